@@ -1,0 +1,205 @@
+/**
+ * One error class and one catalogue. A new error is one line of the catalogue: its outcome (which decides the exit
+ * code), its code and its sentence. The sentence names the thing, the place and, where there is one, the way out.
+ */
+
+/** What an error means to the caller of `migrate`; the exit code follows from it (cli/exit-code.ts). */
+export type Outcome = "failed" | "usage" | "refused" | "locked" | "unreachable" | "interrupted";
+
+interface Entry<Details> {
+  readonly outcome: Outcome;
+  readonly sentence: (details: Details) => string;
+}
+
+const as =
+  (outcome: Outcome) =>
+  <Details>(sentence: (details: Details) => string): Entry<Details> => ({ outcome, sentence });
+
+const failed = as("failed");
+const usage = as("usage");
+const refused = as("refused");
+const locked = as("locked");
+const unreachable = as("unreachable");
+const interrupted = as("interrupted");
+
+/** Where a step stands, for messages: "0003_widen.ts, step 2 (retypeColumn)". */
+export interface StepPlace {
+  readonly file: string;
+  /** Counted from 1. */
+  readonly step: number;
+  readonly kind?: string | undefined;
+}
+
+function at(place: StepPlace): string {
+  return `${place.file}, step ${place.step}${place.kind === undefined ? "" : ` (${place.kind})`}`;
+}
+
+const catalogue = {
+  // usage and configuration
+  ERR_USAGE: usage((d: { problem: string }) => d.problem),
+  ERR_CONFIG_MISSING: usage((d: { file: string }) => `there is no configuration file ${d.file}; check --config`),
+  ERR_CONFIG_UNREADABLE: usage(
+    (d: { file: string; problem: string }) => `${d.file} can't be loaded: ${d.problem}; run it with Node to see where`,
+  ),
+  ERR_CONFIG_INVALID: usage((d: { file: string; problem: string }) => `${d.file}: ${d.problem}`),
+  ERR_TARGET_UNKNOWN: usage(
+    (d: { name: string; known: readonly string[] }) =>
+      `there is no target ${JSON.stringify(d.name)} in the configuration; it has ${d.known.join(", ") || "none"}`,
+  ),
+  ERR_MIGRATIONS_FOLDER: usage(
+    (d: { folder: string; problem: string }) =>
+      `the migrations folder ${d.folder} ${d.problem}; set "migrations" in migrate.config.ts or run migrate new`,
+  ),
+  ERR_NAME_INVALID: usage(
+    (d: { name: string }) =>
+      `${JSON.stringify(d.name)} is no name for a migration; use letters, digits, "_" and "-", such as add_headlines`,
+  ),
+  ERR_TEMPLATE_MISSING: usage(
+    (d: { file: string }) => `the template ${d.file} is missing; put it back or reinstall lance-migrate`,
+  ),
+  ERR_TEMPLATE_INVALID: usage((d: { file: string; problem: string }) => `the template ${d.file} ${d.problem}`),
+  ERR_FILE_EXISTS: usage((d: { file: string }) => `${d.file} exists already; choose another name`),
+
+  // migration files
+  ERR_FILE_NAME: refused(
+    (d: { file: string }) =>
+      `${d.file} is no name for a migration file; it has to look like 0001_create_documents.ts (also .js, .mts, .mjs)`,
+  ),
+  ERR_VERSION_DUPLICATE: refused(
+    (d: { version: string; files: readonly string[] }) =>
+      `${d.files.join(" and ")} have the same number ${d.version}; give one of them another`,
+  ),
+  ERR_FILE_UNREADABLE: refused((d: { file: string; problem: string }) => `${d.file} can't be loaded: ${d.problem}`),
+  ERR_FILE_EXPORTS: refused(
+    (d: { file: string; problem: string }) =>
+      `${d.file} ${d.problem}; a migration has to export its steps as: export const up = [ … ]`,
+  ),
+  ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
+
+  // the fold: what a step can't do
+  ERR_TABLE_MISSING: refused(
+    (d: { table: string; similar?: string | undefined }) =>
+      `there is no table ${d.table} at this point${d.similar === undefined ? "" : `; did you mean ${d.similar}?`}`,
+  ),
+  ERR_TABLE_EXISTS: refused((d: { table: string }) => `table ${d.table} exists already at this point`),
+  ERR_TABLE_NAME: refused(
+    (d: { table: string; problem: string }) => `table name ${JSON.stringify(d.table)} ${d.problem}`,
+  ),
+  ERR_COLUMN_NAME: refused(
+    (d: { name: string; problem: string }) => `column name ${JSON.stringify(d.name)} ${d.problem}`,
+  ),
+  ERR_COLUMN_MISSING: refused(
+    (d: { table: string; path: string; has: readonly string[] }) =>
+      `${d.table} has no column ${d.path} at this point; it has ${d.has.join(", ") || "none"}`,
+  ),
+  ERR_COLUMN_DUPLICATE: refused((d: { table: string; name: string; other: string }) =>
+    d.name === d.other
+      ? `${d.table} would have two columns named ${d.name}`
+      : `${d.table} would have ${d.other} and ${d.name}, which differ only in case`,
+  ),
+  ERR_PATH_INVALID: refused(
+    (d: { path: string; problem: string }) => `column path ${JSON.stringify(d.path)} ${d.problem}`,
+  ),
+  ERR_CAST_REFUSED: refused(
+    (d: { column: string; from: string; to: string; hint: string }) =>
+      `the engine can't cast ${d.column} from ${d.from} to ${d.to}; ${d.hint}`,
+  ),
+  ERR_ALTERATION_CONFLICT: refused((d: { table: string; problem: string }) => `${d.table}: ${d.problem}`),
+  ERR_NO_EFFECT: refused((d: { problem: string }) => `${d.problem}; remove the step`),
+  ERR_STEP_IMPOSSIBLE: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
+  ERR_UNSUPPORTED: refused(
+    (d: StepPlace & { target: string; reason: string }) => `${at(d)}: target ${d.target} can't do this: ${d.reason}`,
+  ),
+
+  // history
+  ERR_MIGRATION_CHANGED: refused(
+    (d: { file: string; change: string }) =>
+      `${d.file} was changed after it was applied: ${d.change}; restore it and put the change in a new migration`,
+  ),
+  ERR_MIGRATION_MISSING: refused(
+    (d: { version: string; name: string }) =>
+      `${d.version}_${d.name} was applied, but its file is missing; restore it, or deploy a release that has it`,
+  ),
+  ERR_OUT_OF_ORDER: refused(
+    (d: { file: string; last: string }) =>
+      `${d.file} is pending, but ${d.last} with a higher number is already applied; renumber it, or pass --allow-out-of-order`,
+  ),
+  ERR_DRIFT: refused(
+    (d: { table: string; differences: readonly string[]; hint: string }) =>
+      `table ${d.table} is not as the ledger says: ${d.differences.join("; ")}; ${d.hint}`,
+  ),
+  ERR_VERSION_UNKNOWN: usage(
+    (d: { version: string; known: string }) => `--to ${d.version}: there is no such migration; the files go ${d.known}`,
+  ),
+  ERR_LEDGER_UNREADABLE: refused(
+    (d: { ledger: string; problem: string }) => `the ledger ${d.ledger} can't be read: ${d.problem}`,
+  ),
+
+  // running
+  ERR_LEDGER_UNWRITABLE: failed(
+    (d: { ledger: string; problem: string }) =>
+      `the ledger ${d.ledger} can't be written: ${d.problem}; mend the cause and run migrate up again, it finds out how far this run got`,
+  ),
+  ERR_STEP_FAILED: failed(
+    (d: StepPlace & { problem: string; done: number; total: number; applied: number }) =>
+      `${at(d)} failed: ${d.problem}; ${d.done} of ${d.total} actions of this migration are done, ` +
+      `${d.applied} migrations were applied before it; mend the cause and run migrate up again`,
+  ),
+  ERR_UNEXPECTED_RESULT: failed(
+    (d: StepPlace & { table: string; differences: readonly string[] }) =>
+      `${at(d)} left table ${d.table} in an unexpected state: ${d.differences.join("; ")}`,
+  ),
+  ERR_LEASE_HELD: locked(
+    (d: { by: string; waited: number }) =>
+      `${d.by} holds the lease, waited ${d.waited} s; try again later, or wait longer with --wait`,
+  ),
+  ERR_LEASE_LOST: locked(
+    (d: { by: string }) => `${d.by} took the lease over while this run was stopped; run migrate up again`,
+  ),
+  ERR_TARGET_UNREACHABLE: unreachable(
+    (d: { target: string; problem: string }) => `target ${d.target} can't be reached: ${d.problem}`,
+  ),
+  ERR_INTERRUPTED: interrupted(
+    (d: { done: string }) => `interrupted at a safe point; ${d.done}; run migrate up to go on`,
+  ),
+} as const;
+
+type Catalogue = typeof catalogue;
+export type ErrorCode = keyof Catalogue;
+export type ErrorDetails<Code extends ErrorCode> = Parameters<Catalogue[Code]["sentence"]>[0];
+
+// A brand instead of instanceof: a migration file may load a second copy of this package.
+const brand = Symbol.for("lance-migrate.error");
+
+/** The one error class. Callers branch on `code`; `details` carries what the sentence was made of. */
+export class MigrateError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = "MigrateError";
+  readonly code: Code;
+  readonly details: ErrorDetails<Code>;
+  readonly outcome: Outcome;
+
+  constructor(code: Code, details: ErrorDetails<Code>, options?: ErrorOptions) {
+    // The catalogue ties code and details together; TypeScript can't follow that through an indexed union.
+    const entry = catalogue[code] as unknown as Entry<ErrorDetails<Code>>;
+    super(entry.sentence(details), options);
+    this.code = code;
+    this.details = details;
+    this.outcome = entry.outcome;
+    Object.defineProperty(this, brand, { value: true });
+  }
+}
+
+/** Whether a thrown value is ours and, when `code` is given, whether it is that one. */
+export function isMigrateError<Code extends ErrorCode = ErrorCode>(
+  error: unknown,
+  code?: Code,
+): error is MigrateError<Code> {
+  if (typeof error !== "object" || error === null || !(brand in error)) return false;
+  return code === undefined || ("code" in error && error.code === code);
+}
+
+/** The first line of whatever was thrown; engines put stacks and Rust source places on the others. */
+export function firstLine(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return (text.split("\n", 1)[0] ?? "").trim();
+}

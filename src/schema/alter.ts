@@ -1,0 +1,162 @@
+/** What one `alter_columns` call does to a table: atomic, every path meant against the table as it was before. */
+import { MigrateError } from "../errors.ts";
+import { castVerdict } from "./cast.ts";
+import { childColumns, formatType, sameType, withChildColumns, type Column, type DataType } from "./data-type.ts";
+import { columnNameProblem } from "./names.ts";
+import { formatPath, parsePath, type Path } from "./path.ts";
+import { checkColumns, findColumn, replaceColumn, siblings, type Table } from "./table.ts";
+
+/** One entry of an `alter_columns` call. At least one of the three changes is there. */
+export interface Alteration {
+  readonly path: string;
+  readonly rename?: string | undefined;
+  readonly type?: DataType | undefined;
+  readonly nullable?: boolean | undefined;
+}
+
+export function describeAlteration(table: string, { path, rename, type, nullable }: Alteration): string {
+  const changes = [
+    ...(rename === undefined ? [] : [`rename ${table}.${path} to ${rename}`]),
+    ...(type === undefined ? [] : [`retype ${table}.${path} to ${formatType(type)}`]),
+    ...(nullable === undefined ? [] : [`make ${table}.${path} ${nullable ? "nullable" : "not null"}`]),
+  ];
+  return changes.join(", ");
+}
+
+interface Located {
+  readonly alteration: Alteration;
+  readonly path: Path;
+  readonly column: Column;
+}
+
+/** The table after the call. Throws what the engine refuses and what it takes and breaks on. */
+export function alterColumns(name: string, table: Table, alterations: readonly Alteration[]): Table {
+  const located = alterations.map((alteration) => locate(name, table, alteration));
+  checkTogether(name, located);
+  for (const one of located) checkAlone(name, table, one);
+
+  // Deepest first, so that a renamed parent does not hide the path of its child.
+  const deepestFirst = located.toSorted((one, other) => other.path.length - one.path.length);
+  // Names are looked up in the table as it was: a swap must not find the column that it has just renamed.
+  const marked = deepestFirst.reduce(
+    (columns, { path, alteration }) => replaceColumn(columns, path, (column) => withPending(column, alteration)),
+    table.columns,
+  );
+  const columns = settle(marked);
+  checkColumns(columns, name);
+  return { columns };
+}
+
+function locate(name: string, table: Table, alteration: Alteration): Located {
+  const path = parsePath(alteration.path);
+  const column = findColumn(table.columns, path);
+  if (column === undefined || isHiddenItem(table.columns, path))
+    throw new MigrateError("ERR_COLUMN_MISSING", {
+      table: path.length === 1 ? name : `${name}.${formatPath(path.slice(0, -1))}`,
+      path: formatPath(path.slice(-1)),
+      has: siblings(table.columns, path).map((sibling) => sibling.name),
+    });
+  return { alteration, path, column };
+}
+
+/** The engine knows the item of a fixed size list only as the way to the fields of a struct inside. */
+function isHiddenItem(columns: readonly Column[], path: Path): boolean {
+  if (path.length < 2) return false;
+  return findColumn(columns, path.slice(0, -1))?.type.kind === "fixedSizeList";
+}
+
+function checkTogether(name: string, located: readonly Located[]): void {
+  const paths = new Set<string>();
+  for (const { path } of located) {
+    const text = formatPath(path);
+    if (paths.has(text))
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table: name,
+        problem: `column ${text} is altered twice in one call; put its changes into one entry`,
+      });
+    paths.add(text);
+  }
+  const retyped = located.find(({ alteration }) => alteration.type !== undefined);
+  const tightened = located.find(({ alteration }) => alteration.nullable === false);
+  if (retyped !== undefined && tightened !== undefined)
+    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      table: name,
+      problem: `the engine refuses a retype (${formatPath(retyped.path)}) and "not null" (${formatPath(tightened.path)}) in one call; make "not null" a step after it`,
+    });
+  const nested = located.find(
+    ({ path, alteration }) => alteration.type !== undefined && located.some((other) => isInside(other.path, path)),
+  );
+  if (nested !== undefined)
+    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      table: name,
+      problem: `column ${formatPath(nested.path)} is retyped in the same call as a column inside it; make them two steps`,
+    });
+}
+
+function isInside(inner: Path, outer: Path): boolean {
+  return inner.length > outer.length && outer.every((name, index) => inner[index] === name);
+}
+
+function checkAlone(name: string, table: Table, { alteration, path, column }: Located): void {
+  const place = `${name}.${formatPath(path)}`;
+  const { rename, type, nullable } = alteration;
+  if (rename !== undefined) checkRename(place, column, rename);
+  if (type !== undefined) checkRetype(place, column, type);
+  if (nullable !== undefined) checkNullable(place, table, path, column, nullable);
+}
+
+function checkRename(place: string, column: Column, rename: string): void {
+  const problem = columnNameProblem(rename);
+  if (problem !== undefined) throw new MigrateError("ERR_COLUMN_NAME", { name: rename, problem });
+  if (rename === column.name) throw new MigrateError("ERR_NO_EFFECT", { problem: `${place} has that name already` });
+}
+
+function checkRetype(place: string, column: Column, type: DataType): void {
+  if (sameType(column.type, type))
+    throw new MigrateError("ERR_NO_EFFECT", { problem: `${place} is ${formatType(type)} already` });
+  const verdict = castVerdict(column.type, type);
+  if (!verdict.allowed)
+    throw new MigrateError("ERR_CAST_REFUSED", {
+      column: place,
+      from: formatType(column.type),
+      to: formatType(type),
+      hint: verdict.hint,
+    });
+}
+
+function checkNullable(place: string, table: Table, path: Path, column: Column, nullable: boolean): void {
+  if (column.nullable === nullable)
+    throw new MigrateError("ERR_NO_EFFECT", { problem: `${place} is ${nullable ? "nullable" : "not null"} already` });
+  if (nullable) return;
+  if (column.type.kind === "null")
+    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      table: place,
+      problem: "a column of type null holds nothing but nulls and can't be made not null",
+    });
+  const insideList = path.slice(0, -1).some((_, index) => {
+    const kind = findColumn(table.columns, path.slice(0, index + 1))?.type.kind;
+    return kind === "list" || kind === "largeList" || kind === "fixedSizeList";
+  });
+  if (insideList)
+    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      table: place,
+      problem: "the engine can't make a column inside a list not null",
+    });
+}
+
+/** A column that is to be renamed once every path has been followed. */
+interface PendingColumn extends Column {
+  readonly newName?: string | undefined;
+}
+
+function withPending(column: Column, { rename, type, nullable }: Alteration): PendingColumn {
+  return { ...column, type: type ?? column.type, nullable: nullable ?? column.nullable, newName: rename };
+}
+
+function settle(columns: readonly PendingColumn[]): readonly Column[] {
+  return columns.map(({ name, newName, type, nullable }) => ({
+    name: newName ?? name,
+    type: withChildColumns(type, settle(childColumns(type))),
+    nullable,
+  }));
+}

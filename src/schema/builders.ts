@@ -1,0 +1,119 @@
+/** The type builders of the public API. What they make is plain data; zod checks it when the migration is loaded. */
+import { itemName, type Column, type DataType, type IntegerKind, type PlainKind, type TimeUnit } from "./data-type.ts";
+
+/** A type and its nullability: what a column is made of. Nullable unless `.notNull()` says otherwise. */
+export interface ColumnType<Nullable extends boolean = boolean> {
+  readonly type: DataType;
+  readonly nullable: Nullable;
+}
+
+/** A nullable column type, which `.notNull()` turns into one that refuses nulls. */
+export interface NullableType extends ColumnType<true> {
+  notNull(): ColumnType<false>;
+}
+
+// On the prototype, so that what a migration exports stays plain data.
+const nullableType = {
+  notNull(this: NullableType): ColumnType<false> {
+    return { type: this.type, nullable: false };
+  },
+};
+
+function columnType(type: DataType): NullableType {
+  return Object.assign(Object.create(nullableType) as NullableType, { type, nullable: true });
+}
+
+const plain = (kind: PlainKind) => (): NullableType => columnType({ kind });
+
+export const int8 = plain("int8");
+export const int16 = plain("int16");
+export const int32 = plain("int32");
+export const int64 = plain("int64");
+export const uint8 = plain("uint8");
+export const uint16 = plain("uint16");
+export const uint32 = plain("uint32");
+export const uint64 = plain("uint64");
+export const float16 = plain("float16");
+export const float32 = plain("float32");
+export const float64 = plain("float64");
+export const bool = plain("bool");
+export const utf8 = plain("utf8");
+export const largeUtf8 = plain("largeUtf8");
+export const binary = plain("binary");
+export const largeBinary = plain("largeBinary");
+/** Days since 1970. */
+export const date32 = plain("date32");
+/** Milliseconds since 1970. */
+export const date64 = plain("date64");
+/** A column that holds nothing but nulls; Arrow calls the type `null`. */
+export const nullType = plain("null");
+
+/** Bytes of one length. */
+export function fixedSizeBinary(length: number): NullableType {
+  return columnType({ kind: "fixedSizeBinary", length });
+}
+
+/** Decimal of 1 to 38 digits, `scale` of them behind the point. */
+export function decimal128(precision: number, scale: number): NullableType {
+  return columnType({ kind: "decimal128", precision, scale });
+}
+
+/** Time of day in seconds or milliseconds. */
+export function time32(unit: "s" | "ms"): NullableType {
+  return columnType({ kind: "time32", unit });
+}
+
+/** Time of day in microseconds or nanoseconds. */
+export function time64(unit: "us" | "ns"): NullableType {
+  return columnType({ kind: "time64", unit });
+}
+
+/** A point in time; with a zone such as "UTC" or "Europe/Berlin" it is one, without it is a local time. */
+export function timestamp(unit: TimeUnit, zone?: string): NullableType {
+  return columnType(zone === undefined ? { kind: "timestamp", unit } : { kind: "timestamp", unit, zone });
+}
+
+/** A length of time. */
+export function duration(unit: TimeUnit): NullableType {
+  return columnType({ kind: "duration", unit });
+}
+
+export function list(item: ColumnType): NullableType {
+  return columnType({ kind: "list", item: itemOf(item) });
+}
+
+/** A list with 64-bit offsets. */
+export function largeList(item: ColumnType): NullableType {
+  return columnType({ kind: "largeList", item: itemOf(item) });
+}
+
+/** Lists of one length. The engine keeps their items nullable. */
+export function fixedSizeList(item: NullableType, length: number): NullableType {
+  return columnType({ kind: "fixedSizeList", item: itemOf(item), length });
+}
+
+/** A vector of `length` numbers, float32 unless said otherwise: the short form of `fixedSizeList`. */
+export function vector(length: number, item: NullableType = float32()): NullableType {
+  return fixedSizeList(item, length);
+}
+
+export function struct(fields: Readonly<Record<string, ColumnType>>): NullableType {
+  return columnType({ kind: "struct", fields: columnsOf(fields) });
+}
+
+/** Values stored once and referred to by an integer index. */
+export function dictionary(index: NullableType, value: NullableType): NullableType {
+  return columnType({ kind: "dictionary", index: index?.type, value: value?.type });
+}
+
+/** Columns by name as the list that a step holds; whatever is wrong with them is left for zod to name. */
+export function columnsOf(fields: Readonly<Record<string, ColumnType>>): readonly Column[] {
+  if (typeof fields !== "object" || fields === null) return fields;
+  return Object.entries(fields).map(([name, column]) => ({ name, type: column?.type, nullable: column?.nullable }));
+}
+
+function itemOf(item: ColumnType): Column {
+  return { name: itemName, type: item?.type, nullable: item?.nullable };
+}
+
+export type { IntegerKind, TimeUnit };

@@ -1,0 +1,145 @@
+/** The model of a schema: plain data, no Arrow import. Names are Arrow's (https://arrow.apache.org/docs/format/Columnar.html). */
+
+export const integerKinds = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"] as const;
+export const floatKinds = ["float16", "float32", "float64"] as const;
+export const plainKinds = [
+  ...integerKinds,
+  ...floatKinds,
+  ...(["null", "bool", "utf8", "largeUtf8", "binary", "largeBinary", "date32", "date64"] as const),
+] as const;
+export const timeUnits = ["s", "ms", "us", "ns"] as const;
+
+export type IntegerKind = (typeof integerKinds)[number];
+export type FloatKind = (typeof floatKinds)[number];
+export type PlainKind = (typeof plainKinds)[number];
+export type TimeUnit = (typeof timeUnits)[number];
+
+export type DataType =
+  | { readonly kind: PlainKind }
+  | { readonly kind: "fixedSizeBinary"; readonly length: number }
+  | { readonly kind: "decimal128"; readonly precision: number; readonly scale: number }
+  | { readonly kind: "time32" | "time64" | "duration"; readonly unit: TimeUnit }
+  | { readonly kind: "timestamp"; readonly unit: TimeUnit; readonly zone?: string | undefined }
+  | { readonly kind: "list" | "largeList"; readonly item: Column }
+  | { readonly kind: "fixedSizeList"; readonly item: Column; readonly length: number }
+  | { readonly kind: "struct"; readonly fields: readonly Column[] }
+  | { readonly kind: "dictionary"; readonly index: DataType; readonly value: DataType }
+  /** A type that a table made elsewhere may hold and that we have no builder for. */
+  | { readonly kind: "unknown"; readonly name: string };
+
+/** A column of a table, a field of a struct, or the item of a list. */
+export interface Column {
+  readonly name: string;
+  readonly type: DataType;
+  readonly nullable: boolean;
+}
+
+/** The name that Arrow's implementations give to a list's child. */
+export const itemName = "item";
+
+export function isInteger(type: DataType): boolean {
+  return (integerKinds as readonly string[]).includes(type.kind);
+}
+
+export function isFloat(type: DataType): boolean {
+  return (floatKinds as readonly string[]).includes(type.kind);
+}
+
+/** A type as people write it: `fixedSizeList<float32, 768>`, `timestamp(us, UTC)`. */
+export function formatType(type: DataType): string {
+  switch (type.kind) {
+    case "fixedSizeBinary":
+      return `fixedSizeBinary(${type.length})`;
+    case "decimal128":
+      return `decimal128(${type.precision}, ${type.scale})`;
+    case "time32":
+    case "time64":
+    case "duration":
+      return `${type.kind}(${type.unit})`;
+    case "timestamp":
+      return type.zone === undefined ? `timestamp(${type.unit})` : `timestamp(${type.unit}, ${type.zone})`;
+    case "list":
+    case "largeList":
+      return `${type.kind}<${formatItem(type.item)}>`;
+    case "fixedSizeList":
+      return `fixedSizeList<${formatItem(type.item)}, ${type.length}>`;
+    case "struct":
+      return `struct<${type.fields.map((field) => `${field.name}: ${formatItem(field)}`).join(", ")}>`;
+    case "dictionary":
+      return `dictionary<${formatType(type.index)}, ${formatType(type.value)}>`;
+    case "unknown":
+      return type.name;
+    default:
+      return type.kind;
+  }
+}
+
+function formatItem(column: Column): string {
+  return `${formatType(column.type)}${column.nullable ? "" : " not null"}`;
+}
+
+/** Equal as the engine tells types apart: kind, parameters, child names, child nullability. */
+export function sameType(one: DataType, other: DataType): boolean {
+  switch (one.kind) {
+    case "fixedSizeBinary":
+      return other.kind === one.kind && other.length === one.length;
+    case "decimal128":
+      return other.kind === one.kind && other.precision === one.precision && other.scale === one.scale;
+    case "time32":
+    case "time64":
+    case "duration":
+      return other.kind === one.kind && other.unit === one.unit;
+    case "timestamp":
+      return other.kind === one.kind && other.unit === one.unit && other.zone === one.zone;
+    case "list":
+    case "largeList":
+      return other.kind === one.kind && sameColumn(one.item, other.item);
+    case "fixedSizeList":
+      return other.kind === one.kind && other.length === one.length && sameColumn(one.item, other.item);
+    case "struct":
+      return other.kind === one.kind && sameColumns(one.fields, other.fields);
+    case "dictionary":
+      return other.kind === one.kind && sameType(one.index, other.index) && sameType(one.value, other.value);
+    case "unknown":
+      return other.kind === one.kind && other.name === one.name;
+    default:
+      return other.kind === one.kind;
+  }
+}
+
+export function sameColumn(one: Column, other: Column): boolean {
+  return one.name === other.name && one.nullable === other.nullable && sameType(one.type, other.type);
+}
+
+/** Equal in the same order: a rename keeps a column's place, so a swap of two names is seen as a change. */
+export function sameColumns(ones: readonly Column[], others: readonly Column[]): boolean {
+  return ones.length === others.length && ones.every((one, index) => sameColumn(one, others[index]!));
+}
+
+/** The columns directly inside a type. */
+export function childColumns(type: DataType): readonly Column[] {
+  switch (type.kind) {
+    case "struct":
+      return type.fields;
+    case "list":
+    case "largeList":
+    case "fixedSizeList":
+      return [type.item];
+    default:
+      return [];
+  }
+}
+
+/** The same type with other children, in the order of `childColumns`. */
+export function withChildColumns(type: DataType, children: readonly Column[]): DataType {
+  switch (type.kind) {
+    case "struct":
+      return { ...type, fields: children };
+    case "list":
+    case "largeList":
+    case "fixedSizeList":
+      return { ...type, item: children[0]! };
+    default:
+      return type;
+  }
+}

@@ -1,0 +1,57 @@
+/** What names the engine takes without breaking a table (measured; docs/engine.md). */
+
+/** Names that the engine keeps for itself; a table with one of them can't be read any more. */
+const reservedColumns: ReadonlySet<string> = new Set([
+  "_rowid",
+  "_rowaddr",
+  "_rowoffset",
+  "_row_created_at_version",
+  "_row_last_updated_at_version",
+]);
+
+const longestTableName = 249;
+
+/** What is wrong with a column's name, or undefined. */
+export function columnNameProblem(name: string): string | undefined {
+  if (name === "") return "is empty";
+  if (name.includes(".")) return 'holds a dot, which separates the parts of a path; use "_"';
+  if (name.includes("`")) return "holds a backtick, which breaks the table";
+  // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+  if (/[\u0000-\u001f\u007f]/.test(name)) return "holds a control character";
+  if (reservedColumns.has(name)) return "is reserved by the engine and would make the table unreadable";
+  return undefined;
+}
+
+/** What is wrong with a table's name, or undefined. */
+export function tableNameProblem(name: string): string | undefined {
+  if (name === "") return "is empty";
+  if (name === "." || name === "..") return "is a folder's name";
+  if (name.length > longestTableName) return `is longer than ${longestTableName} characters`;
+  if (!/^[A-Za-z0-9_.-]+$/.test(name)) return 'may hold only letters, digits, "_", "-" and "."';
+  return undefined;
+}
+
+/** The known name nearest to a mistyped one, or undefined when none is near. */
+export function similarName(name: string, known: Iterable<string>): string | undefined {
+  const wanted = name.toLowerCase();
+  let best: { name: string; distance: number } | undefined;
+  for (const candidate of known) {
+    const distance = editDistance(wanted, candidate.toLowerCase());
+    if (distance <= Math.max(1, Math.floor(name.length / 3)) && distance < (best?.distance ?? Infinity))
+      best = { name: candidate, distance };
+  }
+  return best?.name;
+}
+
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const change = row[j - 1]! + (one[i - 1] === other[j - 1] ? 0 : 1);
+      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[other.length]!;
+}

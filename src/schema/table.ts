@@ -1,0 +1,113 @@
+/** Tables and the database as the fold sees them: immutable values. */
+import { MigrateError } from "../errors.ts";
+import { childColumns, formatType, sameColumns, withChildColumns, type Column } from "./data-type.ts";
+import { columnNameProblem, similarName } from "./names.ts";
+import { formatPath, type Path } from "./path.ts";
+
+export interface Table {
+  readonly columns: readonly Column[];
+}
+
+/** Tables by name. */
+export type Database = ReadonlyMap<string, Table>;
+
+export const emptyDatabase: Database = new Map();
+
+/** The table of that name. Throws ERR_TABLE_MISSING. */
+export function getTable(database: Database, name: string): Table {
+  const table = database.get(name);
+  if (table === undefined)
+    throw new MigrateError("ERR_TABLE_MISSING", { table: name, similar: similarName(name, database.keys()) });
+  return table;
+}
+
+export function withTable(database: Database, name: string, table: Table): Database {
+  return new Map(database).set(name, table);
+}
+
+export function sameTable(one: Table | undefined, other: Table | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return sameColumns(one.columns, other.columns);
+}
+
+/** The column that a path leads to, or undefined. */
+export function findColumn(columns: readonly Column[], path: Path): Column | undefined {
+  const [name, ...rest] = path;
+  const column = columns.find((candidate) => candidate.name === name);
+  if (column === undefined || rest.length === 0) return column;
+  return findColumn(childColumns(column.type), rest);
+}
+
+/** The columns around the one at `path`: those that it must not share a name with. */
+export function siblings(columns: readonly Column[], path: Path): readonly Column[] {
+  if (path.length === 1) return columns;
+  const parent = findColumn(columns, path.slice(0, -1));
+  return parent === undefined ? [] : childColumns(parent.type);
+}
+
+/** Every column with the one at `path` replaced. */
+export function replaceColumn(
+  columns: readonly Column[],
+  path: Path,
+  change: (column: Column) => Column,
+): readonly Column[] {
+  const [name, ...rest] = path;
+  return columns.map((column) => {
+    if (column.name !== name) return column;
+    if (rest.length === 0) return change(column);
+    const children = replaceColumn(childColumns(column.type), rest, change);
+    return { ...column, type: withChildColumns(column.type, children) };
+  });
+}
+
+/** Refuses names that the engine would take and that break the table: unusable ones and duplicates, at any depth. */
+export function checkColumns(columns: readonly Column[], place: string): void {
+  const seen = new Map<string, string>();
+  for (const { name, type } of columns) {
+    const problem = columnNameProblem(name);
+    if (problem !== undefined) throw new MigrateError("ERR_COLUMN_NAME", { name, problem });
+    const other = seen.get(name.toLowerCase());
+    if (other !== undefined) throw new MigrateError("ERR_COLUMN_DUPLICATE", { table: place, name, other });
+    seen.set(name.toLowerCase(), name);
+    checkColumns(childColumns(type), `${place}.${name}`);
+  }
+}
+
+/** What differs between a table as expected and as found, in words; empty when they are the same. */
+export function differences(expected: Table | undefined, found: Table | undefined): readonly string[] {
+  if (expected === undefined) return found === undefined ? [] : ["it exists, but should not"];
+  if (found === undefined) return ["it does not exist"];
+  const words = columnDifferences(expected.columns, found.columns, []);
+  if (words.length === 0 && !sameTable(expected, found))
+    return [`the columns are in another order: ${names(found.columns)} instead of ${names(expected.columns)}`];
+  return words;
+}
+
+function names(columns: readonly Column[]): string {
+  return columns.map((column) => column.name).join(", ");
+}
+
+function columnDifferences(expected: readonly Column[], found: readonly Column[], parent: Path): readonly string[] {
+  const words: string[] = [];
+  for (const column of expected) {
+    const path = formatPath([...parent, column.name]);
+    const other = found.find((candidate) => candidate.name === column.name);
+    if (other === undefined) {
+      words.push(`column ${path} is missing`);
+      continue;
+    }
+    if (column.nullable !== other.nullable)
+      words.push(
+        `column ${path} is ${other.nullable ? "nullable" : "not null"} instead of ${column.nullable ? "nullable" : "not null"}`,
+      );
+    if (column.type.kind === "struct" && other.type.kind === "struct")
+      words.push(...columnDifferences(column.type.fields, other.type.fields, [...parent, column.name]));
+    else if (formatType(column.type) !== formatType(other.type))
+      words.push(`column ${path} is ${formatType(other.type)} instead of ${formatType(column.type)}`);
+  }
+  for (const column of found) {
+    if (expected.some((candidate) => candidate.name === column.name)) continue;
+    words.push(`column ${formatPath([...parent, column.name])} (${formatType(column.type)}) was not expected`);
+  }
+  return words;
+}
