@@ -1,0 +1,79 @@
+/** What the rest of the code asks about steps, whatever their kind. */
+import { z } from "zod";
+import type { Action } from "../schema/action.ts";
+import { similarName } from "../schema/names.ts";
+import * as kinds from "./index.ts";
+
+type Kinds = typeof kinds;
+
+/** A step of any kind, as plain data. */
+export type Step = ReturnType<Kinds[keyof Kinds]>;
+export type StepName = keyof Kinds;
+
+// A kind that is exported under another name than its own does not compile.
+const registry: { readonly [Name in StepName]: { readonly kind: Name } } = kinds;
+
+interface AnyKind {
+  readonly schema: z.ZodType<Step>;
+  readonly compile: (step: Step) => readonly Action[];
+}
+
+export const stepNames = Object.keys(registry) as readonly StepName[];
+
+/** What targets execute for a step. */
+export function compileStep(step: Step): readonly Action[] {
+  return kindOf(step.kind).compile(step);
+}
+
+/** A step out of whatever a migration exports, or what is wrong with it in words. */
+export function parseStep(
+  value: unknown,
+): { readonly step: Step } | { readonly problem: string; readonly kind?: string } {
+  const kind = (value as { kind?: unknown } | null | undefined)?.kind;
+  if (typeof kind !== "string") return { problem: `is no step; make it with ${stepNames.join(", ")}` };
+  if (!Object.hasOwn(registry, kind)) {
+    const similar = similarName(kind, stepNames);
+    return {
+      problem: `there is no step kind ${kind}${similar === undefined ? "" : `; did you mean ${similar}?`}`,
+      kind,
+    };
+  }
+  const unsafe = unserialisable(value, "");
+  if (unsafe !== undefined) return { problem: `${unsafe}; a step has to be plain data`, kind };
+  const parsed = kindOf(kind).schema.safeParse(value);
+  return parsed.success ? { step: parsed.data } : { problem: firstProblem(parsed.error, value), kind };
+}
+
+function kindOf(kind: string): AnyKind {
+  // Each kind takes just its own steps, which TypeScript can't follow through the lookup.
+  return kinds[kind as StepName] as unknown as AnyKind;
+}
+
+function firstProblem(error: z.ZodError, step: unknown): string {
+  const issue = error.issues[0];
+  if (issue === undefined) return "is not valid";
+  let place = "";
+  let at: unknown = step;
+  for (const key of issue.path) {
+    at = (at as Record<PropertyKey, unknown> | undefined)?.[key];
+    // People know columns by their names, not by their numbers.
+    const name = (at as { name?: unknown; path?: unknown } | null | undefined)?.name;
+    place += typeof key === "number" ? (typeof name === "string" ? `.${name}` : `[${key}]`) : `.${String(key)}`;
+  }
+  const message = issue.code === "unrecognized_keys" ? `holds an unknown key ${issue.keys.join(", ")}` : issue.message;
+  return `${place.replace(/^\./, "")} ${message}`.trim();
+}
+
+/** What in a value JSON would drop or change, so that the checksum would not see it. */
+function unserialisable(value: unknown, place: string): string | undefined {
+  if (value === null || ["string", "boolean", "undefined"].includes(typeof value)) return undefined;
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : `${place} is ${value}`;
+  if (typeof value !== "object") return `${place} is a ${typeof value}`;
+  if (value instanceof Date || value instanceof Map || value instanceof Set)
+    return `${place} is a ${value.constructor.name}`;
+  for (const [key, inner] of Object.entries(value)) {
+    const problem = unserialisable(inner, place === "" ? key : `${place}.${key}`);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

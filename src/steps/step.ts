@@ -1,0 +1,53 @@
+/** What a step kind is. A migration holds steps as plain data; a definition knows what to make of them. */
+import { z } from "zod";
+import type { Action } from "../schema/action.ts";
+import { dataType, notNullMark } from "../schema/parse.ts";
+import type { ColumnType } from "../schema/builders.ts";
+import type { DataType } from "../schema/data-type.ts";
+
+interface Definition<Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape> {
+  /** The name of the step in migrations, plans and the ledger; equal to the name of the builder. */
+  readonly kind: Kind;
+  /** What a step of this kind holds; zod refuses the rest. */
+  readonly fields: z.ZodObject<Shape>;
+  /** From the builder's arguments to the fields, unchecked: zod names what is wrong, with the file and the step. */
+  readonly build: (...args: Args) => unknown;
+  /** What targets execute for it. */
+  readonly compile: (step: z.output<z.ZodObject<Shape>>) => readonly Action[];
+}
+
+/** Plain data of one kind: what migrations export. */
+export type StepOf<Kind extends string, Fields> = Readonly<{ kind: Kind } & Fields>;
+
+/** A builder with its definition attached, so that one export is all that a step kind needs. */
+export interface StepKind<Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape> {
+  (...args: Args): StepOf<Kind, z.output<z.ZodObject<Shape>>>;
+  readonly kind: Kind;
+  readonly schema: z.ZodType<StepOf<Kind, z.output<z.ZodObject<Shape>>>>;
+  readonly compile: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Action[];
+}
+
+export function defineStep<const Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape>(
+  definition: Definition<Kind, Args, Shape>,
+): StepKind<Kind, Args, Shape> {
+  const { kind, fields, build, compile } = definition;
+  type Step = StepOf<Kind, z.output<z.ZodObject<Shape>>>;
+  // The step is checked when its migration is loaded, where the file and the step's number are known.
+  const builder = (...args: Args) => ({ kind, ...(build(...args) as object) }) as Step;
+  const schema = z.strictObject({ kind: z.literal(kind), ...fields.shape }) as unknown as z.ZodType<Step>;
+  return Object.assign(builder, { kind, schema, compile: compile as (step: Step) => readonly Action[] });
+}
+
+/** The name of a table, checked closer by the fold. */
+export const tableName = z.string("has to be the name of a table").min(1, "has to be the name of a table");
+
+/** A dotted path to a column. */
+export const columnPath = z.string("has to be the path of a column").min(1, "has to be the path of a column");
+
+/** The type behind a builder such as `int64()`, for steps in which nullability has no place. */
+export function typeOf(column: ColumnType): DataType {
+  // The mark is no type; zod refuses it with a sentence that tells the way out.
+  return column?.nullable === false ? (notNullMark as unknown as DataType) : column?.type;
+}
+
+export { dataType };
