@@ -1,0 +1,29 @@
+/** What a migration file may be called. */
+import { MigrateError } from "../errors.ts";
+
+export interface MigrationName {
+  readonly version: number;
+  readonly name: string;
+}
+
+const pattern = /^(\d+)_([A-Za-z0-9][A-Za-z0-9_-]*)\.(?:ts|js|mts|mjs)$/;
+const looksLikeCode = /\.[cm]?[jt]sx?$/;
+
+/** Version and name of a migration file; undefined for a file that is none (README.md, types.d.ts, .gitkeep). Throws ERR_FILE_NAME. */
+export function parseFileName(file: string): MigrationName | undefined {
+  if (!looksLikeCode.test(file) || /\.d\.[cm]?ts$/.test(file)) return undefined;
+  const [, digits, name] = pattern.exec(file) ?? [];
+  const version = Number(digits);
+  if (name === undefined || !Number.isSafeInteger(version)) throw new MigrateError("ERR_FILE_NAME", { file });
+  return { version, name };
+}
+
+/** A version as file names have it. */
+export function formatVersion(version: number): string {
+  return String(version).padStart(4, "0");
+}
+
+/** A migration as people call it: `0003_widen_ids`. */
+export function formatMigration({ version, name }: MigrationName): string {
+  return `${formatVersion(version)}_${name}`;
+}

@@ -1,0 +1,69 @@
+/** Evaluating migration files: Node itself strips the types, so a migration is an ordinary module. */
+import { pathToFileURL } from "node:url";
+import { firstLine, MigrateError } from "../errors.ts";
+import { parseStep, type Step } from "../steps/registry.ts";
+import { checksumOf } from "./checksum.ts";
+import type { MigrationFile } from "./files.ts";
+
+export interface Migration extends MigrationFile {
+  readonly steps: readonly Step[];
+  readonly checksum: string;
+}
+
+export async function loadMigrations(files: readonly MigrationFile[]): Promise<readonly Migration[]> {
+  const migrations: Migration[] = [];
+  for (const file of files) migrations.push(await loadMigration(file));
+  return migrations;
+}
+
+/** Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID. */
+export async function loadMigration(file: MigrationFile): Promise<Migration> {
+  const up = exportedSteps(file.file, await importFile(file));
+  const steps = up.map((value, index) => {
+    const parsed = parseStep(value);
+    if ("step" in parsed) return parsed.step;
+    throw new MigrateError("ERR_STEP_INVALID", {
+      file: file.file,
+      step: index + 1,
+      kind: parsed.kind,
+      problem: parsed.problem,
+    });
+  });
+  return { ...file, steps, checksum: checksumOf(steps) };
+}
+
+async function importFile({ path, file, textHash }: MigrationFile): Promise<unknown> {
+  try {
+    // The hash lets a process that goes on living see an edited file again.
+    return await import(`${pathToFileURL(path).href}?${textHash.slice(0, 16)}`);
+  } catch (cause) {
+    throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: importProblem(cause) }, { cause });
+  }
+}
+
+/** What went wrong while evaluating a TypeScript file, with the way out where it is known. */
+export function importProblem(cause: unknown): string {
+  const problem = firstLine(cause);
+  const code = (cause as { code?: unknown } | null)?.code;
+  if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
+    return `${problem}; Node only strips types, so leave out enums, namespaces and parameter properties`;
+  if (/outside a module|exports is not defined/.test(problem))
+    return `${problem}; put "type": "module" into its package.json, or name the file .mts`;
+  return problem;
+}
+
+function exportedSteps(file: string, module: unknown): readonly unknown[] {
+  const { up, default: other } = module as { up?: unknown; default?: { up?: unknown } };
+  // A CommonJS file hands its exports over as the default.
+  const steps = up ?? other?.up;
+  if (Array.isArray(steps) && steps.length > 0) return steps as readonly unknown[];
+  const problem =
+    steps === undefined
+      ? "exports no up"
+      : typeof steps === "function"
+        ? "exports up as a function; steps are data, not code"
+        : Array.isArray(steps)
+          ? "exports no steps in up"
+          : "exports an up that is no array";
+  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
+}
