@@ -1,0 +1,29 @@
+/** The registry of targets, each loaded when it is first used. A new target is one file and one line here. */
+import type { z } from "zod";
+import type { OpenContext, Target } from "./target.ts";
+
+interface TargetModule<Options extends z.ZodType> {
+  /** What the configuration says about a target of this kind; holds its `kind`. */
+  readonly options: Options;
+  readonly open: (options: z.output<Options>, context: OpenContext) => Promise<Target>;
+}
+
+const targets = {
+  lance: () => import("./lance/lance.ts"),
+};
+
+type Targets = typeof targets;
+export type TargetKind = keyof Targets;
+type Options<Kind extends TargetKind> = Awaited<ReturnType<Targets[Kind]>>["options"];
+
+/** One target in the configuration. */
+export type TargetConfig = { [Kind in TargetKind]: z.input<Options<Kind>> }[TargetKind];
+
+export const targetKinds = Object.keys(targets) as readonly TargetKind[];
+
+/** The module of a kind of target, or undefined when there is no such kind. */
+export async function loadTarget(kind: string): Promise<TargetModule<z.ZodType> | undefined> {
+  if (!Object.hasOwn(targets, kind)) return undefined;
+  // Each module opens just its own options, which TypeScript can't follow through the lookup.
+  return (await targets[kind as TargetKind]()) as unknown as TargetModule<z.ZodType>;
+}

@@ -1,0 +1,85 @@
+/**
+ * The embedded engine, loaded when it is first needed. Everything that leans on what `@lancedb/lancedb` does not
+ * promise stands in this file.
+ */
+import { createRequire } from "node:module";
+import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
+import type { Column } from "../../schema/data-type.ts";
+import type { Place } from "./uri.ts";
+
+export type { Connection, EngineTable };
+
+type Engine = typeof import("@lancedb/lancedb");
+
+/** One alteration as the native binding takes it: the type as a JSON text in Lance's names. */
+export interface NativeAlteration {
+  readonly path: string;
+  readonly rename?: string | undefined;
+  readonly dataType?: string | undefined;
+  readonly nullable?: boolean | undefined;
+}
+
+// The binding behind the package's classes. Its own alterColumns and createEmptyTable go through apache-arrow 18,
+// which has no large_list and writes timestamps, times and durations that the engine refuses.
+interface NativeTable {
+  schema(): Promise<Buffer>;
+  alterColumns(alterations: readonly NativeAlteration[]): Promise<{ version: number }>;
+}
+interface NativeConnection {
+  createEmptyTable(name: string, schema: Buffer, mode: "create", namespace: string[]): Promise<unknown>;
+}
+
+/** Loads the engine; its warnings on ordinary creates stay silent unless the user asked for them. */
+function loadEngine(): Engine {
+  process.env.LANCE_LOG ??= "error";
+  process.env.LANCEDB_LOG ??= "error";
+  return createRequire(import.meta.url)("@lancedb/lancedb") as Engine;
+}
+
+/** Opens a database. With an interval of 0 its handles see at once what other processes commit. */
+export async function connect(
+  { uri, storageOptions }: Pick<Place, "uri" | "storageOptions">,
+  readConsistencyInterval?: number,
+): Promise<Connection> {
+  return await loadEngine().connect(uri, { storageOptions, readConsistencyInterval });
+}
+
+export async function readColumns(table: EngineTable): Promise<readonly Column[]> {
+  const { fromIpc } = await import("../arrow-schema.ts"); // a run with nothing pending reads no schema
+  return fromIpc(await native<NativeTable>(table).schema());
+}
+
+export async function alterColumns(table: EngineTable, alterations: readonly NativeAlteration[]): Promise<number> {
+  return (await native<NativeTable>(table).alterColumns(alterations)).version;
+}
+
+export async function createEmptyTable(db: Connection, name: string, columns: readonly Column[]): Promise<void> {
+  const { toIpcFile } = await import("../arrow-schema.ts");
+  await native<NativeConnection>(db).createEmptyTable(name, toIpcFile(columns), "create", []);
+}
+
+function native<Binding>(wrapper: EngineTable | Connection): Binding {
+  return (wrapper as unknown as { readonly inner: Binding }).inner;
+}
+
+/** The table, or undefined when there is none. Whatever else is wrong with it is thrown. */
+export async function openTable(db: Connection, name: string): Promise<EngineTable | undefined> {
+  try {
+    return await db.openTable(name);
+  } catch (error) {
+    // The binding gives every error the same code; the text is all there is.
+    if (engineProblem(error).startsWith(`Table '${name}' was not found`)) return undefined;
+    throw error;
+  }
+}
+
+/** The engine's message without the place in its source that it adds. */
+export function engineProblem(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  const line = text.split("\n", 1)[0] ?? "";
+  return line
+    .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
+    .replace(/^lance error: /, "")
+    .replace(/LanceError\((\w+)\): /g, "")
+    .trim();
+}

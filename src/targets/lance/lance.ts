@@ -1,0 +1,105 @@
+/** The embedded engine on a folder or an object store. */
+import { existsSync } from "node:fs";
+import { z } from "zod";
+import { MigrateError } from "../../errors.ts";
+import type { Action } from "../../schema/action.ts";
+import type { Alteration } from "../../schema/alter.ts";
+import { toLanceType } from "../lance-type.ts";
+import type { OpenContext, Sight, Target } from "../target.ts";
+import { createAtomically } from "./create.ts";
+import {
+  alterColumns,
+  connect,
+  engineProblem,
+  openTable,
+  readColumns,
+  type Connection,
+  type EngineTable,
+  type NativeAlteration,
+} from "./engine.ts";
+import { lanceRecords } from "./records.ts";
+import { placeOf, uriProblem, type Place } from "./uri.ts";
+
+export const options = z.strictObject({
+  kind: z.literal("lance"),
+  /** A folder, or any URI that the engine takes, such as s3://bucket/path. */
+  uri: z.string().superRefine((uri, context) => {
+    const problem = uriProblem(uri);
+    if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
+  }),
+  /** Handed to the engine's object store: region, endpoint, credentials. */
+  storageOptions: z.record(z.string(), z.string()).optional(),
+});
+
+interface LanceSight extends Sight {
+  readonly handle: EngineTable;
+}
+
+export async function open(
+  { uri, storageOptions }: z.output<typeof options>,
+  { name, folder }: OpenContext,
+): Promise<Target> {
+  const place: Place = { ...placeOf(uri, folder), storageOptions };
+  // Without a read consistency interval a handle keeps to the version that it saw, and the engine refuses to alter a
+  // table that has moved on since. With one it would refresh itself and act on a table that nobody looked at.
+  const tables = connection(place);
+  const records = connection(place, 0);
+
+  const reaching = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (cause) {
+      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: engineProblem(cause) }, { cause });
+    }
+  };
+
+  return {
+    name,
+    capabilities: { actions: { createTable: true, alterColumns: true }, describes: true },
+    listTables: () => reaching(async () => (await (await tables.get())?.tableNames()) ?? []),
+    look: (table): Promise<LanceSight | undefined> =>
+      reaching(async () => {
+        const db = await tables.get();
+        const handle = db === undefined ? undefined : await openTable(db, table);
+        if (handle === undefined) return undefined;
+        return { handle, table: { columns: await readColumns(handle) }, version: await handle.version() };
+      }),
+    async execute(action: Action, seen) {
+      switch (action.kind) {
+        case "createTable": {
+          const created = await createAtomically(place, action.table, action.columns);
+          if (!created) throw new Error(`table ${action.table} exists already`);
+          return 1;
+        }
+        case "alterColumns":
+          if (seen === undefined) throw new Error(`there is no table ${action.table}`);
+          return await alterColumns((seen as LanceSight).handle, action.alterations.map(toNative));
+      }
+    },
+    isConflict: (error) => /Retryable commit conflict|Incompatible transaction|preempted by/i.test(String(error)),
+    explain: engineProblem,
+    records: (table) => lanceRecords(() => reaching(records.get), place, table),
+    async close() {
+      await tables.close();
+      await records.close();
+    },
+  };
+}
+
+/** A connection that is made when it is first needed: making one creates the folder, and reading must not. */
+function connection(place: Place, readConsistencyInterval?: number) {
+  let made: Promise<Connection> | undefined;
+  return {
+    async get(): Promise<Connection | undefined> {
+      if (made === undefined && place.folder !== undefined && !existsSync(place.folder)) return undefined;
+      return await (made ??= connect(place, readConsistencyInterval));
+    },
+    async close(): Promise<void> {
+      (await made)?.close();
+    },
+  };
+}
+
+function toNative({ path, rename, type, nullable }: Alteration): NativeAlteration {
+  return { path, rename, dataType: type === undefined ? undefined : JSON.stringify(toLanceType(type)), nullable };
+}

@@ -1,0 +1,92 @@
+/** The ledger's small table on the embedded engine. */
+import type { Column } from "../../schema/data-type.ts";
+import type { Cell, RecordTable, Row } from "../target.ts";
+import { createAtomically } from "./create.ts";
+import { openTable, readColumns, type Connection, type EngineTable } from "./engine.ts";
+import type { Place } from "./uri.ts";
+
+/** Each append makes a file; more than this many cost every reader and writer more than merging them. */
+const mostSmallFiles = 32;
+/** Old versions stay this long, for readers that are in the middle of one. */
+const readersMayTake = 30_000;
+
+/** `connect` gives undefined while there is no database. */
+export function lanceRecords(connect: () => Promise<Connection | undefined>, place: Place, name: string): RecordTable {
+  let opened: EngineTable | undefined;
+  let columns: readonly Column[] | undefined;
+
+  async function open(): Promise<EngineTable | undefined> {
+    const db = opened === undefined ? await connect() : undefined;
+    if (db !== undefined) opened = await openTable(db, name);
+    return opened;
+  }
+
+  async function openToWrite(): Promise<{ readonly table: EngineTable; readonly columns: readonly Column[] }> {
+    const table = await open();
+    if (table === undefined) throw new Error(`there is no table ${name}`);
+    columns ??= await readColumns(table);
+    return { table, columns };
+  }
+
+  return {
+    async create(columns, key) {
+      await createAtomically(place, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
+    },
+    async all() {
+      const table = await open();
+      return table === undefined ? undefined : toRows(await table.query().toArrow());
+    },
+    async last(order) {
+      const table = await open();
+      if (table === undefined) return undefined;
+      const ordering = order.map((columnName) => ({ columnName, ascending: false }));
+      return toRows(await table.query().orderBy(ordering).limit(1).toArrow())[0];
+    },
+    async insertIfAbsent(row) {
+      const { table, columns } = await openToWrite();
+      const key = columns[0]!.name;
+      const result = await table
+        .mergeInsert(key)
+        .whenNotMatchedInsertAll()
+        .execute([toEngine(row, columns)]);
+      return result.numInsertedRows === 1;
+    },
+    async insert(rows) {
+      const { table, columns } = await openToWrite();
+      await table.add(rows.map((row) => toEngine(row, columns)));
+    },
+    async tend() {
+      const { table } = await openToWrite();
+      const { fragmentStats } = await table.stats();
+      if (fragmentStats.numSmallFragments <= mostSmallFiles) return;
+      await table.optimize({ cleanupOlderThan: new Date(Date.now() - readersMayTake) });
+    },
+  };
+}
+
+type Result = Awaited<ReturnType<ReturnType<EngineTable["query"]>["toArrow"]>>;
+
+function toRows(result: Result): readonly Row[] {
+  const columns = result.schema.fields.map((field) => [field.name, result.getChild(field.name)!] as const);
+  return Array.from({ length: result.numRows }, (_, index) =>
+    Object.fromEntries(columns.map(([name, values]) => [name, toCell(values.get(index))])),
+  );
+}
+
+function toCell(value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof Date) return value.getTime();
+  return value as string | number;
+}
+
+function toEngine(row: Row, columns: readonly Column[]): Record<string, unknown> {
+  return Object.fromEntries(
+    columns.map(({ name, type }) => {
+      const cell = row[name] ?? null;
+      if (typeof cell !== "number") return [name, cell];
+      if (type.kind === "int64") return [name, BigInt(cell)];
+      return [name, type.kind === "timestamp" ? new Date(cell) : cell];
+    }),
+  );
+}

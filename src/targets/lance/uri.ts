@@ -1,0 +1,40 @@
+/** Where an embedded database lives. */
+import { isAbsolute, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export interface Place {
+  /** What the engine is given. Absolute: it takes any URI that begins with the letters "db" for a remote one. */
+  readonly uri: string;
+  /** The folder, when it is one on this machine. */
+  readonly folder?: string | undefined;
+  readonly storageOptions?: Record<string, string> | undefined;
+}
+
+/** What is wrong with a URI, or undefined. */
+export function uriProblem(uri: string): string | undefined {
+  if (uri.trim() === "") return "is empty";
+  if (/^https?:/i.test(uri)) return 'is a service\'s address; use a target of kind "rest"';
+  if (/^db:\/\//i.test(uri)) return 'is a LanceDB Cloud address; use a target of kind "rest"';
+  if (uri.includes("\0")) return "holds a NUL character";
+  const scheme = schemeOf(uri);
+  if (scheme !== undefined && !schemes.has(scheme)) return `has a scheme that the engine does not know (${scheme}:)`;
+  return undefined;
+}
+
+const schemes: ReadonlySet<string> = new Set(["file", "memory", "s3", "s3+ddb", "gs", "az", "abfss", "oss", "hf"]);
+
+function schemeOf(uri: string): string | undefined {
+  return /^([a-z][a-z0-9+.-]*):\/\//i.exec(uri)?.[1]?.toLowerCase();
+}
+
+/** Paths are relative to the configuration's folder. */
+export function placeOf(uri: string, base: string): Place {
+  const scheme = schemeOf(uri);
+  if (scheme === "file") return folderPlace(fileURLToPath(uri));
+  if (scheme !== undefined) return { uri };
+  return folderPlace(isAbsolute(uri) ? uri : resolve(base, uri));
+}
+
+function folderPlace(folder: string): Place {
+  return { uri: folder, folder };
+}
