@@ -1,0 +1,107 @@
+/** The state of a ledger: the fold over its records in the order (epoch, number). Pure. */
+import { byPlace, type LedgerRecord, type MigrationFacts } from "./record.ts";
+
+/** What the ledger says about a migration that it knows. */
+export interface LedgerMigration extends MigrationFacts {
+  /** `partial`: it failed or was stopped, and `step` of its actions are done. */
+  readonly status: "applied" | "partial";
+  /** The how-manieth event it was: migrations count in the order in which they ran, not in that of their numbers. */
+  readonly order: number;
+  readonly at: number;
+  readonly by: string;
+  readonly detail?: string | undefined;
+}
+
+export interface Holder {
+  readonly by: string;
+  readonly run: string;
+  /** Milliseconds of silence after which the lease may be taken over. */
+  readonly lease: number;
+  /** The migration that it is at. */
+  readonly next: number | undefined;
+}
+
+export interface LedgerState {
+  /** The newest record. */
+  readonly head: LedgerRecord | undefined;
+  /** The last epoch and, while it is not released, who took it. */
+  readonly epoch: number;
+  readonly holder: Holder | undefined;
+  /** By ascending version. */
+  readonly migrations: ReadonlyMap<number, LedgerMigration>;
+  /**
+   * Migrations whose first action that is not recorded as done may have run all the same: the holder turned to them and
+   * was never heard of again. Nobody has said anything about them in a later epoch. What a holder is at now is not
+   * among them: see `inDoubt`.
+   */
+  readonly doubtful: ReadonlySet<number>;
+}
+
+export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
+  const migrations = new Map<number, LedgerMigration>();
+  const doubtful = new Set<number>();
+  let taken: LedgerRecord | undefined;
+  let released = true;
+  let next: number | undefined;
+  const sorted = records.toSorted(byPlace);
+  for (const [order, record] of sorted.entries()) {
+    if (record.epoch !== taken?.epoch) {
+      if (!released && next !== undefined) doubtful.add(next);
+      taken = record;
+      released = false;
+      next = undefined;
+    }
+    if (record.event !== "renewed") next = record.next;
+    if (record.event === "released") released = true;
+    const facts = factsOf(record);
+    if (facts === undefined) continue;
+    doubtful.delete(facts.version);
+    const known = migrations.get(facts.version);
+    migrations.set(facts.version, foldMigration(known, record, facts, order));
+  }
+  const holder =
+    taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease: taken.lease ?? 0, next };
+  return {
+    head: sorted.at(-1),
+    epoch: taken?.epoch ?? 0,
+    holder,
+    migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),
+    doubtful,
+  };
+}
+
+/** What may have run without being recorded, as seen by one run: its own doing is no doubt to it. */
+export function inDoubt({ doubtful, holder }: LedgerState, run: string): ReadonlySet<number> {
+  return holder?.next === undefined || holder.run === run ? doubtful : new Set([...doubtful, holder.next]);
+}
+
+function foldMigration(
+  known: LedgerMigration | undefined,
+  record: LedgerRecord,
+  facts: MigrationFacts,
+  order: number,
+): LedgerMigration {
+  const { at, by, detail } = record;
+  // A late record of an older holder is true, but what a newer one said stays; and what is applied stays applied.
+  if (record.event === "noted" && known !== undefined) return { ...known, textHash: facts.textHash };
+  if (known?.status === "applied") return known;
+  if (record.event === "applied") return { ...facts, status: "applied", order, at, by };
+  return { ...facts, status: "partial", order, at, by, detail };
+}
+
+function factsOf(record: LedgerRecord): MigrationFacts | undefined {
+  const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = record;
+  if (version === undefined || name === undefined) return undefined;
+  return {
+    version,
+    name,
+    step: step ?? 0,
+    total: total ?? 0,
+    checksum: checksum ?? "",
+    steps: steps ?? [],
+    textHash: textHash ?? "",
+    attempt: attempt ?? 1,
+    duration: duration ?? 0,
+    tables: tables ?? {},
+  };
+}

@@ -1,0 +1,81 @@
+/** What the ledger is made of: small records that are only ever added. */
+import { canonicalJson, sha256 } from "../migrations/checksum.ts";
+
+/**
+ * - `taken`: an epoch began; of n racers one is told that it added this record.
+ * - `renewed`: the holder is still there.
+ * - `advanced`: some actions of a migration are done, and a look at the table alone could not tell which.
+ * - `applied`: a migration is done.
+ * - `failed`, `interrupted`: it stopped; `step` of its actions are done.
+ * - `noted`: a file reads otherwise and does the same; its new text hash.
+ * - `released`: the epoch ended as it should.
+ */
+export type LedgerEvent =
+  | "taken"
+  | "renewed"
+  | "advanced"
+  | "applied"
+  | "failed"
+  | "interrupted"
+  | "noted"
+  | "released";
+
+/** A table's versions around what a migration did to it, where the target tells them. */
+export type TableVersions = Readonly<Record<string, readonly [before: number | null, after: number | null]>>;
+
+/** What an event says about a migration. */
+export interface MigrationFacts {
+  readonly version: number;
+  readonly name: string;
+  /** How many actions are done, of `total`. */
+  readonly step: number;
+  readonly total: number;
+  /** SHA-256 of the steps. */
+  readonly checksum: string;
+  /** A short hash of each step, so that a later change can be named. */
+  readonly steps: readonly string[];
+  /** SHA-256 of the file's text. */
+  readonly textHash: string;
+  readonly attempt: number;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly tables: TableVersions;
+}
+
+export interface LedgerRecord extends Partial<MigrationFacts> {
+  readonly epoch: number;
+  /** 0 for the record that takes the epoch, then counted on. */
+  readonly number: number;
+  readonly event: LedgerEvent;
+  /** Milliseconds since 1970 by the writer's clock: for people, nothing is decided by it. */
+  readonly at: number;
+  /** Who ran it: user, machine, process. */
+  readonly by: string;
+  /** One run of the tool, so that a runner knows its own records again. */
+  readonly run: string;
+  /** The tool's version. */
+  readonly tool: string;
+  /** On `taken`: for how many milliseconds the ledger may stand still before someone else may take over. */
+  readonly lease?: number | undefined;
+  /** The migration that the holder turns to next: the one in doubt, should it die now. */
+  readonly next?: number | undefined;
+  /** Why it failed, in words. */
+  readonly detail?: string | undefined;
+  /** Running hash over everything applied: a run with nothing pending needs to read just this. */
+  readonly applied: string;
+  /** Hash of the record before. */
+  readonly previous: string;
+}
+
+/** What a writer says; the ledger adds the rest. */
+export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "lease"> & Partial<MigrationFacts>;
+
+/** The hash by which the next record refers to this one. */
+export function recordHash(record: LedgerRecord | undefined): string {
+  return record === undefined ? "" : sha256(canonicalJson(record));
+}
+
+/** Records count in this order, in whatever order they were written or read. */
+export function byPlace(one: LedgerRecord, other: LedgerRecord): number {
+  return one.epoch - other.epoch || one.number - other.number;
+}

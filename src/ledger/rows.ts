@@ -1,0 +1,151 @@
+/** The rows journal: one table, one row a record. Its columns are meant to be read with any Lance client. */
+import { z } from "zod";
+import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
+import type { Column, DataType } from "../schema/data-type.ts";
+import type { RecordTable, Row } from "../targets/target.ts";
+import type { Journal } from "./journal.ts";
+import type { LedgerRecord } from "./record.ts";
+
+const text: DataType = { kind: "utf8" };
+const whole: DataType = { kind: "int64" };
+const required = (name: string, type: DataType): Column => ({ name, type, nullable: false });
+const optional = (name: string, type: DataType): Column => ({ name, type, nullable: true });
+
+/** The key comes first: it is unique, "<epoch>.<number>". */
+export const ledgerColumns: readonly Column[] = [
+  required("key", text),
+  required("epoch", whole),
+  required("number", whole),
+  required("event", text),
+  optional("version", whole),
+  optional("name", text),
+  optional("attempt", whole),
+  optional("step", whole),
+  optional("total", whole),
+  optional("checksum", text),
+  optional("steps", text),
+  optional("text_hash", text),
+  required("at", { kind: "timestamp", unit: "ms", zone: "UTC" }),
+  optional("duration", whole),
+  required("by", text),
+  required("run", text),
+  required("tool", text),
+  optional("tables", text),
+  optional("lease", whole),
+  optional("next", whole),
+  optional("detail", text),
+  required("applied", text),
+  required("previous", text),
+];
+
+export function rowsJournal(name: string, table: RecordTable): Journal {
+  const guarded = (code: "ERR_LEDGER_UNREADABLE" | "ERR_LEDGER_UNWRITABLE") =>
+    async function <Result>(work: () => Promise<Result>): Promise<Result> {
+      try {
+        return await work();
+      } catch (cause) {
+        if (isMigrateError(cause)) throw cause;
+        throw new MigrateError(code, { ledger: name, problem: problemOf(cause) }, { cause });
+      }
+    };
+  const reading = guarded("ERR_LEDGER_UNREADABLE");
+  const writing = guarded("ERR_LEDGER_UNWRITABLE");
+  return {
+    name,
+    head: () =>
+      reading(async () => {
+        const row = await table.last(["epoch", "number"]);
+        return row === undefined ? undefined : toRecord(row);
+      }),
+    read: () => reading(async () => ((await table.all()) ?? []).map(toRecord)),
+    take: (record) =>
+      writing(async () => {
+        if (record.epoch === 1) await table.create(ledgerColumns, "key");
+        return await table.insertIfAbsent(toRow(record));
+      }),
+    add: (records) =>
+      writing(async () => {
+        await table.insert(records.map(toRow));
+        await table.tend();
+      }),
+  };
+}
+
+function problemOf(cause: unknown): string {
+  if (!(cause instanceof z.ZodError)) return firstLine(cause);
+  const column = cause.issues[0]?.path[0];
+  return `column ${String(column)} is not as this version of lance-migrate writes it; is it another table of that name?`;
+}
+
+function toRow(record: LedgerRecord): Row {
+  return {
+    key: `${record.epoch}.${record.number}`,
+    epoch: record.epoch,
+    number: record.number,
+    event: record.event,
+    version: record.version ?? null,
+    name: record.name ?? null,
+    attempt: record.attempt ?? null,
+    step: record.step ?? null,
+    total: record.total ?? null,
+    checksum: record.checksum ?? null,
+    steps: record.steps?.join(" ") ?? null,
+    text_hash: record.textHash ?? null,
+    at: record.at,
+    duration: record.duration ?? null,
+    by: record.by,
+    run: record.run,
+    tool: record.tool,
+    tables: record.tables === undefined ? null : JSON.stringify(record.tables),
+    lease: record.lease ?? null,
+    next: record.next ?? null,
+    detail: record.detail ?? null,
+    applied: record.applied,
+    previous: record.previous,
+  };
+}
+
+const maybeText = z
+  .string()
+  .nullable()
+  .transform((value) => value ?? undefined);
+const maybeWhole = z
+  .number()
+  .nullable()
+  .transform((value) => value ?? undefined);
+
+const storedRow = z.object({
+  epoch: z.number(),
+  number: z.number(),
+  event: z.string().transform((event) => event as LedgerRecord["event"]),
+  version: maybeWhole,
+  name: maybeText,
+  attempt: maybeWhole,
+  step: maybeWhole,
+  total: maybeWhole,
+  checksum: maybeText,
+  steps: z
+    .string()
+    .nullable()
+    .transform((value) => value?.split(" ").filter((hash) => hash !== "")),
+  text_hash: maybeText,
+  at: z.number(),
+  duration: maybeWhole,
+  by: z.string(),
+  run: z.string(),
+  tool: z.string(),
+  tables: z
+    .string()
+    .nullable()
+    .transform((value) => (value === null ? undefined : (JSON.parse(value) as LedgerRecord["tables"]))),
+  lease: maybeWhole,
+  next: maybeWhole,
+  detail: maybeText,
+  applied: z.string(),
+  previous: z.string(),
+});
+
+function toRecord(row: Row): LedgerRecord {
+  const { text_hash: textHash, ...rest } = storedRow.parse(row);
+  return { ...rest, textHash };
+}
