@@ -1,0 +1,90 @@
+/** The files against the ledger: what is pending, and what must not go on. Pure. */
+import { MigrateError } from "../errors.ts";
+import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
+import { stepHash } from "../migrations/checksum.ts";
+import { formatMigration, formatVersion } from "../migrations/file-name.ts";
+import type { MigrationFile } from "../migrations/files.ts";
+import type { Migration } from "../migrations/load.ts";
+import { compileStep } from "../steps/registry.ts";
+
+export interface Choice {
+  /** Apply up to this version only. */
+  readonly to?: number | undefined;
+  readonly allowOutOfOrder?: boolean | undefined;
+}
+
+/** The files up to the chosen version. Throws ERR_VERSION_UNKNOWN. */
+export function chosenFiles(files: readonly MigrationFile[], { to }: Choice): readonly MigrationFile[] {
+  if (to === undefined) return files;
+  if (files.some(({ version }) => version === to)) return files.filter(({ version }) => version <= to);
+  const [first, last] = [files[0], files.at(-1)];
+  const known =
+    first === undefined ? "nowhere, there are none" : `from ${formatMigration(first)} to ${formatMigration(last!)}`;
+  throw new MigrateError("ERR_VERSION_UNKNOWN", { version: formatVersion(to), known });
+}
+
+/** Files that are not applied, in order. */
+export function pendingFiles(files: readonly MigrationFile[], { migrations }: LedgerState): readonly MigrationFile[] {
+  return files.filter(({ version }) => migrations.get(version)?.status !== "applied");
+}
+
+/** Migrations that have run, at least in part, and have no file here: a newer release was at work. */
+export function missingFiles(files: readonly MigrationFile[], { migrations }: LedgerState): readonly LedgerMigration[] {
+  const versions = new Set(files.map(({ version }) => version));
+  return [...migrations.values()].filter(
+    ({ version, status, step }) => !versions.has(version) && (status === "applied" || step > 0),
+  );
+}
+
+/** Refuses a pending migration below an applied one. */
+export function checkOrder(
+  pending: readonly MigrationFile[],
+  { migrations }: LedgerState,
+  { allowOutOfOrder }: Choice,
+): void {
+  if (allowOutOfOrder === true) return;
+  const last = [...migrations.values()].findLast(({ status }) => status === "applied");
+  const early = pending.find(({ version }) => last !== undefined && version < last.version);
+  if (last !== undefined && early !== undefined)
+    throw new MigrateError("ERR_OUT_OF_ORDER", { file: early.file, last: formatMigration(last) });
+}
+
+/** Refuses to go on when an applied migration has no file any more: nobody could tell what the tables should be. */
+export function checkMissing(files: readonly MigrationFile[], state: LedgerState): void {
+  const [missing] = missingFiles(files, state);
+  if (missing !== undefined)
+    throw new MigrateError("ERR_MIGRATION_MISSING", { version: formatVersion(missing.version), name: missing.name });
+}
+
+/** Refuses migrations whose steps are not those that ran; text alone may differ. */
+export function checkUnchanged(migrations: readonly Migration[], state: LedgerState): void {
+  for (const migration of migrations) {
+    const known = state.migrations.get(migration.version);
+    if (known === undefined) continue;
+    const change = known.status === "applied" ? changeOfApplied(migration, known) : changeOfPartial(migration, known);
+    if (change !== undefined) throw new MigrateError("ERR_MIGRATION_CHANGED", { file: migration.file, change });
+  }
+}
+
+function changeOfApplied(migration: Migration, known: LedgerMigration): string | undefined {
+  if (migration.checksum === known.checksum) return undefined;
+  const { steps } = migration;
+  const at = steps.findIndex((step, index) => stepHash(step) !== known.steps[index]);
+  if (at === -1) return `it has ${steps.length} steps instead of ${known.steps.length}`;
+  if (at >= known.steps.length) return `step ${at + 1} (${steps[at]!.kind}) was added`;
+  return `step ${at + 1} (${steps[at]!.kind}) is not the step that ran`;
+}
+
+function changeOfPartial(migration: Migration, known: LedgerMigration): string | undefined {
+  const done = known.steps.slice(0, stepsBegun(migration, known.step));
+  const at = done.findIndex((hash, index) => stepHash(migration.steps[index] ?? {}) !== hash);
+  return at === -1 ? undefined : `step ${at + 1} has already run, though the migration did not end`;
+}
+
+/** How many steps the first `actions` actions belong to. */
+function stepsBegun({ steps }: Migration, actions: number): number {
+  let left = actions;
+  let begun = 0;
+  while (left > 0 && begun < steps.length) left -= compileStep(steps[begun++]!).length;
+  return begun;
+}

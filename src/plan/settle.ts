@@ -1,0 +1,55 @@
+/** The plan against the tables as they are: how far a run that was never heard of again got, and drift. Pure. */
+import { MigrateError } from "../errors.ts";
+import { differences, sameTable, type Table } from "../schema/table.ts";
+import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
+
+/** Tables as they were seen; undefined for one that does not exist. */
+export type Sights = ReadonlyMap<string, Table | undefined>;
+
+/** The tables that a plan will touch. */
+export function touchedTables({ migrations }: Plan): readonly string[] {
+  return [...new Set(migrations.flatMap(({ actions }) => actions.map(({ action }) => action.table)))];
+}
+
+/** The plan without what turns out to be done. Throws ERR_DRIFT when a table is neither as before nor as after. */
+export function settlePlan(plan: Plan, sights: Sights): Plan {
+  const accounted = new Set<string>();
+  const migrations = plan.migrations.map((planned) => {
+    const own = touchedTables({ ...plan, migrations: [planned] });
+    const found = planned.doubtful ? progress(planned.actions, sights) : 0;
+    // A table that this migration was found to have reached is as it should be; the others have to be as before.
+    if (found !== undefined && found > 0) for (const table of own) accounted.add(table);
+    return found === undefined || found === 0 ? planned : settled(planned, found);
+  });
+  for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, sights.get(table));
+  return { ...plan, migrations };
+}
+
+/** How many of these actions ran: the one place in their row at which every table is as it is now. */
+function progress(actions: readonly PlannedAction[], sights: Sights): number | undefined {
+  const expected = new Map<string, Table | undefined>();
+  for (const { action, before } of actions) if (!expected.has(action.table)) expected.set(action.table, before);
+  for (let done = 0; ; done++) {
+    if ([...expected].every(([table, state]) => sameTable(state, sights.get(table)))) return done;
+    const next = actions[done];
+    // Past an action before which the ledger had to be written, the ledger would know.
+    if (next === undefined || (done > 0 && next.recordFirst)) return undefined;
+    expected.set(next.action.table, next.after);
+  }
+}
+
+function settled(planned: PlannedMigration, found: number): PlannedMigration {
+  return { ...planned, done: planned.done + found, actions: planned.actions.slice(found) };
+}
+
+function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
+  const expected = plan.now.get(table);
+  if (sameTable(expected, found)) return;
+  const after = plan.migrations
+    .flatMap(({ actions }) => actions)
+    .findLast(({ action }) => action.table === table)?.after;
+  const hint = sameTable(after, found)
+    ? "somebody has made the pending changes by hand; take them back, or remove the migration"
+    : "somebody has changed it by hand; put it back, then run migrate up again";
+  throw new MigrateError("ERR_DRIFT", { table, differences: differences(expected, found), hint });
+}
