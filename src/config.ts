@@ -1,0 +1,149 @@
+/** The configuration: its shape, and finding and evaluating `migrate.config.ts`. */
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { z } from "zod";
+import { MigrateError } from "./errors.ts";
+import { importProblem } from "./migrations/load.ts";
+import { similarName, tableNameProblem } from "./schema/names.ts";
+import { loadTarget, targetKinds, type TargetConfig } from "./targets/index.ts";
+import type { Target } from "./targets/target.ts";
+
+export interface Config {
+  /** The migrations folder, relative to the configuration file; "migrations" by default. */
+  readonly migrations?: string;
+  /** The ledger's table; "_migrations" by default. */
+  readonly ledger?: string;
+  /** The target used when --target is not given. */
+  readonly target?: string;
+  readonly targets?: Readonly<Record<string, TargetConfig>>;
+  /** Seconds for which the ledger may stand still before another runner takes over; 30 by default. */
+  readonly leaseSeconds?: number;
+  /** Seconds to wait for another runner; 600 by default. */
+  readonly waitSeconds?: number;
+}
+
+/**
+ * Gives `migrate.config.ts` its types.
+ *
+ * @example
+ * export default defineConfig({ targets: { local: { kind: "lance", uri: ".lancedb" } } });
+ */
+export function defineConfig(config: Config): Config {
+  return config;
+}
+
+const seconds = (least: number) =>
+  z
+    .number("has to be a number of seconds")
+    .min(least, `has to be at least ${least} seconds`)
+    .max(86_400, "has to be at most a day");
+
+const configShape = {
+  migrations: z.string("has to be a folder's path").min(1, "has to be a folder's path").default("migrations"),
+  ledger: z
+    .string("has to be a table's name")
+    .refine((name) => tableNameProblem(name) === undefined, "has to be a table's name: letters, digits, _, - and .")
+    // The markers of a service are tables that begin with it, so it leaves them room.
+    .refine((name) => name.length <= 100, "has to be at most 100 characters long")
+    .default("_migrations"),
+  target: z.string("has to be the name of a target").optional(),
+  targets: z
+    .record(
+      z.string(),
+      z.looseObject(
+        { kind: z.string(`has to be one of ${targetKinds.join(", ")}`) },
+        "has to be an object with a kind",
+      ),
+      "has to be an object of targets",
+    )
+    .refine((targets) => Object.keys(targets).length > 0, "has to hold at least one target")
+    .default({ local: { kind: "lance", uri: ".lancedb" } }),
+  leaseSeconds: seconds(1).default(30),
+  waitSeconds: seconds(0).default(600),
+};
+
+const configSchema = z.strictObject(configShape, "has to be an object");
+
+/** A configuration with its defaults, and where it came from. */
+export interface LoadedConfig extends z.output<typeof configSchema> {
+  /** For messages. */
+  readonly file: string;
+  /** Paths are relative to it. */
+  readonly folder: string;
+}
+
+const names = ["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"];
+
+/** The configuration at `path`, or the one in the folder, or the defaults. */
+export async function loadConfig(folder: string, path?: string): Promise<LoadedConfig> {
+  const file =
+    path === undefined
+      ? names.map((name) => join(folder, name)).find((name) => existsSync(name))
+      : resolve(folder, path);
+  if (file === undefined) return { ...configSchema.parse({}), file: "the default configuration", folder };
+  if (!existsSync(file) || !statSync(file).isFile())
+    throw new MigrateError("ERR_CONFIG_MISSING", { file: path ?? file });
+  return { ...parseConfig(await importConfig(file), basename(file)), file: basename(file), folder: dirname(file) };
+}
+
+async function importConfig(file: string): Promise<unknown> {
+  let module: { default?: unknown };
+  try {
+    module = (await import(pathToFileURL(file).href)) as { default?: unknown };
+  } catch (cause) {
+    throw new MigrateError("ERR_CONFIG_UNREADABLE", { file: basename(file), problem: importProblem(cause) }, { cause });
+  }
+  if (module.default === undefined)
+    throw new MigrateError("ERR_CONFIG_INVALID", {
+      file: basename(file),
+      problem: "exports nothing by default; write export default defineConfig({ … })",
+    });
+  return module.default;
+}
+
+function parseConfig(value: unknown, file: string): z.output<typeof configSchema> {
+  const parsed = configSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: problemOf(parsed.error, Object.keys(configShape)) });
+}
+
+/** The first thing that zod found wrong, as one sentence. */
+function problemOf(error: z.ZodError, known: readonly string[]): string {
+  const issue = error.issues[0]!;
+  if (issue.code === "unrecognized_keys") {
+    const key = issue.keys[0]!;
+    const similar = similarName(key, known);
+    const place = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+    return `${place}there is no setting ${key}${similar === undefined ? "" : `; did you mean ${similar}?`}`;
+  }
+  return `${issue.path.join(".")} ${issue.message}`.trim();
+}
+
+/** Opens the target of that name, or the one that the configuration chooses. */
+export async function openTarget(config: LoadedConfig, chosen?: string): Promise<Target> {
+  const known = Object.keys(config.targets);
+  const name = chosen ?? config.target ?? (known.length === 1 ? known[0]! : undefined);
+  if (name === undefined)
+    throw new MigrateError("ERR_CONFIG_INVALID", {
+      file: config.file,
+      problem: `has several targets (${known.join(", ")}) and does not choose one; set "target" or pass --target`,
+    });
+  if (!Object.hasOwn(config.targets, name)) throw new MigrateError("ERR_TARGET_UNKNOWN", { name, known });
+  const given = config.targets[name]!;
+  const module = await loadTarget(given.kind);
+  if (module === undefined)
+    throw new MigrateError("ERR_CONFIG_INVALID", {
+      file: config.file,
+      problem: `targets.${name}.kind is ${JSON.stringify(given.kind)}; it has to be one of ${targetKinds.join(", ")}`,
+    });
+  const parsed = module.options.safeParse(given);
+  if (!parsed.success) {
+    const shape = module.options instanceof z.ZodObject ? Object.keys(module.options.shape) : [];
+    throw new MigrateError("ERR_CONFIG_INVALID", {
+      file: config.file,
+      problem: `targets.${name}: ${problemOf(parsed.error, shape)}`,
+    });
+  }
+  return await module.open(parsed.data, { name, folder: config.folder });
+}

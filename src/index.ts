@@ -1,0 +1,43 @@
+/** The public API: step builders, type builders, the configuration, and the migrator for programs. */
+export * from "./steps/index.ts";
+export {
+  binary,
+  bool,
+  date32,
+  date64,
+  decimal128,
+  dictionary,
+  duration,
+  fixedSizeBinary,
+  fixedSizeList,
+  float16,
+  float32,
+  float64,
+  int8,
+  int16,
+  int32,
+  int64,
+  largeBinary,
+  largeList,
+  largeUtf8,
+  list,
+  nullType,
+  struct,
+  time32,
+  time64,
+  timestamp,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  utf8,
+  vector,
+} from "./schema/builders.ts";
+export type { ColumnType, NullableType } from "./schema/builders.ts";
+export type { Step } from "./steps/registry.ts";
+export { defineConfig, type Config } from "./config.ts";
+export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors.ts";
+export { openMigrator, type Migrator, type SessionOptions } from "./session.ts";
+export type { RunEvent } from "./run/events.ts";
+export type { StatusResult, UpResult } from "./run/migrator.ts";
+export type { Plan, PlannedAction, PlannedMigration } from "./plan/plan.ts";

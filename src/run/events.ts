@@ -1,0 +1,23 @@
+/** What a run tells while it goes on. The library prints nothing; the command line renders these. */
+import type { MigrationName } from "../migrations/file-name.ts";
+
+export type RunEvent =
+  | { readonly event: "planned"; readonly migrations: readonly MigrationName[]; readonly actions: number }
+  | { readonly event: "waiting"; readonly by: string }
+  | { readonly event: "takenOver"; readonly by: string }
+  | ({ readonly event: "started"; readonly done: number; readonly total: number } & MigrationName)
+  | ({ readonly event: "action"; readonly text: string } & ActionPlace)
+  | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionPlace)
+  | ({ readonly event: "retried"; readonly text: string; readonly problem: string } & ActionPlace)
+  | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionPlace)
+  | ({ readonly event: "applied"; readonly duration: number } & MigrationName)
+  | { readonly event: "finished"; readonly applied: number; readonly duration: number };
+
+/** Which action of which migration; counted from 1. */
+export interface ActionPlace {
+  readonly version: number;
+  readonly action: number;
+  readonly total: number;
+}
+
+export type Emit = (event: RunEvent) => void;

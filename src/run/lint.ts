@@ -1,0 +1,40 @@
+/** Every migration checked as far as that goes without a database: names, steps, and whether each step can work. */
+import { isMigrateError, type MigrateError } from "../errors.ts";
+import { foldLedger } from "../ledger/fold.ts";
+import { listMigrations } from "../migrations/files.ts";
+import { loadMigration, type Migration } from "../migrations/load.ts";
+import { makePlan } from "../plan/plan.ts";
+import type { MigratorOptions } from "./migrator.ts";
+
+export interface LintResult {
+  /** How many migration files there are. */
+  readonly files: number;
+  readonly problems: readonly MigrateError[];
+}
+
+/** All problems of single files; when there are none, the first step that can't work where it stands. */
+export async function lint({ folder, target, ledger }: MigratorOptions): Promise<LintResult> {
+  const files = listMigrations(folder);
+  const problems: MigrateError[] = [];
+  const migrations: Migration[] = [];
+  for (const file of files) {
+    const loaded = await caught(() => loadMigration(file));
+    if (isMigrateError(loaded)) problems.push(loaded);
+    else migrations.push(loaded);
+  }
+  if (problems.length > 0) return { files: files.length, problems };
+  const state = foldLedger([]);
+  const plan = await caught(async () =>
+    makePlan({ migrations, pending: migrations, state, doubtful: state.doubtful, target, ledger }),
+  );
+  return { files: files.length, problems: isMigrateError(plan) ? [plan] : [] };
+}
+
+async function caught<Result>(work: () => Promise<Result>): Promise<Result | MigrateError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isMigrateError(error)) return error;
+    throw error;
+  }
+}

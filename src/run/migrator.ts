@@ -1,0 +1,233 @@
+/**
+ * The story of a run. Read this file first: compare the files with the ledger, plan, take the lease, look again, act.
+ */
+import { isMigrateError, MigrateError } from "../errors.ts";
+import { appliedHash } from "../ledger/applied-hash.ts";
+import type { Runner } from "../ledger/chain.ts";
+import { systemClock, type Clock } from "../ledger/clock.ts";
+import { foldLedger, inDoubt, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
+import type { Journal } from "../ledger/journal.ts";
+import { takeLease, waitForHolder, type Lease } from "../ledger/lease.ts";
+import { rowsJournal } from "../ledger/rows.ts";
+import { byPlace, type LedgerEntry, type LedgerRecord } from "../ledger/record.ts";
+import { listMigrations, type MigrationFile } from "../migrations/files.ts";
+import { loadMigrations, type Migration } from "../migrations/load.ts";
+import {
+  checkMissing,
+  checkOrder,
+  checkUnchanged,
+  chosenFiles,
+  missingFiles,
+  pendingFiles,
+  type Choice,
+} from "../plan/history.ts";
+import { makePlan, type Plan } from "../plan/plan.ts";
+import { settlePlan, touchedTables } from "../plan/settle.ts";
+import type { Table } from "../schema/table.ts";
+import type { Target } from "../targets/target.ts";
+import type { Emit } from "./events.ts";
+import { execute } from "./executor.ts";
+import { thisRunner } from "./runner.ts";
+
+export interface MigratorOptions {
+  readonly target: Target;
+  /** The migrations folder, absolute. */
+  readonly folder: string;
+  /** The ledger's table. */
+  readonly ledger: string;
+  readonly lease: {
+    /** Milliseconds for which the ledger may stand still before another runner takes over. */
+    readonly duration: number;
+    /** Milliseconds to wait for another runner. */
+    readonly patience: number;
+  };
+  readonly clock?: Clock | undefined;
+  readonly runner?: Runner | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly emit?: Emit | undefined;
+}
+
+export interface UpResult {
+  /** How many migrations were applied. */
+  readonly applied: number;
+  /** How many are applied now. */
+  readonly total: number;
+}
+
+export interface StatusResult {
+  readonly applied: readonly LedgerMigration[];
+  readonly pending: readonly (MigrationFile & { readonly partial: LedgerMigration | undefined })[];
+  /** Applied, but their files are not here: a newer release has run. */
+  readonly missing: readonly LedgerMigration[];
+  /** Who holds the lease. */
+  readonly holder: string | undefined;
+}
+
+/** Applies what is pending. Throws a MigrateError; by then as much is done as the ledger says. */
+export async function up(options: MigratorOptions, choice: Choice = {}): Promise<UpResult> {
+  const { folder, signal, emit = () => {}, clock = systemClock, runner = thisRunner() } = options;
+  const started = clock.steady();
+  const finish = (applied: number, total: number): UpResult => {
+    emit({ event: "finished", applied, duration: Math.round(clock.steady() - started) });
+    return { applied, total };
+  };
+  const files = listMigrations(folder);
+  const chosen = chosenFiles(files, choice);
+  const journal = openJournal(options);
+  if (await nothingPending(journal, files)) return finish(0, files.length);
+
+  let lease: Lease | undefined;
+  let waited = 0;
+  let silent = false;
+  try {
+    for (;;) {
+      throwIfInterrupted(signal);
+      const state = foldLedger(await journal.read());
+      const before = countApplied(state);
+      if (pendingFiles(chosen, state).length === 0) {
+        checkUnchanged(await loadChanged(files, state), state);
+        await lease?.release();
+        return finish(0, before);
+      }
+      // Planning beside a runner that is at work would take its half-done changes for drift.
+      if (lease === undefined && state.holder !== undefined && !silent) {
+        emit({ event: "waiting", by: state.holder.by });
+        const from = clock.steady();
+        silent = await waitOrStop(options, journal, state, waited);
+        waited += clock.steady() - from;
+        if (silent) emit({ event: "takenOver", by: state.holder.by });
+        continue;
+      }
+      silent = false;
+      const { plan, migrations } = await planPending(options, files, state, choice, runner);
+      if (lease === undefined) {
+        const first = plan.migrations[0]?.migration.version;
+        lease = await takeLease(journal, state, runner, first, { ...options.lease, clock });
+        continue; // with the ledger as it is now: whether we won, and whatever came in between
+      }
+      emit({
+        event: "planned",
+        migrations: plan.migrations.map(({ migration: { version, name } }) => ({ version, name })),
+        actions: plan.migrations.reduce((sum, { actions }) => sum + actions.length, 0),
+      });
+      const notes = notesOf(migrations, state, plan);
+      if (notes.length > 0) await lease.record(notes);
+      const applied = await execute(plan.migrations, { target: options.target, lease, clock, emit, signal });
+      return finish(applied, before + applied);
+    }
+  } catch (error) {
+    // What stops a run before its first action leaves nothing in doubt; later on the executor has said what does.
+    if (lease !== undefined && isMigrateError(error) && ["refused", "interrupted"].includes(error.outcome))
+      await lease.release().catch(() => {});
+    throw error;
+  }
+}
+
+/** What `up` would do, against the tables as they are now. Changes nothing. */
+export async function plan(options: MigratorOptions, choice: Choice = {}): Promise<Plan> {
+  const files = listMigrations(options.folder);
+  const state = foldLedger(await openJournal(options).read());
+  return (await planPending(options, files, state, choice, options.runner ?? thisRunner())).plan;
+}
+
+/** What is applied and what is pending. Evaluates nothing. */
+export async function status(options: MigratorOptions): Promise<StatusResult> {
+  const files = listMigrations(options.folder);
+  const state = foldLedger(await openJournal(options).read());
+  return {
+    applied: [...state.migrations.values()].filter(({ status: is }) => is === "applied"),
+    pending: pendingFiles(files, state).map((file) => ({ ...file, partial: state.migrations.get(file.version) })),
+    missing: missingFiles(files, state),
+    holder: state.holder?.by,
+  };
+}
+
+/** Every record of the ledger in its order. */
+export async function history(options: MigratorOptions): Promise<readonly LedgerRecord[]> {
+  return (await openJournal(options).read()).toSorted(byPlace);
+}
+
+function openJournal({ target, ledger }: Pick<MigratorOptions, "target" | "ledger">): Journal {
+  return rowsJournal(ledger, target.records(ledger));
+}
+
+/** The quick answer: the newest record's running hash is that of the files. Anything else takes the long way. */
+async function nothingPending(journal: Journal, files: readonly MigrationFile[]): Promise<boolean> {
+  if (files.length === 0) return false;
+  const head = await journal.head();
+  return head?.applied === appliedHash(files).value;
+}
+
+async function planPending(
+  { target, ledger }: MigratorOptions,
+  files: readonly MigrationFile[],
+  state: LedgerState,
+  choice: Choice,
+  { run }: Runner,
+): Promise<{ readonly plan: Plan; readonly migrations: readonly Migration[] }> {
+  const pending = pendingFiles(chosenFiles(files, choice), state);
+  checkOrder(pending, state, choice);
+  if (pending.length > 0) checkMissing(files, state);
+  const migrations = await loadMigrations(
+    files.filter((file) => state.migrations.has(file.version) || pending.includes(file)),
+  );
+  checkUnchanged(migrations, state);
+  const versions = new Set(pending.map(({ version }) => version));
+  const plan = makePlan({
+    migrations,
+    pending: migrations.filter(({ version }) => versions.has(version)),
+    state,
+    doubtful: inDoubt(state, run),
+    target,
+    ledger,
+  });
+  const sights = new Map<string, Table | undefined>();
+  for (const table of touchedTables(plan)) sights.set(table, (await target.look(table))?.table);
+  return { plan: settlePlan(plan, sights), migrations };
+}
+
+/** Applied migrations whose text changed and whose steps did not: their new hashes make the next look quick again. */
+function notesOf(migrations: readonly Migration[], state: LedgerState, plan: Plan): readonly LedgerEntry[] {
+  const next = plan.migrations[0]?.migration.version;
+  return migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
+    const known = state.migrations.get(version);
+    if (known?.status !== "applied" || known.textHash === textHash) return [];
+    const { name, step, total, checksum, steps, attempt, duration, tables } = known;
+    return [{ event: "noted", next, version, name, step, total, checksum, steps, textHash, attempt, duration, tables }];
+  });
+}
+
+/** The applied migrations whose text is not the one that ran. */
+async function loadChanged(
+  files: readonly MigrationFile[],
+  { migrations }: LedgerState,
+): Promise<readonly Migration[]> {
+  return await loadMigrations(
+    files.filter(({ version, textHash }) => {
+      const known = migrations.get(version);
+      return known !== undefined && known.textHash !== textHash;
+    }),
+  );
+}
+
+async function waitOrStop(
+  { lease, clock = systemClock, signal }: MigratorOptions,
+  journal: Journal,
+  state: LedgerState,
+  waited: number,
+): Promise<boolean> {
+  try {
+    return await waitForHolder(journal, state, waited, { ...lease, clock, signal });
+  } catch (error) {
+    throwIfInterrupted(signal);
+    throw error;
+  }
+}
+
+function countApplied({ migrations }: LedgerState): number {
+  return [...migrations.values()].filter(({ status: is }) => is === "applied").length;
+}
+
+function throwIfInterrupted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new MigrateError("ERR_INTERRUPTED", { done: "nothing was changed" });
+}

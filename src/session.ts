@@ -1,0 +1,69 @@
+/** A configuration and its target, opened together: what every run needs, from the command line or from code. */
+import { resolve } from "node:path";
+import { loadConfig, openTarget, type LoadedConfig } from "./config.ts";
+import type { Emit } from "./run/events.ts";
+import type { Choice } from "./plan/history.ts";
+import type { Plan } from "./plan/plan.ts";
+import { plan, status, up, type MigratorOptions, type StatusResult, type UpResult } from "./run/migrator.ts";
+
+export interface SessionOptions {
+  /** Where to look for the configuration; the current folder by default. */
+  readonly folder?: string | undefined;
+  /** A configuration file. */
+  readonly config?: string | undefined;
+  /** A target of the configuration. */
+  readonly target?: string | undefined;
+  /** Seconds to wait for another runner. */
+  readonly waitSeconds?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly emit?: Emit | undefined;
+}
+
+export interface Session {
+  readonly config: LoadedConfig;
+  readonly options: MigratorOptions;
+  close(): Promise<void>;
+}
+
+export async function openSession(wanted: SessionOptions): Promise<Session> {
+  const config = await loadConfig(wanted.folder ?? process.cwd(), wanted.config);
+  const target = await openTarget(config, wanted.target);
+  return {
+    config,
+    options: {
+      target,
+      folder: resolve(config.folder, config.migrations),
+      ledger: config.ledger,
+      lease: { duration: config.leaseSeconds * 1000, patience: (wanted.waitSeconds ?? config.waitSeconds) * 1000 },
+      signal: wanted.signal,
+      emit: wanted.emit,
+    },
+    close: () => target.close(),
+  };
+}
+
+/** What `migrate` does, for programs. */
+export interface Migrator {
+  up(choice?: Choice): Promise<UpResult>;
+  plan(choice?: Choice): Promise<Plan>;
+  status(): Promise<StatusResult>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the configured target.
+ *
+ * @example
+ * const migrator = await openMigrator({ target: "local" });
+ * await migrator.up();
+ * await migrator.close();
+ */
+export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrator> {
+  const { options, close } = await openSession(wanted);
+  return {
+    up: (choice) => up(options, choice),
+    plan: (choice) => plan(options, choice),
+    status: () => status(options),
+    close,
+  };
+}
