@@ -1,0 +1,66 @@
+/** What a command is, and the flags that all of them take. */
+import type { Argv } from "yargs";
+import { z } from "zod";
+import { MigrateError } from "../errors.ts";
+import { openSession, type Session, type SessionOptions } from "../session.ts";
+import type { Output } from "./output.ts";
+
+export interface Command {
+  /** The word and its arguments as yargs writes them: `new <name>`. */
+  readonly usage: string;
+  readonly describe: string;
+  readonly flags?: (cli: Argv) => Argv;
+  /** Carries it out and gives the exit code. */
+  readonly run: (context: Context) => Promise<number>;
+}
+
+export interface Context {
+  /** What was typed, by flag; parsed with zod by whoever wants it. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+export function commonFlags(cli: Argv): Argv {
+  return cli
+    .option("target", { alias: "t", type: "string", describe: "a target of the configuration" })
+    .option("config", { alias: "c", type: "string", describe: "the configuration file (migrate.config.ts)" })
+    .option("json", { type: "boolean", describe: "print JSON on stdout" })
+    .option("quiet", { alias: "q", type: "boolean", describe: "no progress" })
+    .option("verbose", { alias: "v", type: "boolean", describe: "say more" })
+    .option("color", { type: "boolean", default: true, describe: "colours on a terminal; --no-color for none" });
+}
+
+const once = (flag: string) =>
+  z.string(`--${flag} is given twice or without a value`).min(1, `--${flag} needs a value`);
+
+/** The flags that open a configuration. */
+export const commonSchema = z.looseObject({ target: once("target").optional(), config: once("config").optional() });
+
+/** Opens the configured target for the time of `work`. */
+export async function withSession<Result>(
+  { flags, signal }: Context,
+  more: Pick<SessionOptions, "emit" | "waitSeconds">,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const { target, config } = parseFlags(commonSchema, flags);
+  const session = await openSession({ target, config, signal, ...more });
+  try {
+    return await work(session);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Flags through zod; the first problem is the sentence that the user reads. */
+export function parseFlags<Schema extends z.ZodType>(schema: Schema, flags: Context["flags"]): z.output<Schema> {
+  const parsed = schema.safeParse(flags);
+  if (parsed.success) return parsed.data;
+  throw new MigrateError("ERR_USAGE", { problem: parsed.error.issues[0]!.message });
+}
+
+/** A version as typed: 3 or 0003. */
+export const versionFlag = z
+  .string("--to is given twice or without a value")
+  .regex(/^\d+$/, "--to has to be the number of a migration, such as 0003")
+  .transform(Number);

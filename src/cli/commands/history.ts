@@ -1,0 +1,37 @@
+import type { LedgerRecord } from "../../ledger/record.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { history } from "../../run/migrator.ts";
+import { withSession, type Command } from "../command.ts";
+import { done } from "../exit-code.ts";
+import { renderDuration, renderTable, renderTime } from "../render.ts";
+
+export const historyCommand: Command = {
+  usage: "history",
+  describe: "show the ledger, record by record",
+  async run(context) {
+    const { output } = context;
+    const [records, target] = await withSession(context, {}, async ({ options }) => [
+      await history(options),
+      options.target.name,
+    ]);
+    output.data({ target, records: records.map((record) => ({ ...record, at: new Date(record.at).toISOString() })) });
+    // Taking, renewing and releasing the lease is of interest when something went wrong.
+    const shown = records.filter(({ version }) => output.verbose || version !== undefined);
+    for (const line of renderTable(shown.map(toRow))) output.result(line);
+    if (shown.length === 0) output.result("the ledger is empty");
+    return done;
+  },
+};
+
+function toRow(record: LedgerRecord): readonly string[] {
+  const { epoch, number, at, event, version, name, duration, by, detail } = record;
+  return [
+    `${epoch}.${number}`,
+    renderTime(at),
+    event,
+    version === undefined || name === undefined ? "" : formatMigration({ version, name }),
+    duration === undefined ? "" : renderDuration(duration),
+    by,
+    detail ?? "",
+  ];
+}

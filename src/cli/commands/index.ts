@@ -1,0 +1,17 @@
+/** The commands, in the order in which --help shows them. */
+import type { Command } from "../command.ts";
+import { historyCommand } from "./history.ts";
+import { lintCommand } from "./lint.ts";
+import { newCommand } from "./new.ts";
+import { planCommand } from "./plan.ts";
+import { statusCommand } from "./status.ts";
+import { upCommand } from "./up.ts";
+
+export const commands: readonly Command[] = [
+  upCommand,
+  statusCommand,
+  planCommand,
+  historyCommand,
+  lintCommand,
+  newCommand,
+];

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { status, type StatusResult } from "../../run/migrator.ts";
+import { parseFlags, withSession, type Command } from "../command.ts";
+import { done, somethingPending } from "../exit-code.ts";
+import { count, renderDuration, renderTable, renderTime } from "../render.ts";
+
+const statusFlags = z.looseObject({ check: z.boolean("--check takes no value").optional() });
+
+export const statusCommand: Command = {
+  usage: "status",
+  describe: "show what is applied and what is pending",
+  flags: (cli) => cli.option("check", { type: "boolean", describe: "exit with 3 when something is pending" }),
+  async run(context) {
+    const { flags, output } = context;
+    const { check } = parseFlags(statusFlags, flags);
+    const [found, target] = await withSession(context, {}, async ({ options }) => [
+      await status(options),
+      options.target.name,
+    ]);
+    output.data(toDocument(found, target));
+    const { applied, pending, missing, holder } = found;
+    const rows = [
+      ...applied.map((one) => [
+        "applied",
+        formatMigration(one),
+        renderTime(one.at),
+        renderDuration(one.duration),
+        missing.includes(one) ? "its file is not here" : "",
+      ]),
+      ...pending.map((one) => ["pending", formatMigration(one), "", "", partText(one.partial)]),
+    ];
+    for (const line of renderTable(rows)) output.result(line);
+    output.result(`${count(applied.length, "migration")} applied, ${pending.length} pending on ${target}`);
+    if (holder !== undefined) output.result(`${holder} holds the lease`);
+    return check === true && pending.length > 0 ? somethingPending : done;
+  },
+};
+
+function partText(partial: StatusResult["pending"][number]["partial"]): string {
+  return partial === undefined
+    ? ""
+    : `${partial.step} of ${count(partial.total, "action")} done: ${partial.detail ?? "interrupted"}`;
+}
+
+function toDocument({ applied, pending, missing, holder }: StatusResult, target: string) {
+  return {
+    target,
+    applied: applied.map(({ version, name, at, duration, by, checksum }) => ({
+      version,
+      name,
+      at: new Date(at).toISOString(),
+      duration,
+      by,
+      checksum,
+      missing: missing.some((one) => one.version === version),
+    })),
+    pending: pending.map(({ version, name, file, partial }) => ({
+      version,
+      name,
+      file,
+      done: partial?.step ?? 0,
+      detail: partial?.detail,
+    })),
+    holder,
+  };
+}

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { up } from "../../run/migrator.ts";
+import { parseFlags, versionFlag, withSession, type Command } from "../command.ts";
+import { done } from "../exit-code.ts";
+import { count, renderDuration, renderEvent } from "../render.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import type { RunEvent } from "../../run/events.ts";
+import { planCommand } from "./plan.ts";
+
+const upFlags = z.looseObject({
+  to: versionFlag.optional(),
+  "dry-run": z.boolean("--dry-run takes no value").optional(),
+  "allow-out-of-order": z.boolean("--allow-out-of-order takes no value").optional(),
+  wait: z
+    .string("--wait is given twice or without a value")
+    .regex(/^\d+(\.\d+)?$/, "--wait has to be a number of seconds")
+    .transform(Number)
+    .optional(),
+});
+
+export const upCommand: Command = {
+  usage: "up",
+  describe: "apply what is pending",
+  flags: (cli) =>
+    cli
+      .option("to", { type: "string", describe: "apply up to this number only" })
+      .option("dry-run", { type: "boolean", describe: "show the plan and change nothing" })
+      .option("allow-out-of-order", { type: "boolean", describe: "apply numbers below an applied one too" })
+      .option("wait", { type: "string", describe: "seconds to wait for another runner" }),
+  async run(context) {
+    const { flags, output } = context;
+    const { to, wait, "dry-run": dryRun, "allow-out-of-order": allowOutOfOrder } = parseFlags(upFlags, flags);
+    if (dryRun === true) return await planCommand.run(context);
+    const emit = (event: RunEvent) => {
+      output.data(event);
+      renderEvent(event, output);
+      if (event.event === "applied")
+        output.result(`applied ${formatMigration(event)} (${renderDuration(event.duration)})`);
+      if (event.event === "finished")
+        output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
+    };
+    await withSession(context, { emit, waitSeconds: wait }, ({ options }) => up(options, { to, allowOutOfOrder }));
+    return done;
+  },
+};

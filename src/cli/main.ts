@@ -1,0 +1,115 @@
+/** The command line: flags in, exit code out. The only place that ends the process. */
+import yargs from "yargs";
+import packageJson from "../../package.json" with { type: "json" };
+import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
+import { similarName } from "../schema/names.ts";
+import { commonFlags, type Command } from "./command.ts";
+import { commands } from "./commands/index.ts";
+import { exitCodeOf } from "./exit-code.ts";
+import { createOutput, type Output } from "./output.ts";
+
+export async function main(args: readonly string[]): Promise<void> {
+  silenceNodeWarnings();
+  let output = createOutput({ json: args.includes("--json"), quiet: false, verbose: false, color: false });
+  try {
+    process.exitCode = await runCommand(args, (chosen) => (output = chosen));
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+    report(error, output);
+  }
+}
+
+async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {
+  let exitCode = 0;
+  const cli = commonFlags(yargs([...args]))
+    .scriptName("migrate")
+    .usage("$0 <command>\n\nSchema migrations for Lance tables.")
+    .version(packageJson.version)
+    .alias("version", "V")
+    .strict()
+    .demandCommand(1, "say what to do: migrate up, or migrate --help")
+    .recommendCommands()
+    .parserConfiguration({ "parse-numbers": false, "camel-case-expansion": false, "duplicate-arguments-array": true })
+    .exitProcess(false)
+    .showHelpOnFail(false)
+    .fail((message: string | null, error: Error | undefined) => {
+      throw error ?? new MigrateError("ERR_USAGE", { problem: usageProblem(message ?? "wrong usage", args) });
+    });
+  for (const command of commands) {
+    cli.command(
+      command.usage,
+      command.describe,
+      (builder) => command.flags?.(builder) ?? builder,
+      async (flags) => {
+        const { json, quiet, verbose, color } = flags as Record<string, unknown>;
+        const output = createOutput({
+          json: json === true,
+          quiet: quiet === true,
+          verbose: verbose === true,
+          color: color !== false,
+        });
+        choose(output);
+        exitCode = await interruptible(output, (signal) => command.run({ flags, output, signal }));
+      },
+    );
+  }
+  await cli.parseAsync();
+  return exitCode;
+}
+
+/** The first Ctrl-C stops at the next safe point, the second at once. */
+async function interruptible(output: Output, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+  const controller = new AbortController();
+  const stop = () => {
+    if (controller.signal.aborted) process.exit(130);
+    controller.abort();
+    output.problem("stopping at the next safe point; once more stops at once, and the next migrate up goes on");
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  try {
+    return await work(controller.signal);
+  } finally {
+    process.off("SIGINT", stop).off("SIGTERM", stop);
+  }
+}
+
+/** yargs' words, with what it knows and does not say. */
+function usageProblem(message: string, args: readonly string[]): string {
+  const text = message.split("\n", 1)[0] ?? message;
+  const word = args.find((arg) => !arg.startsWith("-"));
+  if (/^(Unknown argument|Unknown command)s?: /.test(text) && word !== undefined && commandOf(word) === undefined) {
+    const similar = similarName(word, commands.map(wordOf));
+    return `there is no command ${word}; ${similar === undefined ? "see migrate --help" : `did you mean ${similar}?`}`;
+  }
+  if (text.startsWith("Unknown argument"))
+    return `${text.replace(/^Unknown arguments?/, "unknown flag or argument")}; see migrate ${word ?? ""} --help`;
+  if (text.startsWith("Not enough non-option arguments"))
+    return `migrate ${word} needs a name, such as migrate ${word} add_headlines`;
+  return text.startsWith("say what to do") ? text : `${text}; see migrate --help`;
+}
+
+function wordOf({ usage }: Command): string {
+  return usage.split(" ", 1)[0]!;
+}
+
+function commandOf(word: string): Command | undefined {
+  return commands.find((command) => wordOf(command) === word);
+}
+
+function report(error: unknown, output: Output): void {
+  const ours = isMigrateError(error);
+  const message = ours ? error.message : firstLine(error);
+  output.data({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
+  output.problem(ours ? message : `internal error: ${message}; run with --verbose for where, and report it`);
+  if (output.verbose && error instanceof Error) output.problem(error.stack ?? "");
+}
+
+/** Node tells users of our migrations about type stripping and package.json; they did not ask. */
+function silenceNodeWarnings(): void {
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => {
+    const code = (warning as { code?: string }).code;
+    if (warning.name === "ExperimentalWarning" || code === "MODULE_TYPELESS_PACKAGE_JSON") return;
+    process.stderr.write(`${warning.name}: ${warning.message}\n`);
+  });
+}

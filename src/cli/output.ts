@@ -1,0 +1,58 @@
+/** Where things are printed: results on stdout, progress and errors on stderr. */
+import { styleText } from "node:util";
+
+type Style = Parameters<typeof styleText>[0];
+
+export interface Output {
+  readonly json: boolean;
+  readonly verbose: boolean;
+  /** A line of the result, for people. Silent under --json. */
+  result(line: string): void;
+  /** A piece of the result for programs: one document, or one event a line. */
+  data(value: unknown): void;
+  /** A line of progress. Silent under --quiet and --json. */
+  progress(line: string): void;
+  /** A line that the next line of progress replaces; only where somebody is looking. */
+  passing(line: string): void;
+  /** A warning or an error. Never silent. */
+  problem(line: string): void;
+  /** Text with a style, where colours are wanted. */
+  styled(style: Style, text: string): string;
+}
+
+export interface OutputOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly color: boolean;
+}
+
+export function createOutput({ json, quiet, verbose, color }: OutputOptions): Output {
+  const looking = process.stderr.isTTY && !quiet && !json;
+  let passing = false;
+  const toError = (line: string) => {
+    process.stderr.write(`${passing ? "\r\u001b[K" : ""}${line}\n`);
+    passing = false;
+  };
+  return {
+    json,
+    verbose,
+    result: (line) => {
+      if (!json) process.stdout.write(`${line}\n`);
+    },
+    data: (value) => {
+      if (json) process.stdout.write(`${JSON.stringify(value)}\n`);
+    },
+    progress: (line) => {
+      if (!quiet && !json) toError(line);
+    },
+    passing: (line) => {
+      if (!looking) return;
+      process.stderr.write(`\r\u001b[K${line}`);
+      passing = true;
+    },
+    problem: toError,
+    // styleText itself looks at NO_COLOR and at whether the stream is a terminal.
+    styled: (style, text) => (color ? styleText(style, text, { stream: process.stdout }) : text),
+  };
+}

@@ -1,0 +1,69 @@
+/** Words and tables for people. */
+import { formatMigration } from "../migrations/file-name.ts";
+import type { RunEvent } from "../run/events.ts";
+import type { Output } from "./output.ts";
+
+/** Rows as columns of equal width. */
+export function renderTable(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = rows.reduce<number[]>(
+    (most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, cell.length)),
+    [],
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** Milliseconds as people say them. */
+export function renderDuration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  return seconds < 90 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
+}
+
+/** A wall clock time, to the second, in UTC. */
+export function renderTime(at: number): string {
+  return new Date(at)
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.\d+Z$/, "Z");
+}
+
+/** "1 migration", "3 migrations". */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** One event of a run as progress. */
+export function renderEvent(event: RunEvent, output: Output): void {
+  switch (event.event) {
+    case "planned":
+      return output.progress(
+        `${count(event.migrations.length, "migration")} pending, ${count(event.actions, "action")}`,
+      );
+    case "waiting":
+      return output.progress(`waiting for ${event.by}, who holds the lease`);
+    case "takenOver":
+      return output.progress(`${event.by} has not been heard of for a whole lease; taking over`);
+    case "started":
+      return output.progress(
+        `${formatMigration(event)}${event.done > 0 ? `: ${event.done} of ${event.total} actions are done already` : ""}`,
+      );
+    case "action":
+      return output.passing(`  ${event.text} …`);
+    case "running":
+      return process.stderr.isTTY
+        ? output.passing(`  ${event.text} … ${renderDuration(event.elapsed)}`)
+        : output.progress(`  ${event.text}: still running after ${renderDuration(event.elapsed)}`);
+    case "retried":
+      return output.progress(`  ${event.text}: another writer came first, trying again`);
+    case "done":
+      return output.progress(`  ${event.text} (${renderDuration(event.duration)})`);
+    case "applied":
+    case "finished":
+      return undefined;
+  }
+}
