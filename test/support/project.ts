@@ -1,0 +1,84 @@
+/** Temporary projects: a folder with migrations and a configuration, and the built command run in it. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+
+/** The repository. */
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  readonly finished: Promise<Finished>;
+}
+
+export interface Project {
+  readonly folder: string;
+  /** Where the embedded database lives unless a configuration says otherwise. */
+  readonly database: string;
+  /** Writes a file; the path is relative to the project. */
+  write(path: string, text: string): void;
+  /** Writes a migration that exports these steps, given as TypeScript, with everything imported that it may name. */
+  migration(name: string, steps: string): void;
+  /** Runs the built command here and waits for it. */
+  migrate(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>;
+  /** Starts the built command here. */
+  start(args: readonly string[], env?: Readonly<Record<string, string>>): Running;
+}
+
+/** An empty project in which "lance-migrate" is the built package. */
+export function aProject(): Project {
+  const folder = temporaryFolder();
+  const write = (path: string, text: string) => {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  };
+  write("package.json", `{ "type": "module" }\n`);
+  mkdirSync(join(folder, "node_modules"));
+  mkdirSync(join(folder, "migrations"));
+  symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
+  const start = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    startNode([join(root, "dist", "bin.js"), ...args], folder, env);
+  return {
+    folder,
+    database: join(folder, ".lancedb"),
+    write,
+    migration: (name, steps) =>
+      write(`migrations/${name}`, `import * as m from "lance-migrate";\n\nexport const up = [\n${steps}\n];\n`),
+    migrate: (args, env) => start(args, env).finished,
+    start,
+  };
+}
+
+/** A Node process with its output collected. */
+export function startNode(
+  args: readonly string[],
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+): Running {
+  const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, NO_COLOR: "1", ...env } });
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  const finished = new Promise<Finished>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, ...output }));
+  });
+  return { process: child, finished };
+}

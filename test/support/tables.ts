@@ -1,0 +1,38 @@
+/** Tables as `@lancedb/lancedb` itself sees them, without our target in between. */
+import { createRequire } from "node:module";
+import { formatType } from "../../src/schema/data-type.ts";
+import { readColumns } from "../../src/targets/lance/engine.ts";
+
+type Lancedb = typeof import("@lancedb/lancedb");
+export const lancedb = createRequire(import.meta.url)("@lancedb/lancedb") as Lancedb;
+
+/** The columns of a table in words: "id: int64 not null". */
+export async function columnsOf(folder: string, table: string): Promise<readonly string[]> {
+  const db = await lancedb.connect(folder);
+  const columns = await readColumns(await db.openTable(table));
+  return columns.map(({ name, type, nullable }) => `${name}: ${formatType(type)}${nullable ? "" : " not null"}`);
+}
+
+/** All rows of a table as plain values; big integers as numbers. */
+export async function rowsOf(folder: string, table: string): Promise<readonly Record<string, unknown>[]> {
+  const db = await lancedb.connect(folder);
+  const rows = await (await db.openTable(table)).query().toArray();
+  return rows.map((row) =>
+    JSON.parse(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? Number(value) : value))),
+  );
+}
+
+/** Adds rows as an application would. */
+export async function addRows(folder: string, table: string, rows: Record<string, unknown>[]): Promise<void> {
+  const db = await lancedb.connect(folder);
+  await (await db.openTable(table)).add(rows);
+}
+
+/** The version of each table. */
+export async function versionsOf(folder: string): Promise<Readonly<Record<string, number>>> {
+  const db = await lancedb.connect(folder);
+  const names = await db.tableNames();
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await (await db.openTable(name)).version()])),
+  );
+}
