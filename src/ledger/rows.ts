@@ -54,8 +54,8 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
     name,
     head: () =>
       reading(async () => {
-        const row = await table.last(["epoch", "number"]);
-        return row === undefined ? undefined : toRecord(row);
+        const row = await table.last(["epoch", "number"], headColumns);
+        return row === undefined ? undefined : storedHead.parse(row);
       }),
     read: () => reading(async () => ((await table.all()) ?? []).map(toRecord)),
     take: (record) =>
@@ -144,6 +144,9 @@ const storedRow = z.object({
   applied: z.string(),
   previous: z.string(),
 });
+
+const storedHead = storedRow.pick({ epoch: true, number: true, by: true, applied: true });
+const headColumns = Object.keys(storedHead.shape);
 
 function toRecord(row: Row): LedgerRecord {
   const { text_hash: textHash, ...rest } = storedRow.parse(row);

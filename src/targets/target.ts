@@ -57,8 +57,8 @@ export interface RecordTable {
   create(columns: readonly Column[], key: string): Promise<void>;
   /** Every row, in any order; undefined while there is no table. */
   all(): Promise<readonly Row[] | undefined>;
-  /** The row that is last when ordered by these columns, read without reading the others; undefined without table or rows. */
-  last(order: readonly string[]): Promise<Row | undefined>;
+  /** Some columns of the row that is last when ordered by others; undefined without table or rows. Quick however many rows there are. */
+  last(order: readonly string[], columns: readonly string[]): Promise<Row | undefined>;
   /** Adds a row unless its key is there; of n racing callers exactly one is told true. */
   insertIfAbsent(row: Row): Promise<boolean>;
   insert(rows: readonly Row[]): Promise<void>;
