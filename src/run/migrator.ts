@@ -99,7 +99,9 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         continue;
       }
       silent = false;
-      const { plan, migrations } = await planPending(options, files, state, choice, runner);
+      const planned = await planUnlessMoved(options, journal, files, state, choice, runner);
+      if (planned === undefined) continue;
+      const { plan, migrations } = planned;
       if (lease === undefined) {
         const first = plan.migrations[0]?.migration.version;
         lease = await takeLease(journal, state, runner, first, { ...options.lease, clock });
@@ -125,9 +127,15 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
 
 /** What `up` would do, against the tables as they are now. Changes nothing. */
 export async function plan(options: MigratorOptions, choice: Choice = {}): Promise<Plan> {
-  const files = listMigrations(options.folder);
-  const state = foldLedger(await openJournal(options).read());
-  return (await planPending(options, files, state, choice, options.runner ?? thisRunner())).plan;
+  const { folder, runner = thisRunner(), signal } = options;
+  const files = listMigrations(folder);
+  const journal = openJournal(options);
+  for (;;) {
+    throwIfInterrupted(signal);
+    const state = foldLedger(await journal.read());
+    const planned = await planUnlessMoved(options, journal, files, state, choice, runner);
+    if (planned !== undefined) return planned.plan;
+  }
 }
 
 /** What is applied and what is pending. Evaluates nothing. */
@@ -158,13 +166,41 @@ async function nothingPending(journal: Journal, files: readonly MigrationFile[])
   return head?.applied === appliedHash(files).value;
 }
 
+interface Planned {
+  readonly plan: Plan;
+  /** Everything that had to be loaded for it. */
+  readonly migrations: readonly Migration[];
+}
+
+/**
+ * The plan for a ledger as it was read; undefined when another runner has written to it meanwhile. What then looks like
+ * drift is what that runner did: it writes to the ledger before it changes a table.
+ */
+async function planUnlessMoved(
+  options: MigratorOptions,
+  journal: Journal,
+  files: readonly MigrationFile[],
+  state: LedgerState,
+  choice: Choice,
+  runner: Runner,
+): Promise<Planned | undefined> {
+  try {
+    return await planPending(options, files, state, choice, runner);
+  } catch (error) {
+    if (!isMigrateError(error, "ERR_DRIFT")) throw error;
+    const head = await journal.head();
+    if (head?.epoch === state.head?.epoch && head?.number === state.head?.number) throw error;
+    return undefined;
+  }
+}
+
 async function planPending(
   { target, ledger }: MigratorOptions,
   files: readonly MigrationFile[],
   state: LedgerState,
   choice: Choice,
   { run }: Runner,
-): Promise<{ readonly plan: Plan; readonly migrations: readonly Migration[] }> {
+): Promise<Planned> {
   const pending = pendingFiles(chosenFiles(files, choice), state);
   checkOrder(pending, state, choice);
   if (pending.length > 0) checkMissing(files, state);

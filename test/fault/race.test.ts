@@ -1,0 +1,37 @@
+import { cpSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, root } from "../support/project.ts";
+import { columnsOf, rowsOf } from "../support/tables.ts";
+
+const rounds = 20;
+const runners = 8;
+
+test(`of ${runners} runs started at one instant each migration is applied by one, and all end with 0, ${rounds} times`, async () => {
+  const files = readdirSync(join(root, "migrations"));
+  for (let round = 0; round < rounds; round++) {
+    const project = aProject();
+    cpSync(join(root, "migrations"), join(project.folder, "migrations"), { recursive: true });
+    const started = Array.from({ length: runners }, () => project.start(["up", "--json"]));
+    const finished = await Promise.all(started.map((one) => one.finished));
+
+    expect(finished.map(({ code, stderr }) => [code, stderr])).toEqual(Array.from({ length: runners }, () => [0, ""]));
+    const events = finished.flatMap(({ stdout }) =>
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    );
+    const applied = events.filter(({ event }) => event === "applied").map(({ version }) => version);
+    expect(applied.toSorted()).toEqual(files.map((_, index) => index + 1));
+    const records = await rowsOf(project.database, "_migrations");
+    expect(records.filter(({ event }) => event === "applied")).toHaveLength(files.length);
+    expect(await columnsOf(project.database, "authors")).toEqual([
+      "id: int64 not null",
+      "last_name: utf8",
+      "first_name: utf8",
+      "joined: timestamp(ms, UTC)",
+      "documents: list<int64>",
+    ]);
+  }
+});
