@@ -12,33 +12,38 @@ export interface Runner {
 }
 
 export interface RecordChain {
-  /** The next records. */
-  extend(entries: readonly LedgerEntry[]): readonly LedgerRecord[];
-  /** Extends the chain by what `write` stores; what could not be stored is no link of it. */
+  /** The record that begins the next epoch. */
+  begin(entry: LedgerEntry): LedgerRecord;
+  /** Adds what `write` stores to the chain; what could not be stored is no link of it. */
   write(entries: readonly LedgerEntry[], write: (records: readonly LedgerRecord[]) => Promise<void>): Promise<void>;
 }
 
-export function recordChain(state: LedgerState, runner: Runner, epoch: number, clock: Clock): RecordChain {
+/** The chain that goes on from a ledger as it was read. */
+export function recordChain(state: LedgerState, runner: Runner, clock: Clock): RecordChain {
   let hash: AppliedHash = appliedHash([...state.migrations.values()].filter(({ status }) => status === "applied"));
   let last: LedgerRecord | undefined = state.head;
+  let { epoch } = state;
   let number = 0;
 
-  const extend = (entries: readonly LedgerEntry[]) =>
-    entries.map((entry) => {
-      const { event, version, textHash } = entry;
-      if ((event === "applied" || event === "noted") && version !== undefined && textHash !== undefined)
-        hash = hash.with({ version, textHash });
-      const link = { epoch, number: number++, at: clock.wall(), applied: hash.value, previous: recordHash(last) };
-      last = { ...entry, ...runner, ...link };
-      return last;
-    });
+  const link = (entry: LedgerEntry): LedgerRecord => {
+    const { event, version, textHash } = entry;
+    if ((event === "applied" || event === "noted") && version !== undefined && textHash !== undefined)
+      hash = hash.with({ version, textHash });
+    const place = { epoch, number: number++, at: clock.wall(), applied: hash.value, previous: recordHash(last) };
+    last = { ...entry, ...runner, ...place };
+    return last;
+  };
 
   return {
-    extend,
+    begin(entry) {
+      epoch++;
+      number = 0;
+      return link(entry);
+    },
     async write(entries, write) {
       const before = { hash, last };
       try {
-        await write(extend(entries));
+        await write(entries.map(link));
       } catch (error) {
         // The numbers are not used again: the records may have been stored all the same.
         ({ hash, last } = before);

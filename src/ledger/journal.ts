@@ -4,6 +4,11 @@ import type { LedgerRecord } from "./record.ts";
 /** What one look at the newest record tells. */
 export type LedgerHead = Pick<LedgerRecord, "epoch" | "number" | "by" | "applied">;
 
+/** Whether two looks at the newest record saw the same one; no record is like no record. */
+export function sameRecord(one: LedgerHead | undefined, other: LedgerHead | undefined): boolean {
+  return one?.epoch === other?.epoch && one?.number === other?.number;
+}
+
 export interface Journal {
   /** The name people know the ledger by. */
   readonly name: string;

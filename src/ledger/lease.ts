@@ -1,9 +1,9 @@
 /** The lease: who may write, for how long, and how it passes on when its holder is never heard of again. */
 import { MigrateError } from "../errors.ts";
 import { recordChain, type Runner } from "./chain.ts";
-import { elapsed, now, type Clock } from "./clock.ts";
+import { elapsed, now, type Clock, type Moment } from "./clock.ts";
 import type { LedgerState } from "./fold.ts";
-import type { Journal } from "./journal.ts";
+import { sameRecord, type Journal } from "./journal.ts";
 import type { LedgerEntry, LedgerRecord } from "./record.ts";
 
 export interface LeaseTerms {
@@ -13,7 +13,6 @@ export interface LeaseTerms {
 }
 
 export interface Lease {
-  readonly epoch: number;
   /** Adds records in the order of the calls. */
   record(entries: readonly LedgerEntry[]): Promise<void>;
   /** Makes sure that the lease is still ours before something is changed. Throws ERR_LEASE_LOST. */
@@ -30,55 +29,63 @@ export async function takeLease(
   next: number | undefined,
   { duration, clock }: LeaseTerms,
 ): Promise<Lease | undefined> {
-  const epoch = state.epoch + 1;
-  const chain = recordChain(state, runner, epoch, clock);
-  // The time before a call counts: others may see its record from then on, and they measure from when they see it.
-  let written = now(clock);
-  const [taken] = chain.extend([{ event: "taken", next, lease: duration }]);
-  if (!(await take(journal, taken!))) return undefined;
-
+  const chain = recordChain(state, runner, clock);
   let upcoming = next;
+  // When the last record that others can have seen in time was begun: they measure from when they see it, so later.
+  let held: Moment;
+
+  const takeEpoch = async (): Promise<boolean> => {
+    const started = now(clock);
+    const won = await take(journal, chain.begin({ event: "taken", next: upcoming, lease: duration }));
+    if (won) held = started;
+    return won;
+  };
+  if (!(await takeEpoch())) return undefined;
+
   let queue: Promise<void> = Promise.resolve();
   let ended = false;
-
-  const record = (entries: readonly LedgerEntry[]): Promise<void> => {
-    const write = async () => {
-      const started = now(clock);
-      await chain.write(entries, (records) => journal.add(records));
-      written = started;
-      upcoming = entries.at(-1)?.next;
-    };
-    const done = queue.then(write);
-    queue = done.catch(() => {});
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const done = queue.then(work);
+    queue = done.then(
+      () => {},
+      () => {},
+    );
     return done;
   };
+  const overdue = () => elapsed(clock, held) >= duration;
 
-  const renew = () => record([{ event: "renewed", next: upcoming }]);
+  const write = async (entries: readonly LedgerEntry[]): Promise<void> => {
+    const started = now(clock);
+    await chain.write(entries, (records) => journal.add(records));
+    // A record that came too late holds nothing: somebody may already have found the ledger silent.
+    if (!overdue()) held = started;
+    upcoming = entries.at(-1)?.next;
+  };
+  const renew = () => write([{ event: "renewed", next: upcoming }]);
 
   // Others wait for a whole duration of silence; a third of it leaves room for a slow write and another try.
   const stopRenewing = clock.every(duration / 6, () => {
-    // What goes wrong here is found by the next check, which then reads the ledger.
-    if (elapsed(clock, written) >= duration / 3) void renew().catch(() => {});
+    // What goes wrong here is found by the next check.
+    if (elapsed(clock, held) >= duration / 3 && !overdue()) void inTurn(renew).catch(() => {});
   });
 
   return {
-    epoch,
-    record,
-    async check() {
-      if (elapsed(clock, written) < duration / 2) return;
-      const head = await journal.head();
-      if (head !== undefined && head.epoch > epoch) {
+    record: (entries) => inTurn(() => write(entries)),
+    check: () =>
+      inTurn(async () => {
+        if (elapsed(clock, held) < duration / 2) return;
+        if (!overdue()) await renew();
+        // Slept too long to renew. Whoever takes the next epoch is the holder: us, if nobody else has.
+        if (!overdue() || (await takeEpoch())) return;
         ended = true;
         stopRenewing();
-        throw new MigrateError("ERR_LEASE_LOST", { by: head.by });
-      }
-      await renew();
-    },
+        throw new MigrateError("ERR_LEASE_LOST", { by: (await journal.head())?.by ?? "another run" });
+      }),
     async release(entries = []) {
       stopRenewing();
       if (ended) return;
       ended = true;
-      await record([...entries, { event: "released" }]);
+      await inTurn(() => write([...entries, { event: "released" }]));
     },
   };
 }
@@ -119,7 +126,7 @@ export async function waitForHolder(
     // Many runners that wait for one holder should not ask at the same instants.
     await clock.sleep(pause * (0.75 + Math.random() / 2), signal);
     const seen = await journal.head();
-    if (seen?.epoch !== head?.epoch || seen?.number !== head?.number) return false;
+    if (!sameRecord(seen, head)) return false;
     // By the steady clock alone: a wall clock that is set forward must not shorten somebody's lease.
     if (clock.steady() - since.steady > silence) return true;
   }

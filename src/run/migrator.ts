@@ -6,7 +6,7 @@ import { appliedHash } from "../ledger/applied-hash.ts";
 import type { Runner } from "../ledger/chain.ts";
 import { systemClock, type Clock } from "../ledger/clock.ts";
 import { foldLedger, inDoubt, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
-import type { Journal } from "../ledger/journal.ts";
+import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
 import { takeLease, waitForHolder, type Lease } from "../ledger/lease.ts";
 import { rowsJournal } from "../ledger/rows.ts";
 import { byPlace, type LedgerEntry, type LedgerRecord } from "../ledger/record.ts";
@@ -78,7 +78,8 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
 
   let lease: Lease | undefined;
   let waited = 0;
-  let silent = false;
+  // The record after which the ledger has stood still for so long that its holder may be taken over from.
+  let silentSince: LedgerHead | undefined;
   try {
     for (;;) {
       throwIfInterrupted(signal);
@@ -90,15 +91,15 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         return finish(0, before);
       }
       // Planning beside a runner that is at work would take its half-done changes for drift.
-      if (lease === undefined && state.holder !== undefined && !silent) {
+      if (lease === undefined && state.holder !== undefined && !sameRecord(silentSince, state.head)) {
         emit({ event: "waiting", by: state.holder.by });
         const from = clock.steady();
-        silent = await waitOrStop(options, journal, state, waited);
+        const silent = await waitOrStop(options, journal, state, waited);
         waited += clock.steady() - from;
+        silentSince = silent ? state.head : undefined;
         if (silent) emit({ event: "takenOver", by: state.holder.by });
         continue;
       }
-      silent = false;
       const planned = await planUnlessMoved(options, journal, files, state, choice, runner);
       if (planned === undefined) continue;
       const { plan, migrations } = planned;
@@ -189,7 +190,7 @@ async function planUnlessMoved(
   } catch (error) {
     if (!isMigrateError(error, "ERR_DRIFT")) throw error;
     const head = await journal.head();
-    if (head?.epoch === state.head?.epoch && head?.number === state.head?.number) throw error;
+    if (sameRecord(head, state.head)) throw error;
     return undefined;
   }
 }

@@ -78,6 +78,7 @@ export function engineProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const line = text.split("\n", 1)[0] ?? "";
   return line
+    .replace(/\s+Caused by: .*/, "")
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
     .replace(/^lance error: /, "")
     .replace(/LanceError\((\w+)\): /g, "")
