@@ -6,7 +6,7 @@ import type { Action } from "../../schema/action.ts";
 import type { Alteration } from "../../schema/alter.ts";
 import { toLanceType } from "../lance-type.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
-import { createAtomically } from "./create.ts";
+import { createTable } from "./create.ts";
 import {
   alterColumns,
   connect,
@@ -67,7 +67,7 @@ export async function open(
     async execute(action: Action, seen) {
       switch (action.kind) {
         case "createTable": {
-          const created = await createAtomically(place, action.table, action.columns);
+          const created = await createTable(place, action.table, action.columns);
           if (!created) throw new Error(`table ${action.table} exists already`);
           return 1;
         }

@@ -1,7 +1,7 @@
 /** The ledger's small table on the embedded engine. */
 import type { Column } from "../../schema/data-type.ts";
 import type { Cell, RecordTable, Row } from "../target.ts";
-import { createAtomically } from "./create.ts";
+import { createOnce } from "./create.ts";
 import { openTable, readColumns, type Connection, type EngineTable } from "./engine.ts";
 import type { Place } from "./uri.ts";
 
@@ -30,7 +30,7 @@ export function lanceRecords(connect: () => Promise<Connection | undefined>, pla
 
   return {
     async create(columns, key) {
-      await createAtomically(place, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
+      await createOnce(place, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
     },
     async all() {
       const table = await open();
