@@ -7,11 +7,11 @@ export interface MigrationName {
 }
 
 const pattern = /^(\d+)_([A-Za-z0-9][A-Za-z0-9_-]*)\.(?:ts|js|mts|mjs)$/;
-const looksLikeCode = /\.[cm]?[jt]sx?$/;
+const looksLikeCode = /^[^.].*\.[cm]?[jt]sx?$/i;
 
-/** Version and name of a migration file; undefined for a file that is none (README.md, types.d.ts, .gitkeep). Throws ERR_FILE_NAME. */
+/** Version and name of a migration file; undefined for a file that is none (README.md, types.d.ts, dot files). Throws ERR_FILE_NAME. */
 export function parseFileName(file: string): MigrationName | undefined {
-  if (!looksLikeCode.test(file) || /\.d\.[cm]?ts$/.test(file)) return undefined;
+  if (!looksLikeCode.test(file) || /\.d\.[cm]?ts$/i.test(file)) return undefined;
   const [, digits, name] = pattern.exec(file) ?? [];
   const version = Number(digits);
   if (name === undefined || !Number.isSafeInteger(version)) throw new MigrateError("ERR_FILE_NAME", { file });

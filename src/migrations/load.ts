@@ -19,7 +19,7 @@ export async function loadMigrations(files: readonly MigrationFile[]): Promise<r
 /** Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID. */
 export async function loadMigration(file: MigrationFile): Promise<Migration> {
   const up = exportedSteps(file.file, await importFile(file));
-  const steps = up.map((value, index) => {
+  const steps = Array.from(up, (value, index) => {
     const parsed = parseStep(value);
     if ("step" in parsed) return parsed.step;
     throw new MigrateError("ERR_STEP_INVALID", {
@@ -47,7 +47,7 @@ export function importProblem(cause: unknown): string {
   const code = (cause as { code?: unknown } | null)?.code;
   if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
     return `${problem}; Node only strips types, so leave out enums, namespaces and parameter properties`;
-  if (/outside a module|exports is not defined/.test(problem))
+  if (/outside a module|Unexpected token 'export'|exports is not defined/.test(problem))
     return `${problem}; put "type": "module" into its package.json, or name the file .mts`;
   return problem;
 }

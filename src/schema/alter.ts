@@ -4,7 +4,7 @@ import { castVerdict } from "./cast.ts";
 import { childColumns, formatType, sameType, withChildColumns, type Column, type DataType } from "./data-type.ts";
 import { columnNameProblem } from "./names.ts";
 import { formatPath, parsePath, type Path } from "./path.ts";
-import { checkColumns, findColumn, replaceColumn, siblings, type Table } from "./table.ts";
+import { findColumn, replaceColumn, siblings, twinOf, type Table } from "./table.ts";
 
 /** One entry of an `alter_columns` call. At least one of the three changes is there. */
 export interface Alteration {
@@ -35,26 +35,23 @@ export function alterColumns(name: string, table: Table, alterations: readonly A
   checkTogether(name, located);
   for (const one of located) checkAlone(name, table, one);
 
-  // Deepest first, so that a renamed parent does not hide the path of its child.
-  const deepestFirst = located.toSorted((one, other) => other.path.length - one.path.length);
   // Names are looked up in the table as it was: a swap must not find the column that it has just renamed.
-  const marked = deepestFirst.reduce(
+  const pending = located.reduce(
     (columns, { path, alteration }) => replaceColumn(columns, path, (column) => withPending(column, alteration)),
     table.columns,
   );
-  const columns = settle(marked);
-  checkColumns(columns, name);
-  return { columns };
+  return { columns: settle(pending, name) };
 }
 
 function locate(name: string, table: Table, alteration: Alteration): Located {
   const path = parsePath(alteration.path);
   const column = findColumn(table.columns, path);
-  if (column === undefined || isHiddenItem(table.columns, path))
+  const hidden = isHiddenItem(table.columns, path);
+  if (column === undefined || hidden)
     throw new MigrateError("ERR_COLUMN_MISSING", {
       table: path.length === 1 ? name : `${name}.${formatPath(path.slice(0, -1))}`,
       path: formatPath(path.slice(-1)),
-      has: siblings(table.columns, path).map((sibling) => sibling.name),
+      has: hidden ? [] : siblings(table.columns, path).map((sibling) => sibling.name),
     });
   return { alteration, path, column };
 }
@@ -153,10 +150,21 @@ function withPending(column: Column, { rename, type, nullable }: Alteration): Pe
   return { ...column, type: type ?? column.type, nullable: nullable ?? column.nullable, newName: rename };
 }
 
-function settle(columns: readonly PendingColumn[]): readonly Column[] {
-  return columns.map(({ name, newName, type, nullable }) => ({
+function settle(columns: readonly PendingColumn[], place: string): readonly Column[] {
+  const settled = columns.map(({ name, newName, type, nullable }) => ({
     name: newName ?? name,
-    type: withChildColumns(type, settle(childColumns(type))),
+    type: withChildColumns(type, settle(childColumns(type), `${place}.${name}`)),
     nullable,
   }));
+  // Only what was renamed: a table made elsewhere may have had such names before.
+  const renamed = columns.findIndex(
+    ({ newName }, index) => newName !== undefined && twinOf(settled, index) !== undefined,
+  );
+  if (renamed !== -1)
+    throw new MigrateError("ERR_COLUMN_DUPLICATE", {
+      table: place,
+      name: settled[renamed]!.name,
+      other: twinOf(settled, renamed)!.name,
+    });
+  return settled;
 }

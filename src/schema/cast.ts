@@ -14,10 +14,12 @@ export type CastVerdict =
       readonly mayLose: boolean;
     };
 
-const exact: CastVerdict = { allowed: true, mayFail: false, mayLose: false };
-const fails: CastVerdict = { allowed: true, mayFail: true, mayLose: false };
-const loses: CastVerdict = { allowed: true, mayFail: false, mayLose: true };
-const failsAndLoses: CastVerdict = { allowed: true, mayFail: true, mayLose: true };
+type Allowed = Extract<CastVerdict, { allowed: true }>;
+
+const exact: Allowed = { allowed: true, mayFail: false, mayLose: false };
+const fails: Allowed = { allowed: true, mayFail: true, mayLose: false };
+const loses: Allowed = { allowed: true, mayFail: false, mayLose: true };
+const failsAndLoses: Allowed = { allowed: true, mayFail: true, mayLose: true };
 const refused = (hint: string): CastVerdict => ({ allowed: false, hint });
 
 /** What the engine makes of casting a column from one type to another. */
@@ -115,11 +117,18 @@ const pointVerdicts: Readonly<Record<string, string>> = {
   "ns+zone": "L L L L L L L L = = L L L L",
 };
 
-function pointInTimeVerdict(from: DataType, to: DataType): CastVerdict {
+function pointInTimeVerdict(from: DataType, to: DataType): CastVerdict & { allowed: true } {
   const row = pointVerdicts[pointName(from)]!.split(" ");
   const mark = row[pointColumns.indexOf(pointName(to))];
   if (sameType(from, to)) return exact;
-  return mark === "=" ? exact : mark === "O" ? fails : mark === "L" ? loses : failsAndLoses;
+  const verdict = { "=": exact, O: fails, L: loses, B: failsAndLoses }[mark as "=" | "O" | "L" | "B"];
+  // The clocks of most zones skip some local times, and show others twice; the engine refuses both.
+  return readsLocalTime(from, to) ? { ...verdict, mayFail: true } : verdict;
+}
+
+function readsLocalTime(from: DataType, to: DataType): boolean {
+  const zoneOf = (type: DataType) => (type.kind === "timestamp" ? type.zone : undefined);
+  return zoneOf(from) === undefined && (zoneOf(to) ?? "UTC") !== "UTC";
 }
 
 function pointName(type: DataType): string {

@@ -1,8 +1,11 @@
 /** zod schemas of types and columns: what a step may hold, whoever wrote it. */
 import { z } from "zod";
-import { integerKinds, plainKinds, timeUnits, type Column, type DataType } from "./data-type.ts";
+import { integerKinds, itemName, plainKinds, timeUnits, type Column, type DataType } from "./data-type.ts";
 
-const positive = z.int("has to be a whole number").min(1, "has to be at least 1");
+const length = z
+  .int("has to be a whole number")
+  .min(1, "has to be at least 1")
+  .max(2 ** 31 - 1, "has to be at most 2147483647");
 
 /** Stands where a type with notNull() was given and only a type can be meant, so that the refusal can say so. */
 export const notNullMark = "not null";
@@ -16,11 +19,11 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
   "kind",
   [
     z.strictObject({ kind: z.literal(plainKinds) }),
-    z.strictObject({ kind: z.literal("fixedSizeBinary"), length: positive.max(2 ** 31 - 1) }),
+    z.strictObject({ kind: z.literal("fixedSizeBinary"), length }),
     z
       .strictObject({
         kind: z.literal("decimal128"),
-        precision: positive.max(38, "has to be at most 38"),
+        precision: z.int("has to be a whole number").min(1, "has to be at least 1").max(38, "has to be at most 38"),
         scale: z.int("has to be a whole number").min(0, "has to be at least 0"),
       })
       .refine((type) => type.scale <= type.precision, { path: ["scale"], message: "has to be at most the precision" }),
@@ -44,8 +47,9 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
         get item() {
           return column;
         },
-        length: positive.max(2 ** 31 - 1),
+        length,
       })
+      .refine((type) => type.item.name === itemName, { path: ["item"], message: `has to be named ${itemName}` })
       .refine((type) => type.item.nullable, {
         path: ["item"],
         message: "can't be notNull(): the engine keeps it nullable",
@@ -99,7 +103,10 @@ function isZone(zone: string): boolean {
 }
 
 function hasFixedWidth(type: DataType): boolean {
-  return !/utf8|binary|list|dictionary|null/i.test(type.kind) || type.kind === "fixedSizeList";
+  if (type.kind === "fixedSizeBinary") return true;
+  // Structs in vectors it has, structs in vectors of vectors it can't create.
+  if (type.kind === "fixedSizeList") return type.item.type.kind !== "struct";
+  return !/utf8|binary|list|dictionary|null/i.test(type.kind);
 }
 
 function isDictionaryValue(type: DataType): boolean {

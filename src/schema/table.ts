@@ -62,25 +62,26 @@ export function replaceColumn(
 
 /** Refuses names that the engine would take and that break the table: unusable ones and duplicates, at any depth. */
 export function checkColumns(columns: readonly Column[], place: string): void {
-  const seen = new Map<string, string>();
-  for (const { name, type } of columns) {
+  for (const [index, { name, type }] of columns.entries()) {
     const problem = columnNameProblem(name);
     if (problem !== undefined) throw new MigrateError("ERR_COLUMN_NAME", { name, problem });
-    const other = seen.get(name.toLowerCase());
-    if (other !== undefined) throw new MigrateError("ERR_COLUMN_DUPLICATE", { table: place, name, other });
-    seen.set(name.toLowerCase(), name);
+    const twin = twinOf(columns.slice(0, index + 1), index);
+    if (twin !== undefined) throw new MigrateError("ERR_COLUMN_DUPLICATE", { table: place, name, other: twin.name });
     checkColumns(childColumns(type), `${place}.${name}`);
   }
+}
+
+/** Another column of the same name, or of one that differs only in case. */
+export function twinOf(columns: readonly Column[], index: number): Column | undefined {
+  const name = columns[index]?.name.toLowerCase();
+  return columns.find((column, other) => other !== index && column.name.toLowerCase() === name);
 }
 
 /** What differs between a table as expected and as found, in words; empty when they are the same. */
 export function differences(expected: Table | undefined, found: Table | undefined): readonly string[] {
   if (expected === undefined) return found === undefined ? [] : ["it exists, but should not"];
   if (found === undefined) return ["it does not exist"];
-  const words = columnDifferences(expected.columns, found.columns, []);
-  if (words.length === 0 && !sameTable(expected, found))
-    return [`the columns are in another order: ${names(found.columns)} instead of ${names(expected.columns)}`];
-  return words;
+  return columnDifferences(expected.columns, found.columns, []);
 }
 
 function names(columns: readonly Column[]): string {
@@ -108,6 +109,10 @@ function columnDifferences(expected: readonly Column[], found: readonly Column[]
   for (const column of found) {
     if (expected.some((candidate) => candidate.name === column.name)) continue;
     words.push(`column ${formatPath([...parent, column.name])} (${formatType(column.type)}) was not expected`);
+  }
+  if (words.length === 0 && names(expected) !== names(found)) {
+    const place = parent.length === 0 ? "the columns" : `the fields of ${formatPath(parent)}`;
+    words.push(`${place} are in another order: ${names(found)} instead of ${names(expected)}`);
   }
   return words;
 }

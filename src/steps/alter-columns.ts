@@ -45,5 +45,5 @@ export const alterColumns = defineStep({
 });
 
 function withType(change: ColumnChange): unknown {
-  return change?.type === undefined ? change : { ...change, type: typeOf(change.type) };
+  return change?.type === undefined ? change : { ...change, type: typeOf(change.type) ?? null };
 }

@@ -65,14 +65,15 @@ function firstProblem(error: z.ZodError, step: unknown): string {
 }
 
 /** What in a value JSON would drop or change, so that the checksum would not see it. */
-function unserialisable(value: unknown, place: string): string | undefined {
+function unserialisable(value: unknown, place: string, outer: readonly unknown[] = []): string | undefined {
+  if (typeof value === "object" && value !== null && outer.includes(value)) return `${place} holds itself`;
   if (value === null || ["string", "boolean", "undefined"].includes(typeof value)) return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${place} is ${value}`;
   if (typeof value !== "object") return `${place} is a ${typeof value}`;
   if (value instanceof Date || value instanceof Map || value instanceof Set)
     return `${place} is a ${value.constructor.name}`;
   for (const [key, inner] of Object.entries(value)) {
-    const problem = unserialisable(inner, place === "" ? key : `${place}.${key}`);
+    const problem = unserialisable(inner, place === "" ? key : `${place}.${key}`, [...outer, value]);
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -1,0 +1,190 @@
+/** Loading is left to Node, so these tests run it: the test runner would compile the files itself, and take more. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { loadMigration } from "../../../src/migrations/load.ts";
+import { listMigrations } from "../../../src/migrations/files.ts";
+import type { Step } from "../../../src/steps/registry.ts";
+import { root, startNode, temporaryFolder } from "../../support/project.ts";
+
+interface Loaded {
+  readonly steps?: readonly Step[];
+  readonly checksum?: string;
+  readonly code?: string;
+  readonly message?: string;
+  readonly details?: unknown;
+}
+
+const url = (path: string) => JSON.stringify(pathToFileURL(join(root, path)).href);
+
+const script = `
+  import { listMigrations } from ${url("src/migrations/files.ts")};
+  import { loadMigration } from ${url("src/migrations/load.ts")};
+  const loaded = [];
+  for (const file of listMigrations(process.argv[1]))
+    loaded.push(await loadMigration(file).catch(({ code, message, details }) => ({ code, message, details })));
+  console.log(JSON.stringify(loaded));`;
+
+/** What Node makes of a folder of files. */
+async function load(files: Readonly<Record<string, string>>): Promise<readonly Loaded[]> {
+  const folder = temporaryFolder();
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  const { stdout, stderr } = await startNode(["--input-type=module", "-e", script, folder], folder).finished;
+  if (stdout === "") throw new Error(stderr);
+  return JSON.parse(stdout) as readonly Loaded[];
+}
+
+const builders = `import { renameColumn, retypeColumn } from ${url("src/steps/index.ts")};
+import { int64 } from ${url("src/schema/builders.ts")};
+`;
+const rename = { kind: "renameColumn", table: "t", path: "a", name: "b" };
+const up = `export const up = [${JSON.stringify(rename)}];\n`;
+const module = { "package.json": '{ "type": "module" }' };
+
+test("files of all four endings are loaded, each with its steps", async () => {
+  const loaded = await load({
+    ...module,
+    "0001_a.ts": `${builders}export const up: readonly unknown[] = [renameColumn("t", "a", "b")];`,
+    "0002_a.js": up,
+    "0003_a.mts": `const name: string = "b";\nexport const up = [{ kind: "renameColumn", table: "t", path: "a", name }];`,
+    "0004_a.mjs": up,
+  });
+  expect(loaded.map(({ steps }) => steps)).toEqual([[rename], [rename], [rename], [rename]]);
+  expect(new Set(loaded.map(({ checksum }) => checksum)).size).toBe(1);
+});
+
+test("formatting, comments, the order of keys and the language of the file do not change the checksum", async () => {
+  const loaded = await load({
+    ...module,
+    "0001_a.ts": `${builders}export const up = [renameColumn("t", "a", "b"), retypeColumn("t", "b", int64())];`,
+    "0002_a.js": `${builders}
+      // Comments and blank lines.
+
+      export const up = [
+        renameColumn("t", "a", "b"), /* inside */
+        { path: "b", type: { kind: "int64" }, table: "t", kind: "retypeColumn" },
+      ];`.replaceAll("\n", "\r\n"),
+    "0003_a.ts": `${builders}export const up = [renameColumn("t", "a", "b"), retypeColumn("t", "c", int64())];`,
+  });
+  const [first, second, third] = loaded.map(({ checksum }) => checksum);
+  expect(first).toMatch(/^[0-9a-f]{64}$/);
+  expect(second).toBe(first);
+  expect(third).not.toBe(first);
+});
+
+test("a file with no package.json around it is loaded", async () => {
+  const loaded = await load({ "0001_a.ts": up, "0002_a.js": up });
+  expect(loaded.map(({ steps }) => steps)).toEqual([[rename], [rename]]);
+});
+
+test("a CommonJS file is loaded", async () => {
+  const loaded = await load({
+    "package.json": '{ "type": "commonjs" }',
+    "0001_a.js": `module.exports = { up: [${JSON.stringify(rename)}] };`,
+    "0002_a.js": `exports.up = [${JSON.stringify(rename)}];`,
+    "0003_a.js": `module.exports = Object.freeze({ get up() { return [${JSON.stringify(rename)}]; } });`,
+  });
+  expect(loaded.map(({ steps }) => steps)).toEqual([[rename], [rename], [rename]]);
+});
+
+test("a migration may await while it is evaluated", async () => {
+  const [loaded] = await load({
+    ...module,
+    "0001_a.ts": `const name = await Promise.resolve("b");\nexport const up = [{ kind: "renameColumn", table: "t", path: "a", name }];`,
+  });
+  expect(loaded?.steps).toEqual([rename]);
+});
+
+test.each([
+  ["no up", "export const down = [];", "exports no up"],
+  ["nothing", "", "exports no up"],
+  ["its steps as the default", `export default [${JSON.stringify(rename)}];`, "exports no up"],
+  ["up as a function", "export function up() {}", "exports up as a function; steps are data, not code"],
+  [
+    "up as an async function",
+    "export const up = async () => {};",
+    "exports up as a function; steps are data, not code",
+  ],
+  ["an empty up", "export const up = [];", "exports no steps in up"],
+  ["a step without an array", `export const up = ${JSON.stringify(rename)};`, "exports an up that is no array"],
+  ["a text", 'export const up = "rename";', "exports an up that is no array"],
+])("a file that exports %s is refused", async (_, text, problem) => {
+  expect(await load({ ...module, "0001_a.ts": text })).toMatchObject([
+    { code: "ERR_FILE_EXPORTS", details: { file: "0001_a.ts", problem } },
+  ]);
+});
+
+test.each([
+  ["a syntax error", "export const up = [;", /Expression expected|Unexpected token/],
+  ["a throw at its top", 'throw new Error("no such luck\\n    at somewhere");', /^no such luck$/],
+  ["a throw of no error", 'throw "a text";', /^a text$/],
+  ["a missing import", 'import "./nowhere.ts";\nexport const up = [];', /Cannot find module/],
+  [
+    "an import of a name that is not there",
+    `import { nope } from ${url("src/steps/index.ts")};`,
+    /does not provide an export named 'nope'/,
+  ],
+  [
+    "an enum",
+    "enum Name { b }\nexport const up = [Name.b];",
+    /enum.*Node only strips types, so leave out enums, namespaces and parameter properties$/,
+  ],
+  ["a namespace", "namespace Names { export const b = 1 }\nexport const up = [];", /Node only strips types/],
+])("a file with %s says what is wrong", async (_, text, problem) => {
+  const [loaded] = await load({ ...module, "0001_a.ts": text });
+  expect(loaded).toMatchObject({
+    code: "ERR_FILE_UNREADABLE",
+    details: { file: "0001_a.ts", problem: expect.stringMatching(problem) },
+  });
+});
+
+test.each([
+  ["that imports", "0001_a.ts", builders + up],
+  ["that imports nothing", "0001_a.ts", up],
+  ["in JavaScript", "0001_a.js", builders + up],
+])("a module %s in a CommonJS package says the way out", async (_, file, text) => {
+  expect(await load({ "package.json": '{ "type": "commonjs" }', [file]: text })).toMatchObject([
+    {
+      code: "ERR_FILE_UNREADABLE",
+      message: expect.stringContaining('put "type": "module" into its package.json, or name the file .mts'),
+    },
+  ]);
+});
+
+test("an invalid step names the file, its number and its kind", async () => {
+  const loaded = await load({
+    ...module,
+    "0001_a.ts": `export const up = [${JSON.stringify(rename)}, { kind: "renameColumn", table: "t", path: "a" }];`,
+    "0002_a.ts": `export const up = [{ kind: "renameColum", table: "t", path: "a", name: "b" }];`,
+    "0003_a.ts": `export const up = [() => {}];`,
+    "0004_a.ts": `export const up = [[${JSON.stringify(rename)}]];`,
+  });
+  const names = "alterColumns, createTable, renameColumn, retypeColumn, setNullable";
+  expect(loaded.map(({ code, message }) => [code, message])).toEqual([
+    ["ERR_STEP_INVALID", "0001_a.ts, step 2 (renameColumn): name has to be the new name"],
+    [
+      "ERR_STEP_INVALID",
+      "0002_a.ts, step 1 (renameColum): there is no step kind renameColum; did you mean renameColumn?",
+    ],
+    ["ERR_STEP_INVALID", `0003_a.ts, step 1: is no step; make it with ${names}`],
+    ["ERR_STEP_INVALID", `0004_a.ts, step 1: is no step; make it with ${names}`],
+  ]);
+});
+
+test("a comma too many leaves a hole among the steps, which is no step", async () => {
+  const step = JSON.stringify(rename);
+  expect(await load({ ...module, "0001_a.ts": `export const up = [${step}, , ${step}];` })).toMatchObject([
+    { code: "ERR_STEP_INVALID", details: { file: "0001_a.ts", step: 2 } },
+  ]);
+});
+
+test("a process that goes on living sees an edited file again", async () => {
+  const folder = temporaryFolder();
+  const load = async (name: string) => {
+    writeFileSync(join(folder, "0001_a.mjs"), `export const up = [${JSON.stringify({ ...rename, name })}];`);
+    return (await loadMigration(listMigrations(folder)[0]!)).steps;
+  };
+  expect(await load("b")).toEqual([rename]);
+  expect(await load("c")).toEqual([{ ...rename, name: "c" }]);
+});

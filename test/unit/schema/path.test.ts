@@ -1,0 +1,47 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { formatPath, parsePath } from "../../../src/schema/path.ts";
+
+test.each<[string, readonly string[]]>([
+  ["a", ["a"]],
+  ["a.b.c", ["a", "b", "c"]],
+  ["`a.b`.c", ["a.b", "c"]],
+  ["a.`b.c`", ["a", "b.c"]],
+  ["`a`.`b`", ["a", "b"]],
+  ["`a``b`", ["a`b"]],
+  ["`a.``.b`", ["a.`.b"]],
+  ["with space.Größe", ["with space", "Größe"]],
+])("the path %j means %j", (text, names) => {
+  expect(parsePath(text)).toEqual(names);
+});
+
+test.each([
+  ["", "has an empty part"],
+  [".", "has an empty part"],
+  ["a.", "has an empty part"],
+  [".a", "has an empty part"],
+  ["a..b", "has an empty part"],
+  ["``", "has an empty part"],
+  ["a.``", "has an empty part"],
+  ["`a", "has a backtick that is not closed"],
+  ["`a``", "has a backtick that is not closed"],
+  ["a`b", "has a backtick inside a name"],
+  ["`a`b", "goes on after a closing backtick"],
+])("the path %j is refused: it %s", (path, problem) => {
+  expect(() => parsePath(path)).toThrow(
+    expect.objectContaining({ code: "ERR_PATH_INVALID", details: { path, problem } }),
+  );
+});
+
+test("only names that need it are quoted", () => {
+  expect(formatPath(["a", "b.c", "d`e", "f g"])).toBe("a.`b.c`.`d``e`.f g");
+});
+
+test("a path that was written reads back as the same names", () => {
+  const name = fc.oneof(fc.string({ minLength: 1 }), fc.string({ minLength: 1, unit: fc.constantFrom("a", ".", "`") }));
+  fc.assert(
+    fc.property(fc.array(name, { minLength: 1, maxLength: 4 }), (names) => {
+      expect(parsePath(formatPath(names))).toEqual(names);
+    }),
+  );
+});

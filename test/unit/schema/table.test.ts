@@ -1,0 +1,201 @@
+import { expect, test } from "vitest";
+import {
+  columnsOf,
+  fixedSizeList,
+  int8,
+  int32,
+  int64,
+  largeList,
+  list,
+  struct,
+  utf8,
+  vector,
+  type ColumnType,
+} from "../../../src/schema/builders.ts";
+import {
+  checkColumns,
+  differences,
+  emptyDatabase,
+  findColumn,
+  getTable,
+  replaceColumn,
+  sameTable,
+  siblings,
+  withTable,
+  type Table,
+} from "../../../src/schema/table.ts";
+
+function aTable(columns: Readonly<Record<string, ColumnType>>): Table {
+  return { columns: columnsOf(columns) };
+}
+
+const documents = aTable({
+  id: int32().notNull(),
+  source: struct({ url: utf8(), at: struct({ day: int32() }) }),
+  tags: list(struct({ name: utf8() })),
+});
+
+test("a database that gains a table leaves the one before as it was", () => {
+  const database = withTable(emptyDatabase, "documents", documents);
+  expect([...emptyDatabase.keys()]).toEqual([]);
+  expect(getTable(database, "documents")).toBe(documents);
+});
+
+test("a missing table names the one that may be meant", () => {
+  const database = withTable(emptyDatabase, "documents", documents);
+  expect(() => getTable(database, "documnets")).toThrow(
+    expect.objectContaining({ code: "ERR_TABLE_MISSING", details: { table: "documnets", similar: "documents" } }),
+  );
+  expect(() => getTable(database, "users")).toThrow(
+    expect.objectContaining({ code: "ERR_TABLE_MISSING", details: { table: "users", similar: undefined } }),
+  );
+});
+
+test.each([
+  [["id"], "int32"],
+  [["source"], "struct"],
+  [["source", "at", "day"], "int32"],
+  [["tags", "item"], "struct"],
+  [["tags", "item", "name"], "utf8"],
+])("the path %j leads to its column", (path, kind) => {
+  expect(findColumn(documents.columns, path)?.type.kind).toBe(kind);
+});
+
+test.each([[["ID"]], [["source", "nope"]], [["id", "item"]], [["tags", "name"]], [[]]])(
+  "the path %j leads nowhere",
+  (path: readonly string[]) => {
+    expect(findColumn(documents.columns, path)).toBeUndefined();
+  },
+);
+
+test.each([
+  [["id"], ["id", "source", "tags"]],
+  [
+    ["source", "url"],
+    ["url", "at"],
+  ],
+  [
+    ["source", "nope"],
+    ["url", "at"],
+  ],
+  [["tags", "item"], ["item"]],
+  [["nope", "x"], []],
+])("around the path %j stand the columns %j", (path, names) => {
+  expect(siblings(documents.columns, path).map(({ name }) => name)).toEqual(names);
+});
+
+test("replacing a nested column changes it alone, in its place", () => {
+  const columns = replaceColumn(documents.columns, ["source", "at", "day"], (column) => ({ ...column, name: "date" }));
+  expect(columns).toEqual(
+    columnsOf({
+      id: int32().notNull(),
+      source: struct({ url: utf8(), at: struct({ date: int32() }) }),
+      tags: list(struct({ name: utf8() })),
+    }),
+  );
+});
+
+test.each<[string, ColumnType, string]>([
+  ["a top-level column", struct({ x: int8() }), "a"],
+  ["a field of a struct", struct({ X: int8(), x: int8() }), "t.c"],
+  ["a struct in a list", list(struct({ X: int8(), x: int8() })), "t.c.item"],
+  ["a struct in a large list", largeList(struct({ X: int8(), x: int8() })), "t.c.item"],
+  ["a struct in a fixed size list", fixedSizeList(struct({ X: int8(), x: int8() }), 2), "t.c.item"],
+])("a duplicate in case alone is found in %s", (_, type, place) => {
+  const columns = place === "a" ? columnsOf({ X: int8(), x: int8() }) : columnsOf({ c: type });
+  expect(() => checkColumns(columns, "t")).toThrow(
+    expect.objectContaining({
+      code: "ERR_COLUMN_DUPLICATE",
+      details: { table: place === "a" ? "t" : place, name: "x", other: "X" },
+    }),
+  );
+});
+
+test.each<[string, ColumnType]>([
+  ["a field of a struct", struct({ "a.b": int8() })],
+  ["a struct in a list", list(struct({ "a.b": int8() }))],
+])("an unusable name is found in %s", (_, type) => {
+  expect(() => checkColumns(columnsOf({ c: type }), "t")).toThrow(
+    expect.objectContaining({ code: "ERR_COLUMN_NAME", details: expect.objectContaining({ name: "a.b" }) }),
+  );
+});
+
+test("one name at different depths is no duplicate", () => {
+  expect(() =>
+    checkColumns(columnsOf({ a: struct({ a: struct({ a: int8() }) }), b: list(int8()) }), "t"),
+  ).not.toThrow();
+});
+
+test("tables are the same by their columns, and no table is the same as no table", () => {
+  expect(sameTable(documents, structuredClone(documents))).toBe(true);
+  expect(sameTable(documents, aTable({ id: int32() }))).toBe(false);
+  expect(sameTable(undefined, undefined)).toBe(true);
+  expect(sameTable(documents, undefined)).toBe(false);
+});
+
+test.each<[string, Table | undefined, Table | undefined, readonly string[]]>([
+  ["nothing", documents, documents, []],
+  ["two absent tables", undefined, undefined, []],
+  ["a table that is not there", documents, undefined, ["it does not exist"]],
+  ["a table that should not be there", undefined, documents, ["it exists, but should not"]],
+  ["a missing column", aTable({ a: int8(), b: int8() }), aTable({ a: int8() }), ["column b is missing"]],
+  [
+    "one column too many",
+    aTable({ a: int8() }),
+    aTable({ a: int8(), b: list(int8()) }),
+    ["column b (list<int8>) was not expected"],
+  ],
+  [
+    "another type",
+    aTable({ a: vector(2) }),
+    aTable({ a: vector(3) }),
+    ["column a is fixedSizeList<float32, 3> instead of fixedSizeList<float32, 2>"],
+  ],
+  ["nullability", aTable({ a: int8() }), aTable({ a: int8().notNull() }), ["column a is not null instead of nullable"]],
+  [
+    "nullability and type at once",
+    aTable({ a: int8().notNull() }),
+    aTable({ a: int64() }),
+    ["column a is nullable instead of not null", "column a is int64 instead of int8"],
+  ],
+  [
+    "a renamed column",
+    aTable({ a: int8() }),
+    aTable({ b: int8() }),
+    ["column a is missing", "column b (int8) was not expected"],
+  ],
+  [
+    "nested fields, by their paths",
+    aTable({ s: struct({ x: int8(), y: struct({ z: int8() }) }) }),
+    aTable({ s: struct({ x: int64(), y: struct({ w: int8() }) }) }),
+    ["column s.x is int64 instead of int8", "column s.y.z is missing", "column s.y.w (int8) was not expected"],
+  ],
+  [
+    "the order of columns",
+    aTable({ a: int8(), b: int8() }),
+    aTable({ b: int8(), a: int8() }),
+    ["the columns are in another order: b, a instead of a, b"],
+  ],
+  [
+    "the items of a list",
+    aTable({ l: list(struct({ x: int8() })) }),
+    aTable({ l: list(struct({ x: int8().notNull() })) }),
+    ["column l is list<struct<x: int8 not null>> instead of list<struct<x: int8>>"],
+  ],
+])("tables that differ in %s say so", (_, expected, found, words) => {
+  expect(differences(expected, found)).toEqual(words);
+});
+
+test("a name with a dot is quoted in a difference", () => {
+  const dotted = { columns: [{ name: "s", type: struct({ "a.b": int8() }).type, nullable: true }] };
+  expect(differences(dotted, aTable({ s: struct({ c: int8() }) }))[0]).toBe("column s.`a.b` is missing");
+});
+
+test("a different order of a struct's fields names these fields, not the table's columns", () => {
+  const words = differences(
+    aTable({ s: struct({ a: int8(), b: int8() }) }),
+    aTable({ s: struct({ b: int8(), a: int8() }) }),
+  );
+  expect(words).toHaveLength(1);
+  expect(words[0]).toContain("b, a instead of a, b");
+});

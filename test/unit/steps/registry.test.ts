@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { emptyDatabase } from "../../../src/schema/table.ts";
+import { applyAction } from "../../../src/schema/action.ts";
+import { int8, int64 } from "../../../src/schema/builders.ts";
+import * as kinds from "../../../src/steps/index.ts";
+import { compileStep, parseStep, stepNames } from "../../../src/steps/registry.ts";
+
+const step = kinds.renameColumn("t", "a", "b");
+
+test("the kinds are what steps/index.ts exports, under their own names", () => {
+  expect(stepNames).toEqual(Object.keys(kinds));
+  for (const [name, { kind }] of Object.entries(kinds)) expect(kind).toBe(name);
+});
+
+test.each(stepNames)("the kind %s has a file of tests", (name) => {
+  const file = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  expect(existsSync(new URL(`${file}.test.ts`, import.meta.url))).toBe(true);
+});
+
+test.each([
+  ["renameColum", "there is no step kind renameColum; did you mean renameColumn?"],
+  ["RetypeColumn", "there is no step kind RetypeColumn; did you mean retypeColumn?"],
+  ["createtable", "there is no step kind createtable; did you mean createTable?"],
+  ["addVectorIndex", "there is no step kind addVectorIndex"],
+  ["", "there is no step kind "],
+  ["toString", "there is no step kind toString"],
+  ["__proto__", "there is no step kind __proto__"],
+  ["constructor", "there is no step kind constructor"],
+])("the kind %j is refused: %s", (kind, problem) => {
+  expect(parseStep({ ...step, kind })).toEqual({ problem, kind });
+});
+
+test.each([
+  undefined,
+  null,
+  5,
+  "renameColumn",
+  [],
+  {},
+  { kind: 5 },
+  () => step,
+  kinds.renameColumn("t", "a", "b").name,
+])("%j is no step", (value) => {
+  expect(parseStep(value)).toEqual({
+    problem: `is no step; make it with ${stepNames.join(", ")}`,
+  });
+});
+
+test.each<[string, unknown, string]>([
+  ["a function", () => "b", "name is a function"],
+  ["a symbol", Symbol("b"), "name is a symbol"],
+  ["a big integer", 5n, "name is a bigint"],
+  ["a date", new Date(0), "name is a Date"],
+  ["a map", new Map(), "name is a Map"],
+  ["a set", new Set(), "name is a Set"],
+  ["NaN", Number.NaN, "name is NaN"],
+  ["infinity", Infinity, "name is Infinity"],
+])("a step that holds %s is refused: JSON would change it", (_, name, problem) => {
+  expect(parseStep({ ...step, name })).toEqual({ problem: `${problem}; a step has to be plain data`, kind: step.kind });
+});
+
+test("what is not plain data is found at any depth", () => {
+  const columns = [{ name: "a", type: { kind: "fixedSizeBinary", length: Number.NaN }, nullable: true }];
+  expect(parseStep({ kind: "createTable", table: "t", columns })).toEqual({
+    problem: "columns.0.type.length is NaN; a step has to be plain data",
+    kind: "createTable",
+  });
+});
+
+test("a step that holds itself is refused, as JSON would refuse it", () => {
+  const circle: Record<string, unknown> = { ...step };
+  circle["name"] = circle;
+  expect(parseStep(circle)).toMatchObject({ kind: "renameColumn", problem: expect.any(String) });
+});
+
+test("what a step is parsed to is a copy: a later change of the exported value changes nothing", () => {
+  const value = { ...step };
+  const parsed = parseStep(value);
+  value.name = "c";
+  expect(parsed).toEqual({ step });
+});
+
+test("every kind compiles to actions that the fold knows", () => {
+  const steps = [
+    kinds.createTable("t", { a: int8(), c: int8() }),
+    kinds.renameColumn("t", "a", "b"),
+    kinds.retypeColumn("t", "b", int64()),
+    kinds.setNullable("t", "b", false),
+    kinds.alterColumns("t", [
+      { path: "b", rename: "c" },
+      { path: "c", rename: "b" },
+    ]),
+  ];
+  expect(steps.map(({ kind }) => kind).toSorted()).toEqual(stepNames.toSorted());
+  const database = steps.flatMap((step) => compileStep(step)).reduce(applyAction, emptyDatabase);
+  expect(database.get("t")).toEqual({
+    columns: [
+      { name: "c", type: { kind: "int64" }, nullable: false },
+      { name: "b", type: { kind: "int8" }, nullable: true },
+    ],
+  });
+});
