@@ -182,15 +182,18 @@ export function describeTarget(name: string, open: OpenPair): void {
 function aRow(epoch: number, number: number, by = "somebody"): Row {
   return {
     ...Object.fromEntries(ledgerColumns.map(({ name }) => [name, null])),
-    ...{ key: `${epoch}.${number}`, epoch, number, event: "applied", version: 20_260_101_120_000, name: "größer" },
-    ...{
-      at: 1_763_632_000_123,
-      by,
-      run: "r",
-      tool: "t",
-      applied: "a",
-      previous: "",
-      detail: 'it\'s "quoted"\nand goes on',
-    },
+    key: `${epoch}.${number}`,
+    epoch,
+    number,
+    event: "applied",
+    version: 20_260_101_120_000,
+    name: "größer",
+    at: 1_763_632_000_123,
+    by,
+    run: "r",
+    tool: "t",
+    applied: "a",
+    previous: "",
+    detail: 'it\'s "quoted"\nand goes on',
   };
 }
