@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { MigrateError } from "./errors.ts";
-import { importProblem } from "./migrations/load.ts";
+import { evaluate, importProblem } from "./migrations/load.ts";
 import { similarName, tableNameProblem } from "./schema/names.ts";
 import { loadTarget, targetKinds, type TargetConfig } from "./targets/index.ts";
 import type { Target } from "./targets/target.ts";
@@ -90,7 +90,7 @@ export async function loadConfig(folder: string, path?: string): Promise<LoadedC
 async function importConfig(file: string): Promise<unknown> {
   let module: { default?: unknown };
   try {
-    module = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    module = (await evaluate(pathToFileURL(file).href)) as { default?: unknown };
   } catch (cause) {
     throw new MigrateError("ERR_CONFIG_UNREADABLE", { file: basename(file), problem: importProblem(cause) }, { cause });
   }
@@ -110,7 +110,8 @@ function parseConfig(value: unknown, file: string): z.output<typeof configSchema
 
 /** The first thing that zod found wrong, as one sentence. */
 function problemOf(error: z.ZodError, known: readonly string[]): string {
-  const issue = error.issues[0]!;
+  // A key that nobody knows is more often the cause of a missing one than its company.
+  const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0]!;
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0]!;
     const similar = similarName(key, known);

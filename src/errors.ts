@@ -30,6 +30,11 @@ export interface StepPlace {
   readonly kind?: string | undefined;
 }
 
+/** "1 migration", "3 migrations". */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 function at(place: StepPlace): string {
   return `${place.file}, step ${place.step}${place.kind === undefined ? "" : ` (${place.kind})`}`;
 }
@@ -90,7 +95,7 @@ const catalogue = {
   ),
   ERR_COLUMN_MISSING: refused(
     (d: { table: string; path: string; has: readonly string[] }) =>
-      `${d.table} has no column ${d.path} at this point; it has ${d.has.join(", ") || "none"}`,
+      `${d.table} has no column ${d.path} at this point; it has ${d.has.join(", ") || "none inside"}`,
   ),
   ERR_COLUMN_DUPLICATE: refused((d: { table: string; name: string; other: string }) =>
     d.name === d.other
@@ -122,14 +127,14 @@ const catalogue = {
   ),
   ERR_OUT_OF_ORDER: refused(
     (d: { file: string; last: string }) =>
-      `${d.file} is pending, but ${d.last} with a higher number is already applied; renumber it, or pass --allow-out-of-order`,
+      `${d.file} is pending, but ${d.last} with a higher number has already run; renumber it, or pass --allow-out-of-order`,
   ),
   ERR_DRIFT: refused(
     (d: { table: string; differences: readonly string[]; hint: string }) =>
       `table ${d.table} is not as the ledger says: ${d.differences.join("; ")}; ${d.hint}`,
   ),
   ERR_VERSION_UNKNOWN: usage(
-    (d: { version: string; known: string }) => `--to ${d.version}: there is no such migration; the files go ${d.known}`,
+    (d: { version: string; known: string }) => `--to ${d.version}: there is no such migration; ${d.known}`,
   ),
   ERR_LEDGER_UNREADABLE: refused(
     (d: { ledger: string; problem: string }) => `the ledger ${d.ledger} can't be read: ${d.problem}`,
@@ -142,8 +147,8 @@ const catalogue = {
   ),
   ERR_STEP_FAILED: failed(
     (d: StepPlace & { problem: string; done: number; total: number; applied: number }) =>
-      `${at(d)} failed: ${d.problem}; ${d.done} of ${d.total} actions of this migration are done, ` +
-      `${d.applied} migrations were applied before it; mend the cause and run migrate up again`,
+      `${at(d)} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} of this migration done, ` +
+      `${count(d.applied, "migration")} applied before it; mend the cause and run migrate up again`,
   ),
   ERR_UNEXPECTED_RESULT: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
@@ -200,6 +205,7 @@ export function isMigrateError<Code extends ErrorCode = ErrorCode>(
 
 /** The first line of whatever was thrown; engines put stacks and Rust source places on the others. */
 export function firstLine(thrown: unknown): string {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  return (text.split("\n", 1)[0] ?? "").trim();
+  const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
+  const line = text.split("\n").find((line) => line.trim() !== "");
+  return line?.trim() ?? "what was thrown says nothing";
 }

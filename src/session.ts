@@ -34,12 +34,19 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
       target,
       folder: resolve(config.folder, config.migrations),
       ledger: config.ledger,
-      lease: { duration: config.leaseSeconds * 1000, patience: (wanted.waitSeconds ?? config.waitSeconds) * 1000 },
+      lease: {
+        duration: milliseconds(config.leaseSeconds),
+        patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
+      },
       signal: wanted.signal,
       emit: wanted.emit,
     },
     close: () => target.close(),
   };
+}
+
+function milliseconds(seconds: number): number {
+  return Math.round(seconds * 1000);
 }
 
 /** What `migrate` does, for programs. */

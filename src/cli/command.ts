@@ -9,6 +9,9 @@ export interface Command {
   /** The word and its arguments as yargs writes them: `new <name>`. */
   readonly usage: string;
   readonly describe: string;
+  /** Flags without a value, and what they do. */
+  readonly switches?: Readonly<Record<string, string>>;
+  /** Other flags and arguments. */
   readonly flags?: (cli: Argv) => Argv;
   /** Carries it out and gives the exit code. */
   readonly run: (context: Context) => Promise<number>;
@@ -21,14 +24,27 @@ export interface Context {
   readonly signal: AbortSignal;
 }
 
+/** Flags without a value that every command takes. */
+export const commonSwitches: Readonly<Record<string, string>> = {
+  json: "print JSON on stdout",
+  quiet: "no progress",
+  verbose: "say more",
+  color: "colours on a terminal; --no-color for none",
+};
+
 export function commonFlags(cli: Argv): Argv {
-  return cli
+  return withSwitches(cli, commonSwitches)
     .option("target", { alias: "t", type: "string", describe: "a target of the configuration" })
     .option("config", { alias: "c", type: "string", describe: "the configuration file (migrate.config.ts)" })
-    .option("json", { type: "boolean", describe: "print JSON on stdout" })
-    .option("quiet", { alias: "q", type: "boolean", describe: "no progress" })
-    .option("verbose", { alias: "v", type: "boolean", describe: "say more" })
-    .option("color", { type: "boolean", default: true, describe: "colours on a terminal; --no-color for none" });
+    .alias({ quiet: "q", verbose: "v" })
+    .default("color", true);
+}
+
+export function withSwitches(cli: Argv, switches: Command["switches"] = {}): Argv {
+  return Object.entries(switches).reduce(
+    (all, [name, describe]) => all.option(name, { type: "boolean", describe }),
+    cli,
+  );
 }
 
 const once = (flag: string) =>
@@ -58,6 +74,9 @@ export function parseFlags<Schema extends z.ZodType>(schema: Schema, flags: Cont
   if (parsed.success) return parsed.data;
   throw new MigrateError("ERR_USAGE", { problem: parsed.error.issues[0]!.message });
 }
+
+/** A flag without a value, once. */
+export const switchFlag = (flag: string) => z.boolean(`--${flag} is given twice`).optional();
 
 /** A version as typed: 3 or 0003. */
 export const versionFlag = z

@@ -3,13 +3,14 @@ import yargs from "yargs";
 import packageJson from "../../package.json" with { type: "json" };
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { similarName } from "../schema/names.ts";
-import { commonFlags, type Command } from "./command.ts";
+import { commonFlags, commonSwitches, withSwitches, type Command } from "./command.ts";
 import { commands } from "./commands/index.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { createOutput, type Output } from "./output.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
   silenceNodeWarnings();
+  outliveReaders();
   let output = createOutput({ json: args.includes("--json"), quiet: false, verbose: false, color: false });
   try {
     process.exitCode = await runCommand(args, (chosen) => (output = chosen));
@@ -17,10 +18,16 @@ export async function main(args: readonly string[]): Promise<void> {
     process.exitCode = exitCodeOf(error);
     report(error, output);
   }
+  // A timer or a socket that a migration file has left behind must not keep a deployment waiting.
+  await Promise.all(
+    [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.write("", () => done()))),
+  );
+  process.exit();
 }
 
 async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {
   let exitCode = 0;
+  checkWords(args);
   const cli = commonFlags(yargs([...args]))
     .scriptName("migrate")
     .usage("$0 <command>\n\nSchema migrations for Lance tables.")
@@ -28,7 +35,6 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
     .alias("version", "V")
     .strict()
     .demandCommand(1, "say what to do: migrate up, or migrate --help")
-    .recommendCommands()
     .parserConfiguration({ "parse-numbers": false, "camel-case-expansion": false, "duplicate-arguments-array": true })
     .exitProcess(false)
     .showHelpOnFail(false)
@@ -39,7 +45,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
     cli.command(
       command.usage,
       command.describe,
-      (builder) => command.flags?.(builder) ?? builder,
+      (builder) => command.flags?.(withSwitches(builder, command.switches)) ?? withSwitches(builder, command.switches),
       async (flags) => {
         const { json, quiet, verbose, color } = flags as Record<string, unknown>;
         const output = createOutput({
@@ -55,6 +61,20 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
   }
   await cli.parseAsync();
   return exitCode;
+}
+
+/** What yargs would pass over: it takes --dry-run=yes for no, and forgets what stands behind --. */
+function checkWords(args: readonly string[]): void {
+  const switches = [commonSwitches, ...commands.map((command) => command.switches ?? {})].flatMap(Object.keys);
+  const valued = switches.find((name) =>
+    args.some((arg) => arg.startsWith(`--${name}=`) || arg.startsWith(`--no-${name}=`)),
+  );
+  if (valued !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${valued} takes no value` });
+  const end = args.indexOf("--");
+  if (end !== -1 && end + 1 < args.length)
+    throw new MigrateError("ERR_USAGE", {
+      problem: `unknown argument behind --: ${args[end + 1]}; see migrate --help`,
+    });
 }
 
 /** The first Ctrl-C stops at the next safe point, the second at once. */
@@ -76,8 +96,10 @@ async function interruptible(output: Output, work: (signal: AbortSignal) => Prom
 /** yargs' words, with what it knows and does not say. */
 function usageProblem(message: string, args: readonly string[]): string {
   const text = message.split("\n", 1)[0] ?? message;
-  const word = args.find((arg) => !arg.startsWith("-"));
-  if (/^(Unknown argument|Unknown command)s?: /.test(text) && word !== undefined && commandOf(word) === undefined) {
+  const unknown = (/^Unknown (?:argument|command)s?: (.*)/.exec(text)?.[1] ?? "").split(", ");
+  // Values of flags are words too; what yargs calls unknown and was typed as it is, is the mistyped command.
+  const word = args.find((arg) => commandOf(arg) !== undefined) ?? args.find((arg) => unknown.includes(arg));
+  if (word !== undefined && commandOf(word) === undefined) {
     const similar = similarName(word, commands.map(wordOf));
     return `there is no command ${word}; ${similar === undefined ? "see migrate --help" : `did you mean ${similar}?`}`;
   }
@@ -102,6 +124,14 @@ function report(error: unknown, output: Output): void {
   output.data({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
   output.problem(ours ? message : `internal error: ${message}; run with --verbose for where, and report it`);
   if (output.verbose && error instanceof Error) output.problem(error.stack ?? "");
+}
+
+/** A reader that goes away (migrate up | head -1) must not stop a run between two actions. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
 }
 
 /** Node tells users of our migrations about type stripping and package.json; they did not ask. */

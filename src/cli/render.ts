@@ -1,4 +1,5 @@
 /** Words and tables for people. */
+import { count } from "../errors.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import type { RunEvent } from "../run/events.ts";
 import type { Output } from "./output.ts";
@@ -30,11 +31,6 @@ export function renderTime(at: number): string {
     .toISOString()
     .replace("T", " ")
     .replace(/\.\d+Z$/, "Z");
-}
-
-/** "1 migration", "3 migrations". */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** One event of a run as progress. */

@@ -17,11 +17,11 @@ export interface AppliedHash {
 export function appliedHash(entries: readonly AppliedEntry[]): AppliedHash {
   const hash = createHash("sha256");
   for (const entry of entries) add(hash, entry);
-  return running(hash, entries, entries.length);
+  return running(hash, [...entries], entries.length);
 }
 
 // The list behind is shared and only ever grows; `length` says how much of it belongs to this hash.
-function running(hash: Hash, entries: readonly AppliedEntry[], length: number): AppliedHash {
+function running(hash: Hash, entries: AppliedEntry[], length: number): AppliedHash {
   return {
     value: hash.copy().digest("hex"),
     with(entry) {
@@ -29,7 +29,7 @@ function running(hash: Hash, entries: readonly AppliedEntry[], length: number): 
       if (length === entries.length && (last === undefined || entry.version > last.version)) {
         const next = hash.copy();
         add(next, entry);
-        (entries as AppliedEntry[]).push(entry);
+        entries.push(entry);
         return running(next, entries, length + 1);
       }
       const others = entries.slice(0, length).filter(({ version }) => version !== entry.version);

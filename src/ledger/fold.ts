@@ -51,7 +51,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       released = false;
       next = undefined;
     }
-    if (record.event !== "renewed") next = record.next;
+    next = record.next;
     if (record.event === "released") released = true;
     const facts = factsOf(record);
     if (facts === undefined) continue;

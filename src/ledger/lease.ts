@@ -19,6 +19,8 @@ export interface Lease {
   check(): Promise<void>;
   /** Ends the epoch, after these last entries in the same write. Does nothing when it has ended. */
   release(entries?: readonly LedgerEntry[]): Promise<void>;
+  /** Renews no more: unless it was released, the lease runs out. */
+  abandon(): void;
 }
 
 /** Takes the epoch after `state`; undefined when somebody else was quicker. `next` is the migration to begin with. */
@@ -43,7 +45,7 @@ export async function takeLease(
   if (!(await takeEpoch())) return undefined;
 
   let queue: Promise<void> = Promise.resolve();
-  let ended = false;
+  let standing: "held" | "lost" | "released" = "held";
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const done = queue.then(work);
     queue = done.then(
@@ -55,6 +57,7 @@ export async function takeLease(
   const overdue = () => elapsed(clock, held) >= duration;
 
   const write = async (entries: readonly LedgerEntry[]): Promise<void> => {
+    if (standing === "lost") throw await lost();
     const started = now(clock);
     await chain.write(entries, (records) => journal.add(records));
     // A record that came too late holds nothing: somebody may already have found the ledger silent.
@@ -62,6 +65,7 @@ export async function takeLease(
     upcoming = entries.at(-1)?.next;
   };
   const renew = () => write([{ event: "renewed", next: upcoming }]);
+  const lost = async () => new MigrateError("ERR_LEASE_LOST", { by: (await journal.head())?.by ?? "another run" });
 
   // Others wait for a whole duration of silence; a third of it leaves room for a slow write and another try.
   const stopRenewing = clock.every(duration / 6, () => {
@@ -73,20 +77,23 @@ export async function takeLease(
     record: (entries) => inTurn(() => write(entries)),
     check: () =>
       inTurn(async () => {
+        if (standing === "lost") throw await lost();
         if (elapsed(clock, held) < duration / 2) return;
         if (!overdue()) await renew();
-        // Slept too long to renew. Whoever takes the next epoch is the holder: us, if nobody else has.
-        if (!overdue() || (await takeEpoch())) return;
-        ended = true;
-        stopRenewing();
-        throw new MigrateError("ERR_LEASE_LOST", { by: (await journal.head())?.by ?? "another run" });
+        if (!overdue()) return;
+        // Slept too long to renew. Whoever takes the next epoch is the holder: us, if nobody else has. An epoch that was
+        // asked for is not asked for again, so without an answer it is lost too.
+        standing = "lost";
+        if (!(await takeEpoch())) throw await lost();
+        standing = "held";
       }),
     async release(entries = []) {
       stopRenewing();
-      if (ended) return;
-      ended = true;
+      if (standing !== "held") return;
+      standing = "released";
       await inTurn(() => write([...entries, { event: "released" }]));
     },
+    abandon: stopRenewing,
   };
 }
 
@@ -125,9 +132,11 @@ export async function waitForHolder(
       throw new MigrateError("ERR_LEASE_HELD", { by: holder?.by ?? "somebody", waited: Math.round(patience / 1000) });
     // Many runners that wait for one holder should not ask at the same instants.
     await clock.sleep(pause * (0.75 + Math.random() / 2), signal);
+    const asked = clock.steady();
     const seen = await journal.head();
     if (!sameRecord(seen, head)) return false;
-    // By the steady clock alone: a wall clock that is set forward must not shorten somebody's lease.
-    if (clock.steady() - since.steady > silence) return true;
+    // When we asked, not when the answer came: it may have been under way for long. And by the steady clock alone: a wall
+    // clock that is set forward must not shorten somebody's lease.
+    if (asked - since.steady > silence) return true;
   }
 }

@@ -57,10 +57,13 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
         const row = await table.last(["epoch", "number"], headColumns);
         return row === undefined ? undefined : storedHead.parse(row);
       }),
-    read: () => reading(async () => ((await table.all()) ?? []).map(toRecord)),
+    read: () => reading(async () => ((await table.all(storedColumns)) ?? []).map(toRecord)),
     take: (record) =>
       writing(async () => {
-        if (record.epoch === 1) await table.create(ledgerColumns, "key");
+        if (record.epoch === 1) {
+          await table.create(ledgerColumns, "key");
+          await table.last(["epoch", "number"], headColumns); // fails where another table has that name
+        }
         return await table.insertIfAbsent(toRow(record));
       }),
     add: (records) =>
@@ -72,8 +75,9 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
 }
 
 function problemOf(cause: unknown): string {
-  if (!(cause instanceof z.ZodError)) return firstLine(cause);
-  const column = cause.issues[0]?.path[0];
+  const missing = /column (\w+) not found|no field named (\w+)/i.exec(firstLine(cause));
+  if (!(cause instanceof z.ZodError) && missing === null) return firstLine(cause);
+  const column = cause instanceof z.ZodError ? cause.issues[0]?.path[0] : (missing?.[1] ?? missing?.[2]);
   return `column ${String(column)} is not as this version of lance-migrate writes it; is it another table of that name?`;
 }
 
@@ -147,6 +151,7 @@ const storedRow = z.object({
 
 const storedHead = storedRow.pick({ epoch: true, number: true, by: true, applied: true });
 const headColumns = Object.keys(storedHead.shape);
+const storedColumns = Object.keys(storedRow.shape);
 
 function toRecord(row: Row): LedgerRecord {
   const { text_hash: textHash, ...rest } = storedRow.parse(row);

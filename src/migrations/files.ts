@@ -1,7 +1,7 @@
 /** The migrations folder as a list, hashed and not evaluated. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { firstLine, MigrateError } from "../errors.ts";
+import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { textHash } from "./checksum.ts";
 import { formatVersion, parseFileName, type MigrationName } from "./file-name.ts";
 
@@ -13,20 +13,36 @@ export interface MigrationFile extends MigrationName {
 }
 
 /** All migration files of a folder by ascending version. Synchronous: measured twice as fast as the asynchronous calls. */
-export function listMigrations(folder: string): readonly MigrationFile[] {
+export function listMigrations(
+  folder: string,
+  /** Told of each bad name; throws unless somebody wants to hear of all. */
+  refuse: (problem: MigrateError) => void = (problem) => {
+    throw problem;
+  },
+): readonly MigrationFile[] {
   const names = readFolder(folder)
-    .map((file) => ({ file, ...parseFileName(file) }))
+    .map((file) => ({ file, ...nameOf(file, refuse) }))
     .filter((entry): entry is MigrationName & { file: string } => entry.version !== undefined)
     .toSorted((one, other) => one.version - other.version);
   for (const [index, { version, file }] of names.entries()) {
     const next = names[index + 1];
     if (next?.version === version)
-      throw new MigrateError("ERR_VERSION_DUPLICATE", { version: formatVersion(version), files: [file, next.file] });
+      refuse(new MigrateError("ERR_VERSION_DUPLICATE", { version: formatVersion(version), files: [file, next.file] }));
   }
   return names.map((name) => {
     const path = join(folder, name.file);
     return { ...name, path, textHash: textHash(readText(path, name.file)) };
   });
+}
+
+function nameOf(file: string, refuse: (problem: MigrateError) => void): MigrationName | undefined {
+  try {
+    return parseFileName(file);
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    refuse(error);
+    return undefined;
+  }
 }
 
 function readFolder(folder: string): readonly string[] {

@@ -35,9 +35,23 @@ export async function loadMigration(file: MigrationFile): Promise<Migration> {
 async function importFile({ path, file, textHash }: MigrationFile): Promise<unknown> {
   try {
     // The hash lets a process that goes on living see an edited file again.
-    return await import(`${pathToFileURL(path).href}?${textHash.slice(0, 16)}`);
+    return await evaluate(`${pathToFileURL(path).href}?${textHash.slice(0, 16)}`);
   } catch (cause) {
     throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: importProblem(cause) }, { cause });
+  }
+}
+
+/** Imports a module; one that awaits what never comes is an error, where Node would end the process with 0. */
+export async function evaluate(url: string): Promise<unknown> {
+  let giveUp = () => {};
+  const stuck = new Promise<never>((_, reject) => {
+    giveUp = () => reject(new Error("it awaits something that never comes"));
+  });
+  process.once("beforeExit", giveUp);
+  try {
+    return await Promise.race([import(url), stuck]);
+  } finally {
+    process.off("beforeExit", giveUp);
   }
 }
 
@@ -56,7 +70,8 @@ function exportedSteps(file: string, module: unknown): readonly unknown[] {
   const { up, default: other } = module as { up?: unknown; default?: { up?: unknown } };
   // A CommonJS file hands its exports over as the default.
   const steps = up ?? other?.up;
-  if (Array.isArray(steps) && steps.length > 0) return steps as readonly unknown[];
+  // A hole in the list is a step that is none, which map() would pass over.
+  if (Array.isArray(steps) && steps.length > 0) return Array.from(steps as readonly unknown[]);
   const problem =
     steps === undefined
       ? "exports no up"

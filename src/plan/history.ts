@@ -1,5 +1,5 @@
 /** The files against the ledger: what is pending, and what must not go on. Pure. */
-import { MigrateError } from "../errors.ts";
+import { count, MigrateError } from "../errors.ts";
 import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
@@ -19,7 +19,7 @@ export function chosenFiles(files: readonly MigrationFile[], { to }: Choice): re
   if (files.some(({ version }) => version === to)) return files.filter(({ version }) => version <= to);
   const [first, last] = [files[0], files.at(-1)];
   const known =
-    first === undefined ? "nowhere, there are none" : `from ${formatMigration(first)} to ${formatMigration(last!)}`;
+    first === undefined ? "there are none yet" : `they go from ${formatMigration(first)} to ${formatMigration(last!)}`;
   throw new MigrateError("ERR_VERSION_UNKNOWN", { version: formatVersion(to), known });
 }
 
@@ -36,17 +36,24 @@ export function missingFiles(files: readonly MigrationFile[], { migrations }: Le
   );
 }
 
-/** Refuses a pending migration below an applied one. */
-export function checkOrder(
+/**
+ * The pending migrations in the order in which they may run. Refuses one below a migration that has run, or may have
+ * run, unless that is allowed; what has begun comes first then, since nobody could fold the two into one another.
+ */
+export function orderPending(
   pending: readonly MigrationFile[],
   { migrations }: LedgerState,
+  doubtful: ReadonlySet<number>,
   { allowOutOfOrder }: Choice,
-): void {
-  if (allowOutOfOrder === true) return;
-  const last = [...migrations.values()].findLast(({ status }) => status === "applied");
-  const early = pending.find(({ version }) => last !== undefined && version < last.version);
-  if (last !== undefined && early !== undefined)
+): readonly MigrationFile[] {
+  const ran = [...migrations.values()].filter(({ status, step }) => status === "applied" || step > 0);
+  const begun = pending.filter(({ version }) => doubtful.has(version) || ran.some((one) => one.version === version));
+  const last = [...ran, ...begun].toSorted((one, other) => one.version - other.version).at(-1);
+  const early = pending.find((file) => last !== undefined && file.version < last.version && !begun.includes(file));
+  if (last === undefined || early === undefined) return pending;
+  if (allowOutOfOrder !== true)
     throw new MigrateError("ERR_OUT_OF_ORDER", { file: early.file, last: formatMigration(last) });
+  return [...begun, ...pending.filter((file) => !begun.includes(file))];
 }
 
 /** Refuses to go on when an applied migration has no file any more: nobody could tell what the tables should be. */
@@ -70,21 +77,17 @@ function changeOfApplied(migration: Migration, known: LedgerMigration): string |
   if (migration.checksum === known.checksum) return undefined;
   const { steps } = migration;
   const at = steps.findIndex((step, index) => stepHash(step) !== known.steps[index]);
-  if (at === -1) return `it has ${steps.length} steps instead of ${known.steps.length}`;
+  if (at === -1) return `it has ${count(steps.length, "step")} instead of ${known.steps.length}`;
   if (at >= known.steps.length) return `step ${at + 1} (${steps[at]!.kind}) was added`;
   return `step ${at + 1} (${steps[at]!.kind}) is not the step that ran`;
 }
 
-function changeOfPartial(migration: Migration, known: LedgerMigration): string | undefined {
-  const done = known.steps.slice(0, stepsBegun(migration, known.step));
-  const at = done.findIndex((hash, index) => stepHash(migration.steps[index] ?? {}) !== hash);
-  return at === -1 ? undefined : `step ${at + 1} has already run, though the migration did not end`;
-}
-
-/** How many steps the first `actions` actions belong to. */
-function stepsBegun({ steps }: Migration, actions: number): number {
-  let left = actions;
+function changeOfPartial({ steps }: Migration, known: LedgerMigration): string | undefined {
+  // The steps that the actions done so far belong to.
+  let left = known.step;
   let begun = 0;
   while (left > 0 && begun < steps.length) left -= compileStep(steps[begun++]!).length;
-  return begun;
+  const at = steps.slice(0, begun).findIndex((step, index) => stepHash(step) !== known.steps[index]);
+  if (at === -1 && left === 0) return undefined;
+  return `step ${(at === -1 ? begun : at) + 1} has already run, though the migration did not end`;
 }

@@ -50,6 +50,8 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
     .findLast(({ action }) => action.table === table)?.after;
   const hint = sameTable(after, found)
     ? "somebody has made the pending changes by hand; take them back, or remove the migration"
-    : "somebody has changed it by hand; put it back, then run migrate up again";
+    : expected === undefined
+      ? "somebody else has made it; drop it if nobody needs it, or remove the step that creates it"
+      : "somebody has changed it by hand; put it back, then run migrate up again";
   throw new MigrateError("ERR_DRIFT", { table, differences: differences(expected, found), hint });
 }

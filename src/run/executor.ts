@@ -130,8 +130,9 @@ async function executeAction(
   );
   try {
     for (let tries = 1, pause = 20; ; tries++, pause = Math.min(pause * 2, longestPause)) {
-      await lease.check();
       const seen = await target.look(action.table);
+      // After the look: whoever slept in between must not act on what his successor has made of the table.
+      await lease.check();
       const isDone = mayBeDone && sameTable(seen?.table, planned.after);
       if (!isDone) requireBefore(planned, seen);
       const failure = isDone ? undefined : await attempt(target, planned, seen);

@@ -14,8 +14,8 @@ export interface LintResult {
 
 /** All problems of single files; when there are none, the first step that can't work where it stands. */
 export async function lint({ folder, target, ledger }: MigratorOptions): Promise<LintResult> {
-  const files = listMigrations(folder);
   const problems: MigrateError[] = [];
+  const files = listMigrations(folder, (problem) => problems.push(problem));
   const migrations: Migration[] = [];
   for (const file of files) {
     const loaded = await caught(() => loadMigration(file));

@@ -5,28 +5,19 @@ import { isMigrateError, MigrateError } from "../errors.ts";
 import { appliedHash } from "../ledger/applied-hash.ts";
 import type { Runner } from "../ledger/chain.ts";
 import { systemClock, type Clock } from "../ledger/clock.ts";
-import { foldLedger, inDoubt, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
+import { foldLedger, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
 import { takeLease, waitForHolder, type Lease } from "../ledger/lease.ts";
 import { rowsJournal } from "../ledger/rows.ts";
-import { byPlace, type LedgerEntry, type LedgerRecord } from "../ledger/record.ts";
+import { byPlace, type LedgerRecord } from "../ledger/record.ts";
 import { listMigrations, type MigrationFile } from "../migrations/files.ts";
 import { loadMigrations, type Migration } from "../migrations/load.ts";
-import {
-  checkMissing,
-  checkOrder,
-  checkUnchanged,
-  chosenFiles,
-  missingFiles,
-  pendingFiles,
-  type Choice,
-} from "../plan/history.ts";
-import { makePlan, type Plan } from "../plan/plan.ts";
-import { settlePlan, touchedTables } from "../plan/settle.ts";
-import type { Table } from "../schema/table.ts";
+import { checkUnchanged, chosenFiles, missingFiles, pendingFiles, type Choice } from "../plan/history.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
 import type { Emit } from "./events.ts";
 import { execute } from "./executor.ts";
+import { openingEntries, planUnlessMoved } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
 
 export interface MigratorOptions {
@@ -65,7 +56,7 @@ export interface StatusResult {
 
 /** Applies what is pending. Throws a MigrateError; by then as much is done as the ledger says. */
 export async function up(options: MigratorOptions, choice: Choice = {}): Promise<UpResult> {
-  const { folder, signal, emit = () => {}, clock = systemClock, runner = thisRunner() } = options;
+  const { target, ledger, folder, signal, emit = () => {}, clock = systemClock, runner = thisRunner() } = options;
   const started = clock.steady();
   const finish = (applied: number, total: number): UpResult => {
     emit({ event: "finished", applied, duration: Math.round(clock.steady() - started) });
@@ -78,6 +69,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
 
   let lease: Lease | undefined;
   let waited = 0;
+  let waitingFor: string | undefined;
   // The record after which the ledger has stood still for so long that its holder may be taken over from.
   let silentSince: LedgerHead | undefined;
   try {
@@ -92,7 +84,8 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
       }
       // Planning beside a runner that is at work would take its half-done changes for drift.
       if (lease === undefined && state.holder !== undefined && !sameRecord(silentSince, state.head)) {
-        emit({ event: "waiting", by: state.holder.by });
+        if (waitingFor !== state.holder.run) emit({ event: "waiting", by: state.holder.by });
+        waitingFor = state.holder.run;
         const from = clock.steady();
         const silent = await waitOrStop(options, journal, state, waited);
         waited += clock.steady() - from;
@@ -100,7 +93,15 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         if (silent) emit({ event: "takenOver", by: state.holder.by });
         continue;
       }
-      const planned = await planUnlessMoved(options, journal, files, state, choice, runner);
+      const planned = await planUnlessMoved(journal, {
+        target,
+        ledger,
+        files,
+        state,
+        choice,
+        run: runner.run,
+        besideAnother: false,
+      });
       if (planned === undefined) continue;
       const { plan, migrations } = planned;
       if (lease === undefined) {
@@ -113,9 +114,9 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         migrations: plan.migrations.map(({ migration: { version, name } }) => ({ version, name })),
         actions: plan.migrations.reduce((sum, { actions }) => sum + actions.length, 0),
       });
-      const notes = notesOf(migrations, state, plan);
-      if (notes.length > 0) await lease.record(notes);
-      const applied = await execute(plan.migrations, { target: options.target, lease, clock, emit, signal });
+      const opening = openingEntries(migrations, state, plan);
+      if (opening.length > 0) await lease.record(opening);
+      const applied = await execute(plan.migrations, { target, lease, clock, emit, signal });
       return finish(applied, before + applied);
     }
   } catch (error) {
@@ -123,18 +124,29 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
     if (lease !== undefined && isMigrateError(error) && ["refused", "interrupted"].includes(error.outcome))
       await lease.release().catch(() => {});
     throw error;
+  } finally {
+    lease?.abandon();
   }
 }
 
 /** What `up` would do, against the tables as they are now. Changes nothing. */
 export async function plan(options: MigratorOptions, choice: Choice = {}): Promise<Plan> {
-  const { folder, runner = thisRunner(), signal } = options;
+  const { target, ledger, folder, runner = thisRunner(), signal } = options;
   const files = listMigrations(folder);
   const journal = openJournal(options);
   for (;;) {
     throwIfInterrupted(signal);
     const state = foldLedger(await journal.read());
-    const planned = await planUnlessMoved(options, journal, files, state, choice, runner);
+    const besideAnother = state.holder !== undefined;
+    const planned = await planUnlessMoved(journal, {
+      target,
+      ledger,
+      files,
+      state,
+      choice,
+      run: runner.run,
+      besideAnother,
+    });
     if (planned !== undefined) return planned.plan;
   }
 }
@@ -165,73 +177,6 @@ async function nothingPending(journal: Journal, files: readonly MigrationFile[])
   if (files.length === 0) return false;
   const head = await journal.head();
   return head?.applied === appliedHash(files).value;
-}
-
-interface Planned {
-  readonly plan: Plan;
-  /** Everything that had to be loaded for it. */
-  readonly migrations: readonly Migration[];
-}
-
-/**
- * The plan for a ledger as it was read; undefined when another runner has written to it meanwhile. What then looks like
- * drift is what that runner did: it writes to the ledger before it changes a table.
- */
-async function planUnlessMoved(
-  options: MigratorOptions,
-  journal: Journal,
-  files: readonly MigrationFile[],
-  state: LedgerState,
-  choice: Choice,
-  runner: Runner,
-): Promise<Planned | undefined> {
-  try {
-    return await planPending(options, files, state, choice, runner);
-  } catch (error) {
-    if (!isMigrateError(error, "ERR_DRIFT")) throw error;
-    const head = await journal.head();
-    if (sameRecord(head, state.head)) throw error;
-    return undefined;
-  }
-}
-
-async function planPending(
-  { target, ledger }: MigratorOptions,
-  files: readonly MigrationFile[],
-  state: LedgerState,
-  choice: Choice,
-  { run }: Runner,
-): Promise<Planned> {
-  const pending = pendingFiles(chosenFiles(files, choice), state);
-  checkOrder(pending, state, choice);
-  if (pending.length > 0) checkMissing(files, state);
-  const migrations = await loadMigrations(
-    files.filter((file) => state.migrations.has(file.version) || pending.includes(file)),
-  );
-  checkUnchanged(migrations, state);
-  const versions = new Set(pending.map(({ version }) => version));
-  const plan = makePlan({
-    migrations,
-    pending: migrations.filter(({ version }) => versions.has(version)),
-    state,
-    doubtful: inDoubt(state, run),
-    target,
-    ledger,
-  });
-  const sights = new Map<string, Table | undefined>();
-  for (const table of touchedTables(plan)) sights.set(table, (await target.look(table))?.table);
-  return { plan: settlePlan(plan, sights), migrations };
-}
-
-/** Applied migrations whose text changed and whose steps did not: their new hashes make the next look quick again. */
-function notesOf(migrations: readonly Migration[], state: LedgerState, plan: Plan): readonly LedgerEntry[] {
-  const next = plan.migrations[0]?.migration.version;
-  return migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
-    const known = state.migrations.get(version);
-    if (known?.status !== "applied" || known.textHash === textHash) return [];
-    const { name, step, total, checksum, steps, attempt, duration, tables } = known;
-    return [{ event: "noted", next, version, name, step, total, checksum, steps, textHash, attempt, duration, tables }];
-  });
 }
 
 /** The applied migrations whose text is not the one that ran. */

@@ -19,7 +19,7 @@ const template = join("templates", "migration.ts");
 /** Writes the file and gives its path. */
 export async function createMigration({ folder, migrations, name }: NewMigration): Promise<string> {
   const word = name.trim().replace(/\s+/g, "_");
-  if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(word)) throw new MigrateError("ERR_NAME_INVALID", { name });
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,199}$/.test(word)) throw new MigrateError("ERR_NAME_INVALID", { name });
   const last = existsSync(migrations) ? listMigrations(migrations).at(-1)?.version : undefined;
   const path = join(migrations, `${formatVersion((last ?? 0) + 1)}_${word}.ts`);
   if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });

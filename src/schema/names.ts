@@ -18,6 +18,7 @@ export function columnNameProblem(name: string): string | undefined {
   if (name.includes("`")) return "holds a backtick, which breaks the table";
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   if (/[\u0000-\u001f\u007f]/.test(name)) return "holds a control character";
+  if (/\p{Surrogate}/u.test(name)) return "holds half a character (a lone surrogate)";
   if (reservedColumns.has(name)) return "is reserved by the engine and would make the table unreadable";
   return undefined;
 }
@@ -45,12 +46,17 @@ export function similarName(name: string, known: Iterable<string>): string | und
 
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  let before: number[] = [];
   for (let i = 1; i <= one.length; i++) {
     const next = [i];
     for (let j = 1; j <= other.length; j++) {
       const change = row[j - 1]! + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1));
+      // Two letters that changed places are one slip.
+      const swapped = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      const swap = i > 1 && j > 1 && swapped ? before[j - 2]! + 1 : Infinity;
+      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1, swap));
     }
+    before = row;
     row = next;
   }
   return row[other.length]!;

@@ -61,12 +61,15 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
     z.strictObject({
       kind: z.literal("struct"),
       get fields() {
-        return z.array(column).min(1, "has to have at least one field");
+        return z.array(column, "has to be an object of fields").min(1, "has to have at least one field");
       },
     }),
     z.strictObject({
       kind: z.literal("dictionary"),
-      index: z.strictObject({ kind: z.literal(integerKinds, "has to be an integer type") }),
+      index: z.strictObject(
+        { kind: z.literal(integerKinds, "has to be an integer type") },
+        "has to be an integer type",
+      ),
       get value() {
         return dataType.refine(
           (type) => isDictionaryValue(type),

@@ -23,12 +23,15 @@ export const alterColumns = defineStep({
     alterations: z
       .array(
         z
-          .strictObject({
-            path: columnPath,
-            rename: z.string("has to be the new name").optional(),
-            type: dataType.optional(),
-            nullable: z.boolean("has to be true or false").optional(),
-          })
+          .strictObject(
+            {
+              path: columnPath,
+              rename: z.string("has to be the new name").optional(),
+              type: dataType.optional(),
+              nullable: z.boolean("has to be true or false").optional(),
+            },
+            "has to be an object with a path",
+          )
           .refine(
             ({ rename, type, nullable }) => rename !== undefined || type !== undefined || nullable !== undefined,
             "has to have one of rename, type and nullable",

@@ -29,6 +29,7 @@ export function compileStep(step: Step): readonly Action[] {
 export function parseStep(
   value: unknown,
 ): { readonly step: Step } | { readonly problem: string; readonly kind?: string } {
+  if (typeof value === "function") return { problem: "is a function; call it with its arguments" };
   const kind = (value as { kind?: unknown } | null | undefined)?.kind;
   if (typeof kind !== "string") return { problem: `is no step; make it with ${stepNames.join(", ")}` };
   if (!Object.hasOwn(registry, kind)) {
@@ -38,7 +39,7 @@ export function parseStep(
       kind,
     };
   }
-  const unsafe = unserialisable(value, "");
+  const unsafe = unserialisable(value, "", []);
   if (unsafe !== undefined) return { problem: `${unsafe}; a step has to be plain data`, kind };
   const parsed = kindOf(kind).schema.safeParse(value);
   return parsed.success ? { step: parsed.data } : { problem: firstProblem(parsed.error, value), kind };
@@ -57,7 +58,8 @@ function firstProblem(error: z.ZodError, step: unknown): string {
   for (const key of issue.path) {
     at = (at as Record<PropertyKey, unknown> | undefined)?.[key];
     // People know columns by their names, not by their numbers.
-    const name = (at as { name?: unknown; path?: unknown } | null | undefined)?.name;
+    const named = at as { name?: unknown; path?: unknown } | null | undefined;
+    const name = named?.path ?? named?.name;
     place += typeof key === "number" ? (typeof name === "string" ? `.${name}` : `[${key}]`) : `.${String(key)}`;
   }
   const message = issue.code === "unrecognized_keys" ? `holds an unknown key ${issue.keys.join(", ")}` : issue.message;

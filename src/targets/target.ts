@@ -55,8 +55,8 @@ export type Row = Readonly<Record<string, Cell>>;
 export interface RecordTable {
   /** Makes the table, unless it exists, so that of n racing creators all use the same one. `key` is the column that is unique. */
   create(columns: readonly Column[], key: string): Promise<void>;
-  /** Every row, in any order; undefined while there is no table. */
-  all(): Promise<readonly Row[] | undefined>;
+  /** These columns of every row, in any order; undefined while there is no table. */
+  all(columns: readonly string[]): Promise<readonly Row[] | undefined>;
   /** Some columns of the row that is last when ordered by others; undefined without table or rows. Quick however many rows there are. */
   last(order: readonly string[], columns: readonly string[]): Promise<Row | undefined>;
   /** Adds a row unless its key is there; of n racing callers exactly one is told true. */

@@ -26,7 +26,7 @@ test("reading makes no folder", async () => {
   const target = await openAt(folder);
   await target.look("people");
   await target.listTables();
-  await target.records("_migrations").all();
+  await target.records("_migrations").all(["key"]);
   expect(existsSync(join(folder, "database"))).toBe(false);
 });
 

@@ -1,7 +1,7 @@
 import { lint } from "../../run/lint.ts";
 import { withSession, type Command } from "../command.ts";
 import { done, exitCodeOf } from "../exit-code.ts";
-import { count } from "../render.ts";
+import { count } from "../../errors.ts";
 
 export const lintCommand: Command = {
   usage: "lint",

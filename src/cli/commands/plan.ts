@@ -2,22 +2,20 @@ import { z } from "zod";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { plan } from "../../run/migrator.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { parseFlags, versionFlag, withSession, type Command } from "../command.ts";
+import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
-import { count } from "../render.ts";
+import { count } from "../../errors.ts";
 
 const planFlags = z.looseObject({
   to: versionFlag.optional(),
-  "allow-out-of-order": z.boolean("--allow-out-of-order takes no value").optional(),
+  "allow-out-of-order": switchFlag("allow-out-of-order"),
 });
 
 export const planCommand: Command = {
   usage: "plan",
   describe: "show what up would do, checked against the tables; changes nothing",
-  flags: (cli) =>
-    cli
-      .option("to", { type: "string", describe: "plan up to this number only" })
-      .option("allow-out-of-order", { type: "boolean", describe: "plan numbers below an applied one too" }),
+  switches: { "allow-out-of-order": "plan numbers below an applied one too" },
+  flags: (cli) => cli.option("to", { type: "string", describe: "plan up to this number only" }),
   async run(context) {
     const { flags, output } = context;
     const { to, "allow-out-of-order": allowOutOfOrder } = parseFlags(planFlags, flags);

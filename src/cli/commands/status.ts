@@ -1,16 +1,17 @@
 import { z } from "zod";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../run/migrator.ts";
-import { parseFlags, withSession, type Command } from "../command.ts";
+import { parseFlags, switchFlag, withSession, type Command } from "../command.ts";
 import { done, somethingPending } from "../exit-code.ts";
-import { count, renderDuration, renderTable, renderTime } from "../render.ts";
+import { renderDuration, renderTable, renderTime } from "../render.ts";
+import { count } from "../../errors.ts";
 
-const statusFlags = z.looseObject({ check: z.boolean("--check takes no value").optional() });
+const statusFlags = z.looseObject({ check: switchFlag("check") });
 
 export const statusCommand: Command = {
   usage: "status",
   describe: "show what is applied and what is pending",
-  flags: (cli) => cli.option("check", { type: "boolean", describe: "exit with 3 when something is pending" }),
+  switches: { check: "exit with 3 when something is pending" },
   async run(context) {
     const { flags, output } = context;
     const { check } = parseFlags(statusFlags, flags);

@@ -1,16 +1,17 @@
 import { z } from "zod";
 import { up } from "../../run/migrator.ts";
-import { parseFlags, versionFlag, withSession, type Command } from "../command.ts";
+import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
-import { count, renderDuration, renderEvent } from "../render.ts";
+import { renderDuration, renderEvent } from "../render.ts";
+import { count } from "../../errors.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { planCommand } from "./plan.ts";
 
 const upFlags = z.looseObject({
   to: versionFlag.optional(),
-  "dry-run": z.boolean("--dry-run takes no value").optional(),
-  "allow-out-of-order": z.boolean("--allow-out-of-order takes no value").optional(),
+  "dry-run": switchFlag("dry-run"),
+  "allow-out-of-order": switchFlag("allow-out-of-order"),
   wait: z
     .string("--wait is given twice or without a value")
     .regex(/^\d+(\.\d+)?$/, "--wait has to be a number of seconds")
@@ -21,11 +22,13 @@ const upFlags = z.looseObject({
 export const upCommand: Command = {
   usage: "up",
   describe: "apply what is pending",
+  switches: {
+    "dry-run": "show the plan and change nothing",
+    "allow-out-of-order": "apply numbers below an applied one too",
+  },
   flags: (cli) =>
     cli
       .option("to", { type: "string", describe: "apply up to this number only" })
-      .option("dry-run", { type: "boolean", describe: "show the plan and change nothing" })
-      .option("allow-out-of-order", { type: "boolean", describe: "apply numbers below an applied one too" })
       .option("wait", { type: "string", describe: "seconds to wait for another runner" }),
   async run(context) {
     const { flags, output } = context;

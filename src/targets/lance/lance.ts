@@ -1,5 +1,6 @@
 /** The embedded engine on a folder or an object store. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
@@ -23,12 +24,12 @@ import { placeOf, uriProblem, type Place } from "./uri.ts";
 export const options = z.strictObject({
   kind: z.literal("lance"),
   /** A folder, or any URI that the engine takes, such as s3://bucket/path. */
-  uri: z.string().superRefine((uri, context) => {
+  uri: z.string("has to be a folder or a URI").superRefine((uri, context) => {
     const problem = uriProblem(uri);
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   }),
   /** Handed to the engine's object store: region, endpoint, credentials. */
-  storageOptions: z.record(z.string(), z.string()).optional(),
+  storageOptions: z.record(z.string(), z.string("has to be a text"), "has to be an object of texts").optional(),
 });
 
 interface LanceSight extends Sight {
@@ -60,7 +61,12 @@ export async function open(
     look: (table): Promise<LanceSight | undefined> =>
       reaching(async () => {
         const db = await tables.get();
-        const handle = db === undefined ? undefined : await openTable(db, table);
+        const handle =
+          db === undefined
+            ? undefined
+            : await openTable(db, table).catch((cause: unknown) => {
+                throw new Error(`table ${table} can't be opened: ${engineProblem(cause)}`, { cause });
+              });
         if (handle === undefined) return undefined;
         return { handle, table: { columns: await readColumns(handle) }, version: await handle.version() };
       }),
@@ -91,13 +97,22 @@ function connection(place: Place, readConsistencyInterval?: number) {
   let made: Promise<Connection> | undefined;
   return {
     async get(): Promise<Connection | undefined> {
-      if (made === undefined && place.folder !== undefined && !existsSync(place.folder)) return undefined;
+      if (made === undefined && place.folder !== undefined && !isFolder(place.folder)) return undefined;
       return await (made ??= connect(place, readConsistencyInterval));
     },
     async close(): Promise<void> {
-      (await made)?.close();
+      // What went wrong while opening has been said by whoever opened.
+      (await made?.catch(() => undefined))?.close();
     },
   };
+}
+
+/** Whether the folder is there. Throws when it can't be made either, because a file stands in its place or above it. */
+function isFolder(path: string): boolean {
+  let at = path;
+  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
+  if (!statSync(at).isDirectory()) throw new Error(`${at} is a file`);
+  return at === path;
 }
 
 function toNative({ path, rename, type, nullable }: Alteration): NativeAlteration {

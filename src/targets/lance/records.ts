@@ -32,9 +32,18 @@ export function lanceRecords(connect: () => Promise<Connection | undefined>, pla
     async create(columns, key) {
       await createOnce(place, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
     },
-    async all() {
+    async all(columns) {
       const table = await open();
-      return table === undefined ? undefined : toRows(await patiently(() => table.query().toArrow()));
+      return table === undefined
+        ? undefined
+        : toRows(
+            await patiently(() =>
+              table
+                .query()
+                .select([...columns])
+                .toArrow(),
+            ),
+          );
     },
     async last(order, columns) {
       const table = await open();

@@ -13,10 +13,14 @@ export interface Place {
 /** What is wrong with a URI, or undefined. */
 export function uriProblem(uri: string): string | undefined {
   if (uri.trim() === "") return "is empty";
-  if (/^https?:/i.test(uri)) return 'is a service\'s address; use a target of kind "rest"';
-  if (/^db:\/\//i.test(uri)) return 'is a LanceDB Cloud address; use a target of kind "rest"';
+  if (/^https?:/i.test(uri))
+    return "is the address of a service; a target of kind lance takes a folder or an object store";
+  if (/^db:\/\//i.test(uri))
+    return "is an address of LanceDB Cloud; a target of kind lance takes a folder or an object store";
   if (uri.includes("\0")) return "holds a NUL character";
   const scheme = schemeOf(uri);
+  if (scheme === "file" && !/^file:\/\/(localhost)?\//i.test(uri))
+    return "has to be a path behind file:// (file:///data/lance)";
   if (scheme !== undefined && !schemes.has(scheme)) return `has a scheme that the engine does not know (${scheme}:)`;
   return undefined;
 }

@@ -167,7 +167,7 @@ test("an invalid step names the file, its number and its kind", async () => {
       "ERR_STEP_INVALID",
       "0002_a.ts, step 1 (renameColum): there is no step kind renameColum; did you mean renameColumn?",
     ],
-    ["ERR_STEP_INVALID", `0003_a.ts, step 1: is no step; make it with ${names}`],
+    ["ERR_STEP_INVALID", "0003_a.ts, step 1: is a function; call it with its arguments"],
     ["ERR_STEP_INVALID", `0004_a.ts, step 1: is no step; make it with ${names}`],
   ]);
 });

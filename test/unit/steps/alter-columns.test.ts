@@ -37,31 +37,31 @@ test.each<[string, Step, string]>([
   [
     "an entry that changes nothing",
     build("t", [{ path: "a" }]),
-    "alterations[0] has to have one of rename, type and nullable",
+    "alterations.a has to have one of rename, type and nullable",
   ],
   [
     "a second entry that changes nothing",
     build("t", [{ path: "a", rename: "b" }, { path: "c" }]),
-    "alterations[1] has to have one of rename, type and nullable",
+    "alterations.c has to have one of rename, type and nullable",
   ],
   ["an entry without a path", build("t", [{ rename: "b" }]), "alterations[0].path has to be the path of a column"],
-  ["a rename that is no text", build("t", [{ path: "a", rename: 1 }]), "alterations[0].rename has to be the new name"],
+  ["a rename that is no text", build("t", [{ path: "a", rename: 1 }]), "alterations.a.rename has to be the new name"],
   [
     "a nullable that is no boolean",
     build("t", [{ path: "a", nullable: "no" }]),
-    "alterations[0].nullable has to be true or false",
+    "alterations.a.nullable has to be true or false",
   ],
   [
     "a type's name",
     build("t", [{ path: "a", type: "int64" }]),
-    "alterations[0].type has to be a type such as int64() or utf8()",
+    "alterations.a.type has to be a type such as int64() or utf8()",
   ],
   [
     "a type that is not null",
     build("t", [{ path: "a", type: int8().notNull() }]),
-    "alterations[0].type notNull() has no place here; use setNullable in a step of its own",
+    "alterations.a.type notNull() has no place here; use setNullable in a step of its own",
   ],
-  ["a misspelt change", build("t", [{ path: "a", renam: "b" }]), "alterations[0] holds an unknown key renam"],
+  ["a misspelt change", build("t", [{ path: "a", renam: "b" }]), "alterations.a holds an unknown key renam"],
   ["a table without a name", build("", [{ path: "a", rename: "b" }]), "table has to be the name of a table"],
 ])("refused: %s", (_, step, problem) => {
   expect(parseStep(step)).toEqual({ problem, kind: "alterColumns" });
@@ -69,7 +69,7 @@ test.each<[string, Step, string]>([
 
 test("a builder that was not called is refused, not left out", () => {
   expect(parseStep(build("t", [{ path: "a", rename: "b", type: int64 }]))).toEqual({
-    problem: "alterations[0].type has to be a type such as int64() or utf8()",
+    problem: "alterations.a.type has to be a type such as int64() or utf8()",
     kind: "alterColumns",
   });
 });

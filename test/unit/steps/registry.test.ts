@@ -31,20 +31,17 @@ test.each([
   expect(parseStep({ ...step, kind })).toEqual({ problem, kind });
 });
 
-test.each([
-  undefined,
-  null,
-  5,
-  "renameColumn",
-  [],
-  {},
-  { kind: 5 },
-  () => step,
-  kinds.renameColumn("t", "a", "b").name,
-])("%j is no step", (value) => {
-  expect(parseStep(value)).toEqual({
-    problem: `is no step; make it with ${stepNames.join(", ")}`,
-  });
+test.each([undefined, null, 5, "renameColumn", [], {}, { kind: 5 }, kinds.renameColumn("t", "a", "b").name])(
+  "%j is no step",
+  (value) => {
+    expect(parseStep(value)).toEqual({
+      problem: `is no step; make it with ${stepNames.join(", ")}`,
+    });
+  },
+);
+
+test("a builder that was not called is told so", () => {
+  expect(parseStep(kinds.renameColumn)).toEqual({ problem: "is a function; call it with its arguments" });
 });
 
 test.each<[string, unknown, string]>([

@@ -1,0 +1,111 @@
+/** The plan of a run: from files, ledger and tables as they are now, and whether they stood still for it. */
+import { isMigrateError } from "../errors.ts";
+import { inDoubt, type LedgerState } from "../ledger/fold.ts";
+import { sameRecord, type Journal } from "../ledger/journal.ts";
+import type { LedgerEntry } from "../ledger/record.ts";
+import type { MigrationFile } from "../migrations/files.ts";
+import { loadMigrations, type Migration } from "../migrations/load.ts";
+import { checkMissing, checkUnchanged, chosenFiles, orderPending, pendingFiles, type Choice } from "../plan/history.ts";
+import { makePlan, type Plan } from "../plan/plan.ts";
+import { settlePlan, touchedTables, type Sights } from "../plan/settle.ts";
+import { sameTable, type Table } from "../schema/table.ts";
+import type { Target } from "../targets/target.ts";
+
+export interface PlanningInput {
+  readonly target: Target;
+  readonly ledger: string;
+  readonly files: readonly MigrationFile[];
+  readonly state: LedgerState;
+  readonly choice: Choice;
+  /** The run that plans: its own doing is no doubt to it. */
+  readonly run: string;
+  /** Whether another runner may be changing the tables meanwhile. */
+  readonly besideAnother: boolean;
+}
+
+export interface Planned {
+  readonly plan: Plan;
+  /** Everything that had to be loaded for it. */
+  readonly migrations: readonly Migration[];
+}
+
+/**
+ * The plan for a ledger as it was read; undefined when another runner has written to it meanwhile. What then looks like
+ * drift is what that runner did: it writes to the ledger before it changes a table.
+ */
+export async function planUnlessMoved(journal: Journal, input: PlanningInput): Promise<Planned | undefined> {
+  try {
+    return await planPending(input);
+  } catch (error) {
+    if (!isMigrateError(error, "ERR_DRIFT")) throw error;
+    const head = await journal.head();
+    if (sameRecord(head, input.state.head)) throw error;
+    return undefined;
+  }
+}
+
+async function planPending({
+  target,
+  ledger,
+  files,
+  state,
+  choice,
+  run,
+  besideAnother,
+}: PlanningInput): Promise<Planned> {
+  const doubtful = inDoubt(state, run);
+  const pending = orderPending(pendingFiles(chosenFiles(files, choice), state), state, doubtful, choice);
+  if (pending.length > 0) checkMissing(files, state);
+  const migrations = await loadMigrations(
+    files.filter((file) => state.migrations.has(file.version) || pending.includes(file)),
+  );
+  checkUnchanged(migrations, state);
+  const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
+  const plan = makePlan({
+    migrations,
+    pending: pending.map(({ version }) => byVersion.get(version)!),
+    state,
+    doubtful,
+    target,
+    ledger,
+  });
+  return { plan: settlePlan(plan, await lookAt(target, touchedTables(plan), besideAnother)), migrations };
+}
+
+/**
+ * The tables as they are. They are looked at one after another, so beside a runner that is at work they are looked at
+ * until two rounds say the same: otherwise one table may be seen before and another after what it does.
+ */
+async function lookAt(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Sights> {
+  let before: Sights | undefined;
+  for (;;) {
+    const sights = new Map<string, Table | undefined>();
+    for (const table of tables) sights.set(table, (await target.look(table))?.table);
+    if (
+      !besideAnother ||
+      tables.every((table) => before?.has(table) && sameTable(before.get(table), sights.get(table)))
+    )
+      return sights;
+    before = sights;
+  }
+}
+
+/**
+ * What is recorded before the first action. The epoch was taken for what then was the first migration; a late record of
+ * an older holder may have made it another, and that one is in doubt should this run die. And applied migrations whose
+ * text changed and whose steps did not: their new hashes make the next look quick again.
+ */
+export function openingEntries(
+  migrations: readonly Migration[],
+  { holder, migrations: ran }: LedgerState,
+  plan: Plan,
+): readonly LedgerEntry[] {
+  const next = plan.migrations[0]?.migration.version;
+  const notes = migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
+    const known = ran.get(version);
+    if (known?.status !== "applied" || known.textHash === textHash) return [];
+    const { name, step, total, checksum, steps, attempt, duration, tables } = known;
+    return [{ event: "noted", next, version, name, step, total, checksum, steps, textHash, attempt, duration, tables }];
+  });
+  return notes.length === 0 && holder?.next !== next ? [{ event: "renewed", next }] : notes;
+}

@@ -1,0 +1,359 @@
+/** The commands besides `up`: what they print, and with which exit code they end. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { aProject, type Project } from "../support/project.ts";
+import { addRows, versionsOf } from "../support/tables.ts";
+
+const documents = `m.createTable("documents", { id: m.int32().notNull(), title: m.utf8() })`;
+const headline = `m.renameColumn("documents", "title", "headline")`;
+const required = `m.setNullable("documents", "title", false)`;
+
+function twoMigrations(): Project {
+  const project = aProject();
+  project.migration("0001_documents.ts", documents);
+  project.migration("0002_headlines.ts", headline);
+  return project;
+}
+
+async function halfApplied(): Promise<Project> {
+  const project = twoMigrations();
+  expect(await project.migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+  return project;
+}
+
+describe("status", () => {
+  test("shows what is applied and what is pending", async () => {
+    const project = await halfApplied();
+    const { code, stdout, stderr } = await project.migrate(["status"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout.split("\n")).toEqual([
+      expect.stringMatching(/^applied {2}0001_documents {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ {2}\d.* m?s$/),
+      "pending  0002_headlines",
+      "1 migration applied, 1 pending on local",
+      "",
+    ]);
+  });
+
+  test("changes nothing, and makes no database where there is none", async () => {
+    const project = twoMigrations();
+    expect(await project.migrate(["status"])).toMatchObject({ code: 0 });
+    expect(existsSync(project.database)).toBe(false);
+  });
+
+  test("with --check ends with 3 while something is pending", async () => {
+    const project = await halfApplied();
+    expect(await project.migrate(["status", "--check"])).toMatchObject({ code: 3, stderr: "" });
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["status", "--check"])).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("says how far a migration got that failed, and why it failed", async () => {
+    const project = await halfApplied();
+    await addRows(project.database, "documents", [{ id: 1, title: null }]);
+    project.migration("0002_headlines.ts", `m.setNullable("documents", "id", true),\n${required}`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+    const { stdout } = await project.migrate(["status"]);
+    expect(stdout).toMatch(/^pending {2}0002_headlines .*1 of 2 actions done: .*setNullable.*$/m);
+  });
+});
+
+describe("plan", () => {
+  test("shows each pending action and changes nothing", async () => {
+    const project = await halfApplied();
+    const before = await versionsOf(project.database);
+    expect(await project.migrate(["plan"])).toEqual({
+      code: 0,
+      stdout: "0002_headlines\n  rename documents.title to headline\n",
+      stderr: "",
+    });
+    expect(await versionsOf(project.database)).toEqual(before);
+  });
+
+  test("says when there is nothing to do", async () => {
+    expect(await aProject().migrate(["plan"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+  });
+
+  test("stops at --to", async () => {
+    const { stdout } = await twoMigrations().migrate(["plan", "--to", "1"]);
+    expect(stdout).toContain("0001_documents");
+    expect(stdout).not.toContain("0002_headlines");
+  });
+
+  test("shows what is left of a migration that failed", async () => {
+    const project = await halfApplied();
+    await addRows(project.database, "documents", [{ id: 1, title: null }]);
+    project.migration("0002_headlines.ts", `m.setNullable("documents", "id", true),\n${required}`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+    expect(await project.migrate(["plan"])).toMatchObject({
+      stdout: "0002_headlines (1 of 2 actions done already)\n  make documents.title not null\n",
+    });
+  });
+
+  test("takes --allow-out-of-order", async () => {
+    const project = aProject();
+    project.migration("0002_documents.ts", documents);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    project.migration("0001_authors.ts", `m.createTable("authors", { id: m.int32() })`);
+    expect(await project.migrate(["plan"])).toMatchObject({ code: 4 });
+    expect(await project.migrate(["plan", "--allow-out-of-order"])).toMatchObject({
+      code: 0,
+      stdout: "0001_authors\n  create table authors (id int32)\n",
+    });
+  });
+});
+
+describe("history", () => {
+  test("of a new project is empty", async () => {
+    expect(await aProject().migrate(["history"])).toEqual({ code: 0, stdout: "the ledger is empty\n", stderr: "" });
+  });
+
+  test("shows each migration with its time and who ran it", async () => {
+    const project = await halfApplied();
+    const { stdout } = await project.migrate(["history"]);
+    expect(stdout).toMatch(
+      /^1\.1 {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ {2}applied {2}0001_documents {2}\d+ ms {2}\S+@\S+ \(process \d+\)\n$/,
+    );
+  });
+
+  test("with -v shows the lease too", async () => {
+    const project = await halfApplied();
+    const { stdout } = await project.migrate(["history", "-v"]);
+    const events = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => line.split(/ {2,}/)[2]);
+    expect(events).toEqual(["taken", "applied", "released"]);
+  });
+
+  test("says why a migration failed", async () => {
+    const project = await halfApplied();
+    await addRows(project.database, "documents", [{ id: 1, title: null }]);
+    project.migration("0002_headlines.ts", required);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+    const { stdout } = await project.migrate(["history"]);
+    expect(stdout).toMatch(/failed .*0002_headlines.*step 1 \(setNullable\) failed/);
+  });
+});
+
+describe("lint", () => {
+  test("finds nothing wrong with good migrations, applied or not, and makes no database", async () => {
+    const project = twoMigrations();
+    expect(await project.migrate(["lint"])).toEqual({
+      code: 0,
+      stdout: "2 migrations checked, nothing wrong\n",
+      stderr: "",
+    });
+    expect(existsSync(project.database)).toBe(false);
+  });
+
+  test("names the problems of all files at once", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    project.migration("0002_bad.ts", "5");
+    project.write("migrations/0003_bad.ts", "export const up = [;");
+    project.write("migrations/0004_bad.ts", "export const down = [];");
+    const { code, stdout, stderr } = await project.migrate(["lint"]);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      expect.stringContaining("0002_bad.ts, step 1: is no step"),
+      expect.stringContaining("0003_bad.ts can't be loaded"),
+      expect.stringContaining("0004_bad.ts exports no up"),
+    ]);
+  });
+
+  test("names bad file names together with the other problems", async () => {
+    const project = aProject();
+    project.migration("first.ts", documents);
+    project.migration("0002_bad.ts", "5");
+    project.write("migrations/0003_bad.cjs", "");
+    const { code, stderr } = await project.migrate(["lint"]);
+    expect(code).toBe(4);
+    expect(stderr.trimEnd().split("\n").toSorted()).toEqual([
+      expect.stringContaining("0002_bad.ts, step 1: is no step"),
+      expect.stringContaining("0003_bad.cjs is no name for a migration file"),
+      expect.stringContaining("first.ts is no name for a migration file"),
+    ]);
+  });
+
+  test("says which step can't work where it stands", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    project.migration("0002_twice.ts", `${headline},\n${headline}`);
+    const { code, stdout, stderr } = await project.migrate(["lint"]);
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    expect(stderr).toContain("0002_twice.ts, step 2 (renameColumn): documents has no column title at this point");
+  });
+});
+
+describe("new", () => {
+  const textOf = (project: Project, name: string) => readFileSync(join(project.folder, "migrations", name), "utf8");
+
+  test("writes the next number, with the name as a sentence", async () => {
+    const project = twoMigrations();
+    const { code, stdout, stderr } = await project.migrate(["new", "require_all-headlines"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^wrote .*migrations\/0003_require_all-headlines\.ts\n$/);
+    const text = textOf(project, "0003_require_all-headlines.ts");
+    expect(text).toContain("/** Require all headlines. */");
+    expect(text).toContain("export const up: readonly Step[] = [");
+  });
+
+  test("begins with 0001, and makes the folder", async () => {
+    const project = aProject();
+    project.write("migrate.config.ts", `export default { migrations: "database/steps" };`);
+    expect(await project.migrate(["new", "documents"])).toMatchObject({ code: 0 });
+    expect(existsSync(join(project.folder, "database", "steps", "0001_documents.ts"))).toBe(true);
+  });
+
+  test("goes on after the highest number, whatever is missing below", async () => {
+    const project = aProject();
+    project.migration("0007_documents.ts", documents);
+    project.migration("9999_more.ts", headline);
+    expect(await project.migrate(["new", "next"])).toMatchObject({ code: 0 });
+    expect(existsSync(join(project.folder, "migrations", "10000_next.ts"))).toBe(true);
+  });
+
+  test("turns words into one name", async () => {
+    const project = aProject();
+    expect(await project.migrate(["new", "add the headlines"])).toMatchObject({ code: 0 });
+    expect(textOf(project, "0001_add_the_headlines.ts")).toContain("/** Add the headlines. */");
+  });
+
+  test("writes a file that runs as soon as a step is put in", async () => {
+    const project = twoMigrations();
+    expect(await project.migrate(["new", "wide_ids"])).toMatchObject({ code: 0 });
+    // As it is written it has no step yet, and that is said.
+    expect(await project.migrate(["lint"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("0003_wide_ids.ts exports no steps"),
+    });
+    const text = textOf(project, "0003_wide_ids.ts")
+      .replace("type Step", "int64, retypeColumn, type Step")
+      .replace(/\/\/ .*\n/, `retypeColumn("documents", "id", int64()),\n`);
+    project.write("migrations/0003_wide_ids.ts", text);
+    expect(await project.migrate(["lint"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["up"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("3 migrations applied"),
+    });
+  });
+
+  test("fills in the project's own template where there is one", async () => {
+    const project = aProject();
+    project.write(
+      "templates/migration.ts",
+      `import * as m from "lance-migrate";\n\n/** Placeholder. */\nexport const up = [${documents}];\n`,
+    );
+    expect(await project.migrate(["new", "our_way"])).toMatchObject({ code: 0 });
+    expect(textOf(project, "0001_our_way.ts")).toBe(
+      `import * as m from "lance-migrate";\n\n/** Our way. */\nexport const up = [${documents}];\n`,
+    );
+  });
+
+  test.each([
+    { what: "exports nothing", text: "// empty\n" },
+    { what: "does not export its steps", text: "const up = [];\n" },
+    { what: "exports a function", text: "export const up = () => [];\n" },
+    { what: "is no TypeScript", text: "<<<<<<< ours\n" },
+  ])("refuses a template that $what, and writes nothing", async ({ text }) => {
+    const project = aProject();
+    project.write("templates/migration.ts", text);
+    const { code, stdout, stderr } = await project.migrate(["new", "bad"]);
+    expect(stderr).toMatch(
+      /^the template \S+templates\/migration\.ts has to export its steps as: export const up = \[ … \]\n$/,
+    );
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(existsSync(join(project.folder, "migrations", "0001_bad.ts"))).toBe(false);
+  });
+
+  test("refuses to number a folder in which a name is bad", async () => {
+    const project = aProject();
+    project.migration("first.ts", documents);
+    expect(await project.migrate(["new", "second"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("first.ts is no name for a migration file"),
+    });
+  });
+});
+
+const commands = {
+  up: ["--to", "--dry-run", "--allow-out-of-order", "--wait"],
+  status: ["--check"],
+  plan: ["--to", "--allow-out-of-order"],
+  history: [],
+  lint: [],
+  new: [],
+} as const;
+const common = ["-t, --target", "-c, --config", "--json", "-q, --quiet", "-v, --verbose", "--no-color", "--help"];
+
+describe("help", () => {
+  test.each([["--help"], ["help"]])("of %s lists every command", async (word) => {
+    const { code, stdout, stderr } = await aProject().migrate([word]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const listed = [...stdout.matchAll(/^ {2}migrate (\w+)/gm)].map(([, command]) => command);
+    expect(listed).toEqual(Object.keys(commands));
+  });
+
+  test.each(Object.entries(commands))("of %s lists its flags", async (command, flags) => {
+    const { code, stdout, stderr } = await aProject().migrate([command, "--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(new RegExp(`^migrate ${command}\\b`));
+    for (const flag of [...common, ...flags]) expect(stdout).toContain(flag);
+  });
+
+  test.each([["--version"], ["-V"]])("%s is the package's version", async (flag) => {
+    expect(await aProject().migrate([flag])).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: "" });
+  });
+});
+
+describe("common flags", () => {
+  const config = `export default { targets: { here: { kind: "lance", uri: "a" }, there: { kind: "lance", uri: "b" } } };`;
+
+  test.each(Object.keys(commands))("are taken by %s in both spellings", async (command) => {
+    const project = twoMigrations();
+    project.write("deploy.ts", config);
+    const words = command === "new" ? ["new", "third"] : [command];
+    const short = await project.migrate([...words, "-t", "there", "-c", "deploy.ts", "-q", "-v"]);
+    expect(short).toMatchObject({ code: 0, stderr: "" });
+    const long = await project.migrate([
+      ...words,
+      "--target=there",
+      "--config=deploy.ts",
+      "--quiet",
+      "--verbose",
+      "--no-color",
+      "--json",
+    ]);
+    expect(long).toMatchObject({ code: 0, stderr: "" });
+    expect(existsSync(join(project.folder, "a"))).toBe(false);
+  });
+
+  test("before the command are taken too", async () => {
+    const project = twoMigrations();
+    project.write("deploy.ts", config);
+    expect(await project.migrate(["--config", "deploy.ts", "--target", "there", "status"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("on there"),
+    });
+  });
+
+  test("--verbose adds where an error comes from", async () => {
+    const project = aProject();
+    project.migration("0001_bad.ts", "5");
+    const plain = await project.migrate(["up"]);
+    const { code, stderr } = await project.migrate(["up", "--verbose"]);
+    expect(code).toBe(4);
+    expect(stderr.startsWith(plain.stderr)).toBe(true);
+    expect(stderr).toMatch(/^ {4}at /m);
+  });
+
+  test("a mistyped command with a value before it is still recognised", async () => {
+    const project = aProject();
+    project.write("deploy.ts", config);
+    const { code, stderr } = await project.migrate(["--config", "deploy.ts", "stauts"]);
+    expect(stderr).toMatch(/^there is no command stauts; did you mean status\?\n$/);
+    expect(code).toBe(2);
+  });
+});

@@ -1,0 +1,237 @@
+/** With --json: stdout is for programs. One document, or for `up` one event a line, and nothing else. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { manyProjects, type SmallProject } from "./support/many-projects.ts";
+
+const { project } = manyProjects();
+
+const migration = (steps: string) => `import * as m from "lance-migrate";\n\nexport const up = [${steps}];\n`;
+const first = {
+  "migrations/0001_documents.ts": migration(`m.createTable("documents", { id: m.int32(), title: m.utf8() })`),
+};
+const second = {
+  "migrations/0002_headlines.ts": migration(
+    `m.renameColumn("documents", "title", "headline"), m.retypeColumn("documents", "id", m.int64())`,
+  ),
+};
+
+const hash = expect.stringMatching(/^[0-9a-f]{64}$/);
+const shortHash = expect.stringMatching(/^[0-9a-f]{16}$/);
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const somebody = expect.stringMatching(/^\S+@\S+ \(process \d+\)$/);
+const number = expect.any(Number);
+
+/** The one document that a command prints. */
+async function documentOf(runner: SmallProject, args: readonly string[], exitCode = 0): Promise<unknown> {
+  const { code, stdout, stderr } = await runner.migrate([...args, "--json"]);
+  expect({ code, stderr }).toMatchObject({ code: exitCode });
+  expect(stdout).toMatch(/^[^\n]+\n$/);
+  return JSON.parse(stdout);
+}
+
+function eventsOf(stdout: string): readonly Record<string, unknown>[] {
+  expect(stdout.endsWith("\n")).toBe(true);
+  return stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe("one document", () => {
+  let half: SmallProject;
+  beforeAll(async () => {
+    half = project({ ...first, ...second });
+    expect(await half.migrate(["up", "--to", "1"])).toMatchObject({ code: 0 });
+  });
+
+  test("is what status prints", async () => {
+    expect(await documentOf(half, ["status"])).toEqual({
+      target: "local",
+      applied: [
+        { version: 1, name: "documents", at: time, duration: number, by: somebody, checksum: hash, missing: false },
+      ],
+      pending: [{ version: 2, name: "headlines", file: "0002_headlines.ts", done: 0 }],
+    });
+  });
+
+  test("is what status --check prints, with 3", async () => {
+    expect(await documentOf(half, ["status", "--check"], 3)).toMatchObject({ target: "local" });
+  });
+
+  test("is what plan prints", async () => {
+    const place = (step: number, kind: string) => ({ step, kind });
+    const alteration = (change: object) => ({ kind: "alterColumns", table: "documents", alterations: [change] });
+    expect(await documentOf(half, ["plan"])).toEqual({
+      target: "local",
+      pending: [
+        {
+          version: 2,
+          name: "headlines",
+          file: "0002_headlines.ts",
+          checksum: hash,
+          done: 0,
+          total: 2,
+          actions: [
+            {
+              ...place(1, "renameColumn"),
+              text: "rename documents.title to headline",
+              action: alteration({ path: "title", rename: "headline" }),
+            },
+            {
+              ...place(2, "retypeColumn"),
+              text: "retype documents.id to int64",
+              action: alteration({ path: "id", type: { kind: "int64" } }),
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test("is what up --dry-run prints, and it is the plan", async () => {
+    expect(await documentOf(half, ["up", "--dry-run"])).toEqual(await documentOf(half, ["plan"]));
+  });
+
+  test("is what history prints", async () => {
+    const link = {
+      epoch: 1,
+      number,
+      at: time,
+      by: somebody,
+      run: expect.any(String),
+      tool: expect.stringMatching(/^lance-migrate \d/),
+      applied: hash,
+    };
+    const document = (await documentOf(half, ["history"])) as { target: string; records: object[] };
+    expect(document.target).toBe("local");
+    expect(document.records).toEqual([
+      { ...link, event: "taken", previous: "", lease: 30_000, next: 1 },
+      {
+        ...link,
+        event: "applied",
+        previous: hash,
+        version: 1,
+        name: "documents",
+        step: 1,
+        total: 1,
+        checksum: hash,
+        steps: [shortHash],
+        textHash: hash,
+        attempt: 1,
+        duration: number,
+        tables: { documents: [null, 1] },
+      },
+      { ...link, event: "released", previous: hash },
+    ]);
+  });
+
+  test("is what lint prints", async () => {
+    expect(await documentOf(half, ["lint"])).toEqual({ files: 2, problems: [] });
+    const bad = project({ ...first, "migrations/0002_bad.ts": migration("5"), "migrations/0003_bad.ts": "" });
+    expect(await documentOf(bad, ["lint"], 4)).toEqual({
+      files: 3,
+      problems: [
+        {
+          code: "ERR_STEP_INVALID",
+          message: expect.stringContaining("0002_bad.ts, step 1"),
+          details: expect.objectContaining({ file: "0002_bad.ts", step: 1 }),
+        },
+        {
+          code: "ERR_FILE_EXPORTS",
+          message: expect.stringContaining("0003_bad.ts exports no up"),
+          details: expect.objectContaining({ file: "0003_bad.ts" }),
+        },
+      ],
+    });
+  });
+
+  test("is what new prints", async () => {
+    const fresh = project(first);
+    expect(await documentOf(fresh, ["new", "headlines"])).toEqual({
+      file: expect.stringMatching(/\/migrations\/0002_headlines\.ts$/),
+    });
+  });
+
+  test.each(["status", "plan", "history", "lint"])("of %s is one on an empty project too", async (command) => {
+    expect(await documentOf(project({ "migrations/": "" }), [command])).toEqual(expect.any(Object));
+  });
+});
+
+describe("events of up", () => {
+  test("are one a line, in the order of what happens", async () => {
+    const fresh = project({ ...first, ...second });
+    const { code, stdout, stderr } = await fresh.migrate(["up", "--json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const action = (event: string, version: number, at: number, total: number, text: unknown) => ({
+      event,
+      version,
+      action: at,
+      total,
+      text,
+      ...(event === "done" ? { duration: number } : {}),
+    });
+    const create = expect.stringMatching(/^create table documents/);
+    const rename = "rename documents.title to headline";
+    const retype = "retype documents.id to int64";
+    // How often a slow action tells that it is still running depends on the machine.
+    expect(eventsOf(stdout).filter(({ event }) => event !== "running")).toEqual([
+      {
+        event: "planned",
+        migrations: [
+          { version: 1, name: "documents" },
+          { version: 2, name: "headlines" },
+        ],
+        actions: 3,
+      },
+      { event: "started", version: 1, name: "documents", done: 0, total: 1 },
+      action("action", 1, 1, 1, create),
+      action("done", 1, 1, 1, create),
+      { event: "applied", version: 1, name: "documents", duration: number },
+      { event: "started", version: 2, name: "headlines", done: 0, total: 2 },
+      action("action", 2, 1, 2, rename),
+      action("done", 2, 1, 2, rename),
+      action("action", 2, 2, 2, retype),
+      action("done", 2, 2, 2, retype),
+      { event: "applied", version: 2, name: "headlines", duration: number },
+      { event: "finished", applied: 2, duration: number },
+    ]);
+  });
+
+  test("are one when there is nothing to do", async () => {
+    const { stdout, stderr } = await project({ "migrations/": "" }).migrate(["up", "--json"]);
+    expect(eventsOf(stdout)).toEqual([{ event: "finished", applied: 0, duration: number }]);
+    expect(stderr).toBe("");
+  });
+
+  test("end with an error event when a step fails, which is on stderr too", async () => {
+    const bad = project({
+      "migrations/0001_documents.ts": migration(`m.createTable("documents", { id: m.int32() })`),
+      "migrations/0002_absent.ts": migration(`m.renameColumn("absent", "a", "b")`),
+    });
+    const { code, stdout, stderr } = await bad.migrate(["up", "--json"]);
+    expect(code).toBe(4);
+    expect(eventsOf(stdout)).toEqual([{ event: "error", code: "ERR_STEP_IMPOSSIBLE", message: stderr.trimEnd() }]);
+  });
+});
+
+interface BadRun {
+  readonly args: readonly string[];
+  readonly files: Readonly<Record<string, string>>;
+  readonly exitCode: number;
+  readonly code: string;
+}
+
+test.each<BadRun>([
+  { args: ["plan"], files: { "migrations/0001_bad.ts": "throw 1" }, exitCode: 4, code: "ERR_FILE_UNREADABLE" },
+  { args: ["status"], files: { "migrations/bad.ts": "" }, exitCode: 4, code: "ERR_FILE_NAME" },
+  { args: ["history"], files: { "migrate.config.ts": "export default 5" }, exitCode: 2, code: "ERR_CONFIG_INVALID" },
+  { args: ["lint"], files: {}, exitCode: 2, code: "ERR_MIGRATIONS_FOLDER" },
+  { args: ["new", "a.b"], files: {}, exitCode: 2, code: "ERR_NAME_INVALID" },
+  { args: ["up", "--frobnicate"], files: {}, exitCode: 2, code: "ERR_USAGE" },
+  { args: ["frobnicate"], files: {}, exitCode: 2, code: "ERR_USAGE" },
+])("an error of migrate $args.0 is one document: $code", async ({ args, files, exitCode, code }) => {
+  expect(await documentOf(project(files), args, exitCode)).toEqual({
+    event: "error",
+    code,
+    message: expect.any(String),
+  });
+});

@@ -1,0 +1,111 @@
+/** What a run loads: most of the time of a run with nothing pending is the loading of modules. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { manyProjects, type SmallProject } from "./support/many-projects.ts";
+
+interface Load {
+  readonly specifier: string;
+  readonly url: string;
+  /** Who asked for it, as a URL; empty for what was given on the command line. */
+  readonly parent: string;
+}
+
+const { project } = manyProjects();
+const hooks = new URL("support/log-modules.ts", import.meta.url).href;
+
+async function loadsOf(runner: SmallProject, args: readonly string[], exitCode = 0): Promise<readonly Load[]> {
+  const log = join(runner.folder, `${args.join("-")}.log`);
+  const { code, stderr } = await runner.migrate(args, { NODE_OPTIONS: `--import ${hooks}`, MODULES_LOG: log });
+  expect({ code, stderr }).toMatchObject({ code: exitCode });
+  const lines = existsSync(log) ? readFileSync(log, "utf8").trimEnd().split("\n") : [];
+  return lines.map((line) => JSON.parse(line) as Load);
+}
+
+/** The packages loaded because a file outside node_modules asked for them: ours, or the project's. */
+function packagesAskedFor(loads: readonly Load[]): readonly string[] {
+  const asked = loads
+    .filter(({ parent, url }) => url.includes("/node_modules/") && !parent.includes("/node_modules/"))
+    .map(({ url }) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)![1]!);
+  return [...new Set(asked)].toSorted();
+}
+
+function migrationsIn(loads: readonly Load[]): readonly string[] {
+  return loads.map(({ url }) => url).filter((url) => url.includes("/migrations/"));
+}
+
+const migration = (steps: string) => `import * as m from "lance-migrate";\n\nexport const up = [${steps}];\n`;
+const files = {
+  "migrations/0001_documents.ts": migration(`m.createTable("documents", { id: m.int32(), title: m.utf8() })`),
+  "migrations/0002_headlines.ts": migration(`m.renameColumn("documents", "title", "headline")`),
+};
+
+describe("with nothing pending", () => {
+  let applied: SmallProject;
+  beforeAll(async () => {
+    applied = project(files);
+    expect(await applied.migrate(["up"])).toMatchObject({ code: 0 });
+  });
+
+  test.each(["up", "status", "history"])("%s evaluates no migration", async (command) => {
+    const loads = await loadsOf(applied, [command]);
+    expect(loads.length).toBeGreaterThan(0);
+    expect(migrationsIn(loads)).toEqual([]);
+  });
+
+  test.each(["up", "status", "history"])("%s asks for no package but the engine", async (command) => {
+    expect(packagesAskedFor(await loadsOf(applied, [command]))).toEqual(["@lancedb/lancedb"]);
+  });
+
+  test("up loads Arrow once, on the engine's account alone", async () => {
+    const arrow = (await loadsOf(applied, ["up"])).filter(({ url }) => url.includes("/node_modules/apache-arrow/"));
+    expect(arrow.length).toBeGreaterThan(0);
+    const parents = arrow.map(({ parent }) => parent);
+    expect(parents.filter((parent) => !/\/node_modules\/(@lancedb|apache-arrow)\//.test(parent))).toEqual([]);
+    // Its ES modules beside its CommonJS ones would be a second copy.
+    expect(arrow.filter(({ url }) => url.endsWith(".mjs"))).toEqual([]);
+  });
+
+  test("up loads nothing that only other commands need", async () => {
+    const loads = await loadsOf(applied, ["up"]);
+    const heavy = /\/node_modules\/(ts-morph|@ts-morph|typescript|undici|yargs|zod)\/|create-migration|arrow-schema/;
+    expect(loads.map(({ url }) => url).filter((url) => heavy.test(url))).toEqual([]);
+  });
+});
+
+describe("a command that needs no engine loads none", () => {
+  test.each([
+    { args: ["--help"] },
+    { args: ["up", "--help"] },
+    { args: ["--version"] },
+    { args: ["lint"] },
+    { args: ["new", "third"] },
+    { args: ["frobnicate"], exitCode: 2 },
+  ])("migrate $args.0", async ({ args, exitCode }) => {
+    const loads = await loadsOf(project(files), args, exitCode);
+    expect(packagesAskedFor(loads).filter((name) => name !== "ts-morph")).toEqual([]);
+  });
+
+  test.each([{ args: ["up", "--dry-run"] }, { args: ["plan"] }, { args: ["status"] }])(
+    "migrate $args.0 $args.1 where there is no database",
+    async ({ args }) => {
+      expect(packagesAskedFor(await loadsOf(project(files), args))).toEqual([]);
+    },
+  );
+});
+
+describe("ts-morph", () => {
+  test("is loaded by new", async () => {
+    expect(packagesAskedFor(await loadsOf(project(files), ["new", "third"]))).toEqual(["ts-morph"]);
+  });
+
+  test.each(["up", "plan", "status", "history", "lint"])("is not loaded by %s", async (command) => {
+    expect(packagesAskedFor(await loadsOf(project(files), [command]))).not.toContain("ts-morph");
+  });
+});
+
+test("a pending migration is evaluated once", async () => {
+  const loads = await loadsOf(project(files), ["up"]);
+  const urls = new Set(migrationsIn(loads));
+  expect([...urls].map((url) => url.replace(/.*\/|\?.*/g, ""))).toEqual(["0001_documents.ts", "0002_headlines.ts"]);
+});

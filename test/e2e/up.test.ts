@@ -1,0 +1,572 @@
+/** `migrate up` on the embedded engine, with applications that write in between. */
+import { rmSync, renameSync, readFileSync, existsSync, readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, test, describe } from "vitest";
+import { aProject, root, type Project } from "../support/project.ts";
+import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
+import { applied, documents } from "./support/documents.ts";
+
+const bin = join(root, "dist", "bin.js");
+/** A pseudo terminal takes the script command of Linux; that of other systems has other flags. */
+const hasTerminal = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
+
+const authors = `m.createTable("authors", { first: m.utf8(), last: m.utf8(), documents: m.list(m.int32()) })`;
+const headline = `m.renameColumn("documents", "title", "headline")`;
+const wideId = `m.retypeColumn("documents", "id", m.int64())`;
+const required = `m.setNullable("documents", "title", false)`;
+
+/** Refused, with these words, and without any change of any table. */
+async function expectRefused(project: Project, args: readonly string[], ...says: readonly string[]): Promise<void> {
+  const before = await versionsOf(project.database);
+  const { code, stdout, stderr } = await project.migrate(args);
+  for (const words of says) expect(stderr).toContain(words);
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+  expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+  expect(await versionsOf(project.database)).toEqual(before);
+}
+
+async function withTable(
+  project: Project,
+  name: string,
+  work: (table: Awaited<ReturnType<Awaited<ReturnType<typeof lancedb.connect>>["openTable"]>>) => Promise<unknown>,
+): Promise<void> {
+  const db = await lancedb.connect(project.database);
+  await work(await db.openTable(name));
+  db.close();
+}
+
+const aDocument = {
+  id: 7,
+  title: "seven",
+  source: { url: "https://example.com", fetched: "today" },
+  score: 0.5,
+  embedding: [1, 2, 3, 4],
+};
+
+describe("a run", () => {
+  test("applies what is pending, and a second one has nothing to do and writes nothing", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    project.migration("0002_headlines.ts", `${headline},\n${wideId}`);
+
+    const first = await project.migrate(["up"]);
+    expect(first).toMatchObject({ code: 0 });
+    expect(first.stdout).toMatch(
+      /^applied 0001_documents \([^)]+\)\napplied 0002_headlines \([^)]+\)\n2 migrations applied\n$/,
+    );
+    expect(await columnsOf(project.database, "documents")).toEqual([
+      "id: int64 not null",
+      "headline: utf8",
+      "source: struct<url: utf8, fetched: utf8>",
+      "score: float32",
+      "embedding: fixedSizeList<float32, 4>",
+    ]);
+
+    const versions = await versionsOf(project.database);
+    expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    expect(await versionsOf(project.database)).toEqual(versions);
+  });
+
+  test("without any migration has nothing to do and makes no database", async () => {
+    const project = aProject();
+    expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    expect(existsSync(project.database)).toBe(false);
+  });
+
+  test("keeps the rows of applications, with the values that the casts imply", async () => {
+    const project = await applied(["0001_documents.ts", `${documents},\n${authors}`]);
+    await addRows(project.database, "documents", [
+      { ...aDocument, id: 2147483647, score: 0.1 },
+      { id: -5, title: null, source: { url: null, fetched: "never" }, score: null, embedding: [0.1, 0.2, 0.3, 0.4] },
+    ]);
+    await addRows(project.database, "authors", [
+      { first: "Lovelace", last: "Ada", documents: [1, 2147483647] },
+      { first: "Hopper", last: "Grace", documents: [] },
+    ]);
+    project.migration(
+      "0002_wide.ts",
+      `${wideId},
+      m.retypeColumn("documents", "score", m.float64()),
+      m.renameColumn("documents", "source.fetched", "fetched_at"),
+      m.alterColumns("authors", [{ path: "first", rename: "last" }, { path: "last", rename: "first" }]),
+      m.retypeColumn("authors", "documents", m.list(m.int64()))`,
+    );
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+
+    const f32 = Math.fround;
+    expect(await rowsOf(project.database, "documents")).toEqual([
+      {
+        id: 2147483647,
+        title: "seven",
+        source: { url: "https://example.com", fetched_at: "today" },
+        score: f32(0.1),
+        embedding: [1, 2, 3, 4],
+      },
+      {
+        id: -5,
+        title: null,
+        source: { url: null, fetched_at: "never" },
+        score: null,
+        embedding: [f32(0.1), f32(0.2), f32(0.3), f32(0.4)],
+      },
+    ]);
+    expect(await rowsOf(project.database, "authors")).toEqual([
+      { first: "Ada", last: "Lovelace", documents: [1, 2147483647] },
+      { first: "Grace", last: "Hopper", documents: [] },
+    ]);
+    expect(await columnsOf(project.database, "authors")).toEqual([
+      "last: utf8",
+      "first: utf8",
+      "documents: list<int64>",
+    ]);
+  });
+
+  test("stops at --to and goes on from there", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    project.migration("0002_headlines.ts", headline);
+    project.migration("0003_wide.ts", wideId);
+    const first = await project.migrate(["up", "--to", "0002"]);
+    expect(first.stdout).toContain("2 migrations applied\n");
+    expect((await columnsOf(project.database, "documents")).slice(0, 2)).toEqual([
+      "id: int32 not null",
+      "headline: utf8",
+    ]);
+    expect(await project.migrate(["up", "--to=2"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    const second = await project.migrate(["up"]);
+    expect(second.stdout).toMatch(/^applied 0003_wide \(.*\)\n1 migration applied\n$/);
+  });
+
+  test("with --dry-run shows the plan and changes nothing", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    const { code, stdout, stderr } = await project.migrate(["up", "--dry-run"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^0001_documents\n {2}create table documents \(id int32 not null, /);
+    expect(existsSync(project.database)).toBe(false);
+    expect(await project.migrate(["status", "--check"])).toMatchObject({ code: 3 });
+  });
+
+  test("prints results on stdout, progress on stderr, and no word of the engine", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    project.migration("0002_required.ts", required);
+    const { stderr } = await project.migrate(["up"]);
+    const lines = stderr.trimEnd().split("\n");
+    expect(lines).toEqual([
+      "2 migrations pending, 2 actions",
+      "0001_documents",
+      expect.stringMatching(/^ {2}create table documents \(.*\) \(\d.*\)$/),
+      "0002_required",
+      expect.stringMatching(/^ {2}make documents\.title not null \(\d.*\)$/),
+    ]);
+  });
+
+  test("with --quiet prints no progress, and its result all the same", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    const { stdout, stderr } = await project.migrate(["up", "--quiet"]);
+    expect(stderr).toBe("");
+    expect(stdout).toContain("1 migration applied\n");
+  });
+
+  test.skipIf(!hasTerminal).each([
+    { how: "on a terminal", args: ["plan"], env: { NO_COLOR: undefined }, first: "\u001b[1m0001_documents\u001b[22m" },
+    { how: "with --no-color", args: ["plan", "--no-color"], env: { NO_COLOR: undefined }, first: "0001_documents" },
+    { how: "with NO_COLOR", args: ["plan"], env: { NO_COLOR: "1" }, first: "0001_documents" },
+  ])("knows whether colours are wanted: $how", ({ args, env, first }) => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    const stdout = onTerminal(project, args, env);
+    expect(stdout.split("\r\n")[0]).toBe(first);
+  });
+
+  test("prints no colours where there is no terminal", async () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    const { stdout } = spawnSync(process.execPath, [bin, "plan"], {
+      cwd: project.folder,
+      env: withoutColours(),
+      encoding: "utf8",
+    });
+    expect(stdout).toMatch(/^0001_documents\n/);
+  });
+
+  test.skipIf(!hasTerminal)("leaves no passing line behind on a terminal", () => {
+    const project = aProject();
+    project.migration("0001_documents.ts", documents);
+    // What stays on the screen: of each line the part behind the last return to its beginning.
+    const screen = onTerminal(project, ["up"], { NO_COLOR: "1" })
+      .split("\r\n")
+      .map((line) => line.split("\u001b[K").at(-1));
+    expect(screen).toEqual([
+      "1 migration pending, 1 action",
+      "0001_documents",
+      expect.stringMatching(/^ {2}create table documents .*\)$/),
+      expect.stringMatching(/^applied 0001_documents/),
+      "1 migration applied",
+      "",
+    ]);
+  });
+});
+
+/** The environment without what vitest and the shell say about colours. */
+function withoutColours(): NodeJS.ProcessEnv {
+  const { NO_COLOR: _no, FORCE_COLOR: _force, CI: _ci, ...rest } = process.env;
+  return { ...rest, TERM: "xterm-256color" };
+}
+
+/** What a run prints on a pseudo terminal, stdout and stderr together. */
+function onTerminal(project: Project, args: readonly string[], env: NodeJS.ProcessEnv): string {
+  const command = [process.execPath, bin, ...args].map((word) => `'${word}'`).join(" ");
+  const { stdout, error } = spawnSync("script", ["-qec", command, "/dev/null"], {
+    cwd: project.folder,
+    env: { ...withoutColours(), ...env },
+    encoding: "utf8",
+  });
+  if (error !== undefined) throw error;
+  return stdout;
+}
+
+interface Failure {
+  readonly what: string;
+  readonly steps: string;
+  readonly says: string;
+  /** What an operator does about it, as an update of the table. */
+  readonly mend: { readonly where: string; readonly values: Record<string, string | number> };
+  readonly after: readonly string[];
+}
+
+describe("a step that fails", () => {
+  test.each<Failure>([
+    {
+      what: "not null over a null",
+      steps: `${headline},\nm.setNullable("documents", "headline", false),\n${wideId}`,
+      says: "0002_change.ts, step 2 (setNullable) failed",
+      mend: { where: "headline IS NULL", values: { headline: "none" } },
+      after: ["id: int64 not null", "headline: utf8 not null"],
+    },
+    {
+      what: "a narrowing that overflows",
+      steps: `${headline},\nm.retypeColumn("documents", "id", m.int8()),\nm.setNullable("documents", "id", true)`,
+      says: "0002_change.ts, step 2 (retypeColumn) failed",
+      mend: { where: "id = 1000", values: { id: 100 } },
+      after: ["id: int8", "headline: utf8"],
+    },
+  ])("ends the run at $what, and the next run goes on there", async ({ steps, says, mend, after }) => {
+    const project = await applied(["0001_documents.ts", documents]);
+    await addRows(project.database, "documents", [{ ...aDocument, id: 1000, title: null }]);
+    project.migration("0002_change.ts", steps);
+    const { documents: before } = await versionsOf(project.database);
+
+    const failed = await project.migrate(["up"]);
+    expect(failed).toMatchObject({ code: 1, stdout: "" });
+    expect(failed.stderr.trimEnd().split("\n").at(-1)).toContain(says);
+    expect(failed.stderr).toContain("1 of 3 actions of this migration are done, 0 migrations were applied before it");
+    expect(failed.stderr).not.toMatch(/Caused by|\.rs:|at file:/);
+    expect((await versionsOf(project.database)).documents).toBe(before! + 1);
+    expect(await project.migrate(["status"])).toMatchObject({ stdout: expect.stringContaining("1 of 3 actions done") });
+    // Without mending it stays where it is.
+    expect(await project.migrate(["up"])).toMatchObject({ code: 1, stdout: "" });
+    expect((await versionsOf(project.database)).documents).toBe(before! + 1);
+
+    await withTable(project, "documents", (table) => table.update(mend));
+    const again = await project.migrate(["up"]);
+    expect(again).toMatchObject({ code: 0 });
+    // Renamed once, updated once, and the two steps that were left.
+    expect((await versionsOf(project.database)).documents).toBe(before! + 4);
+    expect((await columnsOf(project.database, "documents")).slice(0, 2)).toEqual(after);
+    expect(await rowsOf(project.database, "documents")).toHaveLength(1);
+  });
+
+  async function halfDone(): Promise<Project> {
+    const project = await applied(["0001_documents.ts", documents]);
+    await addRows(project.database, "documents", [{ ...aDocument, title: null }]);
+    project.migration("0002_change.ts", `${headline},\nm.setNullable("documents", "headline", false)`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+    return project;
+  }
+
+  test("may be edited", async () => {
+    const project = await halfDone();
+    project.migration("0002_change.ts", `${headline},\n${wideId}`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect((await columnsOf(project.database, "documents")).slice(0, 2)).toEqual([
+      "id: int64 not null",
+      "headline: utf8",
+    ]);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+  });
+
+  test("may be left out", async () => {
+    const project = await halfDone();
+    project.migration("0002_change.ts", headline);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await project.migrate(["status", "--check"])).toMatchObject({ code: 0 });
+  });
+
+  test("does not let the steps before it be edited", async () => {
+    const project = await halfDone();
+    project.migration("0002_change.ts", `m.renameColumn("documents", "title", "caption"),\n${wideId}`);
+    await expectRefused(project, ["up"], "0002_change.ts was changed", "step 1 has already run");
+  });
+
+  test("does not let the steps before it be taken out", async () => {
+    const project = await halfDone();
+    project.migration("0002_change.ts", `m.setNullable("documents", "headline", false)`);
+    await expectRefused(project, ["up"], "0002_change.ts was changed", "step 1");
+  });
+
+  test("says which migrations were applied before it", async () => {
+    const project = await applied(["0001_documents.ts", documents]);
+    await addRows(project.database, "documents", [{ ...aDocument, title: null }]);
+    project.migration("0002_wide.ts", wideId);
+    project.migration("0003_required.ts", required);
+    const { code, stdout, stderr } = await project.migrate(["up"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^applied 0002_wide \(.*\)\n$/);
+    expect(stderr).toMatch(/0 of 1 actions of this migration are done, 1 migrations? (was|were) applied before it/);
+    expect(await project.migrate(["status"])).toMatchObject({
+      stdout: expect.stringContaining("2 migrations applied, 1 pending"),
+    });
+  });
+});
+
+describe("an applied file", () => {
+  const second = `${headline},\n${wideId}`;
+  const history = [
+    ["0001_documents.ts", documents],
+    ["0002_change.ts", second],
+  ] as const;
+
+  test.each([
+    {
+      how: "with another step",
+      steps: `${headline},\n${required}`,
+      says: "step 2 (setNullable) is not the step that ran",
+    },
+    { how: "with a step more", steps: `${second},\n${required}`, says: "step 3 (setNullable) was added" },
+    { how: "with a step less", steps: headline, says: "it has 1 steps instead of 2" },
+    { how: "with its steps in another order", steps: `${wideId},\n${headline}`, says: "step 1 (retypeColumn)" },
+  ])("is refused $how, whether or not something is pending", async ({ steps, says }) => {
+    const project = await applied(...history);
+    project.migration("0002_change.ts", steps);
+    await expectRefused(project, ["up"], "0002_change.ts was changed after it was applied", says);
+    project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
+    await expectRefused(project, ["up"], "0002_change.ts was changed after it was applied", says);
+    await expectRefused(project, ["plan"], "0002_change.ts was changed after it was applied", says);
+  });
+
+  const path = (project: Project, name = "0002_change.ts") => join(project.folder, "migrations", name);
+  const edit = (change: (text: string) => string) => (project: Project) =>
+    project.write("migrations/0002_change.ts", change(readFileSync(path(project), "utf8")));
+
+  test.each([
+    { how: "reformatted", change: edit((text) => text.replaceAll("\n", "\n\n  ")) },
+    { how: "commented", change: edit((text) => `/** Why. */\n${text}// The end.\n`) },
+    { how: "with other line ends", change: edit((text) => text.replaceAll("\n", "\r\n")) },
+    { how: "with a byte order mark", change: edit((text) => `\uFEFF${text}`) },
+    {
+      how: "with its fields in another order",
+      change: edit((text) =>
+        text.replace(headline, `{ name: "headline", path: "title", table: "documents", kind: "renameColumn" }`),
+      ),
+    },
+    { how: "in JavaScript", change: (project: Project) => renameSync(path(project), path(project, "0002_change.js")) },
+    { how: "as .mts", change: (project: Project) => renameSync(path(project), path(project, "0002_change.mts")) },
+  ])("is not refused when it is $how", async ({ change }) => {
+    const project = await applied(...history);
+    const before = await versionsOf(project.database);
+    change(project);
+    expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    expect((await versionsOf(project.database)).documents).toBe(before.documents);
+    project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
+    expect(await project.migrate(["up"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("1 migration applied"),
+    });
+    expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+  });
+
+  test("that is removed stops only a run with something pending", async () => {
+    const project = await applied(...history);
+    rmSync(path(project));
+    expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    expect(await project.migrate(["status"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("its file is not here"),
+    });
+    project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
+    await expectRefused(project, ["up"], "0002_change was applied, but its file is missing");
+  });
+
+  test("with a number below an applied one is refused, unless --allow-out-of-order says otherwise", async () => {
+    const project = await applied(["0001_documents.ts", documents], ["0003_wide.ts", wideId]);
+    project.migration("0002_headlines.ts", headline);
+    await expectRefused(project, ["up"], "0002_headlines.ts is pending", "0003_wide", "--allow-out-of-order");
+    await expectRefused(project, ["plan"], "0002_headlines.ts is pending");
+    expect(await project.migrate(["up", "--allow-out-of-order"])).toMatchObject({ code: 0 });
+    expect((await columnsOf(project.database, "documents")).slice(0, 2)).toEqual([
+      "id: int64 not null",
+      "headline: utf8",
+    ]);
+    expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    project.migration("0004_more.ts", `m.setNullable("documents", "id", true)`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  });
+});
+
+describe("drift", () => {
+  test.each([
+    {
+      what: "a column that was added",
+      drift: (p: Project) => withTable(p, "documents", (t) => t.addColumns([{ name: "extra", valueSql: "1" }])),
+      says: ["column extra (int64) was not expected"],
+    },
+    {
+      what: "a column that was renamed",
+      drift: (p: Project) => withTable(p, "documents", (t) => t.alterColumns([{ path: "title", rename: "caption" }])),
+      says: ["column title is missing", "column caption (utf8) was not expected"],
+    },
+    {
+      what: "a field that was renamed",
+      drift: (p: Project) => withTable(p, "documents", (t) => t.alterColumns([{ path: "source.url", rename: "uri" }])),
+      says: ["column source.url is missing", "column source.uri (utf8) was not expected"],
+    },
+    {
+      what: "a column that was retyped",
+      drift: (p: Project) => withTable(p, "documents", (t) => t.alterColumns([{ path: "id", dataType: "int64" }])),
+      says: ["column id is int64 instead of int32"],
+    },
+    {
+      what: "a column that was made nullable",
+      drift: (p: Project) => withTable(p, "documents", (t) => t.alterColumns([{ path: "id", nullable: true }])),
+      says: ["column id is nullable instead of not null"],
+    },
+    {
+      what: "a column that was dropped",
+      drift: (p: Project) => withTable(p, "documents", (t) => t.dropColumns(["score"])),
+      says: ["column score is missing"],
+    },
+    {
+      what: "a table that was dropped",
+      drift: async (p: Project) => {
+        const db = await lancedb.connect(p.database);
+        await db.dropTable("documents");
+      },
+      says: ["it does not exist"],
+    },
+  ])("is refused and told: $what", async ({ drift, says }) => {
+    const project = await applied(["0001_documents.ts", documents]);
+    await drift(project);
+    project.migration("0002_scores.ts", `m.renameColumn("documents", "embedding", "vector")`);
+    await expectRefused(project, ["up"], "table documents is not as the ledger says", ...says);
+    await expectRefused(project, ["plan"], "table documents is not as the ledger says", ...says);
+  });
+
+  test("in a table that no pending migration touches does not matter", async () => {
+    const project = await applied(["0001_documents.ts", `${documents},\n${authors}`]);
+    await withTable(project, "authors", (table) => table.dropColumns(["first"]));
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    project.migration("0002_headlines.ts", headline);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  });
+
+  test("that is the pending step done by hand has its own hint", async () => {
+    const project = await applied(["0001_documents.ts", documents]);
+    await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "headline" }]));
+    project.migration("0002_headlines.ts", headline);
+    await expectRefused(project, ["up"], "somebody has made the pending changes by hand");
+  });
+
+  test("that is put right again is forgotten", async () => {
+    const project = await applied(["0001_documents.ts", documents]);
+    project.migration("0002_wide.ts", wideId);
+    await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "caption" }]));
+    expect(await project.migrate(["up"])).toMatchObject({ code: 4 });
+    await withTable(project, "documents", (table) => table.alterColumns([{ path: "caption", rename: "title" }]));
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  });
+});
+
+describe("the configuration", () => {
+  const target = `targets: { local: { kind: "lance", uri: ".lancedb" } }`;
+
+  test("may name the ledger", async () => {
+    const project = aProject();
+    project.write("migrate.config.ts", `export default { ledger: "history.of-schema", ${target} };`);
+    project.migration("0001_documents.ts", documents);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(Object.keys(await versionsOf(project.database)).toSorted()).toEqual(["documents", "history.of-schema"]);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    project.migration("0002_ledger.ts", `m.renameColumn("history.of-schema", "by", "who")`);
+    await expectRefused(project, ["up"], "table history.of-schema is the ledger's");
+  });
+
+  test("may name the migrations folder", async () => {
+    const project = aProject();
+    project.write("migrate.config.ts", `export default { migrations: "./database/steps", ${target} };`);
+    project.write(
+      "database/steps/0001_documents.ts",
+      `import * as m from "lance-migrate";\nexport const up = [${documents}];\n`,
+    );
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    expect(Object.keys(await versionsOf(project.database)).toSorted()).toEqual(["_migrations", "documents"]);
+  });
+
+  test("in another folder has its paths resolved against that folder", async () => {
+    const project = aProject();
+    project.write(
+      "deploy/production.ts",
+      `export default { migrations: "../migrations", targets: { local: { kind: "lance", uri: "data" } } };`,
+    );
+    project.migration("0001_documents.ts", documents);
+    expect(await project.migrate(["up", "--config", "deploy/production.ts"])).toMatchObject({ code: 0 });
+    expect(readdirSync(join(project.folder, "deploy")).toSorted()).toEqual(["data", "production.ts"]);
+    expect(Object.keys(await versionsOf(join(project.folder, "deploy", "data"))).toSorted()).toEqual([
+      "_migrations",
+      "documents",
+    ]);
+  });
+
+  test.each(["db_local", "db", "database/db", "a folder/with ümlauts", "100% #1?", "a%20b", "~"])(
+    "may keep the database in %s",
+    async (uri) => {
+      const project = aProject();
+      project.write("migrate.config.ts", `export default { targets: { local: { kind: "lance", uri: "${uri}" } } };`);
+      project.migration("0001_documents.ts", documents);
+      expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+      expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+      expect(readdirSync(join(project.folder, uri)).toSorted()).toEqual(["_migrations.lance", "documents.lance"]);
+    },
+  );
+
+  test("may be chosen among several targets with --target", async () => {
+    const project = aProject();
+    project.write(
+      "migrate.config.ts",
+      `export default { target: "one", targets: { one: { kind: "lance", uri: "one" }, two: { kind: "lance", uri: "two" } } };`,
+    );
+    project.migration("0001_documents.ts", documents);
+    expect(await project.migrate(["up", "-t", "two"])).toMatchObject({ code: 0 });
+    expect(existsSync(join(project.folder, "one"))).toBe(false);
+    expect(await project.migrate(["status", "--check"])).toMatchObject({
+      code: 3,
+      stdout: expect.stringContaining("on one"),
+    });
+    expect(await project.migrate(["status", "--check", "--target", "two"])).toMatchObject({ code: 0 });
+  });
+
+  test.each(["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"])(
+    "is found as %s",
+    async (name) => {
+      const project = aProject();
+      project.write(name, `export default { targets: { here: { kind: "lance", uri: "found" } } };`);
+      expect(await project.migrate(["status"])).toMatchObject({
+        code: 0,
+        stdout: "0 migrations applied, 0 pending on here\n",
+      });
+    },
+  );
+});

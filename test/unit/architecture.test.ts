@@ -1,0 +1,263 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, normalize } from "node:path";
+import { expect, test } from "vitest";
+import { root, temporaryFolder } from "../support/project.ts";
+
+/** Lowest first: a file imports from its own layer and from those before it. docs: "the one direction of imports". */
+const layers = [
+  "errors.ts",
+  "schema",
+  "targets/target.ts",
+  "targets, what they share",
+  "targets, one each",
+  "targets/index.ts",
+  "steps",
+  "migrations",
+  "ledger",
+  "plan",
+  "run",
+  "config.ts",
+  "session.ts",
+  "scaffold",
+  "service",
+  "index.ts",
+  "cli",
+];
+
+function layerOf(file: string): string {
+  const [folder = "", ...rest] = file.split("/");
+  if (folder !== "targets" || ["targets/target.ts", "targets/index.ts"].includes(file))
+    return folder === "targets" ? file : folder;
+  return rest.length === 1 ? "targets, what they share" : "targets, one each";
+}
+
+interface Import {
+  /** As it is written. */
+  readonly from: string;
+  /** The file in src, for a relative one. */
+  readonly file: string | undefined;
+  /** Whether it is gone when the code runs. */
+  readonly typeOnly: boolean;
+}
+
+interface Source {
+  /** Relative to src, with slashes. */
+  readonly file: string;
+  readonly text: string;
+  /** Without comments. */
+  readonly code: string;
+  readonly imports: readonly Import[];
+}
+
+const statement =
+  /\b(?:import|export)\s+(type\s)?[^;"'`]*?from\s+"([^"]+)"|\bimport\(\s*"([^"]+)"|\bimport\s+"([^"]+)"/g;
+
+function readSource(file: string): Source {
+  const text = readFileSync(join(root, "src", file), "utf8");
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "");
+  const imports = [...code.matchAll(statement)].map((match): Import => {
+    const from = (match[2] ?? match[3] ?? match[4])!;
+    const relative = from.startsWith(".") ? normalize(join(dirname(file), from)).replaceAll("\\", "/") : undefined;
+    return { from, file: relative?.startsWith("..") === true ? undefined : relative, typeOnly: match[1] !== undefined };
+  });
+  return { file, text, code, imports };
+}
+
+const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .map((file) => file.replaceAll("\\", "/"))
+  .filter((file) => file.endsWith(".ts"))
+  .map(readSource);
+
+const sourceOf = new Map(sources.map((source) => [source.file, source]));
+
+/** Every import that breaks a rule, in words. */
+function offending(rule: (source: Source, one: Import) => string | false | undefined): readonly string[] {
+  return sources.flatMap((source) =>
+    source.imports.flatMap((one) => {
+      const words = rule(source, one);
+      return words === undefined || words === false ? [] : [words];
+    }),
+  );
+}
+
+test("the walk of the imports sees all of them", () => {
+  const count = sources.reduce((sum, { imports }) => sum + imports.length, 0);
+  const lines = sources.reduce((sum, { code }) => sum + (code.match(/\bfrom "|\bimport\("/g) ?? []).length, 0);
+  expect(count).toBe(lines);
+  expect(
+    offending((source, { file }) => file !== undefined && !sourceOf.has(file) && `${source.file}: ${file}`),
+  ).toEqual([]);
+});
+
+test("every file belongs to a layer", () => {
+  expect(sources.filter(({ file }) => !layers.includes(layerOf(file))).map(({ file }) => file)).toEqual([]);
+});
+
+test("imports go in one direction", () => {
+  const rankOf = (file: string) => layers.indexOf(layerOf(file));
+  const wrong = offending(
+    ({ file }, to) =>
+      to.file !== undefined && rankOf(to.file) > rankOf(file) && `${file} imports ${to.file}, which stands above it`,
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("one target is reached through the registry alone", () => {
+  const wrong = offending(({ file }, to) => {
+    if (to.file === undefined || layerOf(to.file) !== "targets, one each") return undefined;
+    if (file === "targets/index.ts" || dirname(file).startsWith(dirname(to.file))) return undefined;
+    return `${file} imports ${to.file}; go through targets/index.ts`;
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("the registry loads a target when it is first used", () => {
+  expect(
+    offending(({ file }, to) => file === "targets/index.ts" && to.file !== undefined && !to.typeOnly && to.file),
+  ).toEqual(
+    sourceOf
+      .get("targets/index.ts")!
+      .code.match(/(?<=\bimport\("\.\/)[^"]+/g)!
+      .map((file) => `targets/${file}`),
+  );
+});
+
+test("targets are opened by the configuration, not by what runs migrations", () => {
+  const above = new Set(layers.slice(layers.indexOf("config.ts")));
+  expect(
+    offending(
+      ({ file }, to) =>
+        to.file === "targets/index.ts" && !above.has(layerOf(file)) && `${file} imports the registry of targets`,
+    ),
+  ).toEqual([]);
+});
+
+test.each([
+  { package: "@lancedb/lancedb", folder: "targets/" },
+  { package: "apache-arrow", folder: "targets/" },
+  { package: "flatbuffers", folder: "targets/" },
+  { package: "ts-morph", folder: "scaffold/" },
+  { package: "yargs", folder: "cli/" },
+])("$package is imported in $folder only", ({ package: name, folder }) => {
+  const named = new RegExp(`["'\`]${name}(?:/[^"'\`]*)?["'\`]`);
+  const importers = sources.filter(({ code }) => named.test(code)).map(({ file }) => file);
+  expect(importers).not.toEqual([]);
+  expect(importers.filter((file) => !file.startsWith(folder))).toEqual([]);
+});
+
+const pure = sources.filter(
+  ({ file }) => /^(schema|plan)\//.test(file) || ["ledger/fold.ts", "ledger/applied-hash.ts"].includes(file),
+);
+
+test("what is pure reaches no file, no network and no clock, not even through what it imports", () => {
+  const impure = pure.flatMap(({ file }) =>
+    [...reachedFrom(file)]
+      .filter((name) => name.startsWith("node:") && name !== "node:crypto")
+      .map((name) => `${file} reaches ${name}`),
+  );
+  const timed = pure.filter(({ code }) => /\bDate\b|\bperformance\b|\bprocess\b|\bfetch\b|Math\.random/.test(code));
+  expect([impure, timed.map(({ file }) => file)]).toEqual([[], []]);
+});
+
+/** Files and packages that are loaded with a file. */
+function reachedFrom(file: string, reached = new Set<string>()): ReadonlySet<string> {
+  for (const one of sourceOf.get(file)?.imports ?? []) {
+    const name = one.file ?? one.from;
+    if (one.typeOnly || reached.has(name)) continue;
+    reached.add(name);
+    reachedFrom(name, reached);
+  }
+  return reached;
+}
+
+test("only the command line prints and ends the process", () => {
+  const printing = /\bconsole\.|\bprocess\.(stdout|stderr|exit|exitCode)\b/;
+  expect(sources.filter(({ file, code }) => !file.startsWith("cli/") && printing.test(code)).map(fileOf)).toEqual([]);
+});
+
+test("no work is left in comments", () => {
+  expect(sources.filter(({ text }) => /\b(TODO|FIXME|XXX)\b/.test(text)).map(fileOf)).toEqual([]);
+});
+
+test("every file is shorter than 300 lines", () => {
+  expect(sources.filter(({ text }) => text.split("\n").length > 300).map(fileOf)).toEqual([]);
+});
+
+const fileOf = ({ file }: Source) => file;
+
+test("every step kind has its test", () => {
+  const kinds = sourceOf.get("steps/index.ts")!.imports.map(({ file }) => basename(file!, ".ts"));
+  expect(kinds.filter((kind) => !existsSync(join(root, "test/unit/steps", `${kind}.test.ts`)))).toEqual([]);
+});
+
+const newKind = (exported: string) => `import { columnPath, defineStep, tableName } from "./step.ts";
+import { z } from "zod";
+
+/** Lets a column hold nulls. */
+export const ${exported} = defineStep({
+  kind: "dropNotNull",
+  fields: z.object({ table: tableName, path: columnPath }),
+  build: (table: string, path: string) => ({ table, path }),
+  compile: ({ table, path }) => [{ kind: "alterColumns", table, alterations: [{ path, nullable: true }] }],
+});
+`;
+
+/** The project with one more file and one more line. */
+function aCopyWithAStep(exported: string): string {
+  const folder = temporaryFolder();
+  for (const part of ["src", "package.json", "tsconfig.json"])
+    cpSync(join(root, part), join(folder, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "src/steps/drop-not-null.ts"), newKind(exported));
+  appendFileSync(join(folder, "src/steps/index.ts"), `export { ${exported} } from "./drop-not-null.ts";\n`);
+  return folder;
+}
+
+function compile(folder: string): string {
+  const { stdout, stderr } = spawnSync(join(root, "node_modules/.bin/tsc"), ["--noEmit", "-p", folder], {
+    encoding: "utf8",
+  });
+  return stdout + stderr;
+}
+
+test("a new step kind is one new file and one line, and everything knows it", () => {
+  const folder = aCopyWithAStep("dropNotNull");
+  const program = `
+    import * as api from "./src/index.ts";
+    import { compileStep, parseStep, stepNames } from "./src/steps/registry.ts";
+    import { loadMigration } from "./src/migrations/load.ts";
+    import { foldMigrations } from "./src/plan/plan.ts";
+    import { writeFileSync } from "node:fs";
+    const columns = { id: api.int32().notNull() };
+    const steps = [api.createTable("documents", columns), api.dropNotNull("documents", "id")];
+    writeFileSync("0001_one.mjs", "export const up = " + JSON.stringify(steps));
+    const file = { version: 1, name: "one", file: "0001_one.mjs", path: process.cwd() + "/0001_one.mjs", textHash: "x" };
+    const migration = await loadMigration(file);
+    console.log(JSON.stringify({
+      step: api.dropNotNull("documents", "id"),
+      parsed: parseStep({ kind: "dropNotNull", table: "documents", path: "id" }),
+      refused: parseStep({ kind: "dropNotNull", table: "documents" }),
+      near: parseStep({ kind: "dropNotNul" }),
+      actions: compileStep(api.dropNotNull("documents", "id")),
+      named: stepNames.includes("dropNotNull"),
+      folded: [...foldMigrations([migration])],
+    }));`;
+  writeFileSync(join(folder, "program.ts"), program);
+  const { stdout, stderr } = spawnSync(process.execPath, ["program.ts"], { cwd: folder, encoding: "utf8" });
+  const step = { kind: "dropNotNull", table: "documents", path: "id" };
+  expect(JSON.parse(stdout === "" ? JSON.stringify(stderr) : stdout)).toEqual({
+    step,
+    parsed: { step },
+    refused: { problem: "path has to be the path of a column", kind: "dropNotNull" },
+    near: { problem: "there is no step kind dropNotNul; did you mean dropNotNull?", kind: "dropNotNul" },
+    actions: [{ kind: "alterColumns", table: "documents", alterations: [{ path: "id", nullable: true }] }],
+    named: true,
+    folded: [["documents", { columns: [{ name: "id", type: { kind: "int32" }, nullable: true }] }]],
+  });
+  expect(compile(folder)).toBe("");
+});
+
+test("a step kind that is exported under another name does not compile", () => {
+  expect(compile(aCopyWithAStep("dropNotnull"))).toContain("'dropNotnull.kind' are incompatible");
+});

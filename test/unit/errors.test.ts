@@ -1,0 +1,129 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { firstLine, isMigrateError, MigrateError, type ErrorCode, type ErrorDetails } from "../../src/errors.ts";
+import { root, temporaryFolder } from "../support/project.ts";
+
+const file = "0003_widen_ids.ts";
+const place = { file, step: 2, kind: "retypeColumn" };
+const problem = "the disk is full";
+const differences = ["column id is int64 instead of int32", "column title is missing"];
+
+/** Details as they come for every error there is; the compiler says when one is missing. */
+const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
+  ERR_USAGE: { problem: "--to is given twice" },
+  ERR_CONFIG_MISSING: { file: "other.config.ts" },
+  ERR_CONFIG_UNREADABLE: { file: "migrate.config.ts", problem },
+  ERR_CONFIG_INVALID: { file: "migrate.config.ts", problem: "there is no setting ledgr" },
+  ERR_TARGET_UNKNOWN: { name: "prod", known: [] },
+  ERR_MIGRATIONS_FOLDER: { folder: "/app/migrations", problem: "does not exist" },
+  ERR_NAME_INVALID: { name: "a/b" },
+  ERR_TEMPLATE_MISSING: { file: "templates/migration.ts" },
+  ERR_TEMPLATE_INVALID: { file: "templates/migration.ts", problem: "has no steps" },
+  ERR_FILE_EXISTS: { file },
+  ERR_FILE_NAME: { file: "widen.ts" },
+  ERR_VERSION_DUPLICATE: { version: "0003", files: [file, "0003_other.ts"] },
+  ERR_FILE_UNREADABLE: { file, problem },
+  ERR_FILE_EXPORTS: { file, problem: "exports no up" },
+  ERR_STEP_INVALID: { file, step: 2, problem: "is no step" },
+  ERR_TABLE_MISSING: { table: "documnets" },
+  ERR_TABLE_EXISTS: { table: "documents" },
+  ERR_TABLE_NAME: { table: "a b", problem: "is empty" },
+  ERR_COLUMN_NAME: { name: "a.b", problem: "holds a dot" },
+  ERR_COLUMN_MISSING: { table: "documents", path: "titel", has: [] },
+  ERR_COLUMN_DUPLICATE: { table: "documents", name: "Title", other: "title" },
+  ERR_PATH_INVALID: { path: "a..b", problem: "has an empty part" },
+  ERR_CAST_REFUSED: { column: "documents.id", from: "int32", to: "utf8", hint: "add a column" },
+  ERR_ALTERATION_CONFLICT: { table: "documents", problem: "column a is altered twice" },
+  ERR_NO_EFFECT: { problem: "documents.id is int32 already" },
+  ERR_STEP_IMPOSSIBLE: { ...place, problem: "there is no table documents" },
+  ERR_UNSUPPORTED: { file, step: 1, kind: undefined, target: "local", reason: "it can't rename" },
+  ERR_MIGRATION_CHANGED: { file, change: "step 2 was added" },
+  ERR_MIGRATION_MISSING: { version: "0003", name: "widen_ids" },
+  ERR_OUT_OF_ORDER: { file, last: "0004_later" },
+  ERR_DRIFT: { table: "documents", differences, hint: "put it back" },
+  ERR_VERSION_UNKNOWN: { version: "0009", known: "from 0001_a to 0003_b" },
+  ERR_LEDGER_UNREADABLE: { ledger: "_migrations", problem },
+  ERR_LEDGER_UNWRITABLE: { ledger: "_migrations", problem },
+  ERR_STEP_FAILED: { ...place, problem, done: 1, total: 3, applied: 2 },
+  ERR_UNEXPECTED_RESULT: { ...place, table: "documents", differences },
+  ERR_LEASE_HELD: { by: "ann@machine (process 7)", waited: 600 },
+  ERR_LEASE_LOST: { by: "ann@machine (process 7)" },
+  ERR_TARGET_UNREACHABLE: { target: "local", problem },
+  ERR_INTERRUPTED: { done: "nothing was changed" },
+};
+
+function anError<Code extends ErrorCode>(code: Code): MigrateError<Code> {
+  return new MigrateError(code, samples[code]);
+}
+
+const codes = Object.keys(samples) as readonly ErrorCode[];
+
+test.each(codes)("%s is one sentence without holes", (code) => {
+  const { message } = anError(code);
+  expect(message).toMatch(/^\S[^\n]*\S$/);
+  expect(message).not.toMatch(/undefined|null|\[object|NaN|, ?,| {2}|: *$|[.]$/);
+});
+
+test.each(codes)("%s says every detail that it is given", (code) => {
+  const { message, details } = anError(code);
+  const said = Object.values(details)
+    .flat()
+    .filter((detail) => detail !== undefined);
+  for (const detail of said) expect(message).toContain(String(detail));
+});
+
+test("an error carries its code, its details, what it means to the caller, and its cause", () => {
+  const cause = new Error("no space left");
+  const error = new MigrateError("ERR_STEP_FAILED", samples.ERR_STEP_FAILED, { cause });
+  expect(error).toBeInstanceOf(Error);
+  expect(error).toMatchObject({ name: "MigrateError", code: "ERR_STEP_FAILED", outcome: "failed", cause });
+  expect(error.details).toEqual(samples.ERR_STEP_FAILED);
+});
+
+test.each<{ given: ErrorDetails<"ERR_COLUMN_DUPLICATE">; says: string }>([
+  { given: { table: "t", name: "a", other: "a" }, says: "t would have two columns named a" },
+  { given: { table: "t", name: "A", other: "a" }, says: "t would have a and A, which differ only in case" },
+])("two columns of one name are told apart from two that differ in case: $says", ({ given, says }) => {
+  expect(new MigrateError("ERR_COLUMN_DUPLICATE", given).message).toBe(says);
+});
+
+test("an error is known by its code, and without one by being ours", () => {
+  const error = anError("ERR_DRIFT");
+  expect(isMigrateError(error)).toBe(true);
+  expect(isMigrateError(error, "ERR_DRIFT")).toBe(true);
+  expect(isMigrateError(error, "ERR_USAGE")).toBe(false);
+});
+
+test.each([
+  { what: "nothing", thrown: undefined },
+  { what: "null", thrown: null },
+  { what: "text", thrown: "ERR_DRIFT" },
+  { what: "another error", thrown: new Error("ERR_DRIFT") },
+  { what: "an object with a code", thrown: { code: "ERR_DRIFT" } },
+])("$what is none of our errors", ({ thrown }) => {
+  expect([isMigrateError(thrown), isMigrateError(thrown, "ERR_DRIFT")]).toEqual([false, false]);
+});
+
+test("an error of a second copy of the package is known", async () => {
+  const copy = join(temporaryFolder(), "errors.ts");
+  copyFileSync(join(root, "src/errors.ts"), copy);
+  const other = (await import(pathToFileURL(copy).href)) as typeof import("../../src/errors.ts");
+  const error = new other.MigrateError("ERR_DRIFT", samples.ERR_DRIFT);
+  expect(error).not.toBeInstanceOf(MigrateError);
+  expect(isMigrateError(error, "ERR_DRIFT")).toBe(true);
+  expect(other.isMigrateError(anError("ERR_DRIFT"), "ERR_DRIFT")).toBe(true);
+});
+
+test.each([
+  { thrown: new Error("first\nsecond"), line: "first" },
+  { thrown: new Error("  padded  "), line: "padded" },
+  { thrown: new Error("carriage\r\nreturn"), line: "carriage" },
+  { thrown: "text", line: "text" },
+  { thrown: undefined, line: "what was thrown says nothing" },
+  { thrown: {}, line: "what was thrown says nothing" },
+  { thrown: new Error(""), line: "what was thrown says nothing" },
+])("the first line of what was thrown is $line", ({ thrown, line }) => {
+  expect(firstLine(thrown)).toBe(line);
+});

@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import { appliedHash } from "../../../src/ledger/applied-hash.ts";
+import { recordChain } from "../../../src/ledger/chain.ts";
+import { systemClock } from "../../../src/ledger/clock.ts";
+import { foldLedger } from "../../../src/ledger/fold.ts";
+import { recordHash, type LedgerEntry, type LedgerRecord } from "../../../src/ledger/record.ts";
+
+const runner = { by: "ann@machine", run: "run 1", tool: "test 1" };
+
+function applied(version: number): LedgerEntry {
+  return { event: "applied", version, name: `m${version}`, step: 1, total: 1, textHash: `text ${version}` };
+}
+
+const hashOf = (...versions: readonly number[]) =>
+  appliedHash(versions.map((version) => ({ version, textHash: `text ${version}` }))).value;
+
+/** A chain on these records, as the next runner would make it. */
+function chainOn(records: readonly LedgerRecord[]) {
+  return recordChain(foldLedger(records), runner, { ...systemClock, wall: () => 1_000 });
+}
+
+/** The records of an epoch on top of these, each entry written by itself. */
+async function anEpoch(records: readonly LedgerRecord[], entries: readonly LedgerEntry[]) {
+  const chain = chainOn(records);
+  const stored = [...records, chain.begin({ event: "taken", lease: 30_000 })];
+  for (const entry of entries) await chain.write([entry], async (more) => void stored.push(...more));
+  return stored;
+}
+
+const released: LedgerEntry = { event: "released" };
+
+test("the first record of a ledger is numbered 0 and has none before it", () => {
+  expect(chainOn([]).begin({ event: "taken", next: 1, lease: 30_000 })).toEqual({
+    ...runner,
+    event: "taken",
+    next: 1,
+    lease: 30_000,
+    epoch: 1,
+    number: 0,
+    at: 1_000,
+    applied: hashOf(),
+    previous: "",
+  });
+});
+
+test("each record carries the hash of the one before it, from one epoch into the next", async () => {
+  const all = await anEpoch(await anEpoch([], [applied(1), released]), [released]);
+  expect(all.map(({ previous }) => previous)).toEqual(["", ...all.slice(0, -1).map(recordHash)]);
+  expect(all.map(({ epoch, number }) => `${epoch}.${number}`)).toEqual(["1.0", "1.1", "1.2", "2.0", "2.1"]);
+});
+
+test("records that are written together are chained like records that are written one by one", async () => {
+  const together: LedgerRecord[] = [];
+  const chain = chainOn([]);
+  together.push(chain.begin({ event: "taken", lease: 30_000 }));
+  await chain.write([applied(1), applied(2), released], async (more) => void together.push(...more));
+  expect(together).toEqual(await anEpoch([], [applied(1), applied(2), released]));
+});
+
+test("a holder that takes another epoch goes on with the same chain", async () => {
+  const chain = chainOn([]);
+  const first = chain.begin({ event: "taken" });
+  const second = chain.begin({ event: "taken" });
+  expect([first, second]).toMatchObject([
+    { epoch: 1, number: 0, previous: "" },
+    { epoch: 2, number: 0, previous: recordHash(first) },
+  ]);
+});
+
+test("each record carries the hash of all that is applied by then", async () => {
+  const first = await anEpoch([], [applied(1), applied(3), released]);
+  const all = await anEpoch(first, [{ ...applied(2), event: "failed" }, applied(2)]);
+  expect(all.map((record) => record.applied)).toEqual([
+    hashOf(),
+    hashOf(1),
+    hashOf(1, 3),
+    hashOf(1, 3),
+    hashOf(1, 3),
+    hashOf(1, 3),
+    hashOf(1, 2, 3),
+  ]);
+});
+
+test("a note of another text changes the hash of what is applied", async () => {
+  const noted: LedgerEntry = { ...applied(1), event: "noted", textHash: "other text" };
+  const expected = appliedHash([
+    { version: 1, textHash: "other text" },
+    { version: 2, textHash: "text 2" },
+  ]);
+  expect((await anEpoch([], [applied(1), applied(2), noted])).at(-1)!.applied).toBe(expected.value);
+});
+
+test("the hash of what is applied is that of what the ledger folds to", async () => {
+  const all = await anEpoch(await anEpoch([], [applied(4), applied(1)]), [applied(3), applied(2)]);
+  const folded = [...foldLedger(all).migrations.values()];
+  expect(all.at(-1)!.applied).toBe(appliedHash(folded).value);
+});
+
+test("a write that fails is no link of the chain, and its numbers are not used again", async () => {
+  const stored: LedgerRecord[] = [];
+  const chain = chainOn([]);
+  const taken = chain.begin({ event: "taken" });
+  const refuse = () => Promise.reject(new Error("the disk is full"));
+  await expect(chain.write([applied(1), { event: "renewed" }], refuse)).rejects.toThrow("the disk is full");
+  await chain.write([applied(2)], async (more) => void stored.push(...more));
+  expect(stored).toMatchObject([{ number: 3, previous: recordHash(taken), applied: hashOf(2) }]);
+});
+
+test("a record's hash covers every field of it and not their order", () => {
+  const record = chainOn([]).begin({ ...applied(1), detail: "why", tables: { b: [1, 2], a: [null, 1] } });
+  const reversed = Object.fromEntries(Object.entries(record).toReversed()) as unknown as LedgerRecord;
+  expect(recordHash(reversed)).toBe(recordHash(record));
+  const others = Object.keys(record).map((key) => recordHash({ ...record, [key]: "other" }));
+  expect(new Set([recordHash(record), ...others]).size).toBe(others.length + 1);
+});

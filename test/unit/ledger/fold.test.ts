@@ -1,0 +1,285 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { foldLedger, inDoubt } from "../../../src/ledger/fold.ts";
+import type { LedgerEvent, LedgerRecord } from "../../../src/ledger/record.ts";
+
+function aRecord(place: `${number}.${number}`, event: LedgerEvent, more: Partial<LedgerRecord> = {}): LedgerRecord {
+  const [epoch = 0, number = 0] = place.split(".").map(Number);
+  const who = { by: `holder ${epoch}`, run: `run ${epoch}`, tool: "test" };
+  return { epoch, number, event, at: epoch * 100 + number, applied: "", previous: "", ...who, ...more };
+}
+
+/** What a record says about a migration of three actions. */
+function about(version: number, step: number) {
+  const hashes = { checksum: `checksum ${version}`, steps: ["a", "b", "c"], textHash: `text ${version}` };
+  return { version, name: `m${version}`, step, total: 3, attempt: 1, duration: 7, tables: {}, ...hashes };
+}
+
+const events = ["renewed", "advanced", "applied", "failed", "interrupted", "noted", "released"] as const;
+
+/** Up to four epochs, each taken and then holding whatever events in whatever order. */
+const ledgers = fc
+  .array(
+    fc.record({
+      next: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+      said: fc.array(
+        fc.record({
+          event: fc.constantFrom(...events),
+          version: fc.integer({ min: 1, max: 3 }),
+          step: fc.integer({ min: 0, max: 3 }),
+          next: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+        }),
+        { maxLength: 5 },
+      ),
+    }),
+    { maxLength: 4 },
+  )
+  .map((epochs) =>
+    epochs.flatMap(({ next, said }, index) => [
+      aRecord(`${index + 1}.0`, "taken", { next, lease: 30_000 }),
+      ...said.map(({ event, version, step, next: then }, at) =>
+        aRecord(`${index + 1}.${at + 1}`, event, {
+          next: then,
+          ...(event === "renewed" || event === "released" ? {} : about(version, step)),
+        }),
+      ),
+    ]),
+  );
+
+const appliedVersions = (records: readonly LedgerRecord[]) =>
+  [...foldLedger(records).migrations.values()].filter(({ status }) => status === "applied").map((one) => one.version);
+
+test("the order in which records are read changes nothing", () => {
+  const shuffled = ledgers.chain((records) =>
+    fc.tuple(
+      fc.constant(records),
+      fc.shuffledSubarray(records, { minLength: records.length, maxLength: records.length }),
+    ),
+  );
+  fc.assert(
+    fc.property(shuffled, ([records, others]) => {
+      expect(foldLedger(others)).toEqual(foldLedger(records));
+    }),
+  );
+});
+
+test("no record whatever takes back what is applied", () => {
+  fc.assert(
+    fc.property(ledgers, fc.nat(), (records, chosen) => {
+      const without = records.filter((_, index) => index !== chosen % Math.max(1, records.length));
+      expect(appliedVersions(records)).toEqual(expect.arrayContaining(appliedVersions(without)));
+    }),
+  );
+});
+
+test("migrations come by ascending version, however they ran", () => {
+  fc.assert(
+    fc.property(ledgers, (records) => {
+      const versions = [...foldLedger(records).migrations.keys()];
+      expect(versions).toEqual(versions.toSorted((one, other) => one - other));
+    }),
+  );
+});
+
+test("a ledger without records has nobody holding it and nothing applied", () => {
+  expect(foldLedger([])).toEqual({
+    head: undefined,
+    epoch: 0,
+    holder: undefined,
+    migrations: new Map(),
+    doubtful: new Set(),
+  });
+});
+
+test("a held epoch names its holder, the length of its lease and where it is", () => {
+  const renewed = aRecord("2.2", "renewed", { next: 5 });
+  const state = foldLedger([
+    aRecord("1.0", "taken", { next: 1, lease: 5_000 }),
+    aRecord("1.1", "released"),
+    aRecord("2.0", "taken", { next: 4, lease: 9_000 }),
+    aRecord("2.1", "applied", { ...about(4, 3), next: 5 }),
+    renewed,
+  ]);
+  expect(state.holder).toEqual({ by: "holder 2", run: "run 2", lease: 9_000, next: 5 });
+  expect([state.epoch, state.head]).toEqual([2, renewed]);
+});
+
+test("an applied migration carries the facts of its record", () => {
+  const { migrations } = foldLedger([
+    aRecord("1.0", "taken", { next: 1 }),
+    aRecord("1.1", "applied", about(1, 3)),
+    aRecord("1.2", "released"),
+  ]);
+  expect([...migrations.values()]).toEqual([
+    { ...about(1, 3), status: "applied", order: 1, at: 101, by: "holder 1", detail: undefined },
+  ]);
+});
+
+test("what is applied stays applied under a record that a late older holder adds", () => {
+  const records = [
+    aRecord("1.0", "taken", { next: 1 }),
+    aRecord("2.0", "taken", { next: 1 }),
+    aRecord("2.1", "applied", about(1, 3)),
+    aRecord("2.2", "released"),
+  ];
+  const late = [aRecord("1.1", "failed", { ...about(1, 1), detail: "too late" }), aRecord("1.2", "released")];
+  const { order: _, ...applied } = foldLedger([...records, ...late]).migrations.get(1)!;
+  expect(applied).toEqual({ ...about(1, 3), status: "applied", at: 201, by: "holder 2", detail: undefined });
+});
+
+test("what an older holder saw applied stays applied under a newer holder's failure", () => {
+  const records = [
+    aRecord("1.0", "taken", { next: 1 }),
+    aRecord("2.0", "taken", { next: 1 }),
+    aRecord("2.1", "failed", about(1, 2)),
+    aRecord("1.1", "applied", about(1, 3)),
+  ];
+  expect(foldLedger(records).migrations.get(1)).toMatchObject({ status: "applied", step: 3 });
+});
+
+test("how far a migration got is what the newest holder says, not the latest writer", () => {
+  const records = [
+    aRecord("1.0", "taken", { next: 1 }),
+    aRecord("2.0", "taken", { next: 1 }),
+    aRecord("2.1", "interrupted", about(1, 2)),
+    aRecord("2.2", "released"),
+    aRecord("1.1", "failed", { ...about(1, 1), detail: "late" }),
+  ];
+  expect(foldLedger(records).migrations.get(1)).toMatchObject({ status: "partial", step: 2, detail: undefined });
+});
+
+test("a partial migration tells how far it got and why it stopped", () => {
+  const { migrations, holder, doubtful } = foldLedger([
+    aRecord("1.0", "taken", { next: 1 }),
+    aRecord("1.1", "failed", { ...about(1, 2), detail: "the disk is full" }),
+    aRecord("1.2", "released"),
+  ]);
+  expect(migrations.get(1)).toMatchObject({ status: "partial", step: 2, detail: "the disk is full" });
+  expect([holder, doubtful]).toEqual([undefined, new Set()]);
+});
+
+test("a note changes the text's hash and nothing else", () => {
+  const applied = [aRecord("1.0", "taken", { next: 1 }), aRecord("1.1", "applied", about(1, 3))];
+  const noted = aRecord("1.2", "noted", { ...about(1, 3), textHash: "other text", checksum: "ignored" });
+  const known = foldLedger(applied).migrations.get(1)!;
+  expect(foldLedger([...applied, noted]).migrations.get(1)).toEqual({ ...known, textHash: "other text" });
+});
+
+test("migrations that ran out of order are ordered as they ran", () => {
+  const { migrations } = foldLedger([
+    aRecord("1.0", "taken", { next: 3 }),
+    aRecord("1.1", "applied", { ...about(3, 3), next: 1 }),
+    aRecord("1.2", "applied", about(1, 3)),
+    aRecord("1.3", "released"),
+    aRecord("2.0", "taken", { next: 2 }),
+    aRecord("2.1", "noted", { ...about(3, 3), next: 2 }),
+    aRecord("2.2", "applied", about(2, 3)),
+    aRecord("2.3", "released"),
+  ]);
+  const asRun = [...migrations.values()].toSorted((one, other) => one.order - other.order);
+  expect(asRun.map(({ version }) => version)).toEqual([3, 1, 2]);
+});
+
+const died = [aRecord("1.0", "taken", { next: 1 })];
+
+test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly number[] }>([
+  { why: "a holder is still at it", records: died, doubtful: [] },
+  {
+    why: "the holder was never heard of again",
+    records: [...died, aRecord("2.0", "taken", { next: 1 })],
+    doubtful: [1],
+  },
+  {
+    why: "the holder turned to another migration with a renewal before it died",
+    records: [...died, aRecord("1.1", "renewed", { next: 7 }), aRecord("2.0", "taken", { next: 1 })],
+    doubtful: [7],
+  },
+  {
+    why: "the holder died at the next migration",
+    records: [...died, aRecord("1.1", "applied", { ...about(1, 3), next: 2 }), aRecord("2.0", "taken", { next: 2 })],
+    doubtful: [2],
+  },
+  {
+    why: "the holder died between the actions of one",
+    records: [...died, aRecord("1.1", "advanced", { ...about(1, 2), next: 1 }), aRecord("2.0", "taken", { next: 1 })],
+    doubtful: [1],
+  },
+  {
+    why: "the epoch was released",
+    records: [...died, aRecord("1.1", "released"), aRecord("2.0", "taken", { next: 1 })],
+    doubtful: [],
+  },
+  {
+    why: "the epoch was released, whatever it meant to do next",
+    records: [...died, aRecord("1.1", "released", { next: 1 }), aRecord("2.0", "taken", { next: 1 })],
+    doubtful: [],
+  },
+  {
+    why: "the epoch was released with its failure",
+    records: [
+      ...died,
+      aRecord("1.1", "failed", about(1, 1)),
+      aRecord("1.2", "released"),
+      aRecord("2.0", "taken", { next: 1 }),
+    ],
+    doubtful: [],
+  },
+  {
+    why: "a later epoch took and released without a word about it",
+    records: [...died, aRecord("2.0", "taken", { next: 1 }), aRecord("2.1", "released")],
+    doubtful: [1],
+  },
+  {
+    why: "a later epoch spoke of another migration",
+    records: [...died, aRecord("2.0", "taken", { next: 2 }), aRecord("2.1", "applied", about(2, 3))],
+    doubtful: [1],
+  },
+  {
+    why: "a later epoch said that it failed",
+    records: [...died, aRecord("2.0", "taken", { next: 1 }), aRecord("2.1", "failed", about(1, 0))],
+    doubtful: [],
+  },
+  {
+    why: "a later epoch applied it",
+    records: [...died, aRecord("2.0", "taken", { next: 1 }), aRecord("2.1", "applied", about(1, 3))],
+    doubtful: [],
+  },
+  {
+    why: "the taker over died at the same place",
+    records: [
+      ...died,
+      aRecord("2.0", "taken", { next: 1 }),
+      aRecord("2.1", "advanced", { ...about(1, 1), next: 1 }),
+      aRecord("3.0", "taken", { next: 1 }),
+    ],
+    doubtful: [1],
+  },
+  {
+    why: "two holders died at two migrations",
+    records: [...died, aRecord("2.0", "taken", { next: 2 }), aRecord("3.0", "taken", { next: 1 })],
+    doubtful: [1, 2],
+  },
+  {
+    why: "the late holder said itself how it ended",
+    records: [
+      ...died,
+      aRecord("2.0", "taken", { next: 1 }),
+      aRecord("1.1", "failed", about(1, 0)),
+      aRecord("1.2", "released"),
+    ],
+    doubtful: [],
+  },
+])("what is in doubt when $why: $doubtful", ({ records, doubtful }) => {
+  expect(foldLedger(records).doubtful).toEqual(new Set(doubtful));
+});
+
+test("what a holder is at is in doubt to everybody but itself", () => {
+  const state = foldLedger([...died, aRecord("2.0", "taken", { next: 3 })]);
+  expect(inDoubt(state, "run 2")).toEqual(new Set([1]));
+  expect(inDoubt(state, "another run")).toEqual(new Set([1, 3]));
+});
+
+test("a released ledger leaves a reader nothing to doubt", () => {
+  const state = foldLedger([...died, aRecord("1.1", "applied", about(1, 3)), aRecord("1.2", "released")]);
+  expect(inDoubt(state, "another run")).toEqual(new Set());
+});
