@@ -66,9 +66,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
 /** What yargs would pass over: it takes --dry-run=yes for no, and forgets what stands behind --. */
 function checkWords(args: readonly string[]): void {
   const switches = [commonSwitches, ...commands.map((command) => command.switches ?? {})].flatMap(Object.keys);
-  const valued = switches.find((name) =>
-    args.some((arg) => arg.startsWith(`--${name}=`) || arg.startsWith(`--no-${name}=`)),
-  );
+  const valued = switches.find((name) => args.some((arg) => new RegExp(`^--(no-)?${name}=(?!true$|false$)`).test(arg)));
   if (valued !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${valued} takes no value` });
   const end = args.indexOf("--");
   if (end !== -1 && end + 1 < args.length)

@@ -197,7 +197,7 @@ const configuration: readonly BadInput[] = [
   { title: "a uri that is a number", files: target(`{ kind: "lance", uri: 5 }`), code: 2, says: "targets.local: uri" },
   { title: "an empty uri", files: uri(""), code: 2, says: "uri is empty" },
   { title: "a blank uri", files: uri("  "), code: 2, says: "uri is empty" },
-  { title: "an http uri", files: uri("http://localhost:1"), code: 2, says: "service's address" },
+  { title: "an http uri", files: uri("http://localhost:1"), code: 2, says: "address of a service" },
   { title: "a cloud uri", files: uri("db://analytics"), code: 2, says: "LanceDB Cloud" },
   { title: "an ftp uri", files: uri("ftp://host/a"), code: 2, says: "scheme that the engine does not know (ftp:)" },
   { title: "a file uri with a host", files: uri("file://host/a"), code: 2, says: "targets.local: uri" },

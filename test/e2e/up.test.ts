@@ -263,7 +263,7 @@ describe("a step that fails", () => {
     const failed = await project.migrate(["up"]);
     expect(failed).toMatchObject({ code: 1, stdout: "" });
     expect(failed.stderr.trimEnd().split("\n").at(-1)).toContain(says);
-    expect(failed.stderr).toContain("1 of 3 actions of this migration are done, 0 migrations were applied before it");
+    expect(failed.stderr).toContain("1 of 3 actions of this migration done, 0 migrations applied before it");
     expect(failed.stderr).not.toMatch(/Caused by|\.rs:|at file:/);
     expect((await versionsOf(project.database)).documents).toBe(before! + 1);
     expect(await project.migrate(["status"])).toMatchObject({ stdout: expect.stringContaining("1 of 3 actions done") });
@@ -326,7 +326,7 @@ describe("a step that fails", () => {
     const { code, stdout, stderr } = await project.migrate(["up"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/^applied 0002_wide \(.*\)\n$/);
-    expect(stderr).toMatch(/0 of 1 actions of this migration are done, 1 migrations? (was|were) applied before it/);
+    expect(stderr).toContain("0 of 1 action of this migration done, 1 migration applied before it");
     expect(await project.migrate(["status"])).toMatchObject({
       stdout: expect.stringContaining("2 migrations applied, 1 pending"),
     });
@@ -347,7 +347,7 @@ describe("an applied file", () => {
       says: "step 2 (setNullable) is not the step that ran",
     },
     { how: "with a step more", steps: `${second},\n${required}`, says: "step 3 (setNullable) was added" },
-    { how: "with a step less", steps: headline, says: "it has 1 steps instead of 2" },
+    { how: "with a step less", steps: headline, says: "it has 1 step instead of 2" },
     { how: "with its steps in another order", steps: `${wideId},\n${headline}`, says: "step 1 (retypeColumn)" },
   ])("is refused $how, whether or not something is pending", async ({ steps, says }) => {
     const project = await applied(...history);
