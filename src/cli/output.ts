@@ -48,7 +48,8 @@ export function createOutput({ json, quiet, verbose, color }: OutputOptions): Ou
     },
     passing: (line) => {
       if (!looking) return;
-      process.stderr.write(`\r\u001b[K${line}`);
+      // A line that wraps could not be wiped out again.
+      process.stderr.write(`\r\u001b[K${line.slice(0, process.stderr.columns - 1)}`);
       passing = true;
     },
     problem: toError,

@@ -2,8 +2,8 @@
 import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import type { Migration } from "../migrations/load.ts";
-import { applyAction, describeAction, type Action } from "../schema/action.ts";
-import { emptyDatabase, sameTable, type Database, type Table } from "../schema/table.ts";
+import { describeAction, tableAfter, type Action } from "../schema/action.ts";
+import { sameTable, type Database, type Table } from "../schema/table.ts";
 import { compileStep } from "../steps/registry.ts";
 import type { Capabilities } from "../targets/target.ts";
 
@@ -50,29 +50,17 @@ export interface PlanInput {
 
 export function makePlan({ migrations, pending, state, doubtful, target, ledger }: PlanInput): Plan {
   const now = foldHistory(migrations, state);
-  let database = now;
+  const database = new Map(now);
   const planned = pending.map((migration): PlannedMigration => {
     const known = state.migrations.get(migration.version);
-    const actions = compile(migration);
+    const compiled = compile(migration);
     const done = known?.step ?? 0;
-    const steps: PlannedAction[] = [];
-    let window = [database];
-    for (const { place, action } of actions.slice(done)) {
-      checkAllowed(place, action, target, ledger);
-      const next = applyAt(place, database, action);
-      const recordFirst =
-        steps.length > 0 && (!target.capabilities.describes || window.some((seen) => sameDatabase(seen, next)));
-      if (recordFirst) window = [database];
-      window.push(next);
-      const [before, after] = [database.get(action.table), next.get(action.table)];
-      steps.push({ place, action, text: describeAction(action), before, after, recordFirst });
-      database = next;
-    }
+    for (const { place, action } of compiled.slice(done)) checkAllowed(place, action, target, ledger);
     return {
       migration,
       done,
-      total: actions.length,
-      actions: steps,
+      total: compiled.length,
+      actions: planActions(compiled.slice(done), database, target.capabilities.describes),
       doubtful: doubtful.has(migration.version),
       attempt: (known?.attempt ?? 0) + 1,
     };
@@ -80,21 +68,43 @@ export function makePlan({ migrations, pending, state, doubtful, target, ledger 
   return { migrations: planned, now };
 }
 
+/** The actions of one migration with the tables around them; carries `database` on. */
+function planActions(
+  actions: readonly PlacedAction[],
+  database: Map<string, Table>,
+  describes: boolean,
+): readonly PlannedAction[] {
+  const touched = [...new Set(actions.map(({ action }) => action.table))];
+  const look = () => new Map(touched.map((table) => [table, database.get(table)]));
+  // What the tables looked like since the ledger was written last.
+  let window = [look()];
+  return actions.map(({ place, action }, index) => {
+    const { table } = action;
+    const before = look();
+    const after = applyAt(place, database, action);
+    // The table that has changed comes first: it nearly always tells.
+    const again = window.some(
+      (seen) =>
+        sameTable(seen.get(table), after) && touched.every((name) => sameTable(seen.get(name), database.get(name))),
+    );
+    const recordFirst = index > 0 && (!describes || again);
+    window = [...(recordFirst ? [before] : window), look()];
+    return { place, action, text: describeAction(action), before: before.get(table), after, recordFirst };
+  });
+}
+
 /** The database after what the ledger records, in the order in which it ran. */
 export function foldHistory(migrations: readonly Migration[], state: LedgerState): Database {
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
-  const ran = [...state.migrations.values()].toSorted((one, other) => one.order - other.order);
-  return ran.reduce((database, { version, status, step }) => {
+  const database = new Map<string, Table>();
+  for (const { version, status, step } of [...state.migrations.values()].toSorted((a, b) => a.order - b.order)) {
     const migration = byVersion.get(version);
-    if (migration === undefined) return database;
+    if (migration === undefined) continue;
     const actions = compile(migration);
-    return foldActions(database, status === "applied" ? actions : actions.slice(0, step));
-  }, emptyDatabase);
-}
-
-/** The database after all of these, one after the other, and nothing else. */
-export function foldMigrations(migrations: readonly Migration[]): Database {
-  return migrations.reduce((database, migration) => foldActions(database, compile(migration)), emptyDatabase);
+    for (const { place, action } of status === "applied" ? actions : actions.slice(0, step))
+      applyAt(place, database, action);
+  }
+  return database;
 }
 
 interface PlacedAction {
@@ -108,13 +118,12 @@ function compile({ file, steps }: Migration): readonly PlacedAction[] {
   );
 }
 
-function foldActions(database: Database, actions: readonly PlacedAction[]): Database {
-  return actions.reduce((folded, { place, action }) => applyAt(place, folded, action), database);
-}
-
-function applyAt(place: StepPlace, database: Database, action: Action): Database {
+/** Changes `database`: copying it for every action would take seconds with thousands of tables. */
+function applyAt(place: StepPlace, database: Map<string, Table>, action: Action): Table {
   try {
-    return applyAction(database, action);
+    const after = tableAfter(database, action);
+    database.set(action.table, after);
+    return after;
   } catch (cause) {
     if (!isMigrateError(cause)) throw cause;
     throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: cause.message }, { cause });
@@ -126,8 +135,4 @@ function checkAllowed(place: StepPlace, action: Action, target: PlanInput["targe
     throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: `table ${action.table} is the ledger's` });
   const able = target.capabilities.actions[action.kind];
   if (able !== true) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason: able });
-}
-
-function sameDatabase(one: Database, other: Database): boolean {
-  return one.size === other.size && [...one].every(([name, table]) => sameTable(table, other.get(name)));
 }

@@ -56,9 +56,8 @@ async function planPending({
   const doubtful = inDoubt(state, run);
   const pending = orderPending(pendingFiles(chosenFiles(files, choice), state), state, doubtful, choice);
   if (pending.length > 0) checkMissing(files, state);
-  const migrations = await loadMigrations(
-    files.filter((file) => state.migrations.has(file.version) || pending.includes(file)),
-  );
+  const wanted = new Set([...state.migrations.keys(), ...pending.map(({ version }) => version)]);
+  const migrations = await loadMigrations(files.filter(({ version }) => wanted.has(version)));
   checkUnchanged(migrations, state);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
   const plan = makePlan({

@@ -6,7 +6,7 @@ import { MigrateError } from "../errors.ts";
 import { alterColumns, describeAlteration, type Alteration } from "./alter.ts";
 import { formatType, type Column } from "./data-type.ts";
 import { tableNameProblem } from "./names.ts";
-import { checkColumns, getTable, withTable, type Database } from "./table.ts";
+import { checkColumns, getTable, type Database, type Table } from "./table.ts";
 
 export interface CreateTableAction {
   readonly kind: "createTable";
@@ -24,26 +24,25 @@ export type Action = CreateTableAction | AlterColumnsAction;
 export type ActionKind = Action["kind"];
 
 interface ActionModel<Kind extends ActionKind> {
-  /** The database after the action. Throws what the engine would refuse, and what it would accept and break on. */
-  readonly apply: (database: Database, action: Extract<Action, { kind: Kind }>) => Database;
+  /** The action's table after it. Throws what the engine would refuse, and what it would accept and break on. */
+  readonly after: (database: Database, action: Extract<Action, { kind: Kind }>) => Table;
   /** The action in words. */
   readonly describe: (action: Extract<Action, { kind: Kind }>) => string;
 }
 
 const models: { readonly [Kind in ActionKind]: ActionModel<Kind> } = {
   createTable: {
-    apply: (database, { table, columns }) => {
+    after: (database, { table, columns }) => {
       const problem = tableNameProblem(table);
       if (problem !== undefined) throw new MigrateError("ERR_TABLE_NAME", { table, problem });
       if (database.has(table)) throw new MigrateError("ERR_TABLE_EXISTS", { table });
       checkColumns(columns, table);
-      return withTable(database, table, { columns });
+      return { columns };
     },
     describe: ({ table, columns }) => `create table ${table} (${columns.map(describeColumn).join(", ")})`,
   },
   alterColumns: {
-    apply: (database, { table, alterations }) =>
-      withTable(database, table, alterColumns(table, getTable(database, table), alterations)),
+    after: (database, { table, alterations }) => alterColumns(table, getTable(database, table), alterations),
     describe: ({ table, alterations }) => alterations.map((one) => describeAlteration(table, one)).join(", "),
   },
 };
@@ -52,9 +51,14 @@ function describeColumn(column: Column): string {
   return `${column.name} ${formatType(column.type)}${column.nullable ? "" : " not null"}`;
 }
 
-/** The database after an action. Throws a MigrateError with the reason when the action can't work. */
+/** An action's table after it. Throws a MigrateError with the reason when the action can't work. */
+export function tableAfter(database: Database, action: Action): Table {
+  return modelOf(action).after(database, action);
+}
+
+/** The database after an action: a copy, so for many actions in a row `tableAfter` is the quicker one. */
 export function applyAction(database: Database, action: Action): Database {
-  return modelOf(action).apply(database, action);
+  return new Map(database).set(action.table, tableAfter(database, action));
 }
 
 /** An action in words, for plans and progress. */

@@ -11,8 +11,6 @@ export interface Table {
 /** Tables by name. */
 export type Database = ReadonlyMap<string, Table>;
 
-export const emptyDatabase: Database = new Map();
-
 /** The table of that name. Throws ERR_TABLE_MISSING. */
 export function getTable(database: Database, name: string): Table {
   const table = database.get(name);
@@ -21,12 +19,8 @@ export function getTable(database: Database, name: string): Table {
   return table;
 }
 
-export function withTable(database: Database, name: string, table: Table): Database {
-  return new Map(database).set(name, table);
-}
-
 export function sameTable(one: Table | undefined, other: Table | undefined): boolean {
-  if (one === undefined || other === undefined) return one === other;
+  if (one === other || one === undefined || other === undefined) return one === other;
   return sameColumns(one.columns, other.columns);
 }
 

@@ -6,7 +6,7 @@ import { applyAction } from "../../src/schema/action.ts";
 import type { Alteration } from "../../src/schema/alter.ts";
 import { childColumns, formatType, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
-import { emptyDatabase, type Database } from "../../src/schema/table.ts";
+import type { Database } from "../../src/schema/table.ts";
 import {
   alterColumns,
   connect,
@@ -71,7 +71,7 @@ test("the engine takes what the fold takes, and makes the same table of it", asy
       const name = `t${(await db.tableNames()).length}`;
       await createEmptyTable(db, name, columns);
       const table = await db.openTable(name);
-      let database = applyAction(emptyDatabase, { kind: "createTable", table: "t", columns });
+      let database = applyAction(new Map(), { kind: "createTable", table: "t", columns });
       expect(await readColumns(table)).toEqual(columns);
       for (let call = 0; call < 6; call++) {
         const places = placesOf(database.get("t")!.columns);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { applyAction, type Action } from "../../src/schema/action.ts";
-import { emptyDatabase, type Database } from "../../src/schema/table.ts";
+import type { Database } from "../../src/schema/table.ts";
 import { ledgerColumns } from "../../src/ledger/rows.ts";
 import type { Row, Target } from "../../src/targets/target.ts";
 
@@ -106,7 +106,7 @@ export function describeTarget(name: string, open: OpenPair): void {
 
     test.each(alterations)("%s leaves the table as the fold says, in one version", async (_, action) => {
       const { one, other } = await open();
-      let database = await run(one, emptyDatabase, documents);
+      let database = await run(one, new Map(), documents);
       const before = await one.look("documents");
       database = await run(one, database, action);
       const after = await other.look("documents");

@@ -15,7 +15,7 @@ import { foldLedger, type LedgerState } from "../../../src/ledger/fold.ts";
 import type { LedgerRecord } from "../../../src/ledger/record.ts";
 import { checksumOf, stepHash } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
-import { foldHistory, foldMigrations, makePlan, type Plan, type PlanInput } from "../../../src/plan/plan.ts";
+import { foldHistory, makePlan, type Plan, type PlanInput } from "../../../src/plan/plan.ts";
 import type { Database } from "../../../src/schema/table.ts";
 
 function aMigration(version: number, ...steps: readonly Step[]): Migration {
@@ -265,8 +265,4 @@ test("only what is done of a migration that is done in part is folded", () => {
     { documents: ["id", "headline"] },
     { documents: ["id", "headline"] },
   ]);
-});
-
-test("migrations that are folded by themselves need no ledger", () => {
-  expect(names(foldMigrations([aMigration(1, create), aMigration(2, to)]))).toEqual({ documents: ["id", "headline"] });
 });

@@ -6,7 +6,7 @@ import { isMigrateError, MigrateError } from "../../../src/errors.ts";
 import type { Clock } from "../../../src/ledger/clock.ts";
 import { history, status, up, type MigratorOptions } from "../../../src/run/migrator.ts";
 import { applyAction, describeAction, type Action } from "../../../src/schema/action.ts";
-import { emptyDatabase, type Database, type Table } from "../../../src/schema/table.ts";
+import { type Database, type Table } from "../../../src/schema/table.ts";
 import type { RecordTable, Row, Target } from "../../../src/targets/target.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
@@ -59,7 +59,7 @@ function aDatabase(folder: string) {
   const rows: Row[] = [];
   const done: string[] = [];
   const versions = new Map<string, number>();
-  let database: Database = emptyDatabase;
+  let database: Database = new Map();
 
   const records: RecordTable = {
     create: async () => {},

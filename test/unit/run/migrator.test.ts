@@ -11,7 +11,7 @@ import type { RunEvent } from "../../../src/run/events.ts";
 import { MigrateError } from "../../../src/errors.ts";
 import { history, plan, status, up, type MigratorOptions } from "../../../src/run/migrator.ts";
 import { applyAction, type Action } from "../../../src/schema/action.ts";
-import { emptyDatabase, type Database } from "../../../src/schema/table.ts";
+import type { Database } from "../../../src/schema/table.ts";
 import type { RecordTable, Row, Target } from "../../../src/targets/target.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
@@ -70,7 +70,7 @@ function aWorld() {
   const versions = new Map<string, number>();
   const rows: Row[] = [];
   const sent: Action[] = [];
-  let database: Database = emptyDatabase;
+  let database: Database = new Map();
 
   function change(action: Action): void {
     database = applyAction(database, action);

@@ -1,20 +1,19 @@
 import { expect, test } from "vitest";
 import { applyAction, describeAction, type Action } from "../../../src/schema/action.ts";
 import { columnsOf, int8, int64, list, struct, utf8, type ColumnType } from "../../../src/schema/builders.ts";
-import { emptyDatabase } from "../../../src/schema/table.ts";
 
 function create(table: string, columns: Readonly<Record<string, ColumnType>> = { id: int8() }): Action {
   return { kind: "createTable", table, columns: columnsOf(columns) };
 }
 
 test("a created table has the columns of its action", () => {
-  const database = applyAction(emptyDatabase, create("t", { id: int8().notNull(), s: struct({ x: utf8() }) }));
+  const database = applyAction(new Map(), create("t", { id: int8().notNull(), s: struct({ x: utf8() }) }));
   expect([...database]).toEqual([["t", { columns: columnsOf({ id: int8().notNull(), s: struct({ x: utf8() }) }) }]]);
-  expect(emptyDatabase.size).toBe(0);
+  expect(new Map().size).toBe(0);
 });
 
 test("an altered table is the only one that changes", () => {
-  const before = applyAction(applyAction(emptyDatabase, create("t")), create("u"));
+  const before = applyAction(applyAction(new Map(), create("t")), create("u"));
   const after = applyAction(before, { kind: "alterColumns", table: "t", alterations: [{ path: "id", rename: "key" }] });
   expect([...after.keys()]).toEqual(["t", "u"]);
   expect(after.get("t")).toEqual({ columns: columnsOf({ key: int8() }) });
@@ -34,13 +33,13 @@ test.each<[string, Action, object]>([
     { code: "ERR_TABLE_MISSING", details: { table: "tt", similar: "t" } },
   ],
 ])("refused: %s", (_, action, error) => {
-  const database = applyAction(emptyDatabase, create("t"));
+  const database = applyAction(new Map(), create("t"));
   expect(() => applyAction(database, action)).toThrow(expect.objectContaining(error));
 });
 
 // Case-different tables are different tables to the engine, and one on file systems that ignore case.
 test("a table whose name differs from another's in case alone is another table", () => {
-  const database = applyAction(applyAction(emptyDatabase, create("t")), create("T"));
+  const database = applyAction(applyAction(new Map(), create("t")), create("T"));
   expect([...database.keys()]).toEqual(["t", "T"]);
 });
 

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { emptyDatabase } from "../../../src/schema/table.ts";
 import { applyAction } from "../../../src/schema/action.ts";
 import { int8, int64 } from "../../../src/schema/builders.ts";
 import * as kinds from "../../../src/steps/index.ts";
@@ -90,7 +89,7 @@ test("every kind compiles to actions that the fold knows", () => {
     ]),
   ];
   expect(steps.map(({ kind }) => kind).toSorted()).toEqual(stepNames.toSorted());
-  const database = steps.flatMap((step) => compileStep(step)).reduce(applyAction, emptyDatabase);
+  const database = steps.flatMap((step) => compileStep(step)).reduce(applyAction, new Map());
   expect(database.get("t")).toEqual({
     columns: [
       { name: "c", type: { kind: "int64" }, nullable: false },
