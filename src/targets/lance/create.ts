@@ -5,13 +5,14 @@
  * is done there and what is left.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Column } from "../../schema/data-type.ts";
 import { connect, createEmptyTable, openTable, type EngineTable } from "./engine.ts";
 import type { Place } from "./uri.ts";
 
-const privatePrefix = ".lance-migrate-";
+/** Private folders stand in here, where no client looks for tables. */
+const privateFolder = ".lance-migrate";
 const abandonedAfter = 3_600_000;
 
 type Prepare = (table: EngineTable) => Promise<void>;
@@ -47,14 +48,14 @@ async function createInFolder(
 ): Promise<boolean> {
   const home = join(folder, `${name}.lance`);
   if (existsSync(home) && readdirSync(home).length > 0) return false;
-  const workshop = join(folder, `${privatePrefix}${randomUUID()}`);
+  const workshop = join(folder, privateFolder, randomUUID());
   mkdirSync(workshop, { recursive: true });
   try {
     await createEmptyIn({ uri: workshop }, name, columns, prepare);
     return moveInto(join(workshop, `${name}.lance`), home);
   } finally {
     rmSync(workshop, { recursive: true, force: true });
-    removeAbandoned(folder);
+    removeAbandoned(join(folder, privateFolder));
   }
 }
 
@@ -63,7 +64,7 @@ async function createInFolder(
  * one's first version can't be rebased onto it, so the engine refuses it; measured 20 of 20 races of eight.
  */
 async function cloneInStore(place: Place, name: string, columns: readonly Column[], prepare: Prepare): Promise<void> {
-  const workshop = { ...place, uri: `${place.uri.replace(/\/+$/, "")}/${privatePrefix}${randomUUID()}` };
+  const workshop = { ...place, uri: `${place.uri.replace(/\/+$/, "")}/${privateFolder}/${randomUUID()}` };
   await createEmptyIn(workshop, name, columns, prepare);
   const [db, apart] = [await connect(place), await connect(workshop)];
   try {
@@ -106,13 +107,13 @@ function moveInto(from: string, to: string): boolean {
 
 /** A creator that was killed leaves its private folder; the next one clears it away, but never one that may be in use. */
 function removeAbandoned(folder: string): void {
-  for (const entry of readdirSync(folder)) {
-    if (!entry.startsWith(privatePrefix)) continue;
-    const path = join(folder, entry);
-    try {
+  try {
+    for (const entry of readdirSync(folder)) {
+      const path = join(folder, entry);
       if (Date.now() - statSync(path).mtimeMs > abandonedAfter) rmSync(path, { recursive: true, force: true });
-    } catch {
-      // Someone else was quicker.
     }
+    rmdirSync(folder);
+  } catch {
+    // Somebody else is at work in it, or was quicker.
   }
 }
