@@ -129,6 +129,11 @@ const catalogue = {
     (d: { file: string; last: string }) =>
       `${d.file} is pending, but ${d.last} with a higher number has already run; renumber it, or pass --allow-out-of-order`,
   ),
+  ERR_BEGUN: refused((d: { version: string; file?: string | undefined }) =>
+    d.file === undefined
+      ? `migration ${d.version} of another release has begun and did not end; deploy the release that has its file`
+      : `${d.file} has begun and did not end, so it has to be finished first; leave out --to, or go up to ${d.version}`,
+  ),
   ERR_DRIFT: refused(
     (d: { table: string; differences: readonly string[]; hint: string }) =>
       `table ${d.table} is not as the ledger says: ${d.differences.join("; ")}; ${d.hint}`,
@@ -141,6 +146,10 @@ const catalogue = {
   ),
 
   // running
+  ERR_TABLE_CHANGED: failed(
+    (d: StepPlace & { table: string; differences: readonly string[] }) =>
+      `${at(d)}: table ${d.table} was changed while this run went on: ${d.differences.join("; ")}; put it back, then run migrate up again`,
+  ),
   ERR_LEDGER_UNWRITABLE: failed(
     (d: { ledger: string; problem: string }) =>
       `the ledger ${d.ledger} can't be written: ${d.problem}; mend the cause and run migrate up again, it finds out how far this run got`,
@@ -155,8 +164,7 @@ const catalogue = {
       `${at(d)} left table ${d.table} in an unexpected state: ${d.differences.join("; ")}`,
   ),
   ERR_LEASE_HELD: locked(
-    (d: { by: string; waited: number }) =>
-      `${d.by} holds the lease, waited ${d.waited} s; try again later, or wait longer with --wait`,
+    (d: { by: string }) => `${d.by} holds the lease and is at work; try again later, or wait longer with --wait`,
   ),
   ERR_LEASE_LOST: locked(
     (d: { by: string }) => `${d.by} took the lease over while this run was stopped; run migrate up again`,

@@ -55,6 +55,8 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
           color: color !== false,
         });
         choose(output);
+        // What a migration or a configuration prints for itself must not get between our results.
+        console.log = console.info = console.debug = console.error;
         exitCode = await interruptible(output, (signal) => command.run({ flags, output, signal }));
       },
     );

@@ -9,8 +9,8 @@ export interface AppliedEntry {
 /** A hash over entries by ascending version, to which the next one can be added without reading the others again. */
 export interface AppliedHash {
   readonly value: string;
-  /** With one more entry, or an entry changed; cheap when its version is the highest. */
-  with(entry: AppliedEntry): AppliedHash;
+  /** With more entries, or entries changed; cheap when their versions are above all others. */
+  with(changes: readonly AppliedEntry[]): AppliedHash;
 }
 
 /** `entries` by ascending version. */
@@ -24,16 +24,17 @@ export function appliedHash(entries: readonly AppliedEntry[]): AppliedHash {
 function running(hash: Hash, entries: AppliedEntry[], length: number): AppliedHash {
   return {
     value: hash.copy().digest("hex"),
-    with(entry) {
-      const last = entries[length - 1];
-      if (length === entries.length && (last === undefined || entry.version > last.version)) {
+    with(changes) {
+      const isNext = (entry: AppliedEntry, index: number) =>
+        entry.version > ((index === 0 ? entries[length - 1] : changes[index - 1])?.version ?? -1);
+      if (length === entries.length && changes.every(isNext)) {
         const next = hash.copy();
-        add(next, entry);
-        entries.push(entry);
-        return running(next, entries, length + 1);
+        for (const entry of changes) add(next, entry);
+        entries.push(...changes);
+        return running(next, entries, entries.length);
       }
-      const others = entries.slice(0, length).filter(({ version }) => version !== entry.version);
-      return appliedHash([...others, entry].toSorted((one, other) => one.version - other.version));
+      const all = new Map([...entries.slice(0, length), ...changes].map((entry) => [entry.version, entry]));
+      return appliedHash([...all.values()].toSorted((one, other) => one.version - other.version));
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The holder's records in a row: numbered, each with the hash of the one before and the running hash of what is applied. */
-import { appliedHash, type AppliedHash } from "./applied-hash.ts";
+import { appliedHash, type AppliedEntry, type AppliedHash } from "./applied-hash.ts";
 import type { Clock } from "./clock.ts";
 import type { LedgerState } from "./fold.ts";
 import { recordHash, type LedgerEntry, type LedgerRecord } from "./record.ts";
@@ -25,25 +25,26 @@ export function recordChain(state: LedgerState, runner: Runner, clock: Clock): R
   let { epoch } = state;
   let number = 0;
 
-  const link = (entry: LedgerEntry): LedgerRecord => {
-    const { event, version, textHash } = entry;
-    if ((event === "applied" || event === "noted") && version !== undefined && textHash !== undefined)
-      hash = hash.with({ version, textHash });
-    const place = { epoch, number: number++, at: clock.wall(), applied: hash.value, previous: recordHash(last) };
-    last = { ...entry, ...runner, ...place };
-    return last;
+  const link = (entries: readonly LedgerEntry[]): readonly LedgerRecord[] => {
+    // Once for all of them: a formatter may have touched thousands of files.
+    hash = hash.with(entries.flatMap(appliedEntry));
+    return entries.map((entry) => {
+      const place = { epoch, number: number++, at: clock.wall(), applied: hash.value, previous: recordHash(last) };
+      last = { ...entry, ...runner, ...place };
+      return last;
+    });
   };
 
   return {
     begin(entry) {
       epoch++;
       number = 0;
-      return link(entry);
+      return link([entry])[0]!;
     },
     async write(entries, write) {
       const before = { hash, last };
       try {
-        await write(entries.map(link));
+        await write(link(entries));
       } catch (error) {
         // The numbers are not used again: the records may have been stored all the same.
         ({ hash, last } = before);
@@ -51,4 +52,9 @@ export function recordChain(state: LedgerState, runner: Runner, clock: Clock): R
       }
     },
   };
+}
+
+function appliedEntry({ event, version, textHash }: LedgerEntry): readonly AppliedEntry[] {
+  const counts = event === "applied" || event === "noted";
+  return counts && version !== undefined && textHash !== undefined ? [{ version, textHash }] : [];
 }

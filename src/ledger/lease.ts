@@ -17,6 +17,8 @@ export interface Lease {
   record(entries: readonly LedgerEntry[]): Promise<void>;
   /** Makes sure that the lease is still ours before something is changed. Throws ERR_LEASE_LOST. */
   check(): Promise<void>;
+  /** Whether nobody can have taken over yet, by our own clock and without asking. */
+  isSure(): boolean;
   /** Ends the epoch, after these last entries in the same write. Does nothing when it has ended. */
   release(entries?: readonly LedgerEntry[]): Promise<void>;
   /** Renews no more: unless it was released, the lease runs out. */
@@ -87,6 +89,7 @@ export async function takeLease(
         if (!(await takeEpoch())) throw await lost();
         standing = "held";
       }),
+    isSure: () => standing === "held" && !overdue(),
     async release(entries = []) {
       stopRenewing();
       if (standing !== "held") return;
@@ -97,39 +100,42 @@ export async function takeLease(
   };
 }
 
-/** Takes the epoch, and when the answer is lost looks who has it. */
+/** Takes the epoch. When the answer says no, or is lost, looks who has it: it may be us. */
 async function take(journal: Journal, record: LedgerRecord): Promise<boolean> {
+  let failure: unknown;
   try {
-    return await journal.take(record);
+    if (await journal.take(record)) return true;
   } catch (error) {
-    const owner = (await journal.read()).find(({ epoch, number }) => epoch === record.epoch && number === 0);
-    if (owner === undefined) throw error;
-    return owner.run === record.run;
+    failure = error;
   }
+  const owner = (await journal.read()).find(({ epoch, number }) => epoch === record.epoch && number === 0);
+  if (owner === undefined && failure !== undefined) throw failure;
+  return owner?.run === record.run;
 }
 
 export interface WaitTerms extends LeaseTerms {
-  /** Milliseconds to wait at most. */
+  /** Milliseconds to wait at most for a holder that is known to be at work. */
   readonly patience: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
  * Waits while somebody holds the lease. Resolves to true when the ledger has stood still for a whole lease, so that it
- * may be taken over, and to false when the ledger has moved on. Throws ERR_LEASE_HELD when patience runs out.
+ * may be taken over, and to false when the ledger has moved on. Throws ERR_LEASE_HELD when patience runs out; but as
+ * long as the holder may be dead it is waited for a whole lease, or a dead one would never be taken over from.
  */
 export async function waitForHolder(
   journal: Journal,
   { head, holder }: LedgerState,
-  waited: number,
+  atWork: boolean,
   { duration, clock, patience, signal }: WaitTerms,
 ): Promise<boolean> {
   const since = now(clock);
   // The holder counts by its own duration, which may be longer than ours.
   const silence = Math.max(duration, holder?.lease ?? 0);
   for (let pause = 25; ; pause = Math.min(pause * 1.5, 500)) {
-    if (waited + elapsed(clock, since) >= patience)
-      throw new MigrateError("ERR_LEASE_HELD", { by: holder?.by ?? "somebody", waited: Math.round(patience / 1000) });
+    if (atWork && elapsed(clock, since) >= patience)
+      throw new MigrateError("ERR_LEASE_HELD", { by: holder?.by ?? "somebody" });
     // Many runners that wait for one holder should not ask at the same instants.
     await clock.sleep(pause * (0.75 + Math.random() / 2), signal);
     const asked = clock.steady();

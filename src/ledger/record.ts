@@ -61,7 +61,7 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
   readonly next?: number | undefined;
   /** Why it failed, in words. */
   readonly detail?: string | undefined;
-  /** Running hash over everything applied: a run with nothing pending needs to read just this. */
+  /** Running hash over everything applied by the end of the write: a run with nothing pending needs to read just this. */
   readonly applied: string;
   /** Hash of the record before. */
   readonly previous: string;

@@ -66,11 +66,11 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
         }
         return await table.insertIfAbsent(toRow(record));
       }),
-    add: (records) =>
-      writing(async () => {
-        await table.insert(records.map(toRow));
-        await table.tend();
-      }),
+    async add(records) {
+      await writing(() => table.insert(records.map(toRow)));
+      // The records are stored; a ledger that can't be tended is slow and nothing else.
+      await table.tend().catch(() => {});
+    },
   };
 }
 

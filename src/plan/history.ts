@@ -36,24 +36,40 @@ export function missingFiles(files: readonly MigrationFile[], { migrations }: Le
   );
 }
 
+export interface Pending {
+  readonly files: readonly MigrationFile[];
+  readonly state: LedgerState;
+  /** Versions that may have run without being recorded. */
+  readonly doubtful: ReadonlySet<number>;
+  readonly choice: Choice;
+}
+
 /**
- * The pending migrations in the order in which they may run. Refuses one below a migration that has run, or may have
- * run, unless that is allowed; what has begun comes first then, since nobody could fold the two into one another.
+ * The chosen pending migrations in the order in which they may run. Refuses one below a migration that has run, or may
+ * have run, unless that is allowed. What has begun comes first, chosen or not: nobody could fold the two into one another.
  */
-export function orderPending(
-  pending: readonly MigrationFile[],
-  { migrations }: LedgerState,
-  doubtful: ReadonlySet<number>,
-  { allowOutOfOrder }: Choice,
-): readonly MigrationFile[] {
-  const ran = [...migrations.values()].filter(({ status, step }) => status === "applied" || step > 0);
-  const begun = pending.filter(({ version }) => doubtful.has(version) || ran.some((one) => one.version === version));
-  const last = [...ran, ...begun].toSorted((one, other) => one.version - other.version).at(-1);
-  const early = pending.find((file) => last !== undefined && file.version < last.version && !begun.includes(file));
-  if (last === undefined || early === undefined) return pending;
-  if (allowOutOfOrder !== true)
-    throw new MigrateError("ERR_OUT_OF_ORDER", { file: early.file, last: formatMigration(last) });
-  return [...begun, ...pending.filter((file) => !begun.includes(file))];
+export function orderPending({ files, state, doubtful, choice }: Pending): readonly MigrationFile[] {
+  const chosen = pendingFiles(chosenFiles(files, choice), state);
+  if (chosen.length === 0) return chosen;
+  const known = [...state.migrations.values()];
+  const inPart = known.filter(({ status, step }) => status === "partial" && step > 0);
+  const ran = known.filter(({ status }) => status === "applied").map(({ version }) => version);
+  const begun = new Set([...doubtful, ...inPart.map(({ version }) => version)].filter((one) => !ran.includes(one)));
+  const outside = [...begun].find((version) => !chosen.some((file) => file.version === version));
+  if (outside !== undefined) {
+    const file = files.find(({ version }) => version === outside);
+    throw new MigrateError("ERR_BEGUN", { version: formatVersion(outside), file: file?.file });
+  }
+  const last = Math.max(...ran, ...begun, -1);
+  const early = chosen.find(({ version }) => version < last && !begun.has(version));
+  if (early === undefined) return chosen;
+  const name = [...known, ...files].find(({ version }) => version === last)!;
+  if (choice.allowOutOfOrder !== true)
+    throw new MigrateError("ERR_OUT_OF_ORDER", { file: early.file, last: formatMigration(name) });
+  return [
+    ...chosen.filter(({ version }) => begun.has(version)),
+    ...chosen.filter(({ version }) => !begun.has(version)),
+  ];
 }
 
 /** Refuses to go on when an applied migration has no file any more: nobody could tell what the tables should be. */

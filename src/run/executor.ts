@@ -135,6 +135,8 @@ async function executeAction(
       await lease.check();
       const isDone = mayBeDone && sameTable(seen?.table, planned.after);
       if (!isDone) requireBefore(planned, seen);
+      // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
+      if (!lease.isSure()) continue;
       const failure = isDone ? undefined : await attempt(target, planned, seen);
       // Whatever the answer was, or whether there was one: the table tells what happened.
       const found = await target.look(action.table);
@@ -164,12 +166,12 @@ async function attempt(target: Target, { action }: PlannedAction, seen: Sight | 
   }
 }
 
-function requireBefore({ action, before }: PlannedAction, seen: Sight | undefined): void {
+function requireBefore({ place, action, before }: PlannedAction, seen: Sight | undefined): void {
   if (sameTable(seen?.table, before)) return;
-  throw new MigrateError("ERR_DRIFT", {
+  throw new MigrateError("ERR_TABLE_CHANGED", {
+    ...place,
     table: action.table,
     differences: differences(before, seen?.table),
-    hint: "somebody changed it while this run went on; put it back, then run migrate up again",
   });
 }
 

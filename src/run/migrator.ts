@@ -69,7 +69,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
 
   let lease: Lease | undefined;
   let waited = 0;
-  let waitingFor: string | undefined;
+  let waitingFor: string | undefined; // a run that we have seen hold the lease
   // The record after which the ledger has stood still for so long that its holder may be taken over from.
   let silentSince: LedgerHead | undefined;
   try {
@@ -77,6 +77,11 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
       throwIfInterrupted(signal);
       const state = foldLedger(await journal.read());
       const before = countApplied(state);
+      if (lease !== undefined && state.holder?.run !== runner.run) {
+        // We were told that the epoch is ours, and the ledger says otherwise: the ledger is what everyone else believes.
+        lease.abandon();
+        lease = undefined;
+      }
       if (pendingFiles(chosen, state).length === 0) {
         checkUnchanged(await loadChanged(files, state), state);
         await lease?.release();
@@ -84,10 +89,12 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
       }
       // Planning beside a runner that is at work would take its half-done changes for drift.
       if (lease === undefined && state.holder !== undefined && !sameRecord(silentSince, state.head)) {
-        if (waitingFor !== state.holder.run) emit({ event: "waiting", by: state.holder.by });
+        // Still the same holder, and the ledger has moved: it is at work.
+        const atWork = waitingFor === state.holder.run;
+        if (!atWork) emit({ event: "waiting", by: state.holder.by });
         waitingFor = state.holder.run;
         const from = clock.steady();
-        const silent = await waitOrStop(options, journal, state, waited);
+        const silent = await waitOrStop(options, journal, state, atWork, waited);
         waited += clock.steady() - from;
         silentSince = silent ? state.head : undefined;
         if (silent) emit({ event: "takenOver", by: state.holder.by });
@@ -196,10 +203,12 @@ async function waitOrStop(
   { lease, clock = systemClock, signal }: MigratorOptions,
   journal: Journal,
   state: LedgerState,
+  atWork: boolean,
   waited: number,
 ): Promise<boolean> {
+  const patience = lease.patience - waited;
   try {
-    return await waitForHolder(journal, state, waited, { ...lease, clock, signal });
+    return await waitForHolder(journal, state, atWork, { ...lease, patience, clock, signal });
   } catch (error) {
     throwIfInterrupted(signal);
     throw error;

@@ -5,7 +5,7 @@ import { sameRecord, type Journal } from "../ledger/journal.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import { loadMigrations, type Migration } from "../migrations/load.ts";
-import { checkMissing, checkUnchanged, chosenFiles, orderPending, pendingFiles, type Choice } from "../plan/history.ts";
+import { checkMissing, checkUnchanged, orderPending, type Choice } from "../plan/history.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
 import { settlePlan, touchedTables, type Sights } from "../plan/settle.ts";
 import { sameTable, type Table } from "../schema/table.ts";
@@ -54,7 +54,7 @@ async function planPending({
   besideAnother,
 }: PlanningInput): Promise<Planned> {
   const doubtful = inDoubt(state, run);
-  const pending = orderPending(pendingFiles(chosenFiles(files, choice), state), state, doubtful, choice);
+  const pending = orderPending({ files, state, doubtful, choice });
   if (pending.length > 0) checkMissing(files, state);
   const wanted = new Set([...state.migrations.keys(), ...pending.map(({ version }) => version)]);
   const migrations = await loadMigrations(files.filter(({ version }) => wanted.has(version)));

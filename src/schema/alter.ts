@@ -4,7 +4,7 @@ import { castVerdict } from "./cast.ts";
 import { childColumns, formatType, sameType, withChildColumns, type Column, type DataType } from "./data-type.ts";
 import { columnNameProblem } from "./names.ts";
 import { formatPath, parsePath, type Path } from "./path.ts";
-import { findColumn, replaceColumn, siblings, twinOf, type Table } from "./table.ts";
+import { findColumn, leavesOf, replaceColumn, siblings, twinOf, type Table } from "./table.ts";
 
 /** One entry of an `alter_columns` call. At least one of the three changes is there. */
 export interface Alteration {
@@ -99,6 +99,7 @@ function checkAlone(name: string, table: Table, { alteration, path, column }: Lo
   const { rename, type, nullable } = alteration;
   if (rename !== undefined) checkRename(place, column, rename);
   if (type !== undefined) checkRetype(place, column, type);
+  if (type !== undefined && path.length > 1) checkStruct(place, table, path);
   if (nullable !== undefined) checkNullable(place, table, path, column, nullable);
 }
 
@@ -118,6 +119,19 @@ function checkRetype(place: string, column: Column, type: DataType): void {
       from: formatType(column.type),
       to: formatType(type),
       hint: verdict.hint,
+    });
+}
+
+/**
+ * The engine loses rows from sight when some fields of a struct are retyped and others are not (docs/engine.md), so a
+ * target retypes all of them, to their own types where they are to stay. That has to be possible.
+ */
+function checkStruct(place: string, table: Table, [name]: Path): void {
+  const stuck = leavesOf(findColumn(table.columns, [name!])!).find(({ type }) => !castVerdict(type, type).allowed);
+  if (stuck !== undefined)
+    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      table: place,
+      problem: `the engine retypes the fields of a struct only all together, and ${formatPath(stuck.path)} (${formatType(stuck.type)}) can't be cast at all`,
     });
 }
 

@@ -109,7 +109,9 @@ export function dictionary(index: NullableType, value: NullableType): NullableTy
 /** Columns by name as the list that a step holds; whatever is wrong with them is left for zod to name. */
 export function columnsOf(fields: Readonly<Record<string, ColumnType>>): readonly Column[] {
   // An array would pass for a list of columns, or give columns named 0, 1, …
-  if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return undefined as unknown as Column[];
+  // And { __proto__: … } sets a prototype instead of naming a column.
+  const isPlain = typeof fields === "object" && fields !== null && Object.getPrototypeOf(fields) === Object.prototype;
+  if (!isPlain) return undefined as unknown as Column[];
   return Object.entries(fields).map(([name, column]) => ({ name, type: column?.type, nullable: column?.nullable }));
 }
 

@@ -19,6 +19,7 @@ export function columnNameProblem(name: string): string | undefined {
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   if (/[\u0000-\u001f\u007f]/.test(name)) return "holds a control character";
   if (/\p{Surrogate}/u.test(name)) return "holds half a character (a lone surrogate)";
+  if (name === "*") return "means all columns to the engine";
   if (reservedColumns.has(name)) return "is reserved by the engine and would make the table unreadable";
   return undefined;
 }

@@ -39,6 +39,21 @@ export function siblings(columns: readonly Column[], path: Path): readonly Colum
   return parent === undefined ? [] : childColumns(parent.type);
 }
 
+/** The columns inside that hold values themselves: everything but structs, and lists that have structs inside. */
+export function leavesOf(
+  column: Column,
+  parent: Path = [],
+): readonly (Pick<Column, "type"> & { readonly path: Path })[] {
+  const path = [...parent, column.name];
+  const inside = childColumns(column.type);
+  if (column.type.kind !== "struct" && !inside.some(holdsStruct)) return [{ path, type: column.type }];
+  return inside.flatMap((child) => leavesOf(child, path));
+}
+
+function holdsStruct({ type }: Column): boolean {
+  return type.kind === "struct" || childColumns(type).some(holdsStruct);
+}
+
 /** Every column with the one at `path` replaced. */
 export function replaceColumn(
   columns: readonly Column[],

@@ -4,7 +4,7 @@ import { column } from "../schema/parse.ts";
 import { defineStep, tableName } from "./step.ts";
 
 /**
- * Creates an empty table.
+ * Creates an empty table with its columns in this order; JavaScript puts names that are whole numbers first.
  *
  * @example
  * createTable("documents", { id: int64().notNull(), title: utf8(), embedding: vector(768) })

@@ -2,8 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Action } from "../../src/schema/action.ts";
+import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { lancedb } from "../support/tables.ts";
 import { describeTarget } from "./suite.ts";
 
 const openAt = (folder: string, uri = "database") => open({ kind: "lance", uri }, { name: "test", folder });
@@ -64,4 +66,71 @@ test("of eight that create one table at the same instant one succeeds", async ()
     const results = await Promise.allSettled(targets.map((target) => target.execute(people, undefined)));
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   }
+});
+
+const column = (name: string, type: DataType): Column => ({ name, type, nullable: true });
+const struct = (...fields: readonly Column[]): DataType => ({ kind: "struct", fields });
+const listOf = (type: DataType): DataType => ({ kind: "list", item: column("item", type) });
+const [int32, int64, utf8, bool]: readonly DataType[] = [
+  { kind: "int32" },
+  { kind: "int64" },
+  { kind: "utf8" },
+  { kind: "bool" },
+];
+const day = { kind: "date32" } as const;
+
+// The engine's own retype of one field leaves the first four unreadable by a filter, and not to be updated.
+test.each([
+  ["one of two fields", struct(column("n", int32!), column("url", utf8!)), { n: 3, url: "u" }, "s.n"],
+  [
+    "a field of a struct in a struct",
+    struct(column("a", int32!), column("d", struct(column("x", int32!), column("y", utf8!)))),
+    { a: 1, d: { x: 2, y: "q" } },
+    "s.d.x",
+  ],
+  [
+    "a field of a list of structs",
+    listOf(struct(column("x", int32!), column("y", utf8!))),
+    [{ x: 1, y: "a" }],
+    "s.item.x",
+  ],
+  [
+    "a field of structs in a list in a struct",
+    struct(column("a", int32!), column("l", listOf(struct(column("x", int32!), column("y", utf8!))))),
+    { a: 1, l: [{ x: 1, y: "a" }] },
+    "s.l.item.x",
+  ],
+  [
+    "a field beside a list, a flag and a day",
+    struct(column("n", int32!), column("l", listOf(int32!)), column("f", bool!), column("d", day), column("m", int32!)),
+    { n: 1, l: [1], f: true, d: 0, m: 7 },
+    "s.n",
+  ],
+  [
+    "the item of a list beside a field",
+    struct(column("a", int32!), column("l", listOf(int32!))),
+    { a: 1, l: [1, 2] },
+    "s.l.item",
+  ],
+] as const)("rows can be found, changed and retyped again after %s was retyped", async (_, type, value, path) => {
+  const folder = temporaryFolder();
+  const target = await openAt(folder);
+  await target.execute(
+    { kind: "createTable", table: "t", columns: [column("id", int32!), column("s", type)] },
+    undefined,
+  );
+  const db = await lancedb.connect(join(folder, "database"));
+  await (await db.openTable("t")).add([1, 2].map((id) => ({ id, s: value })));
+  for (const to of [int64!, int32!]) {
+    await target.execute(
+      { kind: "alterColumns", table: "t", alterations: [{ path, type: to }] },
+      await target.look("t"),
+    );
+    const table = await db.openTable("t");
+    expect(await table.query().where("id = 1").toArray()).toHaveLength(1);
+    await table.update({ where: "id = 2", values: { id: 2 } });
+    expect(await table.countRows("id = 2")).toBe(1);
+  }
+  const scan = await (await db.openTable("t")).query().toArray();
+  expect(JSON.stringify(scan.map((row) => row.s))).toBe(JSON.stringify([value, value]));
 });

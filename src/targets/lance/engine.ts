@@ -78,7 +78,7 @@ export function engineProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const line = text.split("\n", 1)[0] ?? "";
   return line
-    .replace(/\s+Caused by: .*/, "")
+    .replace(/,?\s*(Caused by: |location: Location).*/, "")
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
     .replace(/^lance error: /, "")
     .replace(/LanceError\((\w+)\): /g, "")

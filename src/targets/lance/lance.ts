@@ -7,6 +7,7 @@ import type { Action } from "../../schema/action.ts";
 import type { Alteration } from "../../schema/alter.ts";
 import { toLanceType } from "../lance-type.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
+import { withWholeStructs } from "../whole-structs.ts";
 import { createTable } from "./create.ts";
 import {
   alterColumns,
@@ -77,9 +78,11 @@ export async function open(
           if (!created) throw new Error(`table ${action.table} exists already`);
           return 1;
         }
-        case "alterColumns":
+        case "alterColumns": {
           if (seen === undefined) throw new Error(`there is no table ${action.table}`);
-          return await alterColumns((seen as LanceSight).handle, action.alterations.map(toNative));
+          const alterations = withWholeStructs(seen.table.columns, action.alterations);
+          return await alterColumns((seen as LanceSight).handle, alterations.map(toNative));
+        }
       }
     },
     isConflict: (error) => /Retryable commit conflict|Incompatible transaction|preempted by/i.test(String(error)),

@@ -7,8 +7,11 @@ import type { Place } from "./uri.ts";
 
 /** Each append makes a file; more than this many cost every reader and writer more than merging them. */
 const mostSmallFiles = 32;
-/** Old versions stay this long, for readers that are in the middle of one; every version kept makes writing slower. */
-const readersMayTake = 5_000;
+/**
+ * Old versions stay this long: for readers that are in the middle of one, and for writers, whose commit the engine
+ * checks against every version since. Each version that is kept makes writing a little slower.
+ */
+const versionsStay = 60_000;
 
 /** `connect` gives undefined while there is no database. */
 export function lanceRecords(connect: () => Promise<Connection | undefined>, place: Place, name: string): RecordTable {
@@ -76,7 +79,7 @@ export function lanceRecords(connect: () => Promise<Connection | undefined>, pla
       const { table } = await openToWrite();
       const { fragmentStats } = await table.stats();
       if (fragmentStats.numSmallFragments <= mostSmallFiles) return;
-      await table.optimize({ cleanupOlderThan: new Date(Date.now() - readersMayTake) });
+      await table.optimize({ cleanupOlderThan: new Date(Date.now() - versionsStay) });
     },
   };
 }

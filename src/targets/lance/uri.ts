@@ -25,7 +25,7 @@ export function uriProblem(uri: string): string | undefined {
   return undefined;
 }
 
-const schemes: ReadonlySet<string> = new Set(["file", "memory", "s3", "s3+ddb", "gs", "az", "abfss", "oss", "hf"]);
+const schemes: ReadonlySet<string> = new Set(["file", "s3", "s3+ddb", "gs", "az", "abfss", "oss", "hf"]);
 
 function schemeOf(uri: string): string | undefined {
   return /^([a-z][a-z0-9+.-]*):\/\//i.exec(uri)?.[1]?.toLowerCase();

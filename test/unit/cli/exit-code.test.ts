@@ -11,7 +11,7 @@ test.each([
   { error: new MigrateError("ERR_CONFIG_MISSING", { file: "a" }), code: 2 },
   { error: new MigrateError("ERR_MIGRATION_CHANGED", { file: "a", change: "b" }), code: 4 },
   { error: new MigrateError("ERR_DRIFT", { table: "a", differences: [], hint: "b" }), code: 4 },
-  { error: new MigrateError("ERR_LEASE_HELD", { by: "a", waited: 1 }), code: 5 },
+  { error: new MigrateError("ERR_LEASE_HELD", { by: "a" }), code: 5 },
   { error: new MigrateError("ERR_LEASE_LOST", { by: "a" }), code: 5 },
   { error: new MigrateError("ERR_TARGET_UNREACHABLE", { target: "a", problem: "b" }), code: 6 },
   { error: new MigrateError("ERR_INTERRUPTED", { done: "a" }), code: 130 },

@@ -13,8 +13,17 @@ function fromScratch(events: readonly AppliedEntry[]): string {
 test("entries added one by one, in any order and again, hash as if read in one go", () => {
   fc.assert(
     fc.property(fc.array(anEntry, { maxLength: 20 }), (events) => {
-      const grown = events.reduce((hash, event) => hash.with(event), appliedHash([]));
+      const grown = events.reduce((hash, event) => hash.with([event]), appliedHash([]));
       expect(grown.value).toBe(fromScratch(events));
+    }),
+  );
+});
+
+test("entries added many at a time hash as if read in one go", () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(anEntry, { maxLength: 5 }), { maxLength: 6 }), (writes) => {
+      const grown = writes.reduce((hash, entries) => hash.with(entries), appliedHash([]));
+      expect(grown.value).toBe(fromScratch(writes.flat()));
     }),
   );
 });
@@ -26,7 +35,7 @@ test("hashes that branch off one another anywhere never see each other's entries
       const made = [{ hash: appliedHash([]), events: [] as readonly AppliedEntry[] }];
       for (const { from, entry } of branches) {
         const { hash, events } = made[from % made.length]!;
-        made.push({ hash: hash.with(entry), events: [...events, entry] });
+        made.push({ hash: hash.with([entry]), events: [...events, entry] });
       }
       for (const { hash, events } of made) expect(hash.value).toBe(fromScratch(events));
     }),
@@ -49,6 +58,6 @@ test("every entry, its version and its text count", () => {
 
 test("the entries that a hash was made of stay as they were", () => {
   const entries = [{ version: 1, textHash: "a" }];
-  appliedHash(entries).with({ version: 2, textHash: "b" });
+  appliedHash(entries).with([{ version: 2, textHash: "b" }]);
   expect(entries).toEqual([{ version: 1, textHash: "a" }]);
 });

@@ -67,7 +67,7 @@ test.each([
 
 test("a pending migration below an applied one is refused, naming both", () => {
   const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
-  expect(() => orderPending(pendingFiles(files, state), state, none, {})).toThrow(
+  expect(() => orderPending({ files, state, doubtful: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
   );
 });
@@ -78,22 +78,33 @@ test.each([
   { why: "nothing is applied", state: aLedger(), allowed: false, order: [1, 2, 3] },
   { why: "one that begun comes first", state: aLedger(["failed", aMigration(2), 1]), allowed: true, order: [2, 1, 3] },
 ])("pending migrations run in the order $order when $why", ({ state, allowed, order }) => {
-  const pending = orderPending(pendingFiles(files, state), state, none, { allowOutOfOrder: allowed });
+  const pending = orderPending({ files, state, doubtful: none, choice: { allowOutOfOrder: allowed } });
   expect(versionsOf(pending)).toEqual(order);
 });
 
 test("a pending migration below one in doubt is refused", () => {
   const state = aLedger(["applied", aMigration(1)]);
-  expect(() => orderPending(pendingFiles(files, state), state, new Set([3]), {})).toThrow(
+  expect(() => orderPending({ files, state, doubtful: new Set([3]), choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
   );
 });
 
 test("a pending migration below one that is done in part is refused", () => {
   const state = aLedger(["failed", aMigration(3), 1]);
-  expect(() => orderPending(pendingFiles(files, state), state, none, {})).toThrow(
+  expect(() => orderPending({ files, state, doubtful: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }),
   );
+});
+
+test.each([
+  { what: "one done in part", state: aLedger(["failed", aMigration(3), 1]), doubtful: [], file: "0003_m3.ts" },
+  { what: "one in doubt", state: aLedger(), doubtful: [3], file: "0003_m3.ts" },
+  { what: "one in doubt of another release", state: aLedger(), doubtful: [9], file: undefined },
+])("$what that is not chosen has to be finished first, allowed out of order or not", ({ state, doubtful, file }) => {
+  for (const allowOutOfOrder of [false, true])
+    expect(() =>
+      orderPending({ files, state, doubtful: new Set(doubtful), choice: { to: 2, allowOutOfOrder } }),
+    ).toThrow(expect.objectContaining({ code: "ERR_BEGUN", details: expect.objectContaining({ file }) }));
 });
 
 test.each([

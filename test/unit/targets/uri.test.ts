@@ -12,7 +12,6 @@ test.each([
   "/var/data",
   "a b/ü",
   "file:///var/data",
-  "memory://",
   "s3://bucket/path",
   "S3://bucket/path",
   "s3+ddb://bucket/path?ddbTableName=t",
@@ -63,6 +62,6 @@ test.each([
   expect(placeOf(uri, "/project")).toEqual({ uri: folder, folder });
 });
 
-test.each(["s3://bucket/path", "gs://bucket", "memory://"])("%s is left to the engine and is no folder", (uri) => {
+test.each(["s3://bucket/path", "gs://bucket"])("%s is left to the engine and is no folder", (uri) => {
   expect(placeOf(uri, "/project")).toEqual({ uri });
 });
