@@ -84,7 +84,7 @@ const catalogue = {
   // the fold: what a step can't do
   ERR_TABLE_MISSING: refused(
     (d: { table: string; similar?: string | undefined }) =>
-      `there is no table ${d.table} at this point${d.similar === undefined ? "" : `; did you mean ${d.similar}?`}`,
+      `no migration before this creates a table ${d.table}${d.similar === undefined ? "" : `; did you mean ${d.similar}?`}`,
   ),
   ERR_TABLE_EXISTS: refused((d: { table: string }) => `table ${d.table} exists already at this point`),
   ERR_TABLE_NAME: refused(

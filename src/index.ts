@@ -37,6 +37,7 @@ export type { ColumnType, NullableType } from "./schema/builders.ts";
 export type { Step } from "./steps/registry.ts";
 export { defineConfig, type Config } from "./config.ts";
 export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors.ts";
+export type { Choice } from "./plan/history.ts";
 export { openMigrator, type Migrator, type SessionOptions } from "./session.ts";
 export type { RunEvent } from "./run/events.ts";
 export type { StatusResult, UpResult } from "./run/migrator.ts";

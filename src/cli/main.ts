@@ -32,7 +32,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
     .scriptName("migrate")
     .usage("$0 <command>\n\nSchema migrations for Lance tables.")
     .version(packageJson.version)
-    .alias("version", "V")
+    .alias({ version: "V", help: "h" })
     .strict()
     .demandCommand(1, "say what to do: migrate up, or migrate --help")
     .parserConfiguration({ "parse-numbers": false, "camel-case-expansion": false, "duplicate-arguments-array": true })

@@ -37,9 +37,9 @@ export function renderTime(at: number): string {
 export function renderEvent(event: RunEvent, output: Output): void {
   switch (event.event) {
     case "planned":
-      return output.progress(
-        `${count(event.migrations.length, "migration")} pending, ${count(event.actions, "action")}`,
-      );
+      output.progress(`${count(event.migrations.length, "migration")} pending, ${count(event.actions, "action")}`);
+      for (const { kind, text } of event.risks) if (kind === "loss") output.progress(`note: ${text}`);
+      return undefined;
     case "waiting":
       return output.progress(`waiting for ${event.by}, who holds the lease`);
     case "takenOver":

@@ -57,13 +57,24 @@ export async function evaluate(url: string): Promise<unknown> {
 
 /** What went wrong while evaluating a TypeScript file, with the way out where it is known. */
 export function importProblem(cause: unknown): string {
-  const problem = firstLine(cause);
+  const problem = `${firstLine(cause)}${placeOf(cause)}`;
   const code = (cause as { code?: unknown } | null)?.code;
   if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
     return `${problem}; Node only strips types, so leave out enums, namespaces and parameter properties`;
   if (/outside a module|Unexpected token 'export'|exports is not defined/.test(problem))
     return `${problem}; put "type": "module" into its package.json, or name the file .mts`;
+  if (/does not provide an export named/.test(problem))
+    return `${problem}; a type is imported with import type, or misspelt`;
   return problem;
+}
+
+/** The line, which Node puts in front of the stack of a syntax error, or into the first call of another. */
+function placeOf(cause: unknown): string {
+  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
+  const line =
+    /^[^\n]*\.[cm]?[jt]s(?:\?\w+)?:(\d+)\n/.exec(stack)?.[1] ??
+    /\n    at (?:[^\n(]* \()?file:[^\n]*?:(\d+):\d+/.exec(stack)?.[1];
+  return line === undefined ? "" : ` (line ${line})`;
 }
 
 function exportedSteps(file: string, module: unknown): readonly unknown[] {

@@ -3,6 +3,7 @@ import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import type { Migration } from "../migrations/load.ts";
 import { describeAction, tableAfter, type Action } from "../schema/action.ts";
+import { risksOf, type Risk } from "../schema/risk.ts";
 import { sameTable, type Database, type Table } from "../schema/table.ts";
 import { compileStep } from "../steps/registry.ts";
 import type { Capabilities } from "../targets/target.ts";
@@ -12,6 +13,8 @@ export interface PlannedAction {
   readonly action: Action;
   /** The action in words. */
   readonly text: string;
+  /** What people should know before it runs. */
+  readonly risks: readonly Risk[];
   readonly before: Table | undefined;
   readonly after: Table | undefined;
   /** What came before has to be recorded first: afterwards a look at the tables could not tell how far the run got. */
@@ -89,7 +92,8 @@ function planActions(
     );
     const recordFirst = index > 0 && (!describes || again);
     window = [...(recordFirst ? [before] : window), look()];
-    return { place, action, text: describeAction(action), before: before.get(table), after, recordFirst };
+    const risks = risksOf(action, before.get(table));
+    return { place, action, text: describeAction(action), risks, before: before.get(table), after, recordFirst };
   });
 }
 

@@ -1,8 +1,14 @@
 /** What a run tells while it goes on. The library prints nothing; the command line renders these. */
 import type { MigrationName } from "../migrations/file-name.ts";
+import type { Risk } from "../schema/risk.ts";
 
 export type RunEvent =
-  | { readonly event: "planned"; readonly migrations: readonly MigrationName[]; readonly actions: number }
+  | {
+      readonly event: "planned";
+      readonly migrations: readonly MigrationName[];
+      readonly actions: number;
+      readonly risks: readonly Risk[];
+    }
   | { readonly event: "waiting"; readonly by: string }
   | { readonly event: "takenOver"; readonly by: string }
   | ({ readonly event: "started"; readonly done: number; readonly total: number } & MigrationName)

@@ -1,5 +1,5 @@
 /** Every migration checked as far as that goes without a database: names, steps, and whether each step can work. */
-import { isMigrateError, type MigrateError } from "../errors.ts";
+import { isMigrateError, type MigrateError, type StepPlace } from "../errors.ts";
 import { foldLedger } from "../ledger/fold.ts";
 import { listMigrations } from "../migrations/files.ts";
 import { loadMigration, type Migration } from "../migrations/load.ts";
@@ -10,6 +10,8 @@ export interface LintResult {
   /** How many migration files there are. */
   readonly files: number;
   readonly problems: readonly MigrateError[];
+  /** Steps that may change values without a word. */
+  readonly losses: readonly { readonly place: StepPlace; readonly text: string }[];
 }
 
 /** All problems of single files; when there are none, the first step that can't work where it stands. */
@@ -22,12 +24,16 @@ export async function lint({ folder, target, ledger }: MigratorOptions): Promise
     if (isMigrateError(loaded)) problems.push(loaded);
     else migrations.push(loaded);
   }
-  if (problems.length > 0) return { files: files.length, problems };
+  if (problems.length > 0) return { files: files.length, problems, losses: [] };
   const state = foldLedger([]);
   const plan = await caught(async () =>
     makePlan({ migrations, pending: migrations, state, doubtful: state.doubtful, target, ledger }),
   );
-  return { files: files.length, problems: isMigrateError(plan) ? [plan] : [] };
+  if (isMigrateError(plan)) return { files: files.length, problems: [plan], losses: [] };
+  const losses = plan.migrations
+    .flatMap(({ actions }) => actions)
+    .flatMap(({ place, risks }) => risks.filter(({ kind }) => kind === "loss").map(({ text }) => ({ place, text })));
+  return { files: files.length, problems: [], losses };
 }
 
 async function caught<Result>(work: () => Promise<Result>): Promise<Result | MigrateError> {

@@ -120,6 +120,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         event: "planned",
         migrations: plan.migrations.map(({ migration: { version, name } }) => ({ version, name })),
         actions: plan.migrations.reduce((sum, { actions }) => sum + actions.length, 0),
+        risks: plan.migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
       });
       const opening = openingEntries(migrations, state, plan);
       if (opening.length > 0) await lease.record(opening);

@@ -43,8 +43,8 @@ export function castVerdict(from: DataType, to: DataType): CastVerdict {
 function hintFor(from: DataType, to: DataType): string {
   if (from.kind === "struct" && to.kind === "struct") return "change its fields one by one, by their paths";
   if (isNumber(from) && isNumber(to))
-    return "it never casts between integers, floats and decimals; add a column and fill it instead";
-  return "it casts only inside one family of types; add a column and fill it instead";
+    return "it never casts between integers, floats and decimals; copy the rows into a table whose column has that type";
+  return "it casts only inside one family of types; copy the rows into a table whose column has that type";
 }
 
 function isNumber(type: DataType): boolean {
@@ -144,7 +144,7 @@ function isListLike(type: DataType): type is ListLike {
 
 function listVerdict(from: ListLike, to: ListLike): CastVerdict {
   if (from.kind === "fixedSizeList" && to.kind === "fixedSizeList" && from.length !== to.length)
-    return refused("it never changes the length of a vector; create a column of the new length and fill it instead");
+    return refused("it never changes the length of a vector; copy the rows into a table whose column has that length");
   const items = castVerdict(from.item.type, to.item.type);
   if (!items.allowed) return items;
   if (from.kind === "fixedSizeList" && !to.item.nullable)

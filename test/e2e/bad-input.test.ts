@@ -526,7 +526,11 @@ interface Fold {
 
 /** A second migration over a database in which the first is applied. */
 const folds: readonly Fold[] = [
-  { title: "a missing table", step: `m.renameColumn("absent", "a", "b")`, says: "there is no table absent" },
+  {
+    title: "a missing table",
+    step: `m.renameColumn("absent", "a", "b")`,
+    says: "no migration before this creates a table absent",
+  },
   { title: "a mistyped table", step: `m.renameColumn("docments", "a", "b")`, says: "did you mean documents?" },
   {
     title: "a missing column",

@@ -87,7 +87,8 @@ describe("plan", () => {
     project.migration("0002_headlines.ts", `m.setNullable("documents", "id", true),\n${required}`);
     expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
     expect(await project.migrate(["plan"])).toMatchObject({
-      stdout: "0002_headlines (1 of 2 actions done already)\n  make documents.title not null\n",
+      stdout:
+        "0002_headlines (1 of 2 actions done already)\n  make documents.title not null\n    a null in documents.title stops this\n",
     });
   });
 

@@ -74,11 +74,13 @@ describe("one document", () => {
             {
               ...place(1, "renameColumn"),
               text: "rename documents.title to headline",
+              risks: [],
               action: alteration({ path: "title", rename: "headline" }),
             },
             {
               ...place(2, "retypeColumn"),
               text: "retype documents.id to int64",
+              risks: [{ kind: "writers", text: expect.stringContaining("documents.id is nullable") }],
               action: alteration({ path: "id", type: { kind: "int64" } }),
             },
           ],
@@ -125,7 +127,7 @@ describe("one document", () => {
   });
 
   test("is what lint prints", async () => {
-    expect(await documentOf(half, ["lint"])).toEqual({ files: 2, problems: [] });
+    expect(await documentOf(half, ["lint"])).toEqual({ files: 2, problems: [], losses: [] });
     const bad = project({ ...first, "migrations/0002_bad.ts": migration("5"), "migrations/0003_bad.ts": "" });
     expect(await documentOf(bad, ["lint"], 4)).toEqual({
       files: 3,
@@ -141,6 +143,7 @@ describe("one document", () => {
           details: expect.objectContaining({ file: "0003_bad.ts" }),
         },
       ],
+      losses: [],
     });
   });
 
@@ -181,6 +184,7 @@ describe("events of up", () => {
           { version: 2, name: "headlines" },
         ],
         actions: 3,
+        risks: [expect.objectContaining({ kind: "writers" })],
       },
       { event: "started", version: 1, name: "documents", done: 0, total: 1 },
       action("action", 1, 1, 1, create),

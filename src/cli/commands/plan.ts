@@ -28,7 +28,10 @@ export const planCommand: Command = {
     for (const { migration, actions, done: already, total } of made.migrations) {
       const part = already === 0 ? "" : ` (${already} of ${count(total, "action")} done already)`;
       output.result(`${output.styled("bold", formatMigration(migration))}${part}`);
-      for (const { text } of actions) output.result(`  ${text}`);
+      for (const { text, risks } of actions) {
+        output.result(`  ${text}`);
+        for (const risk of risks) output.result(output.styled("yellow", `    ${risk.text}`));
+      }
     }
     return done;
   },
@@ -44,7 +47,13 @@ function toDocument({ migrations }: Plan, target: string) {
       checksum,
       done: already,
       total,
-      actions: actions.map(({ place, action, text }) => ({ step: place.step, kind: place.kind, text, action })),
+      actions: actions.map(({ place, action, text, risks }) => ({
+        step: place.step,
+        kind: place.kind,
+        text,
+        risks,
+        action,
+      })),
     })),
   };
 }

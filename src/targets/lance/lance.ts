@@ -55,6 +55,12 @@ export async function open(
     }
   };
 
+  // The engine makes the folder and says what is wrong with it; Node's own recursive mkdir never ends under /proc.
+  const makeFolder = () =>
+    reaching(async () => {
+      if (place.folder !== undefined && !existsSync(place.folder)) (await connect(place)).close();
+    });
+
   return {
     name,
     capabilities: { actions: { createTable: true, alterColumns: true }, describes: true },
@@ -74,6 +80,7 @@ export async function open(
     async execute(action: Action, seen) {
       switch (action.kind) {
         case "createTable": {
+          await makeFolder();
           const created = await createTable(place, action.table, action.columns);
           if (!created) throw new Error(`table ${action.table} exists already`);
           return 1;
@@ -87,7 +94,7 @@ export async function open(
     },
     isConflict: (error) => /Retryable commit conflict|Incompatible transaction|preempted by/i.test(String(error)),
     explain: engineProblem,
-    records: (table) => lanceRecords(() => reaching(records.get), place, table),
+    records: (table) => lanceRecords({ connect: () => reaching(records.get), makeFolder, place }, table),
     async close() {
       await tables.close();
       await records.close();

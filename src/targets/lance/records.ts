@@ -13,8 +13,14 @@ const mostSmallFiles = 32;
  */
 const versionsStay = 60_000;
 
-/** `connect` gives undefined while there is no database. */
-export function lanceRecords(connect: () => Promise<Connection | undefined>, place: Place, name: string): RecordTable {
+interface Home {
+  /** Undefined while there is no database. */
+  readonly connect: () => Promise<Connection | undefined>;
+  readonly makeFolder: () => Promise<void>;
+  readonly place: Place;
+}
+
+export function lanceRecords({ connect, makeFolder, place }: Home, name: string): RecordTable {
   let opened: EngineTable | undefined;
   let columns: readonly Column[] | undefined;
 
@@ -33,6 +39,7 @@ export function lanceRecords(connect: () => Promise<Connection | undefined>, pla
 
   return {
     async create(columns, key) {
+      await makeFolder();
       await createOnce(place, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
     },
     async all(columns) {

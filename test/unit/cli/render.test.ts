@@ -66,7 +66,7 @@ function shown(event: RunEvent): readonly (readonly [how: string, line: string])
 }
 
 test.each<{ event: RunEvent; line: string }>([
-  { event: { event: "planned", migrations: [name], actions: 2 }, line: "1 migration pending, 2 actions" },
+  { event: { event: "planned", migrations: [name], actions: 2, risks: [] }, line: "1 migration pending, 2 actions" },
   { event: { event: "waiting", by: "ann" }, line: "waiting for ann, who holds the lease" },
   { event: { event: "takenOver", by: "ann" }, line: "ann has not been heard of for a whole lease; taking over" },
   { event: { event: "started", ...name, done: 0, total: 2 }, line: "0003_widen_ids" },
@@ -78,6 +78,14 @@ test.each<{ event: RunEvent; line: string }>([
   { event: { event: "done", ...place, text: "rename t.a to b", duration: 7 }, line: "  rename t.a to b (7 ms)" },
 ])("$event.event is told as progress: $line", ({ event, line }) => {
   expect(shown(event)).toEqual([["progress", line]]);
+});
+
+test("of the risks of a plan, those that lose values are told", () => {
+  const risks = (["loss", "failure", "writers"] as const).map((kind) => ({ kind, text: `a ${kind}` }));
+  expect(shown({ event: "planned", migrations: [name], actions: 2, risks })).toEqual([
+    ["progress", "1 migration pending, 2 actions"],
+    ["progress", "note: a loss"],
+  ]);
 });
 
 test("an action that begins is shown until it is done", () => {

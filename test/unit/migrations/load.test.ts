@@ -117,7 +117,7 @@ test.each([
 
 test.each([
   ["a syntax error", "export const up = [;", /Expression expected|Unexpected token/],
-  ["a throw at its top", 'throw new Error("no such luck\\n    at somewhere");', /^no such luck$/],
+  ["a throw at its top", 'throw new Error("no such luck\\n    at somewhere");', /^no such luck \(line 1\)$/],
   ["a throw of no error", 'throw "a text";', /^a text$/],
   ["a missing import", 'import "./nowhere.ts";\nexport const up = [];', /Cannot find module/],
   [
