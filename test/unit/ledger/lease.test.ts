@@ -323,6 +323,21 @@ test("a lost lease is neither renewed nor released", async () => {
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "2.0 taken"]);
 });
 
+test("a holder is sure of its lease until it has slept a whole one, by either clock, and again after it took the next epoch", async () => {
+  const journal = memoryJournal();
+  const clock = handClock();
+  const lease = await aLease(journal, clock);
+  expect(lease.isSure()).toBe(true);
+  clock.stall(duration - 1);
+  expect(lease.isSure()).toBe(true);
+  clock.stall(1);
+  expect(lease.isSure()).toBe(false);
+  await lease.check();
+  expect(lease.isSure()).toBe(true);
+  clock.jumpWall(duration);
+  expect(lease.isSure()).toBe(false);
+});
+
 test("a lease that is lost stays lost", async () => {
   const journal = memoryJournal();
   const clock = handClock();
