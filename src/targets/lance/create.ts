@@ -61,7 +61,7 @@ async function createInFolder(
 
 /**
  * In an object store: made under a private prefix and cloned into place. Unlike a create, a clone that meets another
- * one's first version can't be rebased onto it, so the engine refuses it; measured 20 of 20 races of eight.
+ * one's first version can't be rebased onto it, so the engine refuses it (test/fault/store-race.ts).
  */
 async function cloneInStore(place: Place, name: string, columns: readonly Column[], prepare: Prepare): Promise<void> {
   const workshop = { ...place, uri: `${place.uri.replace(/\/+$/, "")}/${privateFolder}/${randomUUID()}` };

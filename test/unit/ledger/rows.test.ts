@@ -174,6 +174,19 @@ test("no record is written to an empty table of that name that is no ledger", as
   expect(await rowsOf(folder, ledger)).toEqual([]);
 });
 
+test("a ledger that can't be tended is written all the same", async () => {
+  const folder = temporaryFolder();
+  const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
+  const table = target.records(ledger);
+  const journal = rowsJournal(ledger, {
+    ...table,
+    tend: () => Promise.reject(new Error("a tagged version stands in the way")),
+  });
+  await journal.take(aRecord(1, 0));
+  await journal.add([aRecord(1, 1)]);
+  expect(await journal.read()).toHaveLength(2);
+});
+
 test("a record that a newer version wrote in another form is refused, naming the column", async () => {
   const folder = temporaryFolder();
   const journal = await aJournal(folder);
