@@ -12,7 +12,7 @@ export interface MigrationFile extends MigrationName {
   readonly textHash: string;
 }
 
-/** All migration files of a folder by ascending version. Synchronous: measured twice as fast as the asynchronous calls. */
+/** All migration files of a folder by ascending version. Synchronous: measured quicker than the asynchronous calls. */
 export function listMigrations(
   folder: string,
   /** Told of each bad name; throws unless somebody wants to hear of all. */

@@ -1,5 +1,5 @@
 /** The type builders of the public API. What they make is plain data; zod checks it when the migration is loaded. */
-import { itemName, type Column, type DataType, type IntegerKind, type PlainKind, type TimeUnit } from "./data-type.ts";
+import { itemName, type Column, type DataType, type PlainKind, type TimeUnit } from "./data-type.ts";
 
 /** A type and its nullability: what a column is made of. Nullable unless `.notNull()` says otherwise. */
 export interface ColumnType<Nullable extends boolean = boolean> {
@@ -118,5 +118,3 @@ export function columnsOf(fields: Readonly<Record<string, ColumnType>>): readonl
 function itemOf(item: ColumnType): Column {
   return { name: itemName, type: item?.type, nullable: item?.nullable };
 }
-
-export type { IntegerKind, TimeUnit };

@@ -9,8 +9,6 @@ export const plainKinds = [
 ] as const;
 export const timeUnits = ["s", "ms", "us", "ns"] as const;
 
-export type IntegerKind = (typeof integerKinds)[number];
-export type FloatKind = (typeof floatKinds)[number];
 export type PlainKind = (typeof plainKinds)[number];
 export type TimeUnit = (typeof timeUnits)[number];
 

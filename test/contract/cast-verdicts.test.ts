@@ -1,7 +1,7 @@
 /** What castVerdict says, held against the engine itself. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { applyAction } from "../../src/schema/action.ts";
+import { applyAction } from "../support/fold.ts";
 import {
   bool,
   date32,

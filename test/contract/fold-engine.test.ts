@@ -2,7 +2,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../src/errors.ts";
-import { applyAction } from "../../src/schema/action.ts";
+import { applyAction } from "../support/fold.ts";
 import type { Alteration } from "../../src/schema/alter.ts";
 import { childColumns, formatType, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";

@@ -1,7 +1,8 @@
 /** What every target has to do, whatever it talks to. A target's test file calls this and adds what is special to it. */
 import { describe, expect, test } from "vitest";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
-import { applyAction, type Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/action.ts";
+import { applyAction } from "../support/fold.ts";
 import type { Database } from "../../src/schema/table.ts";
 import { ledgerColumns } from "../../src/ledger/rows.ts";
 import type { Row, Target } from "../../src/targets/target.ts";

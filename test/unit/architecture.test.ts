@@ -227,7 +227,7 @@ test("a new step kind is one new file and one line, and everything knows it", ()
     import * as api from "./src/index.ts";
     import { compileStep, parseStep, stepNames } from "./src/steps/registry.ts";
     import { loadMigration } from "./src/migrations/load.ts";
-    import { applyAction } from "./src/schema/action.ts";
+    import { tableAfter } from "./src/schema/action.ts";
     import { writeFileSync } from "node:fs";
     const columns = { id: api.int32().notNull() };
     const steps = [api.createTable("documents", columns), api.dropNotNull("documents", "id")];
@@ -241,7 +241,7 @@ test("a new step kind is one new file and one line, and everything knows it", ()
       near: parseStep({ kind: "dropNotNul" }),
       actions: compileStep(api.dropNotNull("documents", "id")),
       named: stepNames.includes("dropNotNull"),
-      folded: [...migration.steps.flatMap(compileStep).reduce(applyAction, new Map())],
+      folded: [...migration.steps.flatMap(compileStep).reduce((all, one) => all.set(one.table, tableAfter(all, one)), new Map())],
     }));`;
   writeFileSync(join(folder, "program.ts"), program);
   const { stdout, stderr } = spawnSync(process.execPath, ["program.ts"], { cwd: folder, encoding: "utf8" });

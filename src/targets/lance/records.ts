@@ -44,16 +44,9 @@ export function lanceRecords({ connect, makeFolder, place }: Home, name: string)
     },
     async all(columns) {
       const table = await open();
-      return table === undefined
-        ? undefined
-        : toRows(
-            await patiently(() =>
-              table
-                .query()
-                .select([...columns])
-                .toArrow(),
-            ),
-          );
+      if (table === undefined) return undefined;
+      const query = () => table.query().select([...columns]);
+      return toRows(await patiently(() => query().toArrow()));
     },
     async last(order, columns) {
       const table = await open();

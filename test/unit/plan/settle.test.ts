@@ -7,7 +7,7 @@ import { checksumOf, stepHash } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
 import { makePlan, type Plan } from "../../../src/plan/plan.ts";
 import { settlePlan, touchedTables, type Sights } from "../../../src/plan/settle.ts";
-import { applyAction } from "../../../src/schema/action.ts";
+import { applyAction } from "../../support/fold.ts";
 import type { Database } from "../../../src/schema/table.ts";
 
 function aMigration(version: number, ...steps: readonly Step[]): Migration {

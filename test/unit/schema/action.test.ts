@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { applyAction, describeAction, type Action } from "../../../src/schema/action.ts";
+import { describeAction, type Action } from "../../../src/schema/action.ts";
+import { applyAction } from "../../support/fold.ts";
 import { columnsOf, int8, int64, list, struct, utf8, type ColumnType } from "../../../src/schema/builders.ts";
 
 function create(table: string, columns: Readonly<Record<string, ColumnType>> = { id: int8() }): Action {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { applyAction } from "../../../src/schema/action.ts";
+import { applyAction } from "../../support/fold.ts";
 import { int8, int64 } from "../../../src/schema/builders.ts";
 import * as kinds from "../../../src/steps/index.ts";
 import { compileStep, parseStep, stepNames } from "../../../src/steps/registry.ts";

@@ -1,0 +1,8 @@
+/** The model action by action, each time as a new value; src changes one map, for speed. */
+import { tableAfter, type Action } from "../../src/schema/action.ts";
+import type { Database } from "../../src/schema/table.ts";
+
+/** The database after an action; the one before stays as it was. */
+export function applyAction(database: Database, action: Action): Database {
+  return new Map(database).set(action.table, tableAfter(database, action));
+}
