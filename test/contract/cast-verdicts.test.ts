@@ -27,8 +27,8 @@ import {
   readColumns,
   type Connection,
   type EngineTable,
-} from "../../src/targets/lance/engine.ts";
-import { toLanceType } from "../../src/targets/lance-type.ts";
+} from "../../src/engine/engine.ts";
+import { toLanceType } from "../../src/wire/lance-type.ts";
 import { anyType, typeNear } from "../support/drawn-tables.ts";
 import { temporaryFolder } from "../support/project.ts";
 

@@ -14,8 +14,8 @@ import {
   engineProblem,
   readColumns,
   type NativeAlteration,
-} from "../../src/targets/lance/engine.ts";
-import { toLanceType } from "../../src/targets/lance-type.ts";
+} from "../../src/engine/engine.ts";
+import { toLanceType } from "../../src/wire/lance-type.ts";
 import { anyColumns, columnName, typeNear } from "../support/drawn-tables.ts";
 import { temporaryFolder } from "../support/project.ts";
 

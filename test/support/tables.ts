@@ -1,7 +1,7 @@
 /** Tables as `@lancedb/lancedb` itself sees them, without our target in between. */
 import { createRequire } from "node:module";
 import { formatType } from "../../src/schema/data-type.ts";
-import { readColumns } from "../../src/targets/lance/engine.ts";
+import { readColumns } from "../../src/engine/engine.ts";
 
 type Lancedb = typeof import("@lancedb/lancedb");
 export const lancedb = createRequire(import.meta.url)("@lancedb/lancedb") as Lancedb;

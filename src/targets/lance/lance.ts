@@ -5,10 +5,10 @@ import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
 import type { Alteration } from "../../schema/alter.ts";
-import { toLanceType } from "../lance-type.ts";
+import { toLanceType } from "../../wire/lance-type.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
-import { withWholeStructs } from "../whole-structs.ts";
-import { createTable } from "./create.ts";
+import { withWholeStructs } from "../../schema/whole-structs.ts";
+import { createTable } from "../../engine/create.ts";
 import {
   alterColumns,
   connect,
@@ -18,9 +18,9 @@ import {
   type Connection,
   type EngineTable,
   type NativeAlteration,
-} from "./engine.ts";
+} from "../../engine/engine.ts";
 import { lanceRecords } from "./records.ts";
-import { placeOf, uriProblem, type Place } from "./uri.ts";
+import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
 
 export const options = z.strictObject({
   kind: z.literal("lance"),

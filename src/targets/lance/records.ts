@@ -1,9 +1,9 @@
 /** The ledger's small table on the embedded engine. */
 import type { Column } from "../../schema/data-type.ts";
 import type { Cell, RecordTable, Row } from "../target.ts";
-import { createOnce } from "./create.ts";
-import { openTable, readColumns, type Connection, type EngineTable } from "./engine.ts";
-import type { Place } from "./uri.ts";
+import { createOnce } from "../../engine/create.ts";
+import { openTable, readColumns, type Connection, type EngineTable } from "../../engine/engine.ts";
+import type { Place } from "../../engine/place.ts";
 
 /** Each append makes a file; more than this many cost every reader and writer more than merging them. */
 const mostSmallFiles = 32;

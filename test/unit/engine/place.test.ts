@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { placeOf, uriProblem } from "../../../src/targets/lance/uri.ts";
+import { placeOf, uriProblem } from "../../../src/engine/place.ts";
 
 test.each([
   ".lancedb",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DataType } from "../../../src/schema/data-type.ts";
-import { toLanceType, type LanceType } from "../../../src/targets/lance-type.ts";
+import { toLanceType, type LanceType } from "../../../src/wire/lance-type.ts";
 
 const item = (type: DataType, nullable = true) => ({ name: "item", type, nullable });
 const int64: DataType = { kind: "int64" };

@@ -3,11 +3,11 @@
  * filter, updates and the next retype of that struct fail, though nothing said so. Retyping all of them in the same call
  * is well, so the others are cast to the type that they have.
  */
-import type { Alteration } from "../schema/alter.ts";
-import { castVerdict } from "../schema/cast.ts";
-import type { Column } from "../schema/data-type.ts";
-import { formatPath, parsePath } from "../schema/path.ts";
-import { leavesOf } from "../schema/table.ts";
+import type { Alteration } from "./alter.ts";
+import { castVerdict } from "./cast.ts";
+import type { Column } from "./data-type.ts";
+import { formatPath, parsePath } from "./path.ts";
+import { leavesOf } from "./table.ts";
 
 /** The alterations of one call, with every other field around a retyped one cast to its own type. */
 export function withWholeStructs(

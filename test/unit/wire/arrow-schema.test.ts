@@ -2,7 +2,7 @@ import { tableFromIPC, tableToIPC } from "apache-arrow";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatType, integerKinds, plainKinds, type Column, type DataType } from "../../../src/schema/data-type.ts";
-import { fromIpc, toIpcFile, toIpcStream } from "../../../src/targets/arrow-schema.ts";
+import { fromIpc, toIpcFile, toIpcStream } from "../../../src/wire/arrow-schema.ts";
 
 const plain = fc.constantFrom(...plainKinds).map((kind): DataType => ({ kind }));
 const length = fc.integer({ min: 1, max: 2 ** 31 - 1 });

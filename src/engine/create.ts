@@ -7,9 +7,9 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Column } from "../../schema/data-type.ts";
+import type { Column } from "../schema/data-type.ts";
 import { connect, createEmptyTable, openTable, type EngineTable } from "./engine.ts";
-import type { Place } from "./uri.ts";
+import type { Place } from "./place.ts";
 
 /** Private folders stand in here, where no client looks for tables. */
 const privateFolder = ".lance-migrate";

@@ -4,8 +4,8 @@
  */
 import { createRequire } from "node:module";
 import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
-import type { Column } from "../../schema/data-type.ts";
-import type { Place } from "./uri.ts";
+import type { Column } from "../schema/data-type.ts";
+import type { Place } from "./place.ts";
 
 export type { Connection, EngineTable };
 
@@ -45,7 +45,7 @@ export async function connect(
 }
 
 export async function readColumns(table: EngineTable): Promise<readonly Column[]> {
-  const { fromIpc } = await import("../arrow-schema.ts"); // a run with nothing pending reads no schema
+  const { fromIpc } = await import("../wire/arrow-schema.ts"); // a run with nothing pending reads no schema
   return fromIpc(await native<NativeTable>(table).schema());
 }
 
@@ -54,7 +54,7 @@ export async function alterColumns(table: EngineTable, alterations: readonly Nat
 }
 
 export async function createEmptyTable(db: Connection, name: string, columns: readonly Column[]): Promise<void> {
-  const { toIpcFile } = await import("../arrow-schema.ts");
+  const { toIpcFile } = await import("../wire/arrow-schema.ts");
   await native<NativeConnection>(db).createEmptyTable(name, toIpcFile(columns), "create", []);
 }
 
