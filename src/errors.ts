@@ -163,6 +163,11 @@ const catalogue = {
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
       `${at(d)} left table ${d.table} in an unexpected state: ${d.differences.join("; ")}`,
   ),
+  ERR_ACTED_LATE: failed(
+    (d: { version: string; name: string; action: number }) =>
+      `${d.version}_${d.name}: this run was stopped in action ${d.action}, and another one took over before it went on; ` +
+      `run migrate up again, it looks at that table first`,
+  ),
   ERR_LEASE_HELD: locked(
     (d: { by: string }) => `${d.by} holds the lease and is at work; try again later, or wait longer with --wait`,
   ),
@@ -172,9 +177,34 @@ const catalogue = {
   ERR_TARGET_UNREACHABLE: unreachable(
     (d: { target: string; problem: string }) => `target ${d.target} can't be reached: ${d.problem}`,
   ),
+  ERR_CREDENTIALS: unreachable(
+    (d: { target: string; status: number; problem: string }) =>
+      `target ${d.target} refuses the credentials (${d.status}): ${d.problem}; check apiKey or MIGRATE_API_KEY`,
+  ),
+  ERR_ANSWER: unreachable(
+    (d: {
+      target: string;
+      request: string;
+      status: number;
+      problem: string;
+      conflict?: boolean | undefined;
+      pause?: number | undefined;
+    }) => `target ${d.target} answered ${d.request} with ${d.status}: ${d.problem}`,
+  ),
   ERR_INTERRUPTED: interrupted(
     (d: { done: string }) => `interrupted at a safe point; ${d.done}; run migrate up to go on`,
   ),
+
+  // the service
+  ERR_SERVICE_DATA: usage(
+    (d: { folder: string; problem: string }) => `the data folder ${d.folder} ${d.problem}; choose another with --data`,
+  ),
+  ERR_SERVICE_ADDRESS: usage(
+    (d: { host: string; port: number; problem: string }) =>
+      `the service can't listen on ${d.host}, port ${d.port}: ${d.problem}; choose others with --host and --port`,
+  ),
+  ERR_REQUEST: refused((d: { status: number; code: number; problem: string }) => d.problem),
+  ERR_ARROW_INVALID: refused((d: { problem: string }) => `the Arrow data ${d.problem}`),
 } as const;
 
 type Catalogue = typeof catalogue;

@@ -8,25 +8,38 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Column } from "../schema/data-type.ts";
-import { connect, createEmptyTable, openTable, type EngineTable } from "./engine.ts";
+import {
+  connect,
+  createEmptyTable,
+  createFilledTable,
+  openTable,
+  type Connection,
+  type EngineTable,
+} from "./engine.ts";
 import type { Place } from "./place.ts";
 
 /** Private folders stand in here, where no client looks for tables. */
-const privateFolder = ".lance-migrate";
+export const privateFolder = ".lance-migrate";
 const abandonedAfter = 3_600_000;
 
 type Prepare = (table: EngineTable) => Promise<void>;
+type Make = (db: Connection) => Promise<void>;
 
 /** Creates a table; false when there is one of that name already. */
 export async function createTable(place: Place, name: string, columns: readonly Column[]): Promise<boolean> {
-  if (place.folder !== undefined) return await createInFolder(place.folder, name, columns, async () => {});
+  if (place.folder !== undefined) return await createInFolder(place.folder, name, emptyTable(name, columns));
   try {
-    await createEmptyIn(place, name, columns, async () => {});
+    await makeIn(place, emptyTable(name, columns));
     return true;
   } catch (error) {
     if (/already exists/.test(String(error))) return false;
     throw error;
   }
+}
+
+/** Creates a table of a folder with the schema, its metadata included, and the rows of an Arrow IPC file; false when there is one. */
+export async function createTableFrom(folder: string, name: string, file: Buffer): Promise<boolean> {
+  return await createInFolder(folder, name, async (db) => await createFilledTable(db, name, file, "create"));
 }
 
 /** Makes sure that the table is there, made by exactly one and never again; `prepare` runs before anybody can see it. */
@@ -37,21 +50,23 @@ export async function createOnce(
   prepare: Prepare,
 ): Promise<void> {
   if (place.folder === undefined) await cloneInStore(place, name, columns, prepare);
-  else await createInFolder(place.folder, name, columns, prepare);
+  else await createInFolder(place.folder, name, emptyTable(name, columns, prepare));
 }
 
-async function createInFolder(
-  folder: string,
-  name: string,
-  columns: readonly Column[],
-  prepare: Prepare,
-): Promise<boolean> {
+function emptyTable(name: string, columns: readonly Column[], prepare?: Prepare): Make {
+  return async (db) => {
+    await createEmptyTable(db, name, columns);
+    await prepare?.(await db.openTable(name));
+  };
+}
+
+async function createInFolder(folder: string, name: string, make: Make): Promise<boolean> {
   const home = join(folder, `${name}.lance`);
   if (existsSync(home) && readdirSync(home).length > 0) return false;
   const workshop = join(folder, privateFolder, randomUUID());
   mkdirSync(workshop, { recursive: true });
   try {
-    await createEmptyIn({ uri: workshop }, name, columns, prepare);
+    await makeIn({ uri: workshop }, make);
     return moveInto(join(workshop, `${name}.lance`), home);
   } finally {
     rmSync(workshop, { recursive: true, force: true });
@@ -65,7 +80,7 @@ async function createInFolder(
  */
 async function cloneInStore(place: Place, name: string, columns: readonly Column[], prepare: Prepare): Promise<void> {
   const workshop = { ...place, uri: `${place.uri.replace(/\/+$/, "")}/${privateFolder}/${randomUUID()}` };
-  await createEmptyIn(workshop, name, columns, prepare);
+  await makeIn(workshop, emptyTable(name, columns, prepare));
   const [db, apart] = [await connect(place), await connect(workshop)];
   try {
     await db.cloneTable(name, `${workshop.uri}/${name}.lance`, { isShallow: true });
@@ -79,16 +94,10 @@ async function cloneInStore(place: Place, name: string, columns: readonly Column
   }
 }
 
-async function createEmptyIn(
-  place: Pick<Place, "uri" | "storageOptions">,
-  name: string,
-  columns: readonly Column[],
-  prepare: Prepare,
-): Promise<void> {
+async function makeIn(place: Pick<Place, "uri" | "storageOptions">, make: Make): Promise<void> {
   const db = await connect(place);
   try {
-    await createEmptyTable(db, name, columns);
-    await prepare(await db.openTable(name));
+    await make(db);
   } finally {
     db.close();
   }

@@ -27,10 +27,11 @@ interface NativeTable {
 }
 interface NativeConnection {
   createEmptyTable(name: string, schema: Buffer, mode: "create", namespace: string[]): Promise<unknown>;
+  createTable(name: string, file: Buffer, mode: "create" | "overwrite", namespace: string[]): Promise<unknown>;
 }
 
 /** Loads the engine; its warnings on ordinary creates stay silent unless the user asked for them. */
-function loadEngine(): Engine {
+export function loadEngine(): Engine {
   process.env.LANCE_LOG ??= "error";
   process.env.LANCEDB_LOG ??= "error";
   return createRequire(import.meta.url)("@lancedb/lancedb") as Engine;
@@ -46,7 +47,7 @@ export async function connect(
 
 export async function readColumns(table: EngineTable): Promise<readonly Column[]> {
   const { fromIpc } = await import("../wire/arrow-schema.ts"); // a run with nothing pending reads no schema
-  return fromIpc(await native<NativeTable>(table).schema());
+  return fromIpc(await readIpcSchema(table));
 }
 
 export async function alterColumns(table: EngineTable, alterations: readonly NativeAlteration[]): Promise<number> {
@@ -58,7 +59,23 @@ export async function createEmptyTable(db: Connection, name: string, columns: re
   await native<NativeConnection>(db).createEmptyTable(name, toIpcFile(columns), "create", []);
 }
 
-function native<Binding>(wrapper: EngineTable | Connection): Binding {
+/** Creates a table from an Arrow IPC file; all that the file's schema says is kept. */
+export async function createFilledTable(
+  db: Connection,
+  name: string,
+  file: Buffer,
+  mode: "create" | "overwrite",
+): Promise<void> {
+  await native<NativeConnection>(db).createTable(name, file, mode, []);
+}
+
+/** The schema as an Arrow IPC file without rows. */
+export async function readIpcSchema(table: EngineTable): Promise<Buffer> {
+  return await native<NativeTable>(table).schema();
+}
+
+/** What stands behind the package's classes; for this folder only. */
+export function native<Binding>(wrapper: EngineTable | Connection): Binding {
   return (wrapper as unknown as { readonly inner: Binding }).inner;
 }
 
@@ -71,6 +88,17 @@ export async function openTable(db: Connection, name: string): Promise<EngineTab
     if (engineProblem(error).startsWith(`Table '${name}' was not found`)) return undefined;
     throw error;
   }
+}
+
+/** Whether the engine threw it: its errors carry napi's status as their code. */
+export function isEngineError(thrown: unknown): boolean {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return code === "GenericFailure" || code === "InvalidArg";
+}
+
+/** Whether another commit got in between; the same call on a fresh handle may succeed. */
+export function isConflict(thrown: unknown): boolean {
+  return /Retryable commit conflict|Incompatible transaction|preempted by/i.test(String(thrown));
 }
 
 /** The engine's message without the place in its source that it adds. */

@@ -33,14 +33,14 @@ import { Timestamp } from "apache-arrow/fb/timestamp";
 import { Type } from "apache-arrow/fb/type";
 import { Utf8 } from "apache-arrow/fb/utf8";
 import { Builder, ByteBuffer, type Offset } from "flatbuffers";
+import { emptyBatch } from "./empty-batch.ts";
 import { childColumns, floatKinds, itemName, timeUnits, type Column, type DataType } from "../schema/data-type.ts";
+import { continuation, endOfStream, isIpcFile, magic } from "./ipc.ts";
 
-const magic = Buffer.from("ARROW1");
-const continuation = 0xffff_ffff;
-
-/** An Arrow IPC stream of no rows: the schema message and the end mark. */
+/** An Arrow IPC stream of no rows: the schema, a batch of nothing and the end mark. */
 export function toIpcStream(columns: readonly Column[]): Buffer {
-  return Buffer.concat([schemaMessage(columns), endOfStream]);
+  const batch = emptyBatch(columns);
+  return Buffer.concat([schemaMessage(columns), ...(batch === undefined ? [] : [framed(batch)]), endOfStream]);
 }
 
 /** An Arrow IPC file of no rows, the form that the engine's own binding takes. */
@@ -48,13 +48,17 @@ export function toIpcFile(columns: readonly Column[]): Buffer {
   const footer = schemaFooter(columns);
   const length = Buffer.alloc(4);
   length.writeInt32LE(footer.length);
-  return Buffer.concat([magic, Buffer.alloc(2), toIpcStream(columns), footer, length, magic]);
+  return Buffer.concat([magic, Buffer.alloc(2), schemaMessage(columns), endOfStream, footer, length, magic]);
 }
 
 /** The columns of an Arrow IPC file or stream; only the schema is read. */
 export function fromIpc(bytes: Buffer): readonly Column[] {
-  const schema = bytes.subarray(0, magic.length).equals(magic) ? schemaOfFile(bytes) : schemaOfStream(bytes);
+  const schema = readSchema(bytes);
   return Array.from({ length: schema.fieldsLength() }, (_, index) => toColumn(schema.fields(index)!));
+}
+
+export function readSchema(bytes: Buffer): Schema {
+  return isIpcFile(bytes) ? schemaOfFile(bytes) : schemaOfStream(bytes);
 }
 
 function schemaOfFile(bytes: Buffer): Schema {
@@ -70,8 +74,6 @@ function schemaOfStream(bytes: Buffer): Schema {
   return Message.getRootAsMessage(new ByteBuffer(message)).header(new Schema()) as Schema;
 }
 
-const endOfStream = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
-
 function schemaMessage(columns: readonly Column[]): Buffer {
   const builder = new Builder();
   const schema = writeSchema(builder, columns);
@@ -79,14 +81,17 @@ function schemaMessage(columns: readonly Column[]): Buffer {
     builder,
     Message.createMessage(builder, MetadataVersion.V5, MessageHeader.Schema, schema, 0n, 0),
   );
-  const body = builder.asUint8Array();
-  // The format wants the message to end on a multiple of eight bytes, prefix included.
-  const padded = Math.ceil(body.length / 8) * 8;
-  const framed = Buffer.alloc(8 + padded);
-  framed.writeUInt32LE(continuation, 0);
-  framed.writeInt32LE(padded, 4);
-  framed.set(body, 8);
-  return framed;
+  return framed(builder.asUint8Array());
+}
+
+/** A message as streams have it. The format wants it to end on a multiple of eight bytes, prefix included. */
+function framed(message: Uint8Array): Buffer {
+  const padded = Math.ceil(message.length / 8) * 8;
+  const frame = Buffer.alloc(8 + padded);
+  frame.writeUInt32LE(continuation, 0);
+  frame.writeInt32LE(padded, 4);
+  frame.set(message, 8);
+  return frame;
 }
 
 function schemaFooter(columns: readonly Column[]): Uint8Array {

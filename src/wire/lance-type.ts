@@ -56,6 +56,8 @@ function simpleName(type: DataType): string {
       return `timestamp:${type.unit}:${type.zone ?? "-"}`;
     case "dictionary":
       return `dict:${simpleName(type.value)}:${simpleName(type.index)}:false`;
+    case "unknown":
+      return type.name.replace(/^decimal256\((\d+), (-?\d+)\)$/, "decimal:256:$1:$2");
     default:
       return type.kind;
   }

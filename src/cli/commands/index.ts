@@ -4,6 +4,7 @@ import { historyCommand } from "./history.ts";
 import { lintCommand } from "./lint.ts";
 import { newCommand } from "./new.ts";
 import { planCommand } from "./plan.ts";
+import { serveCommand } from "./serve.ts";
 import { statusCommand } from "./status.ts";
 import { upCommand } from "./up.ts";
 
@@ -14,4 +15,5 @@ export const commands: readonly Command[] = [
   historyCommand,
   lintCommand,
   newCommand,
+  serveCommand,
 ];

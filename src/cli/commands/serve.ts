@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { MigrateError } from "../../errors.ts";
+import { parseFlags, type Command } from "../command.ts";
+import { done } from "../exit-code.ts";
+
+const text = (flag: string) =>
+  z.string(`--${flag} is given twice or without a value`).min(1, `--${flag} needs a value`);
+
+const serveFlags = z.looseObject({
+  data: z.string("say where the tables are: --data DIR, once").min(1, "--data needs a value"),
+  host: text("host").default("127.0.0.1"),
+  port: z
+    .string("--port is given twice or without a value")
+    .regex(/^\d{1,5}$/, "--port has to be a number, such as 2333")
+    .transform(Number)
+    .refine((port) => port < 65_536, "--port has to be below 65536")
+    .default(2333),
+  "api-key": text("api-key").optional(),
+  database: text("database").optional(),
+});
+
+export const serveCommand: Command = {
+  usage: "serve",
+  describe: "serve the tables of a folder over HTTP",
+  flags: (cli) =>
+    cli
+      .option("data", { type: "string", describe: "the folder that holds the tables" })
+      .option("host", { type: "string", describe: "the address to listen on (127.0.0.1)" })
+      .option("port", { type: "string", describe: "the port to listen on (2333), 0 for any free one" })
+      .option("api-key", { type: "string", describe: "the key of every request; better set MIGRATE_API_KEY" })
+      .option("database", { type: "string", describe: "the database that every request has to name" }),
+  async run({ flags, output, signal }) {
+    const { data, host, port, "api-key": flagKey, database } = parseFlags(serveFlags, flags);
+    // Arguments are visible to everybody on the machine, so the environment is the better place for a key.
+    const apiKey = flagKey ?? process.env["MIGRATE_API_KEY"] ?? "";
+    if (apiKey === "")
+      throw new MigrateError("ERR_USAGE", {
+        problem: "migrate serve needs a key that its clients have to send; set MIGRATE_API_KEY, or pass --api-key",
+      });
+    // fastify is slow to load and no other command needs it.
+    const { startService } = await import("../../service/service.ts");
+    const service = await startService({ data, host, port, apiKey, database, log: output.progress });
+    output.data({ url: service.url, port: service.port, data: resolve(data) });
+    output.result(`serving ${resolve(data)} on ${service.url}`);
+    await aborted(signal);
+    await service.close();
+    return done;
+  },
+};
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((stop) => signal.addEventListener("abort", () => stop(), { once: true }));
+}

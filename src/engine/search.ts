@@ -1,0 +1,141 @@
+/** Queries and searches, whose results stay the Arrow IPC files that the engine hands out. */
+import { native, type EngineTable } from "./engine.ts";
+
+export interface Search {
+  readonly filter?: string | undefined;
+  /** Names, or names with the expression of each. */
+  readonly columns?: readonly string[] | readonly (readonly [string, string])[] | undefined;
+  readonly limit?: number | undefined;
+  readonly offset?: number | undefined;
+  readonly orderBy?: readonly Ordering[] | undefined;
+  readonly withRowId?: boolean | undefined;
+  readonly fastSearch?: boolean | undefined;
+  readonly text?: { readonly query: string; readonly columns?: readonly string[] | undefined } | undefined;
+  readonly nearest?: Nearest | undefined;
+}
+
+export interface Ordering {
+  readonly columnName: string;
+  readonly ascending: boolean;
+  readonly nullsFirst: boolean;
+}
+
+export interface Nearest {
+  /** One search for each. */
+  readonly vectors: readonly (readonly number[])[];
+  readonly column?: string | undefined;
+  readonly distanceType?: string | undefined;
+  readonly minimumNprobes?: number | undefined;
+  /** 0 for as many as it takes. */
+  readonly maximumNprobes?: number | undefined;
+  readonly nprobes?: number | undefined;
+  readonly lowerBound?: number | undefined;
+  readonly upperBound?: number | undefined;
+  readonly ef?: number | undefined;
+  readonly refineFactor?: number | undefined;
+  readonly bypassIndex?: boolean | undefined;
+  /** Filter what was found instead of what is searched. */
+  readonly postfilter?: boolean | undefined;
+}
+
+interface NativeBatches {
+  next(): Promise<Buffer | null>;
+}
+
+interface NativeQuery {
+  onlyIf(filter: string): void;
+  fullTextSearch(query: { readonly query: string; readonly columns: readonly string[] | null }): void;
+  select(columns: readonly (readonly [string, string])[]): void;
+  selectColumns(columns: readonly string[]): void;
+  limit(limit: number): void;
+  offset(offset: number): void;
+  fastSearch(): void;
+  withRowId(): void;
+  orderBy(ordering: readonly Ordering[]): void;
+  outputSchema(): Promise<Buffer>;
+  execute(): Promise<NativeBatches>;
+}
+
+interface NativeVectorQuery extends NativeQuery {
+  addQueryVector(vector: Float32Array): void;
+  column(name: string): void;
+  distanceType(name: string): void;
+  postfilter(): void;
+  refineFactor(factor: number): void;
+  nprobes(number: number): void;
+  minimumNprobes(number: number): void;
+  maximumNprobes(number: number): void;
+  distanceRange(lower: number | undefined, upper: number | undefined): void;
+  ef(ef: number): void;
+  bypassVectorIndex(): void;
+}
+
+interface NativeTable {
+  query(): NativeQuery & { nearestTo(vector: Float32Array): NativeVectorQuery };
+}
+
+export interface Found {
+  /** An Arrow IPC file with the first record batch, or without any where nothing was found. */
+  readonly first: Buffer;
+  readonly others: AsyncIterable<Buffer>;
+}
+
+/** Carries out a search. What is wrong with it is thrown here and not while the rest is read. */
+export async function search(table: EngineTable, search: Search): Promise<Found> {
+  const query = prepare(native<NativeTable>(table), search);
+  const batches = await query.execute();
+  const first = await batches.next();
+  return { first: first ?? (await query.outputSchema()), others: first === null ? nothing() : rest(batches) };
+}
+
+async function* rest(batches: NativeBatches): AsyncGenerator<Buffer> {
+  for (let batch = await batches.next(); batch !== null; batch = await batches.next()) yield batch;
+}
+
+async function* nothing(): AsyncGenerator<Buffer> {}
+
+function prepare(table: NativeTable, search: Search): NativeQuery {
+  const plain = table.query();
+  const query = search.nearest === undefined ? plain : near(plain, search.nearest);
+  const { filter, columns, limit, offset, orderBy, text } = search;
+  if (filter !== undefined) query.onlyIf(filter);
+  if (text !== undefined) query.fullTextSearch({ query: text.query, columns: text.columns ?? null });
+  if (columns !== undefined) select(query, columns);
+  if (limit !== undefined) query.limit(limit);
+  if (offset !== undefined) query.offset(offset);
+  if (orderBy !== undefined) query.orderBy(orderBy);
+  if (search.withRowId === true) query.withRowId();
+  if (search.fastSearch === true) query.fastSearch();
+  return query;
+}
+
+function select(query: NativeQuery, columns: NonNullable<Search["columns"]>): void {
+  const names = columns.filter((column) => typeof column === "string");
+  if (names.length === columns.length) query.selectColumns(names);
+  else query.select(columns.filter((column) => typeof column !== "string"));
+}
+
+function near(plain: ReturnType<NativeTable["query"]>, nearest: Nearest): NativeVectorQuery {
+  const [first = [], ...others] = nearest.vectors;
+  const query = plain.nearestTo(Float32Array.from(first));
+  for (const vector of others) query.addQueryVector(Float32Array.from(vector));
+  const { column, distanceType, lowerBound, upperBound, ef, refineFactor } = nearest;
+  if (column !== undefined) query.column(column);
+  if (distanceType !== undefined) query.distanceType(distanceType);
+  probe(query, nearest);
+  if (lowerBound !== undefined || upperBound !== undefined) query.distanceRange(lowerBound, upperBound);
+  if (ef !== undefined) query.ef(ef);
+  if (refineFactor !== undefined) query.refineFactor(refineFactor);
+  if (nearest.bypassIndex === true) query.bypassVectorIndex();
+  if (nearest.postfilter === true) query.postfilter();
+  return query;
+}
+
+function probe(query: NativeVectorQuery, { nprobes, minimumNprobes, maximumNprobes }: Nearest): void {
+  if (nprobes !== undefined && minimumNprobes === undefined) query.nprobes(nprobes);
+  if (minimumNprobes === undefined && maximumNprobes === undefined) return;
+  // Whichever is set first is held against the default of the other.
+  query.maximumNprobes(0);
+  if (minimumNprobes !== undefined) query.minimumNprobes(minimumNprobes);
+  if (maximumNprobes !== undefined && maximumNprobes !== 0) query.maximumNprobes(maximumNprobes);
+}

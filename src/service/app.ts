@@ -1,0 +1,182 @@
+/** The web application: hooks around every request, and the routes as their lists say. */
+import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
+import { Readable } from "node:stream";
+import swagger from "@fastify/swagger";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { z } from "zod";
+import { firstLine } from "../errors.ts";
+import { addBodyParsers, jsonType } from "./bodies.ts";
+import { checkContentType, checkTarget, tableName, validator } from "./check.ts";
+import { createGuard } from "./guard.ts";
+import { documentOf, errorAnswer, openApiOptions, pathParameters } from "./openapi.ts";
+import { codes, invalidInput, problemOf, refuse, type Problem } from "./problem.ts";
+import { routes } from "./routes/index.ts";
+import { arrowOf, isIpcAnswer, type Route } from "./routes/route.ts";
+import type { Tables } from "./tables.ts";
+
+export interface AppOptions {
+  readonly tables: Tables;
+  readonly folder: string;
+  readonly apiKey: string;
+  readonly database?: string | undefined;
+  readonly bodyLimit: number;
+  /** Milliseconds in which a request has to have arrived whole. */
+  readonly requestTimeout: number;
+  readonly log: (line: string) => void;
+}
+
+/** Compressed data may unpack to so many times the size of the largest body. */
+const largestGrowth = 4;
+
+export interface App {
+  readonly web: FastifyInstance;
+  /** Resolves when nothing is at work any more, not even for clients that have gone away. */
+  settled(): Promise<unknown>;
+}
+
+export async function createApp(options: AppOptions): Promise<App> {
+  const { bodyLimit, requestTimeout, log, apiKey, folder } = options;
+  const atWork = new Set<Promise<unknown>>();
+  const app = fastify({
+    logger: false,
+    bodyLimit,
+    requestTimeout,
+    http: {
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(10_000, requestTimeout / 2),
+      requireHostHeader: false, // refused below, in words
+    },
+    // A name that is too long is refused as a name and not as a path that leads nowhere.
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 100_000 },
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
+    clientErrorHandler: answerBadClient,
+    // No hook runs for a path that can't be read.
+    frameworkErrors: (error, request, reply) => {
+      answer(guard(request.headers) ?? error, request, reply);
+      write(request, reply);
+    },
+  });
+  const guard = createGuard(options);
+  /** What the log tells the operator, and the answer does not tell the client. */
+  const failures = new WeakMap<FastifyRequest, string>();
+  const write = (request: FastifyRequest, reply: FastifyReply) => {
+    const took = `${Math.round(reply.elapsedTime)}ms`;
+    const parts = [request.method, pathOf(request), reply.statusCode, took, request.id, failures.get(request) ?? ""];
+    log(parts.join(" ").trimEnd().replaceAll(apiKey, "***"));
+  };
+  const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    const problem = problemOf(error, folder);
+    if (problem.status === 500) failures.set(request, firstLine(error));
+    // The rest of a body that nobody wants is read and dropped: a client that still sends would not see the answer.
+    reply.removeHeader("connection");
+    request.raw.resume();
+    if (problem.status === 503) reply.header("retry-after", "1");
+    void reply
+      .code(problem.status)
+      .type(jsonType)
+      .send(JSON.stringify(errorBody(problem, pathOf(request))));
+  };
+
+  app.setErrorHandler(answer);
+  app.setNotFoundHandler((request) => {
+    throw notFound(request);
+  });
+  app.setValidatorCompiler(({ schema, httpPart }) => validator(schema as unknown as z.ZodType, httpPart ?? "request"));
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  addBodyParsers(app, bodyLimit);
+
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") {
+      reply.raw.shouldKeepAlive = false;
+      throw invalidInput("the header host is missing");
+    }
+    const problem = openPaths.has(request.routeOptions.url) ? undefined : guard(request.headers);
+    if (problem !== undefined) throw problem;
+    // Here, so that nobody's body is read for it.
+    if (request.is404) throw notFound(request);
+  });
+  app.addHook("onResponse", async (request, reply) => write(request, reply));
+
+  await app.register(swagger, openApiOptions);
+  for (const route of routes) addRoute(app, route, options, atWork);
+  return { web: app, settled: () => Promise.allSettled(atWork) };
+}
+
+const openPaths: ReadonlySet<string | undefined> = new Set(routes.filter(({ open }) => open).map(({ path }) => path));
+
+function addRoute(
+  app: FastifyInstance,
+  route: Route,
+  { tables, bodyLimit }: AppOptions,
+  atWork: Set<Promise<unknown>>,
+): void {
+  const named = pathParameters(route.path).includes("name");
+  app.route({
+    method: route.method,
+    url: route.path,
+    schema: {
+      params: z.looseObject(named ? { name: tableName } : {}),
+      querystring: route.query,
+      ...(route.method === "GET" ? {} : { body: route.body }),
+      document: documentOf(route),
+    } as object,
+    onRequest: async (request) => checkContentType(request, route.accepts),
+    handler: async (request, reply) => {
+      const params = request.params as Readonly<Record<string, string>>;
+      const query = request.query as Readonly<Record<string, unknown>>;
+      const name = params["name"] ?? "";
+      if (named) checkTarget(name, query, request.body);
+      const work = route.handler({
+        tables,
+        document: () => app.swagger(),
+        params,
+        name,
+        query,
+        body: request.body,
+        hasArrow: Buffer.isBuffer(request.body),
+        arrow: () => arrowOf(request.body, largestGrowth * bodyLimit),
+      });
+      atWork.add(work);
+      const result = await work.finally(() => atWork.delete(work));
+      if (!isIpcAnswer(result)) return await reply.type(jsonType).send(JSON.stringify(result));
+      return await reply.type(result.contentType).send(Readable.from(result.chunks));
+    },
+  });
+}
+
+function notFound(request: FastifyRequest): Error {
+  return refuse(404, "unsupported", `there is no route ${request.method} ${pathOf(request)}; see /openapi.json`);
+}
+
+/** The caller's id where it can stand in a log, or a new one. */
+function requestIdOf(sent: string | string[] | undefined): string {
+  return typeof sent === "string" && /^[\w.:-]{1,100}$/.test(sent) ? sent : randomUUID();
+}
+
+/** Without the query: its values may be anybody's secret. */
+function pathOf(request: FastifyRequest): string {
+  return request.raw.url?.split("?", 1)[0] ?? "/";
+}
+
+function errorBody({ code, error }: Problem, instance: string): z.output<typeof errorAnswer> {
+  return { code, error, instance };
+}
+
+/** Requests that never became one: half a head, or too slow. */
+function answerBadClient(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const [status, problem] =
+    error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+      ? ["408 Request Timeout", "the request did not arrive in time"]
+      : error.code === "HPE_HEADER_OVERFLOW"
+        ? ["431 Request Header Fields Too Large", "the headers are too large"]
+        : ["400 Bad Request", "this is no HTTP request"];
+  const body = JSON.stringify({ code: codes.invalidInput, error: problem, instance: "" });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,58 @@
+/**
+ * Who may act on which table at a time. Changes of a schema stand alone; writers of rows go together, but never beside
+ * such a change: the engine would acknowledge what they append during a retype and lose it (docs/engine.md).
+ */
+
+export interface Locks {
+  /** Beside others that share, never beside one that is alone. */
+  shared<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+  alone<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
+}
+
+interface Lock {
+  sharing: number;
+  alone: boolean;
+  readonly waiting: Waiter[];
+}
+
+interface Waiter {
+  readonly alone: boolean;
+  readonly start: () => void;
+}
+
+/** Locks by name, each first come, first served: nobody waits forever, and whoever comes behind a waiter waits too. */
+export function createLocks(): Locks {
+  const locks = new Map<string, Lock>();
+
+  const admit = (name: string, lock: Lock) => {
+    for (let next = lock.waiting[0]; next !== undefined; next = lock.waiting[0]) {
+      if (lock.alone || (next.alone && lock.sharing > 0)) return;
+      lock.waiting.shift();
+      if (next.alone) lock.alone = true;
+      else lock.sharing++;
+      next.start();
+    }
+    if (!lock.alone && lock.sharing === 0) locks.delete(name);
+  };
+
+  const holding = async <Result>(name: string, alone: boolean, work: () => Promise<Result>): Promise<Result> => {
+    const lock = locks.get(name) ?? { sharing: 0, alone: false, waiting: [] };
+    locks.set(name, lock);
+    await new Promise<void>((start) => {
+      lock.waiting.push({ alone, start });
+      admit(name, lock);
+    });
+    try {
+      return await work();
+    } finally {
+      if (alone) lock.alone = false;
+      else lock.sharing--;
+      admit(name, lock);
+    }
+  };
+
+  return {
+    shared: (name, work) => holding(name, false, work),
+    alone: (name, work) => holding(name, true, work),
+  };
+}

@@ -1,0 +1,98 @@
+/** The OpenAPI document, made from the same schemas that requests are checked with. */
+import type { SwaggerOptions } from "@fastify/swagger";
+import { z } from "zod";
+import packageJson from "../../package.json" with { type: "json" };
+import { fileType, streamType } from "../wire/ipc-file.ts";
+import { arrowType, jsonType } from "./bodies.ts";
+import type { Route } from "./routes/route.ts";
+
+export const openApiOptions: SwaggerOptions = {
+  openapi: {
+    openapi: "3.1.0",
+    info: {
+      title: "lance-migrate table service",
+      description: "Lance tables of one folder over HTTP.",
+      version: packageJson.version,
+    },
+    components: { securitySchemes: { apiKey: { type: "apiKey", name: "x-api-key", in: "header" } } },
+    security: [{ apiKey: [] }],
+  },
+  // What a route's schema holds is written below and says all itself.
+  transform: ({ schema, url }) => ({ schema: (schema as { readonly document?: object }).document ?? {}, url }),
+};
+
+export const errorAnswer = z.object({
+  code: z.int().describe("A code of the Lance namespace protocol."),
+  error: z.string().describe("One sentence."),
+  instance: z.string().describe("The path that was asked for."),
+});
+
+const binary = { type: "string", format: "binary" };
+
+/** What the document says of a route, as @fastify/swagger takes it. */
+export function documentOf(route: Route): object {
+  const parameters = pathParameters(route.path);
+  return {
+    tags: [route.group],
+    summary: route.summary,
+    operationId: operationIdOf(route),
+    ...(parameters.length === 0 ? {} : { params: objectOf(parameters) }),
+    ...(Object.keys(route.query.shape).length === 0 ? {} : { querystring: toJsonSchema(route.query) }),
+    ...bodyOf(route),
+    response: {
+      200: route.answer === undefined ? arrowAnswer : answerOf(route.answer, "It is done."),
+      default: answerOf(errorAnswer, "It is refused, or failed."),
+    },
+  };
+}
+
+const arrowAnswer = {
+  description: "Arrow IPC data.",
+  content: { [fileType]: { schema: binary }, [streamType]: { schema: binary } },
+};
+
+function answerOf(answer: z.ZodType, description: string): object {
+  return { description, content: { [jsonType]: { schema: toJsonSchema(answer) } } };
+}
+
+function bodyOf({ accepts, body }: Route): object {
+  const arrow = { [arrowType]: { schema: binary } };
+  switch (accepts) {
+    case "nothing":
+      return {};
+    case "arrow":
+      return { body: { content: arrow } };
+    case "json":
+      return { body: { content: { [jsonType]: { schema: toJsonSchema(body) } } } };
+    case "either":
+      return { body: { content: { [jsonType]: { schema: { type: "object" } }, ...arrow } } };
+  }
+}
+
+/** What may be sent; what no JSON Schema can say is left open. */
+function toJsonSchema(schema: z.ZodType): object {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return rest;
+}
+
+export function pathParameters(path: string): readonly string[] {
+  return [...path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+}
+
+function objectOf(names: readonly string[]): object {
+  return {
+    type: "object",
+    properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+    required: names,
+  };
+}
+
+function operationIdOf({ method, path }: Route): string {
+  return [
+    method.toLowerCase(),
+    ...path
+      .split("/")
+      .filter((part) => part !== "")
+      .map((part) => part.replace(":", "by_")),
+  ].join("_");
+}

@@ -1,0 +1,185 @@
+/** Columns: altering, adding, dropping, and their metadata. */
+import { z } from "zod";
+import { alterColumns, readColumns, type EngineTable, type NativeAlteration } from "../../engine/engine.ts";
+import { addNullColumns } from "../../engine/rows.ts";
+import { isMigrateError } from "../../errors.ts";
+import { alterColumns as alteredTable, type Alteration } from "../../schema/alter.ts";
+import { sameType, type Column } from "../../schema/data-type.ts";
+import { columnNameProblem } from "../../schema/names.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
+import { checkColumns, findColumn } from "../../schema/table.ts";
+import { withWholeStructs } from "../../schema/whole-structs.ts";
+import { toLanceType } from "../../wire/lance-type.ts";
+import { parseDataType } from "../../wire/parse-type.ts";
+import { invalidInput, refuse } from "../problem.ts";
+import { committed, flag, json, optional, routesOf, text, unsupported } from "./route.ts";
+
+const route = routesOf("columns");
+
+const dataType = z
+  .union([z.string(), z.looseObject({ type: z.unknown() })], 'has to be a type such as {"type":"int64"}')
+  .transform((written, context) => {
+    const type = parseDataType(written);
+    if (type !== undefined) return type;
+    context.addIssue({
+      code: "custom",
+      message: `${JSON.stringify(written).slice(0, 200)} is no type that this service knows`,
+    });
+    return z.NEVER;
+  });
+
+const alterations = z.array(
+  z.looseObject({
+    path: text.min(1, "has to name a column"),
+    rename: optional(text),
+    data_type: optional(dataType),
+    nullable: optional(flag),
+    virtual_column: z.unknown().optional(),
+  }),
+  "has to be an array of alterations",
+);
+
+const newColumns = z.array(
+  z.looseObject({
+    name: text,
+    expression: optional(text),
+    computed: optional(text),
+    virtual_column: z.unknown().optional(),
+  }),
+  "has to be an array of columns",
+);
+
+export const columnRoutes = [
+  route({
+    path: "/v1/table/:name/alter_columns",
+    summary: "Rename columns, change their types, let them hold nulls or not; all at once or not at all",
+    body: json({ alterations }),
+    answer: committed,
+    handler: ({ tables, name, body }) => {
+      if (body.alterations.some(({ virtual_column: virtual }) => virtual !== undefined && virtual !== null))
+        throw unsupported("virtual columns");
+      const wanted = body.alterations.map(({ path, rename, data_type: type, nullable }) => ({
+        path,
+        rename,
+        type,
+        nullable,
+      }));
+      return tables.change(name, async (table) => ({ version: await alter(name, table, wanted) }));
+    },
+  }),
+  route({
+    path: "/v1/table/:name/add_columns",
+    summary: "Add columns by SQL expressions, or all null from an Arrow schema",
+    accepts: "either",
+    body: json({ new_columns: newColumns.optional(), function: z.unknown().optional() }),
+    answer: committed,
+    handler: ({ tables, name, body, arrow, hasArrow }) => {
+      if (hasArrow) {
+        const { bytes, columns } = arrow();
+        checkColumns(columns, name);
+        return tables.change(name, async (table) => ({ version: await addNullColumns(table, bytes) }));
+      }
+      const added = addedColumns(body);
+      return tables.change(name, async (table) => ({ version: (await table.addColumns(added)).version }));
+    },
+  }),
+  route({
+    path: "/v1/table/:name/drop_columns",
+    summary: "Drop columns and their data",
+    body: json({ columns: z.array(text, "has to be an array of column paths").min(1, "has to name a column") }),
+    answer: committed,
+    handler: ({ tables, name, body }) =>
+      tables.change(name, async (table) => {
+        const columns = await readColumns(table);
+        for (const path of body.columns) known(name, columns, path);
+        return { version: (await table.dropColumns(body.columns)).version };
+      }),
+  }),
+  route({
+    path: "/v1/table/:name/update_field_metadata",
+    summary: "Set, remove or replace the metadata of columns",
+    body: json({
+      updates: z.array(
+        z.looseObject({
+          path: text,
+          metadata: z.record(z.string(), z.string().nullable(), "has to be an object of texts and nulls"),
+          replace: optional(flag),
+        }),
+        "has to be an array of updates",
+      ),
+    }),
+    answer: committed,
+    handler: ({ tables, name, body }) =>
+      tables.change(name, async (table) => {
+        const columns = await readColumns(table);
+        for (const { path } of body.updates) known(name, columns, path);
+        const updates = body.updates.map(({ path, metadata, replace }) => ({ path, metadata, replace }));
+        return { version: (await table.updateFieldMetadata(updates)).version };
+      }),
+  }),
+];
+
+/** Alters a table. Throws what the engine would refuse, and what it would take and break on. */
+async function alter(name: string, table: EngineTable, wanted: readonly Alteration[]): Promise<number> {
+  const columns = await readColumns(table);
+  const seen = new Set<string>();
+  const real: Alteration[] = [];
+  for (const alteration of wanted) {
+    const column = known(name, columns, alteration.path);
+    const path = formatPath(parsePath(alteration.path));
+    if (seen.has(path))
+      throw invalidInput(`column ${path} is altered twice in one call; put its changes into one entry`);
+    seen.add(path);
+    const change = withoutIdentities(alteration, column);
+    if (change !== undefined) real.push(change);
+  }
+  checkAltered(name, columns, real);
+  // What changes nothing goes to the engine as it came, which answers with a new version.
+  return await alterColumns(table, withWholeStructs(columns, wanted).map(toNative));
+}
+
+/** Throws where the engine would take what breaks the table; what it refuses itself, it says in its own words. */
+function checkAltered(name: string, columns: readonly Column[], changes: readonly Alteration[]): void {
+  try {
+    alteredTable(name, { columns }, changes);
+  } catch (error) {
+    if (isMigrateError(error, "ERR_CAST_REFUSED")) return;
+    if (isMigrateError(error, "ERR_COLUMN_DUPLICATE")) throw invalidInput(`Duplicate field name: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The column at a path. Throws when there is none. */
+function known(name: string, columns: readonly Column[], path: string): Column {
+  const column = findColumn(columns, parsePath(path));
+  if (column === undefined)
+    throw refuse(400, "columnNotFound", `Column ${JSON.stringify(path)} does not exist in table '${name}'`);
+  return column;
+}
+
+function withoutIdentities(alteration: Alteration, column: Column): Alteration | undefined {
+  const rename = alteration.rename === column.name ? undefined : alteration.rename;
+  const type = alteration.type === undefined || sameType(column.type, alteration.type) ? undefined : alteration.type;
+  const nullable = alteration.nullable === column.nullable ? undefined : alteration.nullable;
+  if (rename === undefined && type === undefined && nullable === undefined) return undefined;
+  return { path: alteration.path, rename, type, nullable };
+}
+
+function toNative({ path, rename, type, nullable }: Alteration): NativeAlteration {
+  return { path, rename, dataType: type === undefined ? undefined : JSON.stringify(toLanceType(type)), nullable };
+}
+
+function addedColumns(body: {
+  readonly new_columns?: z.output<typeof newColumns> | undefined;
+  readonly function?: unknown;
+}): { name: string; valueSql: string }[] {
+  if (body.function !== undefined && body.function !== null) throw unsupported("functions");
+  if (body.new_columns === undefined) throw invalidInput("new_columns has to be an array of columns");
+  return body.new_columns.map(({ name, expression, computed, virtual_column: virtual }) => {
+    if (computed !== undefined || (virtual !== undefined && virtual !== null)) throw unsupported("computed columns");
+    const problem = columnNameProblem(name);
+    if (problem !== undefined) throw invalidInput(`column name ${JSON.stringify(name)} ${problem}`);
+    if (expression === undefined) throw invalidInput(`column ${name} needs an expression`);
+    return { name, valueSql: expression };
+  });
+}

@@ -1,0 +1,21 @@
+/** All routes. A new group is a file and a line here. */
+import { columnRoutes } from "./columns.ts";
+import { indexRoutes } from "./indexes.ts";
+import { queryRoutes } from "./query.ts";
+import { rowRoutes } from "./rows.ts";
+import { serviceRoutes } from "./service.ts";
+import { tableRoutes } from "./tables.ts";
+import { unsupportedRoutes } from "./unsupported.ts";
+import { versionRoutes } from "./versions.ts";
+import type { Route } from "./route.ts";
+
+export const routes: readonly Route[] = [
+  ...tableRoutes,
+  ...columnRoutes,
+  ...rowRoutes,
+  ...queryRoutes,
+  ...versionRoutes,
+  ...indexRoutes,
+  ...unsupportedRoutes,
+  ...serviceRoutes,
+];

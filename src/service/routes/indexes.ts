@@ -1,0 +1,115 @@
+/** Indexes. They are there when the answer comes: this service has no jobs. */
+import { z } from "zod";
+import { createIndex, indexKinds } from "../../engine/indexes.ts";
+import { flag, json, optional, routesOf, text, unsupported } from "./route.ts";
+import { refuse } from "../problem.ts";
+
+const route = routesOf("indexes");
+
+/** What the protocol calls them, and the engine's builders. */
+const options = {
+  distance_type: "distanceType",
+  metric_type: "distanceType",
+  num_partitions: "numPartitions",
+  num_sub_vectors: "numSubVectors",
+  num_bits: "numBits",
+  max_iterations: "maxIterations",
+  sample_rate: "sampleRate",
+  m: "m",
+  ef_construction: "efConstruction",
+  with_position: "withPosition",
+  base_tokenizer: "baseTokenizer",
+  language: "language",
+  max_token_length: "maxTokenLength",
+  lower_case: "lowercase",
+  stem: "stem",
+  remove_stop_words: "removeStopWords",
+  custom_stop_words: "customStopWords",
+  ascii_folding: "asciiFolding",
+  min_ngram_length: "ngramMinLength",
+  max_ngram_length: "ngramMaxLength",
+  ngram_min_length: "ngramMinLength",
+  ngram_max_length: "ngramMaxLength",
+  prefix_only: "prefixOnly",
+  block_size: "blockSize",
+} as const;
+
+const create = json({
+  column: text,
+  index_type: text,
+  name: optional(text),
+  replace: optional(flag),
+});
+
+export const indexRoutes = [
+  route({
+    path: "/v1/table/:name/create_index",
+    summary: `Index a column; index_type is one of ${indexKinds.join(", ")}`,
+    body: create,
+    handler: ({ tables, name, body }) =>
+      tables.change(name, async (table) => {
+        const { column, index_type: kind, name: indexName, replace, ...given } = body;
+        const known = indexKinds.find((one) => one === kind.toUpperCase());
+        if (known === undefined) throw unsupported(`indexes of type ${kind}`);
+        await createIndex(table, { column, kind: known, name: indexName, replace, options: toOptions(given) });
+        return {};
+      }),
+  }),
+  route({
+    path: "/v1/table/:name/index/list",
+    summary: "The indexes of a table",
+    body: json({}),
+    answer: z.object({ indexes: z.array(z.looseObject({ index_name: z.string(), columns: z.array(z.string()) })) }),
+    handler: ({ tables, name }) =>
+      tables.read(name, async (table) => ({
+        indexes: (await table.listIndices()).map((index) => ({
+          index_name: index.name,
+          index_type: index.indexType,
+          columns: index.columns,
+          index_uuid: index.indexUuid,
+          type_url: index.typeUrl,
+          created_at: index.createdAt?.toISOString(),
+          num_indexed_rows: index.numIndexedRows,
+          num_unindexed_rows: index.numUnindexedRows,
+          size_bytes: index.sizeBytes,
+          num_segments: index.numSegments,
+          index_version: index.indexVersion,
+          status: "done",
+        })),
+      })),
+  }),
+  route({
+    path: "/v1/table/:name/index/:index/stats",
+    summary: "How much of a table an index covers",
+    body: json({}),
+    handler: ({ tables, name, params }) =>
+      tables.read(name, async (table) => {
+        const stats = await table.indexStats(params["index"]!);
+        if (stats === undefined) throw refuse(404, "indexNotFound", `Index '${params["index"]}' was not found`);
+        return {
+          num_indexed_rows: stats.numIndexedRows,
+          num_unindexed_rows: stats.numUnindexedRows,
+          index_type: stats.indexType,
+          distance_type: stats.distanceType,
+          num_indices: stats.numIndices,
+        };
+      }),
+  }),
+  route({
+    path: "/v1/table/:name/index/:index/drop",
+    summary: "Drop an index",
+    body: json({}),
+    handler: ({ tables, name, params }) =>
+      tables.change(name, async (table) => {
+        await table.dropIndex(params["index"]!);
+        return {};
+      }),
+  }),
+];
+
+function toOptions(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const known = Object.entries(options).flatMap(([from, to]) =>
+    given[from] === undefined || given[from] === null ? [] : [[to, given[from]] as const],
+  );
+  return Object.fromEntries(known);
+}

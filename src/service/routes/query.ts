@@ -1,0 +1,156 @@
+/** Queries: plain, by vector, by text. */
+import { z } from "zod";
+import { search, type Nearest, type Search } from "../../engine/search.ts";
+import { joinFiles } from "../../wire/ipc-file.ts";
+import { invalidInput } from "../problem.ts";
+import { checkOut } from "./tables.ts";
+import { flag, json, optional, routesOf, text, unsupported, versionNumber } from "./route.ts";
+
+const route = routesOf("query");
+
+// Not z.int: what stands for "all" is too large for it.
+const count = z
+  .number("has to be a number")
+  .min(0, "has to be at least 0")
+  .refine(Number.isInteger, "has to be a whole number");
+const number = z.number("has to be a number");
+const vector = z.array(number);
+
+const vectors = z
+  .union(
+    [
+      vector,
+      z.array(vector),
+      z.looseObject({ single_vector: vector.nullish(), multi_vector: z.array(vector).nullish() }),
+    ],
+    "has to be an array of numbers, or several of them",
+  )
+  .transform((given): readonly (readonly number[])[] => {
+    if (!Array.isArray(given)) return given.multi_vector ?? (given.single_vector ? [given.single_vector] : []);
+    if (given.length === 0) return [];
+    return Array.isArray(given[0]) ? (given as number[][]) : [given as number[]];
+  });
+
+const columns = z
+  .union(
+    [
+      z.array(z.string()),
+      z.looseObject({
+        column_names: z.array(z.string()).nullish(),
+        column_aliases: z.record(z.string(), z.string()).nullish(),
+      }),
+      z.record(z.string(), z.string()),
+    ],
+    "has to be an array of columns, or an object of names and expressions",
+  )
+  .transform((given): Search["columns"] => {
+    if (Array.isArray(given)) return given;
+    const { column_names: names, column_aliases: aliases } = given as {
+      readonly column_names?: string[] | null;
+      readonly column_aliases?: Record<string, string> | null;
+    };
+    if (Array.isArray(names)) return names;
+    // The key may also be the name of a column that an older client asks for.
+    return Object.entries(
+      typeof aliases === "object" && aliases !== null ? aliases : (given as Record<string, string>),
+    );
+  });
+
+const textQuery = z
+  .looseObject({
+    query: z.unknown().optional(),
+    columns: z.array(z.string()).nullish(),
+    string_query: z.looseObject({ query: z.string(), columns: z.array(z.string()).nullish() }).nullish(),
+  })
+  .transform((given): NonNullable<Search["text"]> => {
+    const { query, columns: within } = given.string_query ?? given;
+    if (typeof query !== "string") throw unsupported("structured full-text queries");
+    return { query, columns: within == null || within.length === 0 ? undefined : within };
+  });
+
+const orderBy = z.array(
+  z.looseObject({ column_name: z.string(), ascending: flag.optional(), nulls_first: flag.optional() }),
+  "has to be an array of orderings",
+);
+
+const body = json({
+  version: optional(versionNumber),
+  tag: optional(text),
+  filter: optional(text),
+  columns: optional(columns),
+  k: optional(count),
+  limit: optional(count),
+  offset: optional(count),
+  order_by: optional(orderBy),
+  with_row_id: optional(flag),
+  fast_search: optional(flag),
+  full_text_query: optional(textQuery),
+  vector: optional(vectors),
+  vector_column: optional(text),
+  distance_type: optional(text),
+  prefilter: optional(flag),
+  nprobes: optional(count),
+  minimum_nprobes: optional(count),
+  maximum_nprobes: optional(count),
+  lower_bound: optional(number),
+  upper_bound: optional(number),
+  ef: optional(count),
+  refine_factor: optional(count),
+  bypass_vector_index: optional(flag),
+});
+
+export const queryRoutes = [
+  route({
+    path: "/v1/table/:name/query",
+    summary: "Rows that a filter lets through, that are nearest to a vector, or that match a text; as Arrow IPC data",
+    body,
+    answer: undefined,
+    handler: async ({ tables, name, body }) => {
+      const wanted = toSearch(body);
+      // A result outlives the handle that it came from.
+      const found = await tables.read(name, async (table) => {
+        await checkOut(table, body);
+        return await search(table, wanted);
+      });
+      return joinFiles(found.first, found.others);
+    },
+  }),
+];
+
+function toSearch(given: z.output<typeof body>): Search {
+  const limit = given.k ?? given.limit;
+  if (given.vector?.some((one) => one.length === 0) === true) throw invalidInput("a query vector has no numbers");
+  return {
+    filter: given.filter === "" ? undefined : given.filter,
+    columns: given.columns,
+    // The official client writes "all" as a number that is too large for JSON.
+    limit: limit === undefined || limit > Number.MAX_SAFE_INTEGER ? undefined : limit,
+    offset: given.offset,
+    orderBy: given.order_by?.map(({ column_name: columnName, ascending, nulls_first: nullsFirst }) => ({
+      columnName,
+      ascending: ascending ?? true,
+      nullsFirst: nullsFirst ?? false,
+    })),
+    withRowId: given.with_row_id,
+    fastSearch: given.fast_search,
+    text: given.full_text_query,
+    nearest: given.vector === undefined || given.vector.length === 0 ? undefined : toNearest(given, given.vector),
+  };
+}
+
+function toNearest(given: z.output<typeof body>, vectors: Nearest["vectors"]): Nearest {
+  return {
+    vectors,
+    column: given.vector_column,
+    distanceType: given.distance_type,
+    nprobes: given.nprobes,
+    minimumNprobes: given.minimum_nprobes,
+    maximumNprobes: given.maximum_nprobes,
+    lowerBound: given.lower_bound,
+    upperBound: given.upper_bound,
+    ef: given.ef,
+    refineFactor: given.refine_factor,
+    bypassIndex: given.bypass_vector_index,
+    postfilter: given.prefilter === false,
+  };
+}

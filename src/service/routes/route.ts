@@ -1,0 +1,110 @@
+/** What a route is. A new one is an entry in the list of its file; nothing else knows them one by one. */
+import { z } from "zod";
+import type { Tables } from "../tables.ts";
+import { toCheckedFile, type IpcAnswer, type IpcFile } from "../../wire/ipc-file.ts";
+import { refuse } from "../problem.ts";
+
+export interface Route {
+  readonly method: "GET" | "POST";
+  /** As the web framework writes it: `/v1/table/:name/describe`. */
+  readonly path: string;
+  readonly group: string;
+  readonly summary: string;
+  /** Whether it needs no key. */
+  readonly open: boolean;
+  /** What the body may be; none is always an empty JSON object. */
+  readonly accepts: "json" | "arrow" | "either" | "nothing";
+  readonly query: z.ZodObject;
+  readonly body: z.ZodType;
+  /** What a good answer holds; undefined for Arrow data. */
+  readonly answer: z.ZodType | undefined;
+  readonly handler: (request: RouteRequest) => Promise<unknown>;
+}
+
+export interface RouteRequest<Query = Readonly<Record<string, unknown>>, Body = unknown> {
+  readonly tables: Tables;
+  /** The OpenAPI document of all routes. */
+  readonly document: () => object;
+  /** The path's parts by their names. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The table, where the path has one. */
+  readonly name: string;
+  readonly query: Query;
+  readonly body: Body;
+  /** Whether the body is Arrow data; what `body` is then is nobody's business. */
+  readonly hasArrow: boolean;
+  /** The Arrow data of the body, checked. Throws where there is none. */
+  readonly arrow: () => IpcFile;
+}
+
+interface RouteInput<Query extends z.ZodObject, Body extends z.ZodType> {
+  readonly method?: "GET" | "POST";
+  readonly path: string;
+  readonly summary: string;
+  readonly open?: boolean;
+  readonly accepts?: Route["accepts"];
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly answer?: z.ZodType | undefined;
+  readonly handler: (request: RouteRequest<z.output<Query>, z.output<Body>>) => Promise<unknown>;
+}
+
+export const anything = z.looseObject({});
+
+/** A group's way to write its routes: types flow from the schemas into the handler. */
+export function routesOf(group: string) {
+  return <Query extends z.ZodObject = typeof anything, Body extends z.ZodType = z.ZodUnknown>(
+    input: RouteInput<Query, Body>,
+  ): Route => ({
+    method: "POST",
+    open: false,
+    accepts: input.body === undefined ? "nothing" : "json",
+    query: anything,
+    body: z.unknown(),
+    answer: anything,
+    ...input,
+    group,
+    // The handler is only ever called with what the schemas beside it have let through.
+    handler: input.handler as Route["handler"],
+  });
+}
+
+/** A JSON body; where there is none it is an empty object. */
+export function json<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.looseObject(shape, "has to be a JSON object").prefault({} as never);
+}
+
+/** Absent and null are one. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
+export const text = z.string("has to be a text");
+export const flag = z.boolean("has to be true or false");
+export const versionNumber = z.int("has to be a whole number").min(1, "has to be at least 1");
+export const committed = z.looseObject({ version: z.int() });
+
+/** A query parameter that is a whole number. */
+export const numberParameter = z
+  .string("is given twice")
+  .regex(/^\d{1,15}$/, "has to be a whole number")
+  .transform(Number);
+
+/** A query parameter that is true or false. */
+export const flagParameter = z
+  .string("is given twice")
+  .regex(/^(true|false)$/i, "has to be true or false")
+  .transform((value) => value.toLowerCase() === "true");
+
+export const textParameter = z.string("is given twice");
+
+export const unsupported = (what: string) => refuse(501, "unsupported", `this service has no ${what}`);
+
+export function isIpcAnswer(answer: unknown): answer is IpcAnswer {
+  return typeof answer === "object" && answer !== null && "chunks" in answer && "contentType" in answer;
+}
+
+export function arrowOf(body: unknown, largest: number): IpcFile {
+  if (!Buffer.isBuffer(body)) throw refuse(415, "invalidInput", "this route takes an Arrow IPC stream");
+  return toCheckedFile(body, largest);
+}

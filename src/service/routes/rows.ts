@@ -1,0 +1,131 @@
+/** Rows: inserting, merging, counting, updating, deleting. */
+import { z } from "zod";
+import { addRows, mergeRows } from "../../engine/rows.ts";
+import { checkColumns } from "../../schema/table.ts";
+import { invalidInput } from "../problem.ts";
+import { checkOut } from "./tables.ts";
+import {
+  committed,
+  flagParameter,
+  json,
+  optional,
+  routesOf,
+  text,
+  textParameter,
+  unsupported,
+  versionNumber,
+} from "./route.ts";
+
+const route = routesOf("rows");
+
+const predicate = text.min(1, "must not be empty");
+
+export const rowRoutes = [
+  route({
+    path: "/v1/table/:name/insert",
+    summary: "Append the rows of an Arrow IPC stream, or put them in the place of all rows",
+    accepts: "arrow",
+    query: z.looseObject({ mode: textParameter.optional(), upload_id: textParameter.optional() }),
+    answer: committed,
+    handler: async ({ tables, name, query, arrow }) => {
+      if (query.upload_id !== undefined) throw unsupported("writes in several parts");
+      const mode = (query.mode ?? "append").toLowerCase();
+      if (mode !== "append" && mode !== "overwrite")
+        throw invalidInput(`mode ${JSON.stringify(query.mode)} is not append or overwrite`);
+      const { bytes, columns, rows } = arrow();
+      if (mode === "append")
+        return await tables.write(name, async (table) => ({
+          version: await addRows(table, bytes, mode),
+          num_inserted_rows: rows,
+        }));
+      if (columns.length === 0) throw invalidInput("a table needs at least one column");
+      checkColumns(columns, name);
+      return await tables.change(name, async (table) => ({
+        version: await addRows(table, bytes, mode),
+        num_inserted_rows: rows,
+      }));
+    },
+  }),
+  route({
+    path: "/v1/table/:name/merge_insert",
+    summary: "Update, insert and delete rows by how those of an Arrow IPC stream match",
+    accepts: "arrow",
+    query: z.looseObject({
+      on: z.union([z.string(), z.array(z.string())], "has to name a column"),
+      when_matched_update_all: flagParameter.optional(),
+      when_matched_update_all_filt: textParameter.optional(),
+      when_not_matched_insert_all: flagParameter.optional(),
+      when_not_matched_by_source_delete: flagParameter.optional(),
+      when_not_matched_by_source_delete_filt: textParameter.optional(),
+      use_index: flagParameter.optional(),
+    }),
+    answer: committed,
+    handler: async ({ tables, name, query, arrow }) => {
+      const { bytes } = arrow();
+      const merge = {
+        on: [query.on].flat(),
+        update: query.when_matched_update_all === true && (query.when_matched_update_all_filt ?? true),
+        insert: query.when_not_matched_insert_all,
+        delete:
+          query.when_not_matched_by_source_delete === true && (query.when_not_matched_by_source_delete_filt ?? true),
+        useIndex: query.use_index,
+      };
+      // Alone, so that the look and the write of one merge see no other's rows in between.
+      const counts = await tables.change(name, async (table) => await mergeRows(table, merge, bytes));
+      return {
+        version: counts.version,
+        num_inserted_rows: counts.numInsertedRows,
+        num_updated_rows: counts.numUpdatedRows,
+        num_deleted_rows: counts.numDeletedRows,
+        num_attempts: counts.numAttempts,
+        num_rows: counts.numRows,
+      };
+    },
+  }),
+  route({
+    path: "/v1/table/:name/count_rows",
+    summary: "The number of rows, of those that a filter lets through",
+    body: json({
+      predicate: optional(text),
+      filter: optional(text),
+      version: optional(versionNumber),
+      tag: optional(text),
+    }),
+    answer: z.int(),
+    handler: ({ tables, name, body }) =>
+      tables.read(name, async (table) => {
+        await checkOut(table, body);
+        return await table.countRows(body.predicate ?? body.filter);
+      }),
+  }),
+  route({
+    path: "/v1/table/:name/update",
+    summary: "Set columns of the rows that a filter lets through to SQL expressions",
+    body: json({
+      predicate: optional(text),
+      updates: z
+        .array(z.tuple([z.string(), z.string()]), "has to be an array of pairs: column and expression")
+        .min(1, "has to name a column"),
+    }),
+    answer: committed.extend({ rows_updated: z.int() }),
+    handler: ({ tables, name, body }) =>
+      tables.write(name, async (table) => {
+        const { version, rowsUpdated } = await table.update({
+          valuesSql: new Map(body.updates),
+          ...(body.predicate === undefined ? {} : { where: body.predicate }),
+        });
+        return { version, rows_updated: rowsUpdated };
+      }),
+  }),
+  route({
+    path: "/v1/table/:name/delete",
+    summary: "Delete the rows that a filter lets through",
+    body: json({ predicate }),
+    answer: committed.extend({ num_deleted_rows: z.int() }),
+    handler: ({ tables, name, body }) =>
+      tables.write(name, async (table) => {
+        const { version, numDeletedRows } = await table.delete(body.predicate);
+        return { version, num_deleted_rows: numDeletedRows };
+      }),
+  }),
+];

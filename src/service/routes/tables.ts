@@ -1,0 +1,155 @@
+/** Tables as a whole: listing, creating, describing, dropping. */
+import { z } from "zod";
+import { readIpcSchema, type EngineTable } from "../../engine/engine.ts";
+import { checkColumns } from "../../schema/table.ts";
+import { describeSchema } from "../../wire/describe.ts";
+import { invalidInput, refuse, tableNotFound } from "../problem.ts";
+import type { CreateMode, Tables } from "../tables.ts";
+import {
+  committed,
+  json,
+  numberParameter,
+  optional,
+  routesOf,
+  text,
+  textParameter,
+  versionNumber,
+  type RouteRequest,
+} from "./route.ts";
+
+const route = routesOf("tables");
+
+const page = z.looseObject({
+  limit: numberParameter.refine((limit) => limit > 0, "has to be at least 1").optional(),
+  page_token: textParameter.optional(),
+});
+
+const list = {
+  method: "GET",
+  query: page,
+  answer: z.object({ tables: z.array(z.string()), page_token: z.string().optional() }),
+} as const;
+
+const create = {
+  accepts: "arrow",
+  query: z.looseObject({ mode: textParameter.optional() }),
+  answer: committed,
+  handler: createTable,
+} as const;
+
+export const tableRoutes = [
+  route({
+    ...list,
+    path: "/v1/tables",
+    summary: "List the tables",
+    handler: ({ tables, query }) => listTables(tables, query),
+  }),
+  route({
+    ...list,
+    path: "/v1/table",
+    summary: "List the tables",
+    handler: ({ tables, query }) => listTables(tables, query),
+  }),
+  route({
+    ...list,
+    path: "/v1/namespace/:namespace/table/list",
+    summary: "List the tables of the root namespace, which is the only one",
+    query: page.extend({ delimiter: textParameter.optional() }),
+    handler: async ({ tables, query, params }) => {
+      const namespace = params["namespace"];
+      if (namespace !== (query.delimiter ?? "$"))
+        throw refuse(404, "namespaceNotFound", `Namespace '${namespace}' was not found; there is only the root`);
+      return await listTables(tables, query);
+    },
+  }),
+  route({ ...create, path: "/v1/tables/:name", summary: "Create a table from an Arrow IPC stream" }),
+  route({ ...create, path: "/v1/table/:name/create", summary: "Create a table from an Arrow IPC stream" }),
+  route({
+    path: "/v1/table/:name/describe",
+    summary: "A table's version and schema",
+    body: json({ version: optional(versionNumber), tag: optional(text) }),
+    answer: z.looseObject({
+      table: z.string(),
+      version: z.int(),
+      schema: z.object({ fields: z.array(z.looseObject({})), metadata: z.record(z.string(), z.string()) }),
+    }),
+    handler: ({ tables, name, body }) =>
+      tables.read(name, async (table) => {
+        await checkOut(table, body);
+        return {
+          table: name,
+          namespace: [],
+          version: await table.version(),
+          schema: describeSchema(await readIpcSchema(table)),
+        };
+      }),
+  }),
+  route({
+    path: "/v1/table/:name/exists",
+    summary: "Whether there is a table of that name: 200 or 404",
+    body: json({}),
+    handler: async ({ tables, name }) => {
+      if (!(await tables.names()).includes(name)) throw tableNotFound(name);
+      return {};
+    },
+  }),
+  route({
+    path: "/v1/table/:name/drop",
+    summary: "Drop a table with all its rows and versions",
+    body: json({}),
+    handler: async ({ tables, name }) => {
+      await tables.drop(name);
+      return {};
+    },
+  }),
+  route({
+    path: "/v1/table/:name/stats",
+    summary: "Numbers of rows, bytes and fragments",
+    body: json({}),
+    handler: ({ tables, name }) =>
+      tables.read(name, async (table) => {
+        const { totalBytes, numRows, numIndices, fragmentStats } = await table.stats();
+        return {
+          total_bytes: totalBytes,
+          num_rows: numRows,
+          num_indices: numIndices,
+          fragment_stats: {
+            num_fragments: fragmentStats.numFragments,
+            num_small_fragments: fragmentStats.numSmallFragments,
+            lengths: fragmentStats.lengths,
+          },
+        };
+      }),
+  }),
+];
+
+/** Shows a table at an old version, for reading. */
+export async function checkOut(
+  table: EngineTable,
+  { version, tag }: { readonly version?: number | undefined; readonly tag?: string | undefined },
+): Promise<void> {
+  try {
+    if (version !== undefined) await table.checkout(version);
+    else if (tag !== undefined) await table.checkout(tag);
+  } catch (error) {
+    if (version === undefined || !/not found/i.test(String(error))) throw error;
+    throw refuse(404, "versionNotFound", `Table '${table.name}' has no version ${version}`);
+  }
+}
+
+async function listTables(tables: Tables, { limit, page_token: after }: z.output<typeof page>) {
+  const names = (await tables.names()).filter((name) => after === undefined || after === "" || name > after);
+  const shown = names.slice(0, limit);
+  return shown.length < names.length ? { tables: shown, page_token: shown.at(-1)! } : { tables: shown };
+}
+
+const modes: Readonly<Record<string, CreateMode>> = { create: "create", overwrite: "overwrite", existok: "existOk" };
+
+async function createTable({ tables, name, query, arrow }: RouteRequest<{ mode?: string | undefined }>) {
+  const mode = modes[(query.mode ?? "create").toLowerCase().replaceAll("_", "")];
+  if (mode === undefined) throw invalidInput(`mode ${JSON.stringify(query.mode)} is not create, overwrite or exist_ok`);
+  const { bytes, columns } = arrow();
+  if (columns.length === 0) throw invalidInput("a table needs at least one column");
+  checkColumns(columns, name);
+  return { version: await tables.create(name, bytes, mode) };
+}

@@ -1,0 +1,32 @@
+/** What clients ask for and this service does not do: said in words, with a status that nobody tries again. */
+import { routesOf, unsupported, type Route } from "./route.ts";
+
+const route = routesOf("not served");
+
+const paths: Readonly<Record<string, string>> = {
+  "/v1/table/:name/rename": "renaming of tables; the engine has none",
+  "/v1/table/:name/clone": "cloning of tables",
+  "/v1/table/:name/register": "registering of tables",
+  "/v1/table/:name/deregister": "registering of tables",
+  "/v1/table/:name/declare": "declaring of tables; send their schema to create",
+  "/v1/table/:name/explain_plan": "query plans",
+  "/v1/table/:name/analyze_plan": "query plans",
+  "/v1/table/:name/backfill_column": "computed columns",
+  "/v1/table/:name/schema_metadata/update": "changing of a schema's metadata",
+  "/v1/table/:name/multipart_write/:act": "writes in several parts",
+  "/v1/table/:name/branches/:act": "branches",
+  "/v1/table/:name/index/:index/prewarm": "warming of indexes",
+  "/v1/table/:name/page_cache/prewarm": "warming of tables",
+  "/v1/table/:name/create_scalar_index": "second route for indexes; use create_index",
+  "/v1/namespace/:namespace/create": "namespaces",
+  "/v1/namespace/:namespace/drop": "namespaces",
+};
+
+export const unsupportedRoutes: readonly Route[] = Object.entries(paths).map(([path, what]) =>
+  route({
+    path,
+    summary: `Answers 501: there is no ${what}`,
+    accepts: "either",
+    handler: () => Promise.reject(unsupported(what)),
+  }),
+);

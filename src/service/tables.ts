@@ -1,0 +1,112 @@
+/** The tables of the folder: found, opened and locked for each request anew, as other processes may act on them too. */
+import { statSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createTableFrom } from "../engine/create.ts";
+import {
+  connect,
+  createFilledTable,
+  engineProblem,
+  isConflict,
+  openTable,
+  type Connection,
+  type EngineTable,
+} from "../engine/engine.ts";
+import { MigrateError } from "../errors.ts";
+import { createLocks } from "./locks.ts";
+import { refuse, tableExists, tableNotFound } from "./problem.ts";
+
+export type CreateMode = "create" | "overwrite" | "existOk";
+
+type Work<Result> = (table: EngineTable) => Promise<Result>;
+
+export interface Tables {
+  /** All names, in the order of their bytes. */
+  names(): Promise<readonly string[]>;
+  read<Result>(name: string, work: Work<Result>): Promise<Result>;
+  /** Writes rows, beside others who do. */
+  write<Result>(name: string, work: Work<Result>): Promise<Result>;
+  /** Changes the table itself, with nobody beside. */
+  change<Result>(name: string, work: Work<Result>): Promise<Result>;
+  /** Creates a table from an Arrow IPC file and gives its version. Throws a refusal when mode is create and it is there. */
+  create(name: string, file: Buffer, mode: CreateMode): Promise<number>;
+  drop(name: string): Promise<void>;
+  close(): void;
+}
+
+const tries = 30;
+const longestWait = 500;
+
+/** Opens the folder and makes it where it is not there. Throws ERR_SERVICE_DATA. */
+export async function openTables(folder: string): Promise<Tables> {
+  const db = await openFolder(folder);
+  const locks = createLocks();
+
+  const open = async (name: string) => {
+    const table = await openTable(db, name);
+    if (table === undefined) throw tableNotFound(name);
+    return table;
+  };
+
+  const read = async <Result>(name: string, work: Work<Result>): Promise<Result> => {
+    const table = await open(name);
+    try {
+      return await work(table);
+    } catch (error) {
+      // Dropped while it was read: what the engine then misses is some file.
+      if (/not found/i.test(String(error)) && (await openTable(db, name)) === undefined) throw tableNotFound(name);
+      throw error;
+    } finally {
+      table.close();
+    }
+  };
+
+  return {
+    names: () => db.tableNames(),
+    read,
+    write: (name, work) => locks.shared(name, () => retrying(() => read(name, work))),
+    change: (name, work) => locks.alone(name, () => retrying(() => read(name, work))),
+    create: (name, file, mode) =>
+      locks.alone(name, () =>
+        retrying(async () => {
+          await create(db, folder, name, file, mode);
+          return await read(name, (table) => table.version());
+        }),
+      ),
+    drop: (name) =>
+      locks.alone(name, async () => {
+        (await open(name)).close();
+        await db.dropTable(name);
+      }),
+    close: () => db.close(),
+  };
+}
+
+async function openFolder(folder: string): Promise<Connection> {
+  try {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) throw new Error("is a file");
+    // The engine makes the folder and says what is wrong with it.
+    return await connect({ uri: folder });
+  } catch (cause) {
+    throw new MigrateError("ERR_SERVICE_DATA", { folder, problem: engineProblem(cause) }, { cause });
+  }
+}
+
+async function create(db: Connection, folder: string, name: string, file: Buffer, mode: CreateMode): Promise<void> {
+  const created = await createTableFrom(folder, name, file);
+  if (created || mode === "existOk") return;
+  if (mode === "create") throw tableExists(name);
+  await createFilledTable(db, name, file, "overwrite");
+}
+
+/** An engine's conflict means that nothing was committed, so the whole look and act is done again. */
+async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      if (attempt === tries) throw refuse(503, "unavailable", "too many changes of this table at once; try again");
+      await sleep(Math.random() * Math.min(longestWait, 10 * 2 ** attempt));
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { onTestFinished, expect, test } from "vitest";
+import { root, temporaryFolder } from "../support/project.ts";
+
+const key = "sk-live-4711-never-shown";
+
+/** `migrate serve` as a process, with its key in the environment. */
+function serve(args: readonly string[], environment: Record<string, string> = { MIGRATE_API_KEY: key }) {
+  const { MIGRATE_API_KEY: _, ...inherited } = process.env;
+  const child = spawn(process.execPath, [join(root, "src/cli/bin.ts"), "serve", ...args], {
+    env: { ...inherited, ...environment },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const errors = text(child.stderr);
+  return {
+    child,
+    firstLine: async () => String((await once(child.stdout, "data"))[0]).trim(),
+    end: async () => {
+      const [code] = (await once(child, "exit")) as [number | null];
+      return { code, errors: await errors };
+    },
+  };
+}
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "it serves until %s, logs without the key and exits with 0",
+  async (signal) => {
+    const data = temporaryFolder();
+    const { child, firstLine, end } = serve(["--data", data, "--port", "0"]);
+    const line = await firstLine();
+    expect(line).toMatch(/^serving .* on http:\/\/127\.0\.0\.1:\d+$/);
+    const answer = await fetch(`${line.split(" ").at(-1)}/v1/tables`, { headers: { "x-api-key": key } });
+    expect(await answer.json()).toEqual({ tables: [] });
+    child.kill(signal);
+    const { code, errors } = await end();
+    expect(code).toBe(0);
+    expect(errors).toMatch(/^GET \/v1\/tables 200 \d+ms /m);
+    expect(errors).not.toContain(key);
+  },
+);
+
+test("with --json it prints one document", async () => {
+  const { child, firstLine, end } = serve(["--data", temporaryFolder(), "--port", "0", "--json"]);
+  expect(JSON.parse(await firstLine())).toMatchObject({
+    url: expect.stringMatching(/^http:/),
+    port: expect.any(Number),
+  });
+  child.kill("SIGTERM");
+  expect((await end()).code).toBe(0);
+});
+
+test.each<{ what: string; args: string[]; environment?: Record<string, string>; error: RegExp }>([
+  { what: "no key", args: ["--data", "."], environment: {}, error: /MIGRATE_API_KEY/ },
+  { what: "no folder", args: [], environment: { MIGRATE_API_KEY: key }, error: /--data/ },
+  { what: "a port that is none", args: ["--data", ".", "--port", "x"], environment: {}, error: /--port/ },
+  { what: "a folder that is a file", args: ["--data", import.meta.filename], error: /is a file/ },
+])("with $what it does not start", async ({ args, environment, error }) => {
+  const { code, errors } = await serve(args, environment).end();
+  expect([code, errors]).toEqual([2, expect.stringMatching(error)]);
+});

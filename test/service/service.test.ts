@@ -1,0 +1,496 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { connect } from "node:net";
+import { createServer } from "node:http";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createApp } from "../../src/service/app.ts";
+import { routes } from "../../src/service/routes/index.ts";
+import { openTables } from "../../src/service/tables.ts";
+import type { Column } from "../../src/schema/data-type.ts";
+import { toIpcStream } from "../../src/wire/arrow-schema.ts";
+import { temporaryFolder } from "../support/project.ts";
+import { columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
+import { aService, apiKey, arrow, startIn } from "./served.ts";
+
+const arrowType = "application/vnd.apache.arrow.stream";
+
+const documents: readonly Column[] = [
+  { name: "id", type: { kind: "int32" }, nullable: false },
+  { name: "title", type: { kind: "utf8" }, nullable: true },
+  {
+    name: "source",
+    type: {
+      kind: "struct",
+      fields: [
+        { name: "url", type: { kind: "utf8" }, nullable: true },
+        { name: "page", type: { kind: "int32" }, nullable: true },
+      ],
+    },
+    nullable: true,
+  },
+];
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** Requests as any program makes them. */
+function asking(url: string, headers: Record<string, string> = { "x-api-key": apiKey }) {
+  const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
+    const answer = await fetch(url + path, { ...init, headers: { ...headers, ...init.headers } });
+    return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) as unknown };
+  };
+  return {
+    get: (path: string) => send(path),
+    post: (path: string, body: unknown) =>
+      send(path, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      }),
+    arrow: (path: string, body: Buffer) =>
+      send(path, { method: "POST", body: new Uint8Array(body), headers: { "content-type": arrowType } }),
+    send,
+  };
+}
+
+/** A service with one table of no rows, and whoever asks it. */
+async function aTable(columns: readonly Column[] = documents) {
+  const served = await aService();
+  const ask = asking(served.service.url);
+  expect((await ask.arrow("/v1/tables/documents", toIpcStream(columns))).status).toBe(200);
+  return { ...served, ask };
+}
+
+const streamOf = (rows: Record<string, unknown>[], schema: InstanceType<typeof arrow.Schema>) =>
+  Buffer.from(arrow.tableToIPC(lancedb.makeArrowTable(rows, { schema }), "stream"));
+
+describe("the document's three endpoints", () => {
+  test("a created table is listed and has the columns that were sent", async () => {
+    const { ask, folder } = await aTable();
+    expect((await ask.get("/v1/tables")).body).toEqual({ tables: ["documents"] });
+    expect(await columnsOf(folder, "documents")).toEqual([
+      "id: int32 not null",
+      "title: utf8",
+      "source: struct<url: utf8, page: int32>",
+    ]);
+  });
+
+  test("a second create of one name is refused in the words that clients look for", async () => {
+    const { ask } = await aTable();
+    const { status, body } = await ask.arrow("/v1/tables/documents", toIpcStream(documents));
+    expect([status, body]).toEqual([
+      400,
+      { code: 5, error: "Table 'documents' already exists", instance: "/v1/tables/documents" },
+    ]);
+  });
+
+  test("columns are renamed, retyped and made nullable in one call, nested ones too", async () => {
+    const { ask, folder } = await aTable();
+    const { status, body } = await ask.post("/v1/table/documents/alter_columns", {
+      alterations: [
+        { path: "id", data_type: { type: "int64" }, nullable: true, rename: "key" },
+        { path: "title", rename: null, data_type: "LARGE_UTF8", nullable: null },
+        { path: "source.page", rename: "number" },
+      ],
+    });
+    expect([status, body]).toEqual([200, { version: 2 }]);
+    expect(await columnsOf(folder, "documents")).toEqual([
+      "key: int64",
+      "title: largeUtf8",
+      "source: struct<url: utf8, number: int32>",
+    ]);
+  });
+
+  test.each([
+    "/v1/tables/",
+    "//v1//tables",
+    "/v1/table",
+    "/v1/namespace/$/table/list/",
+    "/v1/namespace/%24/table/list",
+  ])("the list is at %s too", async (path) => {
+    const { ask } = await aTable();
+    expect((await ask.get(path)).body).toEqual({ tables: ["documents"] });
+  });
+});
+
+describe("alter_columns", () => {
+  const alter = async (...alterations: unknown[]) => {
+    const { ask, folder } = await aTable();
+    const { status, body } = await ask.post("/v1/table/documents/alter_columns/", { alterations });
+    return { status, body: body as { code?: number; error?: string; version?: number }, folder };
+  };
+
+  test.each<{ what: string; alterations: unknown[] }>([
+    { what: "a rename to the same name", alterations: [{ path: "title", rename: "title" }] },
+    { what: "a nested rename to the same name", alterations: [{ path: "source.page", rename: "page" }] },
+    { what: "a retype to the same type", alterations: [{ path: "id", data_type: { type: "int32" } }] },
+    { what: "a nullable that is so already", alterations: [{ path: "title", nullable: true }] },
+    { what: "nothing at all", alterations: [] },
+    {
+      what: "a swap",
+      alterations: [
+        { path: "id", rename: "title" },
+        { path: "title", rename: "id" },
+      ],
+    },
+  ])("$what is one version", async ({ alterations }) => {
+    expect(await alter(...alterations)).toMatchObject({ status: 200, body: { version: 2 } });
+  });
+
+  test.each<{ what: string; alterations: unknown[]; code: number; error: RegExp }>([
+    {
+      what: "a missing column",
+      alterations: [{ path: "nope", rename: "nope" }],
+      code: 12,
+      error: /^Column "nope" does not exist in table 'documents'$/,
+    },
+    { what: "a missing field", alterations: [{ path: "source.no", rename: "no" }], code: 12, error: /source\.no/ },
+    { what: "an empty name", alterations: [{ path: "title", rename: "" }], code: 13, error: /is empty/ },
+    { what: "a name with a dot", alterations: [{ path: "source.page", rename: "a.b" }], code: 13, error: /dot/ },
+    { what: "a name with a backtick", alterations: [{ path: "title", rename: "a`b" }], code: 13, error: /backtick/ },
+    { what: "a name of the engine's", alterations: [{ path: "title", rename: "_rowid" }], code: 13, error: /reserved/ },
+    {
+      what: "the name of a sibling",
+      alterations: [{ path: "source.page", rename: "url" }],
+      code: 13,
+      error: /Duplicate/,
+    },
+    { what: "a type that there is not", alterations: [{ path: "id", data_type: "int65" }], code: 13, error: /int65/ },
+    { what: "a cast that there is not", alterations: [{ path: "id", data_type: "utf8" }], code: 13, error: /cast/i },
+    { what: "an entry without a change", alterations: [{ path: "id" }], code: 13, error: /Alteration must have/ },
+    {
+      what: "one column twice",
+      alterations: [
+        { path: "id", rename: "a" },
+        { path: "`id`", nullable: true },
+      ],
+      code: 13,
+      error: /twice/,
+    },
+    {
+      what: "a path that is a number",
+      alterations: [{ path: 7, rename: "a" }],
+      code: 13,
+      error: /alterations\.0\.path/,
+    },
+  ])("$what is refused in words, and nothing changes", async ({ alterations, code, error }) => {
+    const { status, body, folder } = await alter(...alterations);
+    expect([status, body.code]).toEqual([400, code]);
+    expect(body.error).toMatch(error);
+    expect(await versionsOf(folder)).toEqual({ documents: 1 });
+  });
+
+  test("a retype of one field leaves the struct readable by a filter", async () => {
+    const { ask, folder } = await aTable();
+    const db = await lancedb.connect(folder);
+    await (await db.openTable("documents")).add([{ id: 1, title: "a", source: { url: "u", page: 3 } }]);
+    const body = { alterations: [{ path: "source.page", data_type: { type: "int64" } }] };
+    expect((await ask.post("/v1/table/documents/alter_columns", body)).status).toBe(200);
+    expect((await ask.post("/v1/table/documents/count_rows", { predicate: "source.page = 3" })).body).toBe(1);
+  });
+});
+
+describe("who may come in", () => {
+  test.each([
+    { what: "no key", headers: {}, path: "/v1/tables" },
+    { what: "a wrong key", headers: { "x-api-key": `${apiKey}x` }, path: "/v1/tables" },
+    { what: "an empty key", headers: { "x-api-key": "" }, path: "/v1/tables" },
+    { what: "no key for a path that leads nowhere", headers: {}, path: "/nope" },
+    { what: "no key for a path that can't be read", headers: {}, path: "/v1/table/%zz/describe" },
+    { what: "no key for the OpenAPI document", headers: {}, path: "/openapi.json" },
+  ])("$what is answered 401", async ({ headers, path }) => {
+    const { service } = await aService();
+    const { status, body } = await asking(service.url, headers as Record<string, string>).get(path);
+    expect([status, body]).toMatchObject([401, { code: 16, instance: path }]);
+  });
+
+  test("a wrong key is answered before the body has come", async () => {
+    const { service } = await aService();
+    const sent = request(`${service.url}/v1/tables/a`, {
+      method: "POST",
+      headers: { "x-api-key": "wrong", "content-type": arrowType, "content-length": "1000000" },
+    });
+    sent.flushHeaders();
+    const [answer] = (await once(sent, "response")) as [{ statusCode: number }];
+    expect(answer.statusCode).toBe(401);
+    sent.destroy();
+  });
+
+  test("a service of a database wants it named, by either header", async () => {
+    const { service } = await aService({ database: "archive" });
+    const get = async (more: Record<string, string>) =>
+      await asking(service.url, { "x-api-key": apiKey, ...more }).get("/v1/tables");
+    expect(await get({})).toMatchObject({
+      status: 400,
+      body: { code: 13, error: expect.stringMatching(/x-service-database/) },
+    });
+    expect(await get({ "x-service-database": "other" })).toMatchObject({
+      status: 400,
+      body: { error: expect.stringMatching(/"other"/) },
+    });
+    expect((await get({ "x-service-database": "archive" })).status).toBe(200);
+    expect((await get({ "x-lancedb-database": "archive" })).status).toBe(200);
+    expect((await get({ "x-lancedb-database": "archive", "x-service-database": "other" })).status).toBe(400);
+  });
+
+  test("the health check needs no key and says nothing else", async () => {
+    const { service } = await aService({ database: "archive" });
+    const { status, body } = await asking(service.url, {}).get("/healthz");
+    expect([status, body]).toEqual([200, { status: "ok" }]);
+  });
+
+  test("no line of the log holds the key, wherever it was sent", async () => {
+    const { service, log } = await aService();
+    const ask = asking(service.url, { "x-api-key": apiKey, "x-request-id": apiKey, "x-other": apiKey });
+    await ask.get(`/v1/tables?limit=1&page_token=${apiKey}`);
+    await ask.get(`/${apiKey}`);
+    await ask.post(`/v1/table/${apiKey}/describe`, { note: apiKey });
+    expect(log).toHaveLength(3);
+    expect(log.join("\n")).not.toContain(apiKey);
+    expect(log[0]).toMatch(/^GET \/v1\/tables 200 \d+ms \*\*\*$/);
+  });
+});
+
+test("a route that there is not is said so, whatever is sent to it", async () => {
+  const { service } = await aService();
+  const ask = asking(service.url);
+  const init = { method: "POST", body: "x", headers: { "content-type": "text/plain" } };
+  for (const { status, body } of [await ask.get("/v2/tables"), await ask.send("/v1/table/a/nope", init)])
+    expect([status, body]).toMatchObject([404, { code: 0, error: expect.stringMatching(/^there is no route/) }]);
+});
+
+test("what the official client asks for and cannot have is answered 501", async () => {
+  const { ask } = await aTable();
+  const { status, body } = await ask.post("/v1/table/documents/rename/", { new_table_name: "b" });
+  expect([status, body]).toMatchObject([501, { code: 0, error: expect.stringMatching(/renaming of tables/) }]);
+});
+
+test("the OpenAPI document is valid and has the routes, no more and no fewer", async () => {
+  const folder = temporaryFolder();
+  const tables = await openTables(folder);
+  const { web } = await createApp({ tables, folder, apiKey, bodyLimit: 1000, requestTimeout: 1000, log: () => {} });
+  onTestFinished(async () => {
+    await web.close();
+    tables.close();
+  });
+  const { service } = await aService();
+  const document = (await asking(service.url).get("/openapi.json")).body as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  expect(await new Validator().validate(document)).toEqual({ valid: true });
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`),
+  );
+  expect(described.toSorted()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).toSorted());
+  for (const { method, path } of routes) expect(web.hasRoute({ method, url: path })).toBe(true);
+  // One line a route, methods in brackets: what is served beside them would show here.
+  const served = web.printRoutes({ commonPrefix: false }).match(/\((?:GET|POST)(?:, (?:GET|POST))*\)/g) ?? [];
+  expect(served.flatMap((methods) => methods.split(","))).toHaveLength(routes.length);
+});
+
+describe("bodies", () => {
+  test.each([{ known: true }, { known: false }])(
+    "a body of a gigabyte is refused when the limit is reached (length known: $known)",
+    async ({ known }) => {
+      const { service, folder } = await aService({ bodyLimit: 2 ** 20 });
+      const headers = { "x-api-key": apiKey, "content-type": arrowType };
+      const sent = request(`${service.url}/v1/tables/big`, {
+        method: "POST",
+        headers: known ? { ...headers, "content-length": String(2 ** 30) } : headers,
+      });
+      sent.on("error", () => {});
+      let bytes = 0;
+      const more = () => {
+        bytes += 2 ** 16;
+        sent.write(Buffer.alloc(2 ** 16), (error) => (error == null ? setImmediate(more) : undefined));
+      };
+      more();
+      const [answer] = (await once(sent, "response")) as [{ statusCode: number }];
+      sent.destroy();
+      expect(answer.statusCode).toBe(413);
+      expect(bytes).toBeLessThan(2 ** 27);
+      expect(await versionsOf(folder)).toEqual({});
+    },
+  );
+
+  test.each([
+    { what: "JSON where Arrow data belongs", path: "/v1/tables/a", type: "application/json", status: 415 },
+    { what: "Arrow data where JSON belongs", path: "/v1/table/a/delete", type: arrowType, status: 415 },
+    { what: "a form", path: "/v1/table/a/delete", type: "application/x-www-form-urlencoded", status: 415 },
+    { what: "half a JSON", path: "/v1/table/a/delete", type: "application/json", status: 400 },
+    { what: "no Arrow data", path: "/v1/tables/a", type: arrowType, status: 400 },
+  ])("$what is refused", async ({ path, type, status }) => {
+    const { service } = await aService();
+    const answer = await asking(service.url).send(path, {
+      method: "POST",
+      body: '{"a":',
+      headers: { "content-type": type },
+    });
+    expect([answer.status, answer.body]).toMatchObject([status, { code: 13 }]);
+    expect(answer.headers.get("content-type")).toContain("application/json");
+  });
+
+  test("JSON that is nested without end is refused", async () => {
+    const { service } = await aService();
+    const body = `{"alterations":${"[".repeat(200_000)}`;
+    const headers = { "content-type": "application/json" };
+    const answer = await asking(service.url).send("/v1/table/a/alter_columns", { method: "POST", body, headers });
+    expect([answer.status, answer.body]).toMatchObject([400, { error: expect.stringMatching(/nested deeper/) }]);
+  });
+
+  test("a body that comes too slowly ends, and its table is not there", async () => {
+    const { service, folder } = await aService({ requestTimeout: 500 });
+    const socket = connect(service.port, "127.0.0.1");
+    socket.write(
+      `POST /v1/tables/slow HTTP/1.1\r\nhost: a\r\nx-api-key: ${apiKey}\r\ncontent-type: ${arrowType}\r\ncontent-length: 1000\r\n\r\nAB`,
+    );
+    const [first] = (await once(socket, "data")) as [Buffer];
+    expect(first.toString()).toMatch(/^HTTP\/1\.1 408 .*"code":13/s);
+    await once(socket, "close");
+    expect(await versionsOf(folder)).toEqual({});
+  });
+
+  test("a client that goes away in the middle breaks nothing", async () => {
+    const { ask, service, folder } = await aTable();
+    for (let round = 0; round < 10; round++) {
+      const socket = connect(service.port, "127.0.0.1");
+      await once(socket, "connect");
+      socket.write(
+        `POST /v1/table/documents/insert HTTP/1.1\r\nhost: a\r\nx-api-key: ${apiKey}\r\ncontent-type: ${arrowType}\r\ncontent-length: 1000\r\n\r\nAB`,
+      );
+      socket.destroy();
+    }
+    expect((await ask.get("/v1/tables")).body).toEqual({ tables: ["documents"] });
+    expect(await versionsOf(folder)).toEqual({ documents: 1 });
+  });
+
+  test("Arrow data with wrong bytes is refused or stored, and the service lives on", async () => {
+    const { ask } = await aTable();
+    const schema = new arrow.Schema([
+      new arrow.Field("id", new arrow.Int32(), false),
+      new arrow.Field("title", new arrow.Utf8(), true),
+    ]);
+    const stream = streamOf(
+      [
+        { id: 1, title: "a" },
+        { id: 2, title: null },
+      ],
+      schema,
+    );
+    for (let at = 0; at < stream.length; at += 7) {
+      const broken = Buffer.from(stream);
+      broken.writeUInt8(broken.readUInt8(at) ^ 0xff, at);
+      const { status } = await ask.arrow("/v1/table/documents/insert", broken);
+      expect([at, status < 500]).toEqual([at, true]);
+    }
+    expect((await ask.get("/healthz")).status).toBe(200);
+  });
+});
+
+const keyed = new arrow.Schema([
+  new arrow.Field("key", new arrow.Utf8(), false, new Map([["lance-schema:unenforced-primary-key", "true"]])),
+  new arrow.Field("by", new arrow.Int32(), true),
+]);
+
+test("of eight creates of one name one wins, and its rows are the table's", async () => {
+  const { service, folder } = await aService();
+  const ask = asking(service.url);
+  for (let round = 0; round < 5; round++) {
+    const name = `t${round}`;
+    const tries = Array.from({ length: 8 }, (_, by) =>
+      ask.arrow(`/v1/tables/${name}`, streamOf([{ key: "a", by }], keyed)),
+    );
+    const statuses = (await Promise.all(tries)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 400)).toHaveLength(7);
+    expect(await rowsOf(folder, name)).toEqual([{ key: "a", by: statuses.indexOf(200) }]);
+  }
+});
+
+test("of eight merges of one key one inserts, and what marks the key is described", async () => {
+  const { service, folder } = await aService();
+  const ask = asking(service.url);
+  await ask.arrow("/v1/tables/ledger", streamOf([], keyed));
+  const { body } = await ask.post("/v1/table/ledger/describe", { version: null });
+  expect(body).toMatchObject({
+    version: 1,
+    schema: { fields: [{ name: "key", metadata: { "lance-schema:unenforced-primary-key": "true" } }, { name: "by" }] },
+  });
+  const path = "/v1/table/ledger/merge_insert/?on=key&when_not_matched_insert_all=true";
+  const merges = Array.from({ length: 8 }, (_, by) => ask.arrow(path, streamOf([{ key: "a", by }], keyed)));
+  const inserted = (await Promise.all(merges)).map(
+    ({ body }) => (body as { num_inserted_rows: number }).num_inserted_rows,
+  );
+  expect(inserted.toSorted()).toEqual([0, 0, 0, 0, 0, 0, 0, 1]);
+  expect(await rowsOf(folder, "ledger")).toEqual([{ key: "a", by: inserted.indexOf(1) }]);
+});
+
+test("what is inserted beside retypes is all there and never null", async () => {
+  const { ask, folder } = await aTable([{ name: "n", type: { kind: "int32" }, nullable: true }]);
+  const path = "/v1/table/documents/";
+  const insert = async (n: number) => {
+    const { body } = await ask.post(`${path}describe`, {});
+    const { type } = (body as { schema: { fields: { type: { type: string } }[] } }).schema.fields[0]!.type;
+    const ours = type === "int64" ? new arrow.Int64() : new arrow.Int32();
+    const value = type === "int64" ? BigInt(n) : n;
+    const stream = streamOf([{ n: value }], new arrow.Schema([new arrow.Field("n", ours, true)]));
+    return (await ask.arrow(`${path}insert`, stream)).status;
+  };
+  const retype = async (type: string) =>
+    (await ask.post(`${path}alter_columns`, { alterations: [{ path: "n", data_type: { type } }] })).status;
+  const statuses: number[] = [];
+  for (let round = 0; round < 10; round++) {
+    const all = [...Array.from({ length: 8 }, (_, n) => insert(round * 8 + n)), retype(round % 2 ? "int32" : "int64")];
+    statuses.push(...(await Promise.all(all)));
+  }
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  const rows = await rowsOf(folder, "documents");
+  expect(rows.map(({ n }) => n as number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 80 }, (_, n) => n));
+});
+
+test("the service stops when the requests in flight have their answers", async () => {
+  const folder = temporaryFolder();
+  const { service } = await startIn(folder);
+  const ask = asking(service.url);
+  await ask.arrow("/v1/tables/documents", toIpcStream(documents));
+  // Connections that stand, so that what is sent now has arrived when the first is answered.
+  await Promise.all(Array.from({ length: 20 }, () => ask.get("/healthz")));
+  const inFlight = Array.from({ length: 20 }, (_, round) =>
+    ask.post("/v1/table/documents/alter_columns", {
+      alterations: [{ path: "title", rename: "title" }],
+      round,
+    }),
+  );
+  await Promise.race(inFlight);
+  const closing = service.close();
+  expect((await Promise.all(inFlight)).map(({ status }) => status)).toEqual(inFlight.map(() => 200));
+  await closing;
+  await expect(ask.get("/healthz")).rejects.toThrow("fetch failed");
+  expect(await versionsOf(folder)).toEqual({ documents: 21 });
+});
+
+test("a folder that is a file is refused in a sentence", async () => {
+  const file = join(temporaryFolder(), "file");
+  writeFileSync(file, "");
+  await expect(startIn(file)).rejects.toMatchObject({
+    code: "ERR_SERVICE_DATA",
+    message: expect.stringMatching(/is a file/),
+  });
+});
+
+test("a port that is taken is refused in a sentence", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as { port: number };
+  await expect(startIn(temporaryFolder(), { port })).rejects.toMatchObject({
+    code: "ERR_SERVICE_ADDRESS",
+    message: expect.stringMatching(/something listens there already/),
+  });
+});
