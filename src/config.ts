@@ -45,7 +45,7 @@ const configShape = {
     .string("has to be a table's name")
     .refine((name) => tableNameProblem(name) === undefined, "has to be a table's name: letters, digits, _, - and .")
     // The markers of a service are tables that begin with it, so it leaves them room.
-    .refine((name) => name.length <= 100, "has to be at most 100 characters long")
+    .refine((name) => name.length <= 60, "has to be at most 60 characters long")
     .default("_migrations"),
   target: z.string("has to be the name of a target").optional(),
   targets: z

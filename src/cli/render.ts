@@ -55,7 +55,9 @@ export function renderEvent(event: RunEvent, output: Output): void {
         ? output.passing(`  ${event.text} … ${renderDuration(event.elapsed)}`)
         : output.progress(`  ${event.text}: still running after ${renderDuration(event.elapsed)}`);
     case "retried":
-      return output.progress(`  ${event.text}: another writer came first, trying again`);
+      return output.progress(
+        `  ${event.text}: ${event.reason === "conflict" ? "another writer came first" : event.problem}, trying again`,
+      );
     case "done":
       return output.progress(`  ${event.text} (${renderDuration(event.duration)})`);
     case "applied":

@@ -2,7 +2,7 @@
 import { appliedHash, type AppliedEntry, type AppliedHash } from "./applied-hash.ts";
 import type { Clock } from "./clock.ts";
 import type { LedgerState } from "./fold.ts";
-import { recordHash, type LedgerEntry, type LedgerRecord } from "./record.ts";
+import type { LedgerEntry, LedgerRecord } from "./record.ts";
 
 /** One run of the tool, as its records name it. */
 export interface Runner {
@@ -12,39 +12,48 @@ export interface Runner {
 }
 
 export interface RecordChain {
-  /** The record that begins the next epoch. */
+  /** The record that begins the next epoch. Nothing follows it until it is known to be ours. */
   begin(entry: LedgerEntry): LedgerRecord;
+  /** From here on records follow that one. */
+  began(record: LedgerRecord): void;
   /** Adds what `write` stores to the chain; what could not be stored is no link of it. */
   write(entries: readonly LedgerEntry[], write: (records: readonly LedgerRecord[]) => Promise<void>): Promise<void>;
 }
 
 /** The chain that goes on from a ledger as it was read. */
-export function recordChain(state: LedgerState, runner: Runner, clock: Clock): RecordChain {
+export function recordChain(
+  state: LedgerState,
+  runner: Runner,
+  clock: Clock,
+  hashOf: (record: LedgerRecord) => string,
+): RecordChain {
   let hash: AppliedHash = appliedHash([...state.migrations.values()].filter(({ status }) => status === "applied"));
   let last: LedgerRecord | undefined = state.head;
   let { epoch } = state;
   let number = 0;
 
-  const link = (entries: readonly LedgerEntry[]): readonly LedgerRecord[] => {
-    // Once for all of them: a formatter may have touched thousands of files.
-    hash = hash.with(entries.flatMap(appliedEntry));
-    return entries.map((entry) => {
-      const place = { epoch, number: number++, at: clock.wall(), applied: hash.value, previous: recordHash(last) };
-      last = { ...entry, ...runner, ...place };
-      return last;
-    });
-  };
+  const link = (entry: LedgerEntry, at: Pick<LedgerRecord, "epoch" | "number">): LedgerRecord => ({
+    ...entry,
+    ...runner,
+    ...at,
+    at: clock.wall(),
+    applied: hash.value,
+    previous: last === undefined ? "" : hashOf(last),
+  });
 
   return {
-    begin(entry) {
-      epoch++;
-      number = 0;
-      return link([entry])[0]!;
+    begin: (entry) => link(entry, { epoch: epoch + 1, number: 0 }),
+    began(record) {
+      last = record;
+      epoch = record.epoch;
+      number = 1;
     },
     async write(entries, write) {
       const before = { hash, last };
+      // Once for all of them: a formatter may have touched thousands of files.
+      hash = hash.with(entries.flatMap(appliedEntry));
       try {
-        await write(link(entries));
+        await write(entries.map((entry) => (last = link(entry, { epoch, number: number++ }))));
       } catch (error) {
         // The numbers are not used again: the records may have been stored all the same.
         ({ hash, last } = before);

@@ -31,10 +31,20 @@ export interface LedgerState {
   readonly migrations: ReadonlyMap<number, LedgerMigration>;
   /**
    * Migrations whose first action that is not recorded as done may have run all the same: the holder turned to them and
-   * was never heard of again. Nobody has said anything about them in a later epoch. What a holder is at now is not
-   * among them: see `inDoubt`.
+   * was never heard of again, or ended without knowing. Nobody has said anything about them in a later epoch. What a
+   * holder is at now is not among them: see `inDoubt`.
    */
   readonly doubtful: ReadonlySet<number>;
+  /** Calls that may have come after their lease, and that nobody has looked at since. */
+  readonly late: readonly LateCall[];
+}
+
+/** A call that may have been made after somebody else had taken over. */
+export interface LateCall {
+  readonly epoch: number;
+  readonly version: number;
+  /** Which action of the migration, counted from 1. */
+  readonly action: number;
 }
 
 export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
@@ -43,31 +53,45 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   let taken: LedgerRecord | undefined;
   let released = true;
   let next: number | undefined;
+  let lease = 0;
+  const late = new Map<number, LateCall>();
+  const looked = new Set<number>();
   const sorted = records.toSorted(byPlace);
   for (const [order, record] of sorted.entries()) {
     if (record.epoch !== taken?.epoch) {
       if (!released && next !== undefined) doubtful.add(next);
       taken = record;
       released = false;
-      next = undefined;
+      lease = 0;
     }
     next = record.next;
-    if (record.event === "released") released = true;
+    lease = record.lease ?? lease;
+    if (record.event === "released") {
+      released = true;
+      // Only what nobody could find out the end of stands here.
+      if (next !== undefined) doubtful.add(next);
+    }
+    if (record.event === "late") late.set(record.epoch, lateCall(record));
+    if (record.late !== undefined) looked.add(record.late);
     const facts = factsOf(record);
     if (facts === undefined) continue;
     doubtful.delete(facts.version);
     const known = migrations.get(facts.version);
     migrations.set(facts.version, foldMigration(known, record, facts, order));
   }
-  const holder =
-    taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease: taken.lease ?? 0, next };
+  const holder = taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease, next };
   return {
     head: sorted.at(-1),
     epoch: taken?.epoch ?? 0,
     holder,
     migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),
     doubtful,
+    late: [...late.values()].filter(({ epoch }) => !looked.has(epoch)),
   };
+}
+
+function lateCall({ epoch, version, step }: LedgerRecord): LateCall {
+  return { epoch, version: version ?? 0, action: step ?? 0 };
 }
 
 /** What may have run without being recorded, as seen by one run: its own doing is no doubt to it. */
@@ -91,7 +115,7 @@ function foldMigration(
 
 function factsOf(record: LedgerRecord): MigrationFacts | undefined {
   const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = record;
-  if (version === undefined || name === undefined) return undefined;
+  if (version === undefined || name === undefined || record.event === "late") return undefined;
   return {
     version,
     name,

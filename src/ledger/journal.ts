@@ -9,6 +9,14 @@ export function sameRecord(one: LedgerHead | undefined, other: LedgerHead | unde
   return one?.epoch === other?.epoch && one?.number === other?.number;
 }
 
+/**
+ * The newest record of a ledger in which a late call is recorded does not say what is applied: whoever asks has to read
+ * it all, and find out whether somebody has looked since.
+ */
+export function withoutAnswer(head: LedgerHead, late: boolean): LedgerHead {
+  return late ? { ...head, applied: "" } : head;
+}
+
 export interface Journal {
   /** The name people know the ledger by. */
   readonly name: string;
@@ -20,4 +28,6 @@ export interface Journal {
   take(record: LedgerRecord): Promise<boolean>;
   /** Adds records of the holder's own epoch. */
   add(records: readonly LedgerRecord[]): Promise<void>;
+  /** The hash by which the record after this one refers to it: over what everybody can read of it. */
+  hashOf(record: LedgerRecord): string;
 }

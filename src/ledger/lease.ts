@@ -19,8 +19,13 @@ export interface Lease {
   check(): Promise<void>;
   /** Whether nobody can have taken over yet, by our own clock and without asking. */
   isSure(): boolean;
-  /** Ends the epoch, after these last entries in the same write. Does nothing when it has ended. */
-  release(entries?: readonly LedgerEntry[]): Promise<void>;
+  /** Adds a record to our epoch although somebody may hold a newer one: it sorts before that one's records. */
+  recordLate(entry: LedgerEntry): Promise<void>;
+  /**
+   * Ends the epoch, after these last entries in the same write. Does nothing when it has ended. `next` is a migration that
+   * stays in doubt.
+   */
+  release(entries?: readonly LedgerEntry[], next?: number): Promise<void>;
   /** Renews no more: unless it was released, the lease runs out. */
   abandon(): void;
 }
@@ -33,16 +38,23 @@ export async function takeLease(
   next: number | undefined,
   { duration, clock }: LeaseTerms,
 ): Promise<Lease | undefined> {
-  const chain = recordChain(state, runner, clock);
+  const chain = recordChain(state, runner, clock, journal.hashOf);
   let upcoming = next;
   // When the last record that others can have seen in time was begun: they measure from when they see it, so later.
   let held: Moment;
+  // Whether a record after the one that took the epoch says how long the lease is: where names are all that can be read,
+  // that one can't.
+  let saysTerms = false;
 
   const takeEpoch = async (): Promise<boolean> => {
     const started = now(clock);
-    const won = await take(journal, chain.begin({ event: "taken", next: upcoming, lease: duration }));
-    if (won) held = started;
-    return won;
+    const record = chain.begin({ event: "taken", next: upcoming, lease: duration });
+    const won = await take(journal, record);
+    if (!won) return false;
+    chain.began(record);
+    saysTerms = false;
+    held = started;
+    return true;
   };
   if (!(await takeEpoch())) return undefined;
 
@@ -61,7 +73,10 @@ export async function takeLease(
   const write = async (entries: readonly LedgerEntry[]): Promise<void> => {
     if (standing === "lost") throw await lost();
     const started = now(clock);
-    await chain.write(entries, (records) => journal.add(records));
+    const [first, ...others] = entries;
+    const said = first === undefined || saysTerms ? entries : [{ ...first, lease: duration }, ...others];
+    await chain.write(said, (records) => journal.add(records));
+    saysTerms = true;
     // A record that came too late holds nothing: somebody may already have found the ledger silent.
     if (!overdue()) held = started;
     upcoming = entries.at(-1)?.next;
@@ -89,12 +104,13 @@ export async function takeLease(
         if (!(await takeEpoch())) throw await lost();
         standing = "held";
       }),
+    recordLate: (entry) => inTurn(() => chain.write([entry], (records) => journal.add(records))),
     isSure: () => standing === "held" && !overdue(),
-    async release(entries = []) {
+    async release(entries = [], next) {
       stopRenewing();
       if (standing !== "held") return;
       standing = "released";
-      await inTurn(() => write([...entries, { event: "released" }]));
+      await inTurn(() => write([...entries, { event: "released", next }]));
     },
     abandon: stopRenewing,
   };

@@ -8,6 +8,8 @@ import { canonicalJson, sha256 } from "../migrations/checksum.ts";
  * - `applied`: a migration is done.
  * - `failed`, `interrupted`: it stopped; `step` of its actions are done.
  * - `noted`: a file reads otherwise and does the same; its new text hash.
+ * - `late`: a call of this migration, action `step`, may have been made after the lease had run out.
+ * - `looked`: the table of such a call was found to be as it should.
  * - `released`: the epoch ended as it should.
  */
 export type LedgerEvent =
@@ -18,6 +20,8 @@ export type LedgerEvent =
   | "failed"
   | "interrupted"
   | "noted"
+  | "late"
+  | "looked"
   | "released";
 
 /** A table's versions around what a migration did to it, where the target tells them. */
@@ -30,9 +34,9 @@ export interface MigrationFacts {
   /** How many actions are done, of `total`. */
   readonly step: number;
   readonly total: number;
-  /** SHA-256 of the steps. */
+  /** SHA-256 of the steps, or as long as the migration is not applied of those that have begun. */
   readonly checksum: string;
-  /** A short hash of each step, so that a later change can be named. */
+  /** A short hash of each of these steps, so that a later change can be named. */
   readonly steps: readonly string[];
   /** SHA-256 of the file's text. */
   readonly textHash: string;
@@ -59,6 +63,8 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
   readonly lease?: number | undefined;
   /** The migration that the holder turns to next: the one in doubt, should it die now. */
   readonly next?: number | undefined;
+  /** On `looked`: the epoch whose late call was looked at. */
+  readonly late?: number | undefined;
   /** Why it failed, in words. */
   readonly detail?: string | undefined;
   /** Running hash over everything applied by the end of the write: a run with nothing pending needs to read just this. */
@@ -68,11 +74,11 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
 }
 
 /** What a writer says; the ledger adds the rest. */
-export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "lease"> & Partial<MigrationFacts>;
+export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "lease" | "late"> & Partial<MigrationFacts>;
 
-/** The hash by which the next record refers to this one. */
-export function recordHash(record: LedgerRecord | undefined): string {
-  return record === undefined ? "" : sha256(canonicalJson(record));
+/** Over the whole record, for journals that keep it whole. */
+export function recordHash(record: LedgerRecord): string {
+  return sha256(canonicalJson(record));
 }
 
 /** Records count in this order, in whatever order they were written or read. */

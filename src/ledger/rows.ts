@@ -2,16 +2,17 @@
 import { z } from "zod";
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import type { Column, DataType } from "../schema/data-type.ts";
-import type { RecordTable, Row } from "../targets/target.ts";
-import type { Journal } from "./journal.ts";
-import type { LedgerRecord } from "./record.ts";
+import type { RecordTable } from "../targets/target.ts";
+import type { Row } from "../wire/rows.ts";
+import { withoutAnswer, type Journal } from "./journal.ts";
+import { recordHash, type LedgerRecord } from "./record.ts";
 
 const text: DataType = { kind: "utf8" };
 const whole: DataType = { kind: "int64" };
 const required = (name: string, type: DataType): Column => ({ name, type, nullable: false });
 const optional = (name: string, type: DataType): Column => ({ name, type, nullable: true });
 
-/** The key comes first: it is unique, "<epoch>.<number>". */
+/** The key is unique: "<epoch>.<number>". */
 export const ledgerColumns: readonly Column[] = [
   required("key", text),
   required("epoch", whole),
@@ -33,12 +34,14 @@ export const ledgerColumns: readonly Column[] = [
   optional("tables", text),
   optional("lease", whole),
   optional("next", whole),
+  optional("late", whole),
   optional("detail", text),
   required("applied", text),
   required("previous", text),
 ];
 
-export function rowsJournal(name: string, table: RecordTable): Journal {
+/** `fences`: the target refuses late calls, so that nobody has to look for them. */
+export function rowsJournal(name: string, table: RecordTable, fences: boolean): Journal {
   const guarded = (code: "ERR_LEDGER_UNREADABLE" | "ERR_LEDGER_UNWRITABLE") =>
     async function <Result>(work: () => Promise<Result>): Promise<Result> {
       try {
@@ -54,14 +57,17 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
     name,
     head: () =>
       reading(async () => {
-        const row = await table.last(["epoch", "number"], headColumns);
-        return row === undefined ? undefined : storedHead.parse(row);
+        const [row, late] = await Promise.all([
+          table.last(["epoch", "number"], headColumns),
+          fences ? 0 : table.count("event = 'late'"),
+        ]);
+        return row === undefined ? undefined : withoutAnswer(storedHead.parse(row), late > 0);
       }),
     read: () => reading(async () => ((await table.all(storedColumns)) ?? []).map(toRecord)),
     take: (record) =>
       writing(async () => {
         if (record.epoch === 1) {
-          await table.create(ledgerColumns, "key");
+          await table.create();
           await table.last(["epoch", "number"], headColumns); // fails where another table has that name
         }
         return await table.insertIfAbsent(toRow(record));
@@ -71,6 +77,7 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
       // The records are stored; a ledger that can't be tended is slow and nothing else.
       await table.tend().catch(() => {});
     },
+    hashOf: recordHash,
   };
 }
 
@@ -81,7 +88,8 @@ function problemOf(cause: unknown): string {
   return `column ${String(column)} is not as this version of lance-migrate writes it; is it another table of that name?`;
 }
 
-function toRow(record: LedgerRecord): Row {
+/** A record as the columns above. */
+export function toRow(record: LedgerRecord): Row {
   return {
     key: `${record.epoch}.${record.number}`,
     epoch: record.epoch,
@@ -103,6 +111,7 @@ function toRow(record: LedgerRecord): Row {
     tables: record.tables === undefined ? null : JSON.stringify(record.tables),
     lease: record.lease ?? null,
     next: record.next ?? null,
+    late: record.late ?? null,
     detail: record.detail ?? null,
     applied: record.applied,
     previous: record.previous,
@@ -144,6 +153,7 @@ const storedRow = z.object({
     .transform((value) => (value === null ? undefined : (JSON.parse(value) as LedgerRecord["tables"]))),
   lease: maybeWhole,
   next: maybeWhole,
+  late: maybeWhole,
   detail: maybeText,
   applied: z.string(),
   previous: z.string(),

@@ -24,10 +24,20 @@ export function checksumOf(steps: readonly unknown[]): string {
 
 /** Of one step, short: enough to name the step that was changed. */
 export function stepHash(step: unknown): string {
-  return sha256(canonicalJson(step)).slice(0, 16);
+  return shortHash(sha256(canonicalJson(step)));
 }
 
 /** Of a file's text; a checkout with other line ends or a byte order mark is the same text. */
 export function textHash(text: string): string {
   return sha256(text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"));
+}
+
+/** Whether a hash is the one that was stored, which may be its beginning: names of markers have little room. */
+export function matchesHash(hash: string, stored: string): boolean {
+  return stored !== "" && hash.startsWith(stored);
+}
+
+/** The beginning of a hash: 64 bits, enough to see that something was changed. */
+export function shortHash(hash: string): string {
+  return hash.slice(0, 16);
 }

@@ -5,8 +5,9 @@ import type { Migration } from "../migrations/load.ts";
 import { describeAction, tableAfter, type Action } from "../schema/action.ts";
 import { risksOf, type Risk } from "../schema/risk.ts";
 import { sameTable, type Database, type Table } from "../schema/table.ts";
-import { compileStep } from "../steps/registry.ts";
 import type { Capabilities } from "../targets/target.ts";
+import { proofOf, type Proof } from "./blind.ts";
+import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
 
 export interface PlannedAction {
   readonly place: StepPlace;
@@ -19,6 +20,8 @@ export interface PlannedAction {
   readonly after: Table | undefined;
   /** What came before has to be recorded first: afterwards a look at the tables could not tell how far the run got. */
   readonly recordFirst: boolean;
+  /** How to find out whether it has run, where the target can't describe its tables. */
+  readonly proof: Proof | undefined;
 }
 
 export interface PlannedMigration {
@@ -26,6 +29,8 @@ export interface PlannedMigration {
   /** Actions that the ledger records as done, or that were found done. */
   readonly done: number;
   readonly total: number;
+  /** How many steps have begun once the first, the second, … action is done. */
+  readonly begun: readonly number[];
   /** The others, in order. */
   readonly actions: readonly PlannedAction[];
   /** Whether its first action may have run without having been recorded. */
@@ -52,18 +57,19 @@ export interface PlanInput {
 }
 
 export function makePlan({ migrations, pending, state, doubtful, target, ledger }: PlanInput): Plan {
-  const now = foldHistory(migrations, state);
+  const now = foldHistory(migrations, state, target.capabilities);
   const database = new Map(now);
   const planned = pending.map((migration): PlannedMigration => {
     const known = state.migrations.get(migration.version);
-    const compiled = compile(migration);
+    const compiled = compileMigration(migration, target.capabilities);
     const done = known?.step ?? 0;
     for (const { place, action } of compiled.slice(done)) checkAllowed(place, action, target, ledger);
     return {
       migration,
       done,
       total: compiled.length,
-      actions: planActions(compiled.slice(done), database, target.capabilities.describes),
+      begun: compiled.map(({ place }) => place.step),
+      actions: planActions(compiled.slice(done), database, target.capabilities),
       doubtful: doubtful.has(migration.version),
       attempt: (known?.attempt ?? 0) + 1,
     };
@@ -75,7 +81,7 @@ export function makePlan({ migrations, pending, state, doubtful, target, ledger 
 function planActions(
   actions: readonly PlacedAction[],
   database: Map<string, Table>,
-  describes: boolean,
+  { describes }: Describing,
 ): readonly PlannedAction[] {
   const touched = [...new Set(actions.map(({ action }) => action.table))];
   const look = () => new Map(touched.map((table) => [table, database.get(table)]));
@@ -92,34 +98,31 @@ function planActions(
     );
     const recordFirst = index > 0 && (!describes || again);
     window = [...(recordFirst ? [before] : window), look()];
-    const risks = risksOf(action, before.get(table));
-    return { place, action, text: describeAction(action), risks, before: before.get(table), after, recordFirst };
+    const was = before.get(table);
+    const risks = risksOf(action, was);
+    const proof = describes ? undefined : proofOf(action, was);
+    return { place, action, text: describeAction(action), risks, before: was, after, recordFirst, proof };
   });
 }
 
 /** The database after what the ledger records, in the order in which it ran. */
-export function foldHistory(migrations: readonly Migration[], state: LedgerState): Database {
-  const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
+export function foldHistory(migrations: readonly Migration[], state: LedgerState, describing: Describing): Database {
   const database = new Map<string, Table>();
-  for (const { version, status, step } of [...state.migrations.values()].toSorted((a, b) => a.order - b.order)) {
-    const migration = byVersion.get(version);
-    if (migration === undefined) continue;
-    const actions = compile(migration);
+  for (const migration of inOrder(migrations, state)) {
+    const { status, step } = state.migrations.get(migration.version)!;
+    const actions = compileMigration(migration, describing);
     for (const { place, action } of status === "applied" ? actions : actions.slice(0, step))
       applyAt(place, database, action);
   }
   return database;
 }
 
-interface PlacedAction {
-  readonly place: StepPlace;
-  readonly action: Action;
-}
-
-function compile({ file, steps }: Migration): readonly PlacedAction[] {
-  return steps.flatMap((step, index) =>
-    compileStep(step).map((action) => ({ place: { file, step: index + 1, kind: step.kind }, action })),
-  );
+/** Those that have run, at least in part, in the order in which they did. */
+export function inOrder(migrations: readonly Migration[], state: LedgerState): readonly Migration[] {
+  const orderOf = ({ version }: Migration) => state.migrations.get(version)?.order;
+  return migrations
+    .filter((migration) => orderOf(migration) !== undefined)
+    .toSorted((one, other) => orderOf(one)! - orderOf(other)!);
 }
 
 /** Changes `database`: copying it for every action would take seconds with thousands of tables. */
@@ -137,6 +140,8 @@ function applyAt(place: StepPlace, database: Map<string, Table>, action: Action)
 function checkAllowed(place: StepPlace, action: Action, target: PlanInput["target"], ledger: string): void {
   if (action.table === ledger || action.table.startsWith(`${ledger}.`))
     throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: `table ${action.table} is the ledger's` });
-  const able = target.capabilities.actions[action.kind];
-  if (able !== true) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason: able });
+  const { actions, refuses } = target.capabilities;
+  const able = actions[action.kind];
+  const reason = able === true ? refuses?.(action) : able;
+  if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason });
 }

@@ -22,7 +22,13 @@ export function settlePlan(plan: Plan, sights: Sights): Plan {
     return found === undefined || found === 0 ? planned : settled(planned, found);
   });
   for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, sights.get(table));
-  return { ...plan, migrations };
+  return { migrations, now: withFound(plan, migrations) };
+}
+
+/** The database after the ledger and what was found done beyond it. */
+function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration[]): Plan["now"] {
+  const found = migrations.flatMap(({ actions, done }, index) => actions.slice(0, settled[index]!.done - done));
+  return new Map([...now, ...found.map(({ action, after }) => [action.table, after!] as const)]);
 }
 
 /** How many of these actions ran: the one place in their row at which every table is as it is now. */
@@ -42,6 +48,22 @@ function settled(planned: PlannedMigration, found: number): PlannedMigration {
   return { ...planned, done: planned.done + found, actions: planned.actions.slice(found) };
 }
 
+/** The same check where only the list of tables is known: those that should be there are, and the others are not. */
+export function checkPresence(plan: Plan, names: ReadonlySet<string>): void {
+  // The one action that may have run without being recorded may have made its table.
+  const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0]?.action;
+  for (const table of touchedTables(plan)) {
+    const expected = plan.now.get(table);
+    if ((expected !== undefined) === names.has(table)) continue;
+    if (begun?.kind === "createTable" && begun.table === table) continue;
+    throw new MigrateError("ERR_DRIFT", {
+      table,
+      differences: [expected === undefined ? "it exists, but should not" : "it does not exist"],
+      hint: hintFor(expected),
+    });
+  }
+}
+
 function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
   const expected = plan.now.get(table);
   if (sameTable(expected, found)) return;
@@ -50,8 +72,12 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
     .findLast(({ action }) => action.table === table)?.after;
   const hint = sameTable(after, found)
     ? "somebody has made the pending changes by hand; take them back, or remove the migration"
-    : expected === undefined
-      ? "somebody else has made it; drop it if nobody needs it, or remove the step that creates it"
-      : "somebody has changed it by hand; put it back, then run migrate up again";
+    : hintFor(expected);
   throw new MigrateError("ERR_DRIFT", { table, differences: differences(expected, found), hint });
+}
+
+function hintFor(expected: Table | undefined): string {
+  return expected === undefined
+    ? "somebody else has made it; drop it if nobody needs it, or remove the step that creates it"
+    : "somebody has changed it by hand; put it back, then run migrate up again";
 }

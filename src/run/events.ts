@@ -14,14 +14,18 @@ export type RunEvent =
   | ({ readonly event: "started"; readonly done: number; readonly total: number } & MigrationName)
   | ({ readonly event: "action"; readonly text: string } & ActionPlace)
   | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionPlace)
-  | ({ readonly event: "retried"; readonly text: string; readonly problem: string } & ActionPlace)
+  | ({
+      readonly event: "retried";
+      readonly text: string;
+      readonly reason: string;
+      readonly problem: string;
+    } & ActionPlace)
   | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionPlace)
   | ({ readonly event: "applied"; readonly duration: number } & MigrationName)
   | { readonly event: "finished"; readonly applied: number; readonly duration: number };
 
 /** Which action of which migration; counted from 1. */
-export interface ActionPlace {
-  readonly version: number;
+export interface ActionPlace extends MigrationName {
   readonly action: number;
   readonly total: number;
 }

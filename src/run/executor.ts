@@ -1,15 +1,18 @@
 /**
- * Carries out planned migrations under a lease. Looks before and after every action, so that a run that is killed
- * anywhere can be gone on with: the ledger and the tables together always tell how far it got.
+ * Carries out planned migrations under a lease, so that a run that is killed anywhere can be gone on with: the ledger
+ * and the target together always tell how far it got.
  */
 import { isMigrateError, MigrateError } from "../errors.ts";
 import type { Clock } from "../ledger/clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry, TableVersions } from "../ledger/record.ts";
-import { stepHash } from "../migrations/checksum.ts";
+import { checksumOf, stepHash } from "../migrations/checksum.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
-import { differences, sameTable } from "../schema/table.ts";
-import type { Sight, Target } from "../targets/target.ts";
+import type { Step } from "../steps/registry.ts";
+import type { Target } from "../targets/target.ts";
+import { actBlindly } from "./act-blindly.ts";
+import { act } from "./act.ts";
+import type { Ending } from "./attempt.ts";
 import type { ActionPlace, Emit } from "./events.ts";
 
 export interface Execution {
@@ -19,11 +22,6 @@ export interface Execution {
   readonly emit: Emit;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** How often an action is tried again when another writer's commit came in between. */
-const mostTries = 30;
-const longestPause = 1_000;
-const firstWord = 2_000;
 
 /** Runs the migrations, gives how many were applied, and releases the lease with the last record. */
 export async function execute(migrations: readonly PlannedMigration[], execution: Execution): Promise<number> {
@@ -36,6 +34,8 @@ export async function execute(migrations: readonly PlannedMigration[], execution
     const { version, name } = planned.migration;
     execution.emit({ event: "applied", version, name, duration: applied.duration ?? 0 });
   }
+  // With nothing to apply there is no last record to end with.
+  await lease.release();
   return migrations.length;
 }
 
@@ -47,18 +47,18 @@ async function executeMigration(
 ): Promise<LedgerEntry> {
   const { target, lease, clock, emit, signal } = execution;
   const { migration, total, attempt } = planned;
-  const { version, name, checksum, textHash } = migration;
+  const { version, name, textHash } = migration;
   const started = clock.steady();
-  const steps = migration.steps.map(stepHash);
   let tables: TableVersions = {};
   let done = planned.done;
-  const facts = () => ({
+  // Of what has begun and not ended, the ledger holds the steps that ran: the others may still be mended.
+  const facts = (ran: readonly Step[] = migration.steps.slice(0, planned.begun[done - 1] ?? 0)) => ({
     version,
     name,
     step: done,
     total,
-    checksum,
-    steps,
+    checksum: checksumOf(ran),
+    steps: ran.map(stepHash),
     textHash,
     attempt,
     duration: Math.round(clock.steady() - started),
@@ -68,41 +68,44 @@ async function executeMigration(
   emit({ event: "started", version, name, done, total });
   for (const [index, action] of planned.actions.entries()) {
     if (signal?.aborted === true) {
-      await lease.release([{ event: "interrupted", ...facts() }]);
+      const inDoubt = planned.doubtful && index === 0;
+      await lease.release([{ event: "interrupted", ...facts() }], inDoubt ? version : undefined);
       throw new MigrateError("ERR_INTERRUPTED", { done: progressText(applied, done, total, name) });
     }
     if (action.recordFirst) await lease.record([{ event: "advanced", ...facts(), next: version }]);
-    const place = { version, action: done + 1, total };
-    try {
-      // Whoever was at this migration and was taken over from may yet have done the action that was in doubt.
-      const mayBeDone = planned.doubtful && index === 0;
-      const versions = await executeAction(action, mayBeDone, place, execution);
-      const { table } = action.action;
-      tables = { ...tables, [table]: [tables[table]?.[0] ?? versions.before ?? null, versions.after ?? null] };
-    } catch (cause) {
-      if (leavesDoubt(cause)) throw cause;
+    const place = { version, name, action: done + 1, total };
+    // Whoever was at this migration and was taken over from may yet have done the action that was in doubt.
+    const mayBeDone = planned.doubtful && index === 0;
+    const ending = await executeAction(action, mayBeDone, place, execution);
+    if ("error" in ending) {
+      const { error: cause, inDoubt } = ending;
+      if (isHeld(cause)) throw cause;
       // Drift and a result that nobody expected say themselves what is wrong.
-      const error = isMigrateError(cause)
-        ? cause
-        : new MigrateError(
-            "ERR_STEP_FAILED",
-            { ...action.place, problem: target.explain(cause), done, total, applied },
-            { cause },
-          );
+      const error =
+        isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER")
+          ? cause
+          : new MigrateError(
+              "ERR_STEP_FAILED",
+              { ...action.place, problem: target.explain(cause), done, total, applied },
+              { cause },
+            );
       // A ledger that can't be written either is left held: the next run takes it over and looks.
-      await lease.release([{ event: "failed", ...facts(), detail: error.message }]).catch(() => {});
+      const failed = { event: "failed", ...facts(), detail: error.message } as const;
+      await lease.release([failed], inDoubt ? version : undefined).catch(() => {});
       throw error;
     }
+    const { table } = action.action;
+    tables = { ...tables, [table]: [tables[table]?.[0] ?? ending.before ?? null, ending.after ?? null] };
     done++;
   }
-  return { event: "applied", ...facts() };
+  return { event: "applied", ...facts(migration.steps) };
 }
 
-/** Errors after which nobody can say here how far the action got; the lease runs out and the next run looks. */
-function leavesDoubt(cause: unknown): boolean {
-  return (["ERR_LEASE_LOST", "ERR_TARGET_UNREACHABLE", "ERR_LEDGER_UNWRITABLE"] as const).some((code) =>
-    isMigrateError(cause, code),
-  );
+/** Errors after which the ledger may not be written: the lease runs out, and the next run finds out how far this one got. */
+function isHeld(cause: unknown): boolean {
+  return (
+    ["ERR_LEASE_LOST", "ERR_ACTED_LATE", "ERR_TARGET_UNREACHABLE", "ERR_CREDENTIALS", "ERR_LEDGER_UNWRITABLE"] as const
+  ).some((code) => isMigrateError(cause, code));
 }
 
 function progressText(applied: number, done: number, total: number, name: string): string {
@@ -110,75 +113,28 @@ function progressText(applied: number, done: number, total: number, name: string
   return done === 0 ? some : `${some}, ${done} of ${total} actions of ${name} are done`;
 }
 
-interface Versions {
-  readonly before: number | undefined;
-  readonly after: number | undefined;
-}
+const firstWord = 2_000;
 
 async function executeAction(
   planned: PlannedAction,
   mayBeDone: boolean,
   place: ActionPlace,
-  execution: Execution,
-): Promise<Versions> {
-  const { target, lease, clock, emit } = execution;
-  const { text, action } = planned;
+  { target, lease, clock, emit }: Execution,
+): Promise<Ending> {
+  const { text } = planned;
   emit({ event: "action", ...place, text });
   const started = clock.steady();
-  const quiet = clock.every(firstWord, () =>
-    emit({ event: "running", ...place, text, elapsed: Math.round(clock.steady() - started) }),
-  );
+  const elapsed = () => Math.round(clock.steady() - started);
+  const quiet = clock.every(firstWord, () => emit({ event: "running", ...place, text, elapsed: elapsed() }));
   try {
-    for (let tries = 1, pause = 20; ; tries++, pause = Math.min(pause * 2, longestPause)) {
-      const seen = await target.look(action.table);
-      // After the look: whoever slept in between must not act on what his successor has made of the table.
-      await lease.check();
-      const isDone = mayBeDone && sameTable(seen?.table, planned.after);
-      if (!isDone) requireBefore(planned, seen);
-      // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
-      if (!lease.isSure()) continue;
-      const failure = isDone ? undefined : await attempt(target, planned, seen);
-      // Whatever the answer was, or whether there was one: the table tells what happened.
-      const found = await target.look(action.table);
-      if (sameTable(found?.table, planned.after)) {
-        emit({ event: "done", ...place, text, duration: Math.round(clock.steady() - started) });
-        return { before: seen?.version, after: found?.version };
-      }
-      // Not as it should be: it may be the next holder's doing, if we slept.
-      await lease.check();
-      if (failure === undefined) throw unexpected(planned, found);
-      if (!sameTable(found?.table, planned.before) || tries === mostTries || !target.isConflict(failure)) throw failure;
-      emit({ event: "retried", ...place, text, problem: target.explain(failure) });
-      await clock.sleep(pause);
-    }
+    const carryOut = target.capabilities.describes ? act : actBlindly;
+    const ending = await carryOut(planned, mayBeDone, { target, lease, clock, emit, place });
+    if (!("error" in ending)) emit({ event: "done", ...place, text, duration: elapsed() });
+    return ending;
+  } catch (error) {
+    // A look or a question that failed: the action may have run.
+    return { error, inDoubt: true };
   } finally {
     quiet();
   }
-}
-
-/** The error of the call, or undefined when it was answered well. */
-async function attempt(target: Target, { action }: PlannedAction, seen: Sight | undefined): Promise<unknown> {
-  try {
-    await target.execute(action, seen);
-    return undefined;
-  } catch (error) {
-    return error ?? new Error("the call failed without a reason");
-  }
-}
-
-function requireBefore({ place, action, before }: PlannedAction, seen: Sight | undefined): void {
-  if (sameTable(seen?.table, before)) return;
-  throw new MigrateError("ERR_TABLE_CHANGED", {
-    ...place,
-    table: action.table,
-    differences: differences(before, seen?.table),
-  });
-}
-
-function unexpected({ place, action, after }: PlannedAction, found: Sight | undefined): MigrateError {
-  return new MigrateError("ERR_UNEXPECTED_RESULT", {
-    ...place,
-    table: action.table,
-    differences: differences(after, found?.table),
-  });
 }

@@ -8,15 +8,17 @@ import { systemClock, type Clock } from "../ledger/clock.ts";
 import { foldLedger, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
 import { takeLease, waitForHolder, type Lease } from "../ledger/lease.ts";
-import { rowsJournal } from "../ledger/rows.ts";
+import { journalOf } from "../ledger/journals.ts";
 import { byPlace, type LedgerRecord } from "../ledger/record.ts";
+import { matchesHash } from "../migrations/checksum.ts";
 import { listMigrations, type MigrationFile } from "../migrations/files.ts";
 import { loadMigrations, type Migration } from "../migrations/load.ts";
 import { checkUnchanged, chosenFiles, missingFiles, pendingFiles, type Choice } from "../plan/history.ts";
-import type { Plan } from "../plan/plan.ts";
+import { inOrder, type Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
 import type { Emit } from "./events.ts";
 import { execute } from "./executor.ts";
+import { lookAtLate } from "./late.ts";
 import { openingEntries, planUnlessMoved } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
 
@@ -64,7 +66,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
   };
   const files = listMigrations(folder);
   const chosen = chosenFiles(files, choice);
-  const journal = openJournal(options);
+  const journal = journalOf(options.target, options.ledger);
   if (await nothingPending(journal, files)) return finish(0, files.length);
 
   let lease: Lease | undefined;
@@ -82,8 +84,8 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         lease.abandon();
         lease = undefined;
       }
-      if (pendingFiles(chosen, state).length === 0) {
-        checkUnchanged(await loadChanged(files, state), state);
+      if (pendingFiles(chosen, state).length === 0 && state.late.length === 0) {
+        checkUnchanged(await loadChanged(files, state), state, target.capabilities);
         await lease?.release();
         return finish(0, before);
       }
@@ -122,7 +124,10 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         actions: plan.migrations.reduce((sum, { actions }) => sum + actions.length, 0),
         risks: plan.migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
       });
-      const opening = openingEntries(migrations, state, plan);
+      const opening = [
+        ...(await lookAtLate(state.late, { target, clock, plan, ran: inOrder(migrations, state) })),
+        ...openingEntries(migrations, state, plan),
+      ];
       if (opening.length > 0) await lease.record(opening);
       const applied = await execute(plan.migrations, { target, lease, clock, emit, signal });
       return finish(applied, before + applied);
@@ -141,7 +146,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
 export async function plan(options: MigratorOptions, choice: Choice = {}): Promise<Plan> {
   const { target, ledger, folder, runner = thisRunner(), signal } = options;
   const files = listMigrations(folder);
-  const journal = openJournal(options);
+  const journal = journalOf(options.target, options.ledger);
   for (;;) {
     throwIfInterrupted(signal);
     const state = foldLedger(await journal.read());
@@ -162,7 +167,7 @@ export async function plan(options: MigratorOptions, choice: Choice = {}): Promi
 /** What is applied and what is pending. Evaluates nothing. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
   const files = listMigrations(options.folder);
-  const state = foldLedger(await openJournal(options).read());
+  const state = foldLedger(await journalOf(options.target, options.ledger).read());
   return {
     applied: [...state.migrations.values()].filter(({ status: is }) => is === "applied"),
     pending: pendingFiles(files, state).map((file) => ({ ...file, partial: state.migrations.get(file.version) })),
@@ -173,18 +178,14 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
 
 /** Every record of the ledger in its order. */
 export async function history(options: MigratorOptions): Promise<readonly LedgerRecord[]> {
-  return (await openJournal(options).read()).toSorted(byPlace);
-}
-
-function openJournal({ target, ledger }: Pick<MigratorOptions, "target" | "ledger">): Journal {
-  return rowsJournal(ledger, target.records(ledger));
+  return (await journalOf(options.target, options.ledger).read()).toSorted(byPlace);
 }
 
 /** The quick answer: the newest record's running hash is that of the files. Anything else takes the long way. */
 async function nothingPending(journal: Journal, files: readonly MigrationFile[]): Promise<boolean> {
   if (files.length === 0) return false;
   const head = await journal.head();
-  return head?.applied === appliedHash(files).value;
+  return head !== undefined && matchesHash(appliedHash(files).value, head.applied);
 }
 
 /** The applied migrations whose text is not the one that ran. */
@@ -195,7 +196,7 @@ async function loadChanged(
   return await loadMigrations(
     files.filter(({ version, textHash }) => {
       const known = migrations.get(version);
-      return known !== undefined && known.textHash !== textHash;
+      return known !== undefined && !matchesHash(textHash, known.textHash);
     }),
   );
 }

@@ -3,11 +3,12 @@ import { isMigrateError } from "../errors.ts";
 import { inDoubt, type LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal } from "../ledger/journal.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
+import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import { loadMigrations, type Migration } from "../migrations/load.ts";
 import { checkMissing, checkUnchanged, orderPending, type Choice } from "../plan/history.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
-import { settlePlan, touchedTables, type Sights } from "../plan/settle.ts";
+import { checkPresence, settlePlan, touchedTables, type Sights } from "../plan/settle.ts";
 import { sameTable, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 
@@ -55,10 +56,10 @@ async function planPending({
 }: PlanningInput): Promise<Planned> {
   const doubtful = inDoubt(state, run);
   const pending = orderPending({ files, state, doubtful, choice });
-  if (pending.length > 0) checkMissing(files, state);
+  if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
   const wanted = new Set([...state.migrations.keys(), ...pending.map(({ version }) => version)]);
   const migrations = await loadMigrations(files.filter(({ version }) => wanted.has(version)));
-  checkUnchanged(migrations, state);
+  checkUnchanged(migrations, state, target.capabilities);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
   const plan = makePlan({
     migrations,
@@ -68,7 +69,14 @@ async function planPending({
     target,
     ledger,
   });
-  return { plan: settlePlan(plan, await lookAt(target, touchedTables(plan), besideAnother)), migrations };
+  return { plan: await compareWithTables(plan, target, besideAnother), migrations };
+}
+
+/** The plan without what turns out to be done. Throws ERR_DRIFT. */
+async function compareWithTables(plan: Plan, target: Target, besideAnother: boolean): Promise<Plan> {
+  if (target.capabilities.describes) return settlePlan(plan, await lookAt(target, touchedTables(plan), besideAnother));
+  if (plan.migrations.length > 0) checkPresence(plan, new Set(await target.listTables()));
+  return plan;
 }
 
 /**
@@ -102,7 +110,7 @@ export function openingEntries(
   const next = plan.migrations[0]?.migration.version;
   const notes = migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
     const known = ran.get(version);
-    if (known?.status !== "applied" || known.textHash === textHash) return [];
+    if (known?.status !== "applied" || matchesHash(textHash, known.textHash)) return [];
     const { name, step, total, checksum, steps, attempt, duration, tables } = known;
     return [{ event: "noted", next, version, name, step, total, checksum, steps, textHash, attempt, duration, tables }];
   });

@@ -50,6 +50,14 @@ export function leavesOf(
   return inside.flatMap((child) => leavesOf(child, path));
 }
 
+/** The paths of every column and every field of a struct. */
+export function columnPaths(columns: readonly Column[], parent: Path = []): readonly Path[] {
+  return columns.flatMap(({ name, type }) => {
+    const path = [...parent, name];
+    return [path, ...(type.kind === "struct" ? columnPaths(type.fields, path) : [])];
+  });
+}
+
 function holdsStruct({ type }: Column): boolean {
   return type.kind === "struct" || childColumns(type).some(holdsStruct);
 }

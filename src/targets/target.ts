@@ -4,25 +4,43 @@
  * 2. `open(options, context)`: may connect lazily; says ERR_TARGET_UNREACHABLE when it can't.
  * 3. `capabilities`: what it can do, and in words why it can't do the rest. The plan refuses by them.
  * 4. `execute`: each action as one atomic commit; never repeated by the target itself.
- * 5. `records`: a small table for the ledger, where `capabilities.journal` is "rows".
+ * 5. `ledger`: a small table of rows, or else tables whose names are the records.
  * 6. Add it to targets/index.ts and run the contract suite on it (test/contract).
  */
 import type { Action, ActionKind } from "../schema/action.ts";
 import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
+import type { Row } from "../wire/rows.ts";
 
 export interface Capabilities {
   /** True, or in words why the target can't do it. */
   readonly actions: Readonly<Record<ActionKind, true | string>>;
-  /** Whether `look` can tell a table's columns. */
+  /** In words why it can't do one that is of a kind that it can do; undefined when it can. */
+  readonly refuses?: ((action: Action) => string | undefined) | undefined;
+  /** Whether `look` can tell a table's columns. Where it can't, it only tells whether there is such a table. */
   readonly describes: boolean;
+  /** Whether `execute` is refused when the table has changed since it was looked at. */
+  readonly fences: boolean;
 }
 
-/** A table as it was seen. The one who looked acts on what he saw: the target refuses when it has changed since. */
+/** A table as it was seen. The one who looked acts on what he saw. */
 export interface Sight {
+  /** Without columns where the target can't describe. */
   readonly table: Table;
   /** The table's version, where the target tells it. */
   readonly version: number | undefined;
+}
+
+/**
+ * What the error of a call means.
+ * - `refused`: nothing was done, and nothing will be when it is sent again.
+ * - `conflict`: nothing was done; another came first, so that the same call may well work now.
+ * - `unanswered`: nobody knows whether it was done.
+ */
+export interface Verdict {
+  readonly kind: "refused" | "conflict" | "unanswered";
+  /** Milliseconds for which the target asks to be left alone. */
+  readonly pause?: number | undefined;
 }
 
 export interface Target {
@@ -34,31 +52,47 @@ export interface Target {
   /** The table of that name as it is now, or undefined when there is none. */
   look(table: string): Promise<Sight | undefined>;
   /**
-   * Carries out one action on what `look` saw, as one atomic commit, and gives the table's new version.
-   * Throws whatever the target answers; who called looks again to learn what happened.
+   * Carries out one action on what was seen, as one atomic commit, and gives the table's new version where the target
+   * tells it. Throws whatever the target answers; who called finds out what happened.
    */
   execute(action: Action, seen: Sight | undefined): Promise<number | undefined>;
-  /** Whether an error means that another writer's commit came first, so that the same call may well work now. */
-  isConflict(error: unknown): boolean;
+  verdict(error: unknown): Verdict;
   /** What the target threw, in one line without places in its source. */
   explain(error: unknown): string;
-  /** The small table in which a ledger keeps its records. */
-  records(table: string): RecordTable;
+  readonly ledger: LedgerStore;
+  /** Drops a scratch table, where the target can. */
+  readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;
 }
 
-/** A value of a record; timestamps are milliseconds since 1970. */
-export type Cell = string | number | null;
-export type Row = Readonly<Record<string, Cell>>;
+/** Where a ledger can be kept. */
+export type LedgerStore =
+  /** In a small table. */
+  | { readonly kind: "rows"; readonly records: (shape: RecordShape) => RecordTable }
+  /** In the names of tables, where rows can be written with a new table and never be read. */
+  | { readonly kind: "markers"; readonly create: CreateMarker };
+
+/** Creates a table with one row; false when there is one of that name. Of n racing creators exactly one is told true. */
+export type CreateMarker = (name: string, columns: readonly Column[], row: Row) => Promise<boolean>;
+
+export interface RecordShape {
+  /** The table's name. */
+  readonly name: string;
+  readonly columns: readonly Column[];
+  /** The column whose values are unique. */
+  readonly key: string;
+}
 
 /** A small table that only grows. Reads see what every other process has written. */
 export interface RecordTable {
-  /** Makes the table, unless it exists, so that of n racing creators all use the same one. `key` is the column that is unique. */
-  create(columns: readonly Column[], key: string): Promise<void>;
+  /** Makes the table, unless it exists, so that of n racing creators all use the same one. */
+  create(): Promise<void>;
   /** These columns of every row, in any order; undefined while there is no table. */
   all(columns: readonly string[]): Promise<readonly Row[] | undefined>;
   /** Some columns of the row that is last when ordered by others; undefined without table or rows. Quick however many rows there are. */
   last(order: readonly string[], columns: readonly string[]): Promise<Row | undefined>;
+  /** How many rows there are for which an SQL predicate holds; 0 while there is no table. */
+  count(predicate: string): Promise<number>;
   /** Adds a row unless its key is there; of n racing callers exactly one is told true. */
   insertIfAbsent(row: Row): Promise<boolean>;
   insert(rows: readonly Row[]): Promise<void>;

@@ -12,7 +12,7 @@ import { systemClock } from "../../src/ledger/clock.ts";
 import { foldLedger } from "../../src/ledger/fold.ts";
 import { takeLease, type Lease } from "../../src/ledger/lease.ts";
 import type { LedgerEntry } from "../../src/ledger/record.ts";
-import { rowsJournal } from "../../src/ledger/rows.ts";
+import { journalOf } from "../../src/ledger/journals.ts";
 import { checksumOf, stepHash } from "../../src/migrations/checksum.ts";
 import { listMigrations, type MigrationFile } from "../../src/migrations/files.ts";
 import { thisRunner } from "../../src/run/runner.ts";
@@ -62,7 +62,7 @@ function appliedEntry({ version, name, textHash }: MigrationFile): LedgerEntry {
 
 async function withLease(folder: string, work: (lease: Lease) => Promise<void>): Promise<void> {
   const target = await open({ kind: "lance", uri: ".lancedb" }, { name: "bench", folder });
-  const journal = rowsJournal("_migrations", target.records("_migrations"));
+  const journal = journalOf(target, "_migrations");
   const state = foldLedger(await journal.read());
   const lease = await takeLease(journal, state, thisRunner(), undefined, { duration: 60_000, clock: systemClock });
   if (lease === undefined) throw new Error("somebody else took the lease");
@@ -145,7 +145,7 @@ async function ledgerAlone(projects: ReadonlyMap<number, string>): Promise<void>
     for (const size of sizes) {
       const started = performance.now();
       const target = await open({ kind: "lance", uri: ".lancedb" }, { name: "bench", folder: projects.get(size)! });
-      await rowsJournal("_migrations", target.records("_migrations")).head();
+      await journalOf(target, "_migrations").head();
       if (round >= 0) reads.get(size)!.push(performance.now() - started);
       await target.close();
     }

@@ -4,16 +4,21 @@ import { expect, test } from "vitest";
 import type { Action } from "../../src/schema/action.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/lance/lance.ts";
+import { recordsOf } from "../support/ledger.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
-import { describeTarget } from "./suite.ts";
+import { describeRecords, describeTarget, justSeen, type Pair } from "./suite.ts";
 
 const openAt = (folder: string, uri = "database") => open({ kind: "lance", uri }, { name: "test", folder });
 
-describeTarget("lance", async () => {
+async function openPair(): Promise<Pair> {
   const folder = temporaryFolder();
-  return { one: await openAt(folder), other: await openAt(folder) };
-});
+  const [one, other] = [await openAt(folder), await openAt(folder)];
+  return { one, other, found: async (table) => justSeen(await other.look(table)) };
+}
+
+describeTarget("lance", openPair);
+describeRecords("lance, its ledger", openPair);
 
 const people: Action = {
   kind: "createTable",
@@ -28,7 +33,7 @@ test("reading makes no folder", async () => {
   const target = await openAt(folder);
   await target.look("people");
   await target.listTables();
-  await target.records("_migrations").all(["key"]);
+  await recordsOf(target, "_migrations").all(["key"]);
   expect(existsSync(join(folder, "database"))).toBe(false);
 });
 
@@ -56,7 +61,7 @@ test.each([
   const seen = await one.look("people");
   await other.execute(theirs, await other.look("people"));
   const error = await one.execute(widen, seen).catch((thrown: unknown) => thrown);
-  expect(one.isConflict(error)).toBe(true);
+  expect(one.verdict(error)).toEqual({ kind: "conflict" });
 });
 
 test("of eight that create one table at the same instant one succeeds", async () => {

@@ -1,14 +1,33 @@
-/** What every target has to do, whatever it talks to. A target's test file calls this and adds what is special to it. */
+/**
+ * What every target has to do, whatever it talks to. A target's test file calls `describeTarget`, and `describeRecords` or
+ * `describeMarkers` by the ledger that it keeps, and adds what is special to it.
+ */
 import { describe, expect, test } from "vitest";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import type { Action } from "../../src/schema/action.ts";
 import { applyAction } from "../support/fold.ts";
 import type { Database } from "../../src/schema/table.ts";
+import { recordsOf } from "../support/ledger.ts";
+import { journalOf } from "../../src/ledger/journals.ts";
+import { byPlace, type LedgerRecord } from "../../src/ledger/record.ts";
 import { ledgerColumns } from "../../src/ledger/rows.ts";
-import type { Row, Target } from "../../src/targets/target.ts";
+import type { Sight, Target } from "../../src/targets/target.ts";
+import type { Row } from "../../src/wire/rows.ts";
 
-/** Opens a target on an empty database; called again with the same place it gives a second, independent one. */
-export type OpenPair = () => Promise<{ readonly one: Target; readonly other: Target }>;
+export interface Pair {
+  /** Two targets that know nothing of each other, on one empty database. */
+  readonly one: Target;
+  readonly other: Target;
+  /** A table as it is, told by somebody else where the target can't describe. */
+  readonly found: (table: string) => Promise<Sight | undefined>;
+}
+
+/** A sight without what the target keeps in it for itself. */
+export function justSeen(sight: Sight | undefined): Sight | undefined {
+  return sight && { table: sight.table, version: sight.version };
+}
+
+export type OpenPair = () => Promise<Pair>;
 
 const column = (name: string, type: DataType, nullable = true): Column => ({ name, type, nullable });
 const item = (type: DataType, nullable = true): Column => column("item", type, nullable);
@@ -75,10 +94,9 @@ const alterations: readonly (readonly [string, Action])[] = [
 
 export function describeTarget(name: string, open: OpenPair): void {
   describe(name, () => {
-    const run = async (target: Target, database: Database, action: Action): Promise<Database> => {
-      await target.execute(action, await target.look(action.table));
-      return applyAction(database, action);
-    };
+    /** Who acts has looked, or knows from the migrations what he would see. */
+    const act = async ({ one, found }: Pair, action: Action) =>
+      await one.execute(action, one.capabilities.describes ? await one.look(action.table) : await found(action.table));
 
     test("a table that is not there is not seen", async () => {
       const { one } = await open();
@@ -86,31 +104,40 @@ export function describeTarget(name: string, open: OpenPair): void {
       expect(await one.listTables()).toEqual([]);
     });
 
+    test("a table that was made is seen and listed by others", async () => {
+      const { one, other } = await open();
+      await one.execute(documents, undefined);
+      expect(await other.look("documents")).toBeDefined();
+      expect(await other.listTables()).toEqual(["documents"]);
+    });
+
     test.each(everyType.map((type) => [type.kind, type] as const))(
       "a column of type %s reads back as made",
       async (_, type) => {
-        const { one } = await open();
+        const { one, found } = await open();
         const columns = [column("id", plain("int64"), false), column("value", type)];
         await one.execute({ kind: "createTable", table: "types", columns }, undefined);
-        expect((await one.look("types"))?.table.columns).toEqual(columns);
+        expect((await found("types"))?.table.columns).toEqual(columns);
       },
     );
 
-    test("creating a table that exists fails and leaves it alone", async () => {
-      const { one, other } = await open();
+    test("creating a table that exists is refused and leaves it alone", async () => {
+      const { one, other, found } = await open();
       await one.execute(documents, undefined);
-      const before = await one.look("documents");
+      const before = await found("documents");
       const again: Action = { kind: "createTable", table: "documents", columns: [column("x", plain("int32"))] };
-      await expect(other.execute(again, undefined)).rejects.toThrow();
-      expect((await other.look("documents"))?.table).toEqual(before?.table);
+      const error = await other.execute(again, undefined).catch((thrown: unknown) => thrown);
+      expect(other.verdict(error)).toMatchObject({ kind: "refused" });
+      expect(await found("documents")).toEqual(before);
     });
 
     test.each(alterations)("%s leaves the table as the fold says, in one version", async (_, action) => {
-      const { one, other } = await open();
-      let database = await run(one, new Map(), documents);
-      const before = await one.look("documents");
-      database = await run(one, database, action);
-      const after = await other.look("documents");
+      const pair = await open();
+      await act(pair, documents);
+      const before = await pair.found("documents");
+      await act(pair, action);
+      const after = await pair.found("documents");
+      const database: Database = [documents, action].reduce(applyAction, new Map());
       expect(after?.table).toEqual(database.get("documents"));
       if (before?.version !== undefined) expect(after?.version).toBe(before.version + 1);
     });
@@ -120,30 +147,73 @@ export function describeTarget(name: string, open: OpenPair): void {
       ["a refused cast", alter({ path: "id", type: plain("utf8") })],
       ["one bad entry of two", alter({ path: "title", rename: "x" }, { path: "nope", rename: "y" })],
     ])("%s is refused and changes nothing", async (_, action) => {
-      const { one } = await open();
-      await one.execute(documents, undefined);
-      const before = await one.look("documents");
-      await expect(one.execute(action, before)).rejects.toThrow();
-      const after = await one.look("documents");
-      expect([after?.table, after?.version]).toEqual([before?.table, before?.version]);
+      const pair = await open();
+      await act(pair, documents);
+      const before = await pair.found("documents");
+      const error = await act(pair, action).catch((thrown: unknown) => thrown);
+      expect(pair.one.verdict(error)).toMatchObject({ kind: "refused" });
+      expect(await pair.found("documents")).toEqual(before);
+    });
+
+    test("a column renamed to its own name stays, and one that is not there is refused", async () => {
+      const pair = await open();
+      await act(pair, documents);
+      const before = await pair.found("documents");
+      await act(pair, alter({ path: "source.url", rename: "url" }));
+      expect((await pair.found("documents"))?.table).toEqual(before?.table);
+      const error = await act(pair, alter({ path: "source.uri", rename: "uri" })).catch((thrown: unknown) => thrown);
+      expect(pair.one.verdict(error)).toMatchObject({ kind: "refused" });
     });
 
     test("an error of the target is explained in one line without places in its source", async () => {
-      const { one } = await open();
-      await one.execute(documents, undefined);
-      const seen = await one.look("documents");
-      const error = await one
-        .execute(alter({ path: "id", type: plain("utf8") }), seen)
-        .catch((thrown: unknown) => thrown);
-      expect(one.explain(error)).toMatch(/^[^\n]+$/);
-      expect(one.explain(error)).not.toMatch(/\.rs\b|\/registry\//);
+      const pair = await open();
+      await act(pair, documents);
+      const error = await act(pair, alter({ path: "id", type: plain("utf8") })).catch((thrown: unknown) => thrown);
+      expect(pair.one.explain(error)).toMatch(/^[^\n]+$/);
+      expect(pair.one.explain(error)).not.toMatch(/\.rs\b|\/registry\//);
     });
 
+    test("a ledger without records has none", async () => {
+      const { one } = await open();
+      const journal = journalOf(one, "_ledger");
+      expect([await journal.head(), await journal.read()]).toEqual([undefined, []]);
+    });
+
+    test("of many that take an epoch at once one is told that it has it, and all read its record", async () => {
+      const { one, other } = await open();
+      const journals = Array.from({ length: 8 }, (_, index) => journalOf(index % 2 === 0 ? one : other, "_ledger"));
+      const told = await Promise.all(journals.map((journal, index) => journal.take(aRecord(1, 0, `run ${index}`))));
+      expect(told.filter(Boolean)).toHaveLength(1);
+      for (const journal of journals) expect(await journal.read()).toHaveLength(1);
+      const [winner] = await journals[told.indexOf(true)]!.read();
+      expect(winner?.run).toBe(`run ${told.indexOf(true)}`);
+    });
+
+    test("what the holder records everyone reads, in whatever order, and the newest record is found", async () => {
+      const { one, other } = await open();
+      const [mine, theirs] = [journalOf(one, "_ledger"), journalOf(other, "_ledger")];
+      await mine.take(aRecord(1, 0));
+      const records = [1, 2, 10, 9].map((number) => aRecord(1, number));
+      await mine.add(records);
+      const facts = ({ epoch, number, event, version, next, lease, step, total }: LedgerRecord) =>
+        [epoch, number, event, version, next, lease, step, total] as const;
+      const read = (await theirs.read()).filter(({ number }) => number > 0);
+      expect(read.toSorted(byPlace).map(facts)).toEqual(records.toSorted(byPlace).map(facts));
+      expect(await theirs.head()).toMatchObject({ epoch: 1, number: 10 });
+      // The hash by which the next record refers to this one is the same for who wrote it and who reads it.
+      expect(theirs.hashOf(read[0]!)).toBe(mine.hashOf(records.find(({ number }) => number === read[0]!.number)!));
+    });
+  });
+}
+
+/** Of a target whose ledger is a table. */
+export function describeRecords(name: string, open: OpenPair): void {
+  describe(name, () => {
     test("records are added once a key, however many try", async () => {
       const { one, other } = await open();
-      const [mine, theirs] = [one.records("_ledger"), other.records("_ledger")];
+      const [mine, theirs] = [recordsOf(one, "_ledger"), recordsOf(other, "_ledger")];
       expect(await mine.all(names)).toBeUndefined();
-      await Promise.all([mine.create(ledgerColumns, "key"), theirs.create(ledgerColumns, "key")]);
+      await Promise.all([mine.create(), theirs.create()]);
       const told = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
           (index % 2 === 0 ? mine : theirs).insertIfAbsent(aRow(1, 0, `runner ${index}`)),
@@ -155,20 +225,21 @@ export function describeTarget(name: string, open: OpenPair): void {
 
     test("records read back as written, and the newest is found", async () => {
       const { one, other } = await open();
-      const [mine, theirs] = [one.records("_ledger"), other.records("_ledger")];
-      await mine.create(ledgerColumns, "key");
+      const [mine, theirs] = [recordsOf(one, "_ledger"), recordsOf(other, "_ledger")];
+      await mine.create();
       const rows = [aRow(1, 0), aRow(2, 1), aRow(2, 10), aRow(2, 9)];
       await mine.insert(rows);
       expect((await theirs.all(names))?.toSorted((a, b) => Number(a.number) - Number(b.number))).toEqual(
         rows.toSorted((a, b) => Number(a.number) - Number(b.number)),
       );
       expect(await theirs.last(["epoch", "number"], ["epoch", "number"])).toEqual({ epoch: 2, number: 10 });
+      expect(await theirs.count("number > 1")).toBe(2);
     });
 
     test("what one writes the other reads at once, also while records are tended", async () => {
       const { one, other } = await open();
-      const [mine, theirs] = [one.records("_ledger"), other.records("_ledger")];
-      await mine.create(ledgerColumns, "key");
+      const [mine, theirs] = [recordsOf(one, "_ledger"), recordsOf(other, "_ledger")];
+      await mine.create();
       for (let number = 0; number < 80; number++) {
         await mine.insert([aRow(1, number)]);
         await mine.tend();
@@ -180,6 +251,14 @@ export function describeTarget(name: string, open: OpenPair): void {
 }
 
 const names = ledgerColumns.map(({ name }) => name);
+
+function aRecord(epoch: number, number: number, run = "run"): LedgerRecord {
+  const place = { epoch, number, event: number === 0 ? "taken" : "applied", at: 1_763_632_000_123 } as const;
+  const who = { by: run, run, tool: "test", applied: "a".repeat(64), previous: "b".repeat(64) };
+  if (number === 0) return { ...place, ...who, lease: 30_000 };
+  const facts = { version: 20_260_101_120_000, name: "widen_ids", step: number, total: 12, attempt: 1, duration: 7 };
+  return { ...place, ...who, ...facts, checksum: "c".repeat(64), textHash: "d".repeat(64), next: 7, lease: 30_000 };
+}
 
 /** A ledger row with every kind of cell and some empty ones. */
 function aRow(epoch: number, number: number, by = "somebody"): Row {

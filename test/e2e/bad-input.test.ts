@@ -192,7 +192,7 @@ const configuration: readonly BadInput[] = [
     says: "ledger has to be a table's name",
   },
   { title: "a ledger named ..", files: config("{ ledger: '..' }"), code: 2, says: "ledger has to be a table's name" },
-  { title: "a long ledger name", files: config(`{ ledger: "${"l".repeat(101)}" }`), code: 2, says: "at most 100" },
+  { title: "a long ledger name", files: config(`{ ledger: "${"l".repeat(61)}" }`), code: 2, says: "at most 60" },
   { title: "a missing uri", files: target(`{ kind: "lance" }`), code: 2, says: "targets.local: uri" },
   { title: "a uri that is a number", files: target(`{ kind: "lance", uri: 5 }`), code: 2, says: "targets.local: uri" },
   { title: "an empty uri", files: uri(""), code: 2, says: "uri is empty" },

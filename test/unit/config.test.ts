@@ -74,7 +74,7 @@ const bad: readonly { readonly config: string; readonly says: string }[] = [
   { config: "{ ledger: '' }", says: "ledger has to be a table's name: letters, digits, _, - and ." },
   { config: "{ ledger: 'my ledger' }", says: "ledger has to be a table's name: letters, digits, _, - and ." },
   { config: "{ ledger: '../up' }", says: "ledger has to be a table's name: letters, digits, _, - and ." },
-  { config: "{ ledger: 'x'.repeat(101) }", says: "ledger has to be at most 100 characters long" },
+  { config: "{ ledger: 'x'.repeat(61) }", says: "ledger has to be at most 60 characters long" },
   { config: "{ ledger: 7 }", says: "ledger has to be a table's name" },
   { config: "{ leaseSeconds: 0 }", says: "leaseSeconds has to be at least 1 seconds" },
   { config: "{ leaseSeconds: '5' }", says: "leaseSeconds has to be a number of seconds" },
@@ -87,7 +87,7 @@ const bad: readonly { readonly config: string; readonly says: string }[] = [
   { config: "{ targets: [] }", says: "targets has to be an object of targets" },
   { config: "{ targets: null }", says: "targets has to be an object of targets" },
   { config: "{ targets: { local: 'data' } }", says: "targets.local has to be an object with a kind" },
-  { config: "{ targets: { local: { uri: 'data' } } }", says: "targets.local.kind has to be one of lance" },
+  { config: "{ targets: { local: { uri: 'data' } } }", says: "targets.local.kind has to be one of lance, rest" },
   { config: "'data'", says: "has to be an object" },
   { config: "() => ({})", says: "has to be an object" },
   { config: "undefined", says: "exports nothing by default; write export default defineConfig({ … })" },
@@ -105,11 +105,11 @@ const local = (more: string) => `{ targets: { local: { kind: "lance", ${more} } 
 const badTargets: readonly { readonly config: string; readonly chosen?: string; readonly says: string }[] = [
   {
     config: "{ targets: { local: { kind: 'lanse', uri: 'a' } } }",
-    says: 'targets.local.kind is "lanse"; it has to be one of lance',
+    says: 'targets.local.kind is "lanse"; it has to be one of lance, rest',
   },
   {
     config: "{ targets: { local: { kind: 'toString' } } }",
-    says: 'targets.local.kind is "toString"; it has to be one of lance',
+    says: 'targets.local.kind is "toString"; it has to be one of lance, rest',
   },
   { config: local("uri: ''"), says: "targets.local: uri is empty" },
   { config: local("uri: '  '"), says: "targets.local: uri is empty" },

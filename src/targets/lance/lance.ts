@@ -13,6 +13,7 @@ import {
   alterColumns,
   connect,
   engineProblem,
+  isConflict,
   openTable,
   readColumns,
   type Connection,
@@ -63,7 +64,7 @@ export async function open(
 
   return {
     name,
-    capabilities: { actions: { createTable: true, alterColumns: true }, describes: true },
+    capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
     listTables: () => reaching(async () => (await (await tables.get())?.tableNames()) ?? []),
     look: (table): Promise<LanceSight | undefined> =>
       reaching(async () => {
@@ -92,9 +93,13 @@ export async function open(
         }
       }
     },
-    isConflict: (error) => /Retryable commit conflict|Incompatible transaction|preempted by/i.test(String(error)),
+    verdict: (error) => ({ kind: isConflict(error) ? "conflict" : "refused" }),
     explain: engineProblem,
-    records: (table) => lanceRecords({ connect: () => reaching(records.get), makeFolder, place }, table),
+    ledger: {
+      kind: "rows",
+      records: (shape) => lanceRecords({ connect: () => reaching(records.get), makeFolder, place }, shape),
+    },
+    discard: (table) => reaching(async () => await (await tables.get())?.dropTable(table)),
     async close() {
       await tables.close();
       await records.close();

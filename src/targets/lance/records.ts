@@ -1,8 +1,9 @@
 /** The ledger's small table on the embedded engine. */
 import type { Column } from "../../schema/data-type.ts";
-import type { Cell, RecordTable, Row } from "../target.ts";
+import type { Cell, Row } from "../../wire/rows.ts";
+import type { RecordShape, RecordTable } from "../target.ts";
 import { createOnce } from "../../engine/create.ts";
-import { openTable, readColumns, type Connection, type EngineTable } from "../../engine/engine.ts";
+import { openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import type { Place } from "../../engine/place.ts";
 
 /** Each append makes a file; more than this many cost every reader and writer more than merging them. */
@@ -20,9 +21,8 @@ interface Home {
   readonly place: Place;
 }
 
-export function lanceRecords({ connect, makeFolder, place }: Home, name: string): RecordTable {
+export function lanceRecords({ connect, makeFolder, place }: Home, { name, columns, key }: RecordShape): RecordTable {
   let opened: EngineTable | undefined;
-  let columns: readonly Column[] | undefined;
 
   async function open(): Promise<EngineTable | undefined> {
     const db = opened === undefined ? await connect() : undefined;
@@ -30,15 +30,14 @@ export function lanceRecords({ connect, makeFolder, place }: Home, name: string)
     return opened;
   }
 
-  async function openToWrite(): Promise<{ readonly table: EngineTable; readonly columns: readonly Column[] }> {
+  async function openToWrite(): Promise<EngineTable> {
     const table = await open();
     if (table === undefined) throw new Error(`there is no table ${name}`);
-    columns ??= await readColumns(table);
-    return { table, columns };
+    return table;
   }
 
   return {
-    async create(columns, key) {
+    async create() {
       await makeFolder();
       await createOnce(place, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
     },
@@ -62,9 +61,12 @@ export function lanceRecords({ connect, makeFolder, place }: Home, name: string)
           .toArrow();
       return toRows(await patiently(query))[0];
     },
+    async count(predicate) {
+      const table = await open();
+      return table === undefined ? 0 : await patiently(() => table.countRows(predicate));
+    },
     async insertIfAbsent(row) {
-      const { table, columns } = await openToWrite();
-      const key = columns[0]!.name;
+      const table = await openToWrite();
       const result = await table
         .mergeInsert(key)
         .whenNotMatchedInsertAll()
@@ -72,11 +74,11 @@ export function lanceRecords({ connect, makeFolder, place }: Home, name: string)
       return result.numInsertedRows === 1;
     },
     async insert(rows) {
-      const { table, columns } = await openToWrite();
+      const table = await openToWrite();
       await table.add(rows.map((row) => toEngine(row, columns)));
     },
     async tend() {
-      const { table } = await openToWrite();
+      const table = await openToWrite();
       const { fragmentStats } = await table.stats();
       if (fragmentStats.numSmallFragments <= mostSmallFiles) return;
       await table.optimize({ cleanupOlderThan: new Date(Date.now() - versionsStay) });

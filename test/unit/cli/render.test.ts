@@ -45,8 +45,8 @@ test.each([
   expect(count(number, "migration")).toBe(words);
 });
 
-const place = { version: 3, action: 1, total: 2 };
 const name = { version: 3, name: "widen_ids" };
+const place = { ...name, action: 1, total: 2 };
 
 /** What is shown of an event, and how. */
 function shown(event: RunEvent): readonly (readonly [how: string, line: string])[] {
@@ -72,7 +72,7 @@ test.each<{ event: RunEvent; line: string }>([
   { event: { event: "started", ...name, done: 0, total: 2 }, line: "0003_widen_ids" },
   { event: { event: "started", ...name, done: 1, total: 2 }, line: "0003_widen_ids: 1 of 2 actions are done already" },
   {
-    event: { event: "retried", ...place, text: "rename t.a to b", problem: "conflict" },
+    event: { event: "retried", ...place, text: "rename t.a to b", reason: "conflict", problem: "preempted" },
     line: "  rename t.a to b: another writer came first, trying again",
   },
   { event: { event: "done", ...place, text: "rename t.a to b", duration: 7 }, line: "  rename t.a to b (7 ms)" },

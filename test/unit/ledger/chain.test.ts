@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { appliedHash } from "../../../src/ledger/applied-hash.ts";
-import { recordChain } from "../../../src/ledger/chain.ts";
+import { recordChain, type RecordChain } from "../../../src/ledger/chain.ts";
 import { systemClock } from "../../../src/ledger/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
 import { recordHash, type LedgerEntry, type LedgerRecord } from "../../../src/ledger/record.ts";
@@ -16,13 +16,20 @@ const hashOf = (...versions: readonly number[]) =>
 
 /** A chain on these records, as the next runner would make it. */
 function chainOn(records: readonly LedgerRecord[]) {
-  return recordChain(foldLedger(records), runner, { ...systemClock, wall: () => 1_000 });
+  return recordChain(foldLedger(records), runner, { ...systemClock, wall: () => 1_000 }, recordHash);
+}
+
+/** Takes the epoch and goes on from there. */
+function begin(chain: RecordChain): LedgerRecord {
+  const taken = chain.begin({ event: "taken", lease: 30_000 });
+  chain.began(taken);
+  return taken;
 }
 
 /** The records of an epoch on top of these, each entry written by itself. */
 async function anEpoch(records: readonly LedgerRecord[], entries: readonly LedgerEntry[]) {
   const chain = chainOn(records);
-  const stored = [...records, chain.begin({ event: "taken", lease: 30_000 })];
+  const stored = [...records, begin(chain)];
   for (const entry of entries) await chain.write([entry], async (more) => void stored.push(...more));
   return stored;
 }
@@ -52,7 +59,7 @@ test("each record carries the hash of the one before it, from one epoch into the
 test("records that are written together are chained, and carry the hash of what is applied by the end of the write", async () => {
   const together: LedgerRecord[] = [];
   const chain = chainOn([]);
-  together.push(chain.begin({ event: "taken", lease: 30_000 }));
+  together.push(begin(chain));
   await chain.write([applied(1), applied(2), released], async (more) => void together.push(...more));
   expect(together.map(({ previous }) => previous)).toEqual(["", ...together.slice(0, -1).map(recordHash)]);
   expect(together.map((record) => record.applied)).toEqual([hashOf(), hashOf(1, 2), hashOf(1, 2), hashOf(1, 2)]);
@@ -60,12 +67,20 @@ test("records that are written together are chained, and carry the hash of what 
 
 test("a holder that takes another epoch goes on with the same chain", async () => {
   const chain = chainOn([]);
-  const first = chain.begin({ event: "taken" });
-  const second = chain.begin({ event: "taken" });
+  const [first, second] = [begin(chain), begin(chain)];
   expect([first, second]).toMatchObject([
     { epoch: 1, number: 0, previous: "" },
     { epoch: 2, number: 0, previous: recordHash(first) },
   ]);
+});
+
+test("an epoch that somebody else took is no part of the chain", async () => {
+  const chain = chainOn([]);
+  const taken = begin(chain);
+  chain.begin({ event: "taken" });
+  const stored: LedgerRecord[] = [];
+  await chain.write([applied(1)], async (more) => void stored.push(...more));
+  expect(stored).toMatchObject([{ epoch: 1, number: 1, previous: recordHash(taken) }]);
 });
 
 test("each record carries the hash of all that is applied by then", async () => {
@@ -100,7 +115,7 @@ test("the hash of what is applied is that of what the ledger folds to", async ()
 test("a write that fails is no link of the chain, and its numbers are not used again", async () => {
   const stored: LedgerRecord[] = [];
   const chain = chainOn([]);
-  const taken = chain.begin({ event: "taken" });
+  const taken = begin(chain);
   const refuse = () => Promise.reject(new Error("the disk is full"));
   await expect(chain.write([applied(1), { event: "renewed" }], refuse)).rejects.toThrow("the disk is full");
   await chain.write([applied(2)], async (more) => void stored.push(...more));

@@ -88,6 +88,7 @@ test("a ledger without records has nobody holding it and nothing applied", () =>
     holder: undefined,
     migrations: new Map(),
     doubtful: new Set(),
+    late: [],
   });
 });
 
@@ -210,9 +211,19 @@ test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly nu
     doubtful: [],
   },
   {
-    why: "the epoch was released, whatever it meant to do next",
-    records: [...died, aRecord("1.1", "released", { next: 1 }), aRecord("2.0", "taken", { next: 1 })],
+    why: "the epoch was released",
+    records: [...died, aRecord("1.1", "released"), aRecord("2.0", "taken", { next: 1 })],
     doubtful: [],
+  },
+  {
+    why: "the epoch was released by one who could not find out",
+    records: [
+      ...died,
+      aRecord("1.1", "failed", about(1, 1)),
+      aRecord("1.2", "released", { next: 1 }),
+      aRecord("2.0", "taken", { next: 1 }),
+    ],
+    doubtful: [1],
   },
   {
     why: "the epoch was released with its failure",

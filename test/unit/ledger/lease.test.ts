@@ -5,9 +5,10 @@ import type { Clock } from "../../../src/ledger/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
 import type { Journal } from "../../../src/ledger/journal.ts";
 import { takeLease, waitForHolder, type Lease } from "../../../src/ledger/lease.ts";
-import { byPlace, type LedgerRecord } from "../../../src/ledger/record.ts";
+import { byPlace, recordHash, type LedgerRecord } from "../../../src/ledger/record.ts";
 import { rowsJournal } from "../../../src/ledger/rows.ts";
 import { open } from "../../../src/targets/lance/lance.ts";
+import { recordsOf } from "../../support/ledger.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 const duration = 30_000;
@@ -91,13 +92,14 @@ function memoryJournal() {
       writes++;
       records.push(...more);
     },
+    hashOf: recordHash,
   };
   return { ...journal, records, reads: () => reads, writes: () => writes };
 }
 
 async function rowsInFolder() {
   const target = await open({ kind: "lance", uri: "data" }, { name: "local", folder: temporaryFolder() });
-  return rowsJournal("_migrations", target.records("_migrations"));
+  return rowsJournal("_migrations", recordsOf(target, "_migrations"), true);
 }
 
 async function aLease(journal: Journal, clock: Clock, runner = ann, next: number | undefined = 1): Promise<Lease> {

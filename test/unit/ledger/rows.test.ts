@@ -2,16 +2,17 @@ import { existsSync } from "node:fs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { byPlace, recordHash, type LedgerRecord } from "../../../src/ledger/record.ts";
-import { ledgerColumns, rowsJournal } from "../../../src/ledger/rows.ts";
+import { rowsJournal } from "../../../src/ledger/rows.ts";
 import { open } from "../../../src/targets/lance/lance.ts";
 import { columnsOf, lancedb, rowsOf } from "../../support/tables.ts";
+import { recordsOf } from "../../support/ledger.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 const ledger = "_migrations";
 
 async function aJournal(folder: string) {
   const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
-  return rowsJournal(ledger, target.records(ledger));
+  return rowsJournal(ledger, recordsOf(target, ledger), true);
 }
 
 function aRecord(epoch: number, number: number, more: Partial<LedgerRecord> = {}): LedgerRecord {
@@ -52,7 +53,7 @@ test("reading a ledger that nobody has written makes no folder", async () => {
 test("a ledger without rows has no records, and its first epoch can be taken", async () => {
   const folder = temporaryFolder();
   const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
-  await target.records(ledger).create(ledgerColumns, "key");
+  await recordsOf(target, ledger).create();
   const journal = await aJournal(folder);
   expect([await journal.head(), await journal.read()]).toEqual([undefined, []]);
   expect(await journal.take(aRecord(1, 0))).toBe(true);
@@ -177,11 +178,9 @@ test("no record is written to an empty table of that name that is no ledger", as
 test("a ledger that can't be tended is written all the same", async () => {
   const folder = temporaryFolder();
   const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
-  const table = target.records(ledger);
-  const journal = rowsJournal(ledger, {
-    ...table,
-    tend: () => Promise.reject(new Error("a tagged version stands in the way")),
-  });
+  const table = recordsOf(target, ledger);
+  const tend = () => Promise.reject(new Error("a tagged version stands in the way"));
+  const journal = rowsJournal(ledger, { ...table, tend }, true);
   await journal.take(aRecord(1, 0));
   await journal.add([aRecord(1, 1)]);
   expect(await journal.read()).toHaveLength(2);

@@ -27,8 +27,9 @@ function aMigration(version: number, steps: readonly Step[] = three): Migration 
 /** A ledger in which these events happened, each about a migration as it was then. */
 function aLedger(...said: readonly (readonly [LedgerEvent, Migration, done?: number])[]): LedgerState {
   const who = { at: 0, by: "ann", run: "run", tool: "test", applied: "", previous: "" };
-  const records = said.map(([event, { version, name, steps, checksum }, done], index): LedgerRecord => {
-    const hashes = { checksum, steps: steps.map(stepHash), textHash: "" };
+  const records = said.map(([event, { version, name, steps }, done], index): LedgerRecord => {
+    const ran = steps.slice(0, done ?? steps.length);
+    const hashes = { checksum: checksumOf(ran), steps: ran.map(stepHash), textHash: "" };
     const facts = { version, name, step: done ?? steps.length, total: steps.length, ...hashes };
     return { ...who, epoch: 1, number: index + 1, event, ...facts };
   });
@@ -151,13 +152,15 @@ test.each<{ what: string; now: readonly Step[]; change: string }>([
     change: "step 2 (setNullable) is not the step that ran",
   },
 ])("an applied migration with $what changed is refused: $change", ({ now, change }) => {
-  expect(() => checkUnchanged([aMigration(1, now)], aLedger(["applied", aMigration(1)]))).toThrow(
+  expect(() => checkUnchanged([aMigration(1, now)], aLedger(["applied", aMigration(1)]), { describes: true })).toThrow(
     expect.objectContaining({ code: "ERR_MIGRATION_CHANGED", details: { file: "0001_m1.ts", change } }),
   );
 });
 
 test("migrations that the ledger does not know and those that are as they ran pass", () => {
-  expect(() => checkUnchanged(files, aLedger(["applied", aMigration(1)], ["failed", aMigration(2), 1]))).not.toThrow();
+  expect(() =>
+    checkUnchanged(files, aLedger(["applied", aMigration(1)], ["failed", aMigration(2), 1]), { describes: true }),
+  ).not.toThrow();
 });
 
 test.each<{ what: string; done: number; now: readonly Step[]; step: number }>([
@@ -168,7 +171,9 @@ test.each<{ what: string; done: number; now: readonly Step[]; step: number }>([
   { what: "steps that ran removed before others", done: 2, now: [create, tighten], step: 2 },
   { what: "all steps done and the last removed", done: 3, now: [create, rename], step: 3 },
 ])("a migration that is done in part is refused with $what changed", ({ done, now, step }) => {
-  expect(() => checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1), done]))).toThrow(
+  expect(() =>
+    checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1), done]), { describes: true }),
+  ).toThrow(
     expect.objectContaining({
       code: "ERR_MIGRATION_CHANGED",
       details: { file: "0001_m1.ts", change: `step ${step} has already run, though the migration did not end` },
@@ -183,5 +188,7 @@ test.each<{ what: string; done: number; now: readonly Step[] }>([
   { what: "steps added at the end", done: 2, now: [...three, setNullable("documents", "headline", false)] },
   { what: "everything changed where nothing ran", done: 0, now: [other] },
 ])("a migration that is done in part may have $what", ({ done, now }) => {
-  expect(() => checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1), done]))).not.toThrow();
+  expect(() =>
+    checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1), done]), { describes: true }),
+  ).not.toThrow();
 });

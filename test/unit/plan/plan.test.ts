@@ -35,8 +35,8 @@ function aLedger(...ran: readonly (readonly [Migration, done?: number])[]): Ledg
 }
 
 const everything = { createTable: true, alterColumns: true } as const;
-const able = { name: "local", capabilities: { actions: everything, describes: true } };
-const blind = { name: "blind", capabilities: { actions: everything, describes: false } };
+const able = { name: "local", capabilities: { actions: everything, describes: true, fences: true } };
+const blind = { name: "blind", capabilities: { actions: everything, describes: false, fences: true } };
 
 function planOf(pending: readonly Migration[], more: Partial<PlanInput> = {}): Plan {
   const state = more.state ?? foldLedger([]);
@@ -179,6 +179,7 @@ test("a step that the target can't do is refused with the target's reason, befor
   const capabilities = {
     actions: { createTable: true, alterColumns: "it has no way to alter" },
     describes: true,
+    fences: true,
   } as const;
   const migration = aMigration(1, create, renameColumn("documents", "title", "headline"));
   expect(thrownBy(() => planOf([migration], { target: { name: "far", capabilities } }))).toMatchObject({
@@ -188,7 +189,7 @@ test("a step that the target can't do is refused with the target's reason, befor
 });
 
 test("what is applied may need what the target can't do any more", () => {
-  const capabilities = { actions: { createTable: "no", alterColumns: true }, describes: true } as const;
+  const capabilities = { actions: { createTable: "no", alterColumns: true }, describes: true, fences: true } as const;
   const [first, second] = [aMigration(1, create), aMigration(2, renameColumn("documents", "title", "headline"))];
   const given = { migrations: [first, second], state: aLedger([first]), target: { name: "far", capabilities } };
   expect(() => planOf([second], given)).not.toThrow();
@@ -253,14 +254,16 @@ test("the database is folded in the order in which migrations ran", () => {
   const fourth = aMigration(4, renameColumn("documents", "name", "title"));
   const all = [first, second, third, fourth];
   // 2 could not have run before 3 and 4, which ran first, out of order.
-  expect(names(foldHistory(all, aLedger([first], [third], [fourth], [second])))).toEqual({
+  expect(names(foldHistory(all, aLedger([first], [third], [fourth], [second]), { describes: true }))).toEqual({
     documents: ["id", "headline"],
   });
 });
 
 test("only what is done of a migration that is done in part is folded", () => {
   const migration = aMigration(1, create, to, wide);
-  const folded = [0, 1, 2, 3].map((done) => names(foldHistory([migration], aLedger([migration, done]))));
+  const folded = [0, 1, 2, 3].map((done) =>
+    names(foldHistory([migration], aLedger([migration, done]), { describes: true })),
+  );
   expect(folded).toEqual([
     {},
     { documents: ["id", "title"] },

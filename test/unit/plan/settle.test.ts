@@ -38,7 +38,10 @@ function planOf({ applied = [], pending, doubtful = [], state }: Given): Plan {
     pending,
     state: state ?? aLedger(...applied.map((one) => [one] as const)),
     doubtful: new Set(doubtful),
-    target: { name: "t", capabilities: { actions: { createTable: true, alterColumns: true }, describes: true } },
+    target: {
+      name: "t",
+      capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
+    },
     ledger: "_migrations",
   });
 }

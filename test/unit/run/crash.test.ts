@@ -8,7 +8,8 @@ import { history, status, up, type MigratorOptions } from "../../../src/run/migr
 import { describeAction, type Action } from "../../../src/schema/action.ts";
 import { applyAction } from "../../support/fold.ts";
 import { type Database, type Table } from "../../../src/schema/table.ts";
-import type { RecordTable, Row, Target } from "../../../src/targets/target.ts";
+import type { RecordTable, Target } from "../../../src/targets/target.ts";
+import type { Row } from "../../../src/wire/rows.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 type Step = Readonly<Record<string, unknown>>;
@@ -66,6 +67,7 @@ function aDatabase(folder: string) {
     create: async () => {},
     all: async () => [...rows],
     last: async () => rows.toSorted((one, other) => place(one) - place(other)).at(-1),
+    count: async () => rows.filter(({ event }) => event === "late").length,
     async insertIfAbsent(row) {
       if (rows.some(({ key }) => key === row.key)) return false;
       rows.push(row);
@@ -76,7 +78,7 @@ function aDatabase(folder: string) {
   };
   const target: Target = {
     name: "test",
-    capabilities: { actions: { createTable: true, alterColumns: true }, describes: true },
+    capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
     listTables: async () => [...database.keys()],
     look: async (name) => {
       const table: Table | undefined = database.get(name);
@@ -90,9 +92,9 @@ function aDatabase(folder: string) {
       done.push(describeAction(action));
       return undefined;
     },
-    isConflict: (error) => /conflict/.test(String(error)),
+    verdict: (error) => ({ kind: /conflict/.test(String(error)) ? "conflict" : "refused" }),
     explain: String,
-    records: () => records,
+    ledger: { kind: "rows", records: () => records },
     close: async () => {},
   };
 
@@ -121,6 +123,7 @@ function aDatabase(folder: string) {
       create: mortal(records.create),
       all: mortal(records.all),
       last: mortal(records.last),
+      count: mortal(records.count),
       insertIfAbsent: mortal(records.insertIfAbsent),
       insert: mortal(records.insert),
       tend: mortal(records.tend),
@@ -129,7 +132,7 @@ function aDatabase(folder: string) {
       ...target,
       look: mortal(target.look),
       execute: mortal(target.execute),
-      records: () => theirs,
+      ledger: { kind: "rows", records: () => theirs },
     };
     return { target: mine, folder, ledger: "_migrations", clock, lease: { duration, patience: 600_000 } };
   }

@@ -13,7 +13,9 @@ import { history, plan, status, up, type MigratorOptions } from "../../../src/ru
 import type { Action } from "../../../src/schema/action.ts";
 import { applyAction } from "../../support/fold.ts";
 import type { Database } from "../../../src/schema/table.ts";
-import type { RecordTable, Row, Target } from "../../../src/targets/target.ts";
+import type { RecordTable, Target } from "../../../src/targets/target.ts";
+import type { Row } from "../../../src/wire/rows.ts";
+import { recordsOf } from "../../support/ledger.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 const duration = 30_000;
@@ -93,6 +95,7 @@ function aWorld() {
       async last() {
         return rows.toSorted((one, other) => order(one) - order(other)).at(-1);
       },
+      count: async () => rows.filter(({ event }) => event === "late").length,
       async insertIfAbsent(row) {
         await due("take");
         const absent = !rows.some(({ key }) => key === row.key);
@@ -108,7 +111,7 @@ function aWorld() {
     };
     return {
       name: "test",
-      capabilities: { actions: { createTable: true, alterColumns: true }, describes: true },
+      capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
       listTables: async () => [...database.keys()],
       async look(name) {
         await due("look");
@@ -127,9 +130,9 @@ function aWorld() {
         else await scripted(work);
         return versions.get(action.table);
       },
-      isConflict: (error) => /conflict/.test(String(error)),
+      verdict: (error) => ({ kind: /conflict/.test(String(error)) ? "conflict" : "refused" }),
       explain: (error) => String(error),
-      records: () => records,
+      ledger: { kind: "rows", records: () => records },
       close: async () => {},
     };
   }
@@ -159,7 +162,7 @@ function aWorld() {
     },
     /** Somebody who takes the lease by hand, with a clock of their own. */
     async holder(by: string, next: number | undefined, own: Clock = leapingClock()): Promise<Lease> {
-      const journal = rowsJournal(ledger, aTarget({}).records(ledger));
+      const journal = rowsJournal(ledger, recordsOf(aTarget({}), ledger), true);
       const state = foldLedger(await journal.read());
       const lease = await takeLease(journal, state, { by, run: by, tool: "test" }, next, { duration, clock: own });
       return lease!;

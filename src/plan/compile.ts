@@ -1,0 +1,26 @@
+/** Steps as the actions that a target carries out. Pure. */
+import type { StepPlace } from "../errors.ts";
+import type { Migration } from "../migrations/load.ts";
+import type { Action } from "../schema/action.ts";
+import { compileStep, type Step } from "../steps/registry.ts";
+import type { Capabilities } from "../targets/target.ts";
+import { withoutSwaps } from "./blind.ts";
+
+export type Describing = Pick<Capabilities, "describes">;
+
+/** An action and the step that it belongs to. */
+export interface PlacedAction {
+  readonly place: StepPlace;
+  readonly action: Action;
+}
+
+export function actionsOf(step: Step, { describes }: Describing): readonly Action[] {
+  const actions = compileStep(step);
+  return describes ? actions : actions.flatMap(withoutSwaps);
+}
+
+export function compileMigration({ file, steps }: Migration, describing: Describing): readonly PlacedAction[] {
+  return steps.flatMap((step, index) =>
+    actionsOf(step, describing).map((action) => ({ place: { file, step: index + 1, kind: step.kind }, action })),
+  );
+}

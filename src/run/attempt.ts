@@ -1,0 +1,86 @@
+/** One call to the target, what its error means, and how often it may be tried again. */
+import { MigrateError } from "../errors.ts";
+import type { Clock } from "../ledger/clock.ts";
+import type { Lease } from "../ledger/lease.ts";
+import { formatVersion } from "../migrations/file-name.ts";
+import type { PlannedAction } from "../plan/plan.ts";
+import type { Sight, Target, Verdict } from "../targets/target.ts";
+import type { ActionPlace, Emit } from "./events.ts";
+
+/** What carrying out an action needs. */
+export interface Acting {
+  readonly target: Target;
+  readonly lease: Lease;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly place: ActionPlace;
+}
+
+/** How an action ended: with the table's versions around it where the target tells them, or with an error. */
+export type Ending = Done | Undone;
+
+export interface Done {
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+}
+
+export interface Undone {
+  readonly error: unknown;
+  /** Whether the action may have run, or may yet run, all the same. */
+  readonly inDoubt: boolean;
+}
+
+export interface Failure extends Verdict {
+  readonly error: unknown;
+}
+
+/** The failure of the call, or undefined when it was answered well. */
+export async function attempt(
+  { action }: PlannedAction,
+  seen: Sight | undefined,
+  acting: Acting,
+): Promise<Failure | undefined> {
+  const { target } = acting;
+  let failure: Failure | undefined;
+  try {
+    await target.execute(action, seen);
+  } catch (thrown) {
+    const error = thrown ?? new Error("the call failed without a reason");
+    failure = { ...target.verdict(error), error };
+  }
+  await confessLateness(failure, acting);
+  return failure;
+}
+
+/**
+ * Who was stopped between the last look at his own clock and the call may have acted when the lease was another's. An
+ * embedded engine refuses such a call; a service does it. So it is said in the ledger, for the next run to look.
+ */
+async function confessLateness(failure: Failure | undefined, { target, lease, place }: Acting): Promise<void> {
+  const surelyNothing = failure !== undefined && failure.kind !== "unanswered";
+  if (target.capabilities.fences || surelyNothing || lease.isSure()) return;
+  try {
+    await lease.check();
+  } catch (cause) {
+    const { version, name, action, total } = place;
+    await lease.recordLate({ event: "late", next: version, version, name, step: action, total });
+    throw new MigrateError("ERR_ACTED_LATE", { version: formatVersion(version), name, action }, { cause });
+  }
+}
+
+/** How often an action is tried when another writer's commit came in between, and when there was no answer. */
+const mostTries = { conflict: 30, unanswered: 5, refused: 0 };
+const longestPause = 1_000;
+
+/** Waits before the next try, longer each time; false when there is to be none. */
+export function patience({ text }: PlannedAction, { target, clock, emit, place }: Acting) {
+  let pause = 20;
+  let tries = 0;
+  return async (failure: Failure): Promise<boolean> => {
+    if (++tries >= mostTries[failure.kind]) return false;
+    emit({ event: "retried", ...place, text, reason: failure.kind, problem: target.explain(failure.error) });
+    await clock.sleep(Math.max(pause, failure.pause ?? 0));
+    pause = Math.min(pause * 2, longestPause);
+    return true;
+  };
+}

@@ -1,0 +1,175 @@
+/** What a target can do, found out on scratch tables: whether a ledger can be kept there, and how it answers. */
+import { randomUUID } from "node:crypto";
+import { isMigrateError } from "../errors.ts";
+import { journalOf } from "../ledger/journals.ts";
+import type { LedgerRecord } from "../ledger/record.ts";
+import { tableAfter, type Action } from "../schema/action.ts";
+import type { Alteration } from "../schema/alter.ts";
+import type { Column } from "../schema/data-type.ts";
+import { differences, type Table } from "../schema/table.ts";
+import type { Target } from "../targets/target.ts";
+
+export interface Finding {
+  readonly what: string;
+  readonly found: boolean;
+  /** Whether `migrate up` relies on it. */
+  readonly needed: boolean;
+  /** What the target answered, or what follows. */
+  readonly detail?: string | undefined;
+}
+
+export interface DoctorResult {
+  readonly findings: readonly Finding[];
+  /** Whether everything is there that `migrate up` relies on. */
+  readonly fit: boolean;
+  /** Scratch tables that the target could not drop. */
+  readonly leftBehind: readonly string[];
+}
+
+const racers = 8;
+const column = (name: string, type: Column["type"], nullable = true): Column => ({ name, type, nullable });
+const scratch: readonly Column[] = [
+  column("id", { kind: "int32" }, false),
+  column("title", { kind: "utf8" }),
+  column("source", { kind: "struct", fields: [column("url", { kind: "utf8" })] }),
+];
+
+/** Throws when the target can't be reached; `tell` hears of each finding when it is made. */
+export async function doctor(
+  target: Target,
+  ledger: string,
+  tell: (finding: Finding) => void = () => {},
+): Promise<DoctorResult> {
+  const findings: Finding[] = [];
+  const note = (finding: Finding) => {
+    findings.push(finding);
+    tell(finding);
+  };
+  const before = new Set(await target.listTables());
+  note({ what: "lists its tables", found: true, needed: true, detail: `there are ${before.size}` });
+
+  const name = `${ledger}.doctor-${randomUUID().slice(0, 8)}`;
+  if (await createsOnce(target, name, note)) {
+    await alters(target, name, note);
+    await locks(target, name, note);
+  }
+  const made = (await target.listTables()).filter((table) => table.startsWith(name));
+  const leftBehind: string[] = [];
+  for (const table of made) {
+    try {
+      if (target.discard === undefined) leftBehind.push(table);
+      else await target.discard(table);
+    } catch {
+      leftBehind.push(table);
+    }
+  }
+  return { findings, fit: findings.every(({ found, needed }) => found || !needed), leftBehind };
+}
+
+type Note = (finding: Finding) => void;
+
+async function createsOnce(target: Target, table: string, note: Note): Promise<boolean> {
+  const refused = await refusal(target, { kind: "createTable", table, columns: scratch });
+  note({ what: "creates a table", found: refused === undefined, needed: true, detail: refused?.words });
+  if (refused !== undefined) return false;
+  const listed = (await target.listTables()).includes(table);
+  note({ what: "lists the table that it has just created", found: listed, needed: true });
+  const again = await refusal(target, { kind: "createTable", table, columns: [scratch[0]!] });
+  note({
+    what: "refuses a second create of the same name",
+    found: again !== undefined,
+    needed: true,
+    detail: again?.words,
+  });
+  const { describes } = target.capabilities;
+  const words = describes ? differences({ columns: scratch }, (await target.look(table))?.table) : [];
+  note({
+    what: "describes a table as it was made",
+    found: describes && words.length === 0,
+    needed: describes,
+    detail: describes ? words.join("; ") : "tables changed by hand are noticed only when a step is refused",
+  });
+  return true;
+}
+
+async function alters(target: Target, table: string, note: Note): Promise<void> {
+  let state: Table = { columns: scratch };
+  const alter = async (what: string, ...alterations: readonly Alteration[]) => {
+    const action: Action = { kind: "alterColumns", table, alterations };
+    const refused = await refusal(target, action, state);
+    if (refused === undefined) state = tableAfter(new Map([[table, state]]), action);
+    note({ what, found: refused === undefined, needed: true, detail: refused?.words });
+  };
+  const refuses = async (what: string, alteration: Alteration) => {
+    const refused = await refusal(target, { kind: "alterColumns", table, alterations: [alteration] }, state);
+    note({ what, found: refused?.clear === true, needed: !target.capabilities.describes, detail: refused?.words });
+  };
+  await alter("renames a column", { path: "title", rename: "headline" });
+  await alter("renames a nested column", { path: "source.url", rename: "address" });
+  await alter("retypes a column", { path: "id", type: { kind: "int64" } });
+  await alter("lets a column hold nulls", { path: "id", nullable: true });
+  await alter("lets a column hold no nulls", { path: "headline", nullable: false });
+  const same = { path: "headline", rename: "headline" };
+  const accepted = await refusal(target, { kind: "alterColumns", table, alterations: [same] }, state);
+  note({
+    what: "accepts a column renamed to its own name",
+    found: accepted === undefined,
+    // It is how a lost answer is settled where nothing can be looked at.
+    needed: !target.capabilities.describes,
+    detail: accepted?.words,
+  });
+  await refuses("refuses to rename a column that is not there", { path: "title", rename: "title" });
+  await refuses("refuses a cast that the engine can't do", { path: "headline", type: { kind: "int64" } });
+}
+
+/** Of several that take one epoch of a ledger at once, one may be told that it has it. */
+async function locks(target: Target, name: string, note: Note): Promise<void> {
+  const ledger = `${name}.ledger`;
+  const told = await Promise.allSettled(
+    Array.from({ length: racers }, (_, index) => journalOf(target, ledger).take(taken(`racer ${index}`))),
+  );
+  const winners = told.filter((one) => one.status === "fulfilled" && one.value).length;
+  const failed = told.find((one) => one.status === "rejected");
+  note({
+    what: `tells one of ${racers} that it holds the lease`,
+    found: winners === 1,
+    needed: true,
+    detail:
+      winners === 1
+        ? `kept in ${target.ledger.kind}`
+        : ((failed && target.explain(failed.reason)) ?? `${winners} were told so`),
+  });
+}
+
+function taken(run: string): LedgerRecord {
+  return {
+    epoch: 1,
+    number: 0,
+    event: "taken",
+    at: Date.now(),
+    by: run,
+    run,
+    tool: "",
+    applied: "",
+    previous: "",
+    lease: 1,
+  };
+}
+
+interface Refusal {
+  readonly words: string;
+  /** Whether the answer says that nothing was done: 4xx does, 5xx does not. */
+  readonly clear: boolean;
+}
+
+/** Why the target refused an action, or undefined. Throws when there was no answer at all. */
+async function refusal(target: Target, action: Action, state?: Table): Promise<Refusal | undefined> {
+  const seen = target.capabilities.describes ? await target.look(action.table) : undefined;
+  try {
+    await target.execute(action, seen ?? (state && { table: state, version: undefined }));
+    return undefined;
+  } catch (error) {
+    if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
+    return { words: target.explain(error), clear: target.verdict(error).kind === "refused" };
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Calls that may have come after their lease: a run that was stopped said so and ended. Whoever holds the lease next looks
+ * at their tables before anything else.
+ */
+import { MigrateError } from "../errors.ts";
+import type { Clock } from "../ledger/clock.ts";
+import type { LateCall } from "../ledger/fold.ts";
+import type { LedgerEntry } from "../ledger/record.ts";
+import type { Migration } from "../migrations/load.ts";
+import { followPath } from "../plan/blind.ts";
+import { compileMigration } from "../plan/compile.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Action } from "../schema/action.ts";
+import type { Alteration } from "../schema/alter.ts";
+import { sameType } from "../schema/data-type.ts";
+import { formatPath, parsePath } from "../schema/path.ts";
+import { columnPaths, differences, findColumn, type Table } from "../schema/table.ts";
+import type { Target } from "../targets/target.ts";
+import { hasColumns } from "./questions.ts";
+
+interface Looking {
+  readonly target: Target;
+  readonly clock: Clock;
+  readonly plan: Plan;
+  /** The migrations that have run, at least in part, in the order in which they did. */
+  readonly ran: readonly Migration[];
+}
+
+/** The records that say that somebody looked. Throws ERR_DRIFT when a table is not as it should be. */
+export async function lookAtLate(calls: readonly LateCall[], looking: Looking): Promise<readonly LedgerEntry[]> {
+  const { plan, ran, target } = looking;
+  for (const { version, action: number } of calls) {
+    const actions = ran.flatMap((migration) =>
+      compileMigration(migration, target.capabilities).map(({ action }, index) => ({ action, index, migration })),
+    );
+    const at = actions.findIndex(({ migration, index }) => migration.version === version && index === number - 1);
+    const call = actions[at]?.action;
+    if (call === undefined) continue;
+    const since = actions.slice(at).flatMap(({ action }) => (action.table === call.table ? [action] : []));
+    const words = target.capabilities.describes
+      ? differences(plan.now.get(call.table), (await target.look(call.table))?.table)
+      : await askBlindly(call, since, looking);
+    if (words.length > 0)
+      throw new MigrateError("ERR_DRIFT", {
+        table: call.table,
+        differences: words,
+        hint: "a call of a run that was stopped may have come after another had taken over; put it back, then run migrate up again",
+      });
+  }
+  const next = plan.migrations[0]?.migration.version;
+  return calls.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
+}
+
+/** What is wrong with the table of a late call as far as it can be asked; types and nullability are set to what they should be. */
+async function askBlindly(call: Action, since: readonly Action[], looking: Looking): Promise<readonly string[]> {
+  const { target, plan } = looking;
+  const { table: name } = call;
+  const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0];
+  // The action that is in doubt itself may have run, or not.
+  const possible = [plan.now.get(name), begun?.action.table === name ? begun.after : undefined];
+  const listed = (await target.listTables()).includes(name);
+  const expected = possible.filter((table): table is Table => table !== undefined);
+  if (!listed) return possible[0] === undefined ? [] : ["it does not exist"];
+  for (const table of expected)
+    if (await hasColumns(name, table, columnPaths(table.columns), looking))
+      return await restate(call, since, table, target);
+  return expected.length === 0 ? ["it exists, but should not"] : ["its columns are not those that it should have"];
+}
+
+/** Undoes what a late retype or change of nullability may have done to what came later. */
+async function restate(
+  call: Action,
+  since: readonly Action[],
+  table: Table,
+  target: Target,
+): Promise<readonly string[]> {
+  if (call.kind !== "alterColumns") return [];
+  const wanted = call.alterations.flatMap(({ path, type, nullable }): readonly Alteration[] => {
+    const now = followPath(parsePath(path), since);
+    const column = findColumn(table.columns, now);
+    if (column === undefined) return [];
+    const at = { path: formatPath(now) };
+    return [
+      ...(type === undefined || sameType(type, column.type) ? [] : [{ ...at, type: column.type }]),
+      ...(nullable === undefined || nullable === column.nullable ? [] : [{ ...at, nullable: column.nullable }]),
+    ];
+  });
+  try {
+    // One by one: a retype and "not null" can't be in one call.
+    for (const alteration of wanted)
+      await target.execute(
+        { kind: "alterColumns", table: call.table, alterations: [alteration] },
+        { table, version: undefined },
+      );
+    return [];
+  } catch (error) {
+    if (target.verdict(error).kind !== "refused") throw error;
+    return [target.explain(error)];
+  }
+}

@@ -1,0 +1,8 @@
+/** The ledger's table of a target that keeps one. */
+import { ledgerColumns } from "../../src/ledger/rows.ts";
+import type { RecordTable, Target } from "../../src/targets/target.ts";
+
+export function recordsOf({ ledger }: Pick<Target, "ledger">, name: string): RecordTable {
+  if (ledger.kind !== "rows") throw new TypeError("this target keeps its ledger in markers");
+  return ledger.records({ name, columns: ledgerColumns, key: "key" });
+}

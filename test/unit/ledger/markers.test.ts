@@ -1,0 +1,297 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { MigrateError } from "../../../src/errors.ts";
+import { recordChain, type Runner } from "../../../src/ledger/chain.ts";
+import { systemClock } from "../../../src/ledger/clock.ts";
+import { foldLedger } from "../../../src/ledger/fold.ts";
+import type { Journal } from "../../../src/ledger/journal.ts";
+import { takeLease } from "../../../src/ledger/lease.ts";
+import { parseMarkerName } from "../../../src/ledger/marker-name.ts";
+import { markersJournal } from "../../../src/ledger/markers.ts";
+import { byPlace, type LedgerEntry, type LedgerRecord } from "../../../src/ledger/record.ts";
+import { ledgerColumns } from "../../../src/ledger/rows.ts";
+import type { CreateMarker } from "../../../src/targets/target.ts";
+
+const ledger = "_migrations";
+const ann: Runner = { by: "ann", run: "run a", tool: "test" };
+const bob: Runner = { by: "bob", run: "run b", tool: "test" };
+const clock = { ...systemClock, wall: () => 1_750_000_000_000 };
+
+/**
+ * What becomes of one create: it is done and answered; its answer is lost before or after it is done; or it is done just
+ * before the next one, long after nobody listens any more.
+ */
+type Fate = "well" | "lost before" | "lost after" | "late";
+
+/** The tables of a service that can only list and create them. */
+function aService(...tables: readonly string[]) {
+  const names = [...tables];
+  const rows = new Map<string, unknown>();
+  const sent: string[] = [];
+  let pending: (() => void) | undefined;
+  const make = (name: string, row: unknown): boolean => {
+    if (names.includes(name)) return false;
+    names.push(name);
+    rows.set(name, row);
+    return true;
+  };
+  return {
+    names,
+    rows,
+    sent,
+    journal(fates: readonly Fate[] = []): Journal {
+      const left = [...fates];
+      const create: CreateMarker = async (name, columns, row) => {
+        expect(columns).toEqual(ledgerColumns);
+        sent.push(name);
+        pending?.();
+        pending = undefined;
+        const fate = left.shift() ?? "well";
+        if (fate === "late") pending = () => make(name, row);
+        if (fate === "late" || fate === "lost before") throw new Error("connection reset");
+        const made = make(name, row);
+        if (fate === "lost after") throw new Error("connection reset");
+        return made;
+      };
+      return markersJournal(ledger, { names: async () => [...names], create });
+    },
+  };
+}
+
+function taken(epoch: number, { by, run, tool }: Runner): LedgerRecord {
+  return { epoch, number: 0, event: "taken", lease: 30_000, by, run, tool, at: 1, applied: "aa", previous: "" };
+}
+
+function aRecord(epoch: number, number: number, more: Partial<LedgerRecord> = {}): LedgerRecord {
+  return { epoch, number, event: "renewed", ...ann, at: 1, applied: "aa", previous: "bb", ...more };
+}
+
+async function places(journal: Journal): Promise<readonly string[]> {
+  const records = (await journal.read()).toSorted(byPlace);
+  return records.map(({ epoch, number, event, run }) => `${epoch}.${number} ${event} by ${run}`);
+}
+
+test("of many that take an epoch at once exactly one is told that it won", async () => {
+  const service = aService();
+  const told = await Promise.all(
+    [1, 2, 3, 4, 5].map((n) => service.journal().take(taken(1, { ...ann, run: `run ${n}` }))),
+  );
+  expect(told.toSorted()).toEqual([false, false, false, false, true]);
+  expect(service.names).toEqual(["_migrations.e1"]);
+});
+
+test("an epoch that is taken can't be taken again, and the next one can", async () => {
+  const service = aService();
+  await service.journal().take(taken(1, ann));
+  const other = service.journal();
+  expect([await other.take(taken(1, bob)), await other.take(taken(2, bob))]).toEqual([false, true]);
+});
+
+test.each<[string, readonly Fate[], boolean]>([
+  ["that was lost before it was done is asked for again, and won", ["lost before", "well"], true],
+  ["whose answer was lost is somebody else's", ["lost after"], false],
+  ["that is done between two tries is somebody else's", ["late", "well"], false],
+  ["that is lost twice and then answered is won", ["lost before", "lost before", "well"], true],
+  [
+    "that is lost, asked for again, and whose answer is lost then is somebody else's",
+    ["lost before", "lost after"],
+    false,
+  ],
+])("an epoch %s", async (_, fates, won) => {
+  const service = aService();
+  const journal = service.journal(fates);
+  expect(await journal.take(taken(1, ann))).toBe(won);
+  expect(service.names).toEqual(["_migrations.e1"]);
+  expect(await places(journal)).toEqual([`1.0 taken by ${won ? "run a" : "epoch 1"}`]);
+});
+
+test("an epoch whose answer was lost is no lease: it has to be waited out", async () => {
+  const service = aService();
+  const journal = service.journal(["lost after"]);
+  const state = foldLedger(await journal.read());
+  expect(await takeLease(journal, state, ann, 1, { duration: 30_000, clock })).toBeUndefined();
+  expect(foldLedger(await journal.read()).holder).toEqual({
+    by: "another run",
+    run: "epoch 1",
+    lease: 0,
+    next: undefined,
+  });
+});
+
+test("however answers are lost, never are two told that they took one epoch", async () => {
+  const fates = fc.array(fc.constantFrom<Fate>("well", "lost before", "lost after", "late"), { maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fates, { minLength: 2, maxLength: 4 }), async (runs) => {
+      const service = aService();
+      const takes = runs.map((own, n) => service.journal(own).take(taken(1, { ...ann, run: `run ${n}` })));
+      const told = (await Promise.allSettled(takes)).map((one) => one.status === "fulfilled" && one.value);
+      expect(told.filter(Boolean).length).toBeLessThanOrEqual(1);
+      expect(service.names).toEqual(["_migrations.e1"]);
+    }),
+  );
+});
+
+test("records whose answers are lost are added once, in their order", async () => {
+  const fate = fc.constantFrom<Fate>("well", "lost before", "lost after", "late");
+  // Three failures in a row at most: the fourth try of a record is its last.
+  const fates = fc.array(fate, { maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(fates, fc.integer({ min: 1, max: 4 }), async (given, count) => {
+      const service = aService("_migrations.e1");
+      const records = Array.from({ length: count }, (_, index) => aRecord(1, index + 1));
+      const journal = service.journal(given);
+      await journal.add(records);
+      expect(await places(journal)).toEqual([
+        "1.0 taken by epoch 1",
+        ...records.map(({ number }) => `1.${number} renewed by epoch 1`),
+      ]);
+      const markers = service.names.slice(1);
+      expect(new Set(markers).size).toBe(count);
+      expect(markers.map((name) => parseMarkerName(ledger, name)?.number)).toEqual(records.map(({ number }) => number));
+    }),
+  );
+});
+
+test("a record that is in the list after its answer was lost is not sent again", async () => {
+  for (const fates of [
+    ["lost after"],
+    ["lost before", "lost before", "lost before", "lost after"],
+  ] satisfies Fate[][]) {
+    const service = aService("_migrations.e1");
+    await service.journal(fates).add([aRecord(1, 1)]);
+    expect(service.sent).toHaveLength(fates.length);
+  }
+});
+
+test("the first record that can't be added stops those after it", async () => {
+  const service = aService("_migrations.e1");
+  const lost: readonly Fate[] = ["lost before", "lost before", "lost before", "lost before"];
+  const adding = service.journal(["well", ...lost]).add([aRecord(1, 1), aRecord(1, 2), aRecord(1, 3)]);
+  await expect(adding).rejects.toMatchObject({
+    code: "ERR_LEDGER_UNWRITABLE",
+    details: { ledger, problem: "connection reset" },
+  });
+  expect(service.names).toHaveLength(2);
+  expect(service.sent).toHaveLength(5);
+});
+
+test("an error that says itself what is wrong with the target comes through as it is", async () => {
+  const error = new MigrateError("ERR_CREDENTIALS", { target: "t", status: 403, problem: "no" });
+  const journal = markersJournal(ledger, { names: async () => [], create: () => Promise.reject(error) });
+  await expect(journal.take(taken(1, ann))).rejects.toBe(error);
+});
+
+test("a run knows the epochs again that it was told are its own, and no others", async () => {
+  const service = aService();
+  const [mine, yours] = [service.journal(), service.journal()];
+  await mine.take(taken(1, ann));
+  await mine.add([aRecord(1, 1)]);
+  await yours.take(taken(2, bob));
+  await yours.add([aRecord(2, 1, bob)]);
+  expect(await places(mine)).toEqual([
+    "1.0 taken by run a",
+    "1.1 renewed by run a",
+    "2.0 taken by epoch 2",
+    "2.1 renewed by epoch 2",
+  ]);
+  expect(foldLedger(await yours.read()).holder).toMatchObject({ by: "bob", run: "run b" });
+  expect(await service.journal().head()).toMatchObject({ by: "another run", epoch: 2, number: 1 });
+});
+
+test("a marker's row says for people who wrote it and why", async () => {
+  const service = aService("_migrations.e1");
+  await service.journal().add([aRecord(1, 1, { event: "failed", version: 3, name: "m", detail: "no space left" })]);
+  expect([...service.rows.values()]).toMatchObject([{ key: "1.1", by: "ann", run: "run a", detail: "no space left" }]);
+});
+
+test("other tables are no part of the ledger", async () => {
+  const service = aService("documents", "_migrations2.e4", "_migrations.extra", "_migrations.e9.1", "_migrations");
+  const journal = service.journal();
+  expect([await journal.head(), await journal.read()]).toEqual([undefined, []]);
+  await journal.take(taken(1, ann));
+  expect(await places(service.journal())).toEqual(["1.0 taken by epoch 1"]);
+});
+
+test("the newest record is that of the highest epoch and number, in whatever order tables are listed", async () => {
+  const names = [
+    "_migrations.e2",
+    "_migrations.e1",
+    "_migrations.e10",
+    "_migrations.e10.10.renewed.w1",
+    "_migrations.e10.9.released.w1",
+  ];
+  const heads = [names, names.toReversed()].map((some) =>
+    aService(...some)
+      .journal()
+      .head(),
+  );
+  for (const head of await Promise.all(heads)) expect(head).toMatchObject({ epoch: 10, number: 10 });
+});
+
+const late = aRecord(1, 2, { event: "late", version: 1, name: "m", step: 1, total: 2, next: 1 });
+const looked = aRecord(3, 1, { event: "looked", late: 1 });
+
+test.each<[string, readonly LedgerRecord[], string]>([
+  ["says what is applied when no call was late", [], "aa"],
+  ["does not say what is applied after a late call", [late], ""],
+  ["says what is applied once somebody has looked", [late, looked], "aa"],
+  ["does not when that look was for another epoch's call", [late, { ...looked, late: 2 }], ""],
+  ["does not when another epoch's call was late too", [late, { ...late, epoch: 2 }, looked], ""],
+])("the newest record %s", async (_, records, applied) => {
+  const service = aService("_migrations.e1", "_migrations.e2", "_migrations.e3");
+  const journal = service.journal();
+  await journal.add([...records, aRecord(3, 9, { event: "released" })]);
+  expect(await journal.head()).toMatchObject({ epoch: 3, number: 9, applied });
+});
+
+/** A run that takes the next epoch and writes these. */
+async function anEpoch(journal: Journal, runner: Runner, entries: readonly LedgerEntry[]): Promise<void> {
+  const chain = recordChain(foldLedger(await journal.read()), runner, clock, journal.hashOf);
+  const record = chain.begin({ event: "taken", next: 1, lease: 30_000 });
+  expect(await journal.take(record)).toBe(true);
+  chain.began(record);
+  for (const entry of entries) await chain.write([entry], (records) => journal.add(records));
+}
+
+test("each marker carries the hash of the one before it as everybody reads it", async () => {
+  const service = aService();
+  const facts = {
+    version: 3,
+    name: "n".repeat(240),
+    step: 1,
+    total: 1,
+    checksum: "c".repeat(64),
+    textHash: "d".repeat(64),
+  };
+  const mine = service.journal(["lost before", "well", "well", "lost after", "late"]);
+  await anEpoch(mine, ann, [
+    { event: "renewed", next: 3, lease: 30_000 },
+    { event: "applied", ...facts },
+    { event: "released" },
+  ]);
+  await anEpoch(mine, ann, [{ event: "failed", ...facts, version: 4, detail: "for people" }]);
+  await anEpoch(service.journal(), bob, [{ event: "released" }]);
+  const records = (await service.journal().read()).toSorted(byPlace);
+  expect(records).toHaveLength(8);
+  for (const [index, { event, previous }] of records.entries())
+    if (event !== "taken") expect(previous).toBe(mine.hashOf(records[index - 1]!).slice(0, 16));
+});
+
+test("a service that overwrites a table of the same name can hold no lease, and the first run there says so", async () => {
+  const names: string[] = [];
+  const create: CreateMarker = async (name) => names.push(name) > 0;
+  const journal = markersJournal(ledger, { names: async () => names, create });
+  await expect(journal.take(taken(1, ann))).rejects.toMatchObject({
+    code: "ERR_LEDGER_UNWRITABLE",
+    details: { problem: expect.stringContaining("second create") },
+  });
+  expect(foldLedger(await journal.read()).holder?.run).not.toBe(ann.run);
+});
+
+test("a first run whose question after overwriting is not answered still holds the epoch that it won", async () => {
+  for (const fates of [
+    ["well", "lost before"],
+    ["well", "lost after"],
+  ] satisfies Fate[][])
+    expect(await aService().journal(fates).take(taken(1, ann))).toBe(true);
+});
