@@ -10,6 +10,7 @@ interface TargetModule<Options extends z.ZodType> {
 
 const targets = {
   lance: () => import("./lance/lance.ts"),
+  rest: () => import("./rest/rest.ts"),
 };
 
 type Targets = typeof targets;

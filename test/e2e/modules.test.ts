@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { aService, apiKey } from "../support/service.ts";
 import { manyProjects, type SmallProject } from "./support/many-projects.ts";
 
 interface Load {
@@ -68,9 +69,20 @@ describe("with nothing pending", () => {
 
   test("up loads nothing that only other commands need", async () => {
     const loads = await loadsOf(applied, ["up"]);
-    const heavy = /\/node_modules\/(ts-morph|@ts-morph|typescript|undici|yargs|zod)\/|create-migration|arrow-schema/;
+    const heavy =
+      /\/node_modules\/(ts-morph|@ts-morph|typescript|undici|yargs|zod|fastify|@fastify)\/|create-migration|arrow-schema/;
     expect(loads.map(({ url }) => url).filter((url) => heavy.test(url))).toEqual([]);
   });
+});
+
+test("up with nothing pending on a service loads no package at all", async () => {
+  const service = await aService();
+  const config = `export default { targets: { here: { kind: "rest", endpoint: "${service.url}", apiKey: "${apiKey}" } } };`;
+  const applied = project({ ...files, "migrate.config.ts": config });
+  expect(await applied.migrate(["up"])).toMatchObject({ code: 0 });
+  const loads = await loadsOf(applied, ["up"]);
+  expect(loads.length).toBeGreaterThan(0);
+  expect([packagesAskedFor(loads), migrationsIn(loads)]).toEqual([[], []]);
 });
 
 describe("a command that needs no engine loads none", () => {

@@ -1,5 +1,6 @@
 /** The commands, in the order in which --help shows them. */
 import type { Command } from "../command.ts";
+import { doctorCommand } from "./doctor.ts";
 import { historyCommand } from "./history.ts";
 import { lintCommand } from "./lint.ts";
 import { newCommand } from "./new.ts";
@@ -16,4 +17,5 @@ export const commands: readonly Command[] = [
   lintCommand,
   newCommand,
   serveCommand,
+  doctorCommand,
 ];

@@ -1,0 +1,27 @@
+import { doctor, type Finding } from "../../run/doctor.ts";
+import { withSession, type Command } from "../command.ts";
+import { done } from "../exit-code.ts";
+
+const unfit = 1;
+
+export const doctorCommand: Command = {
+  usage: "doctor",
+  describe: "find out on scratch tables whether the target can do what up needs",
+  async run(context) {
+    const { output } = context;
+    const tell = ({ what, found, needed, detail }: Finding) => {
+      const mark = found ? output.styled("green", "yes") : output.styled(needed ? "red" : "yellow", "no ");
+      output.result(`${mark}  ${what}${detail === undefined || detail === "" ? "" : `: ${detail}`}`);
+    };
+    const [target, result] = await withSession(
+      context,
+      {},
+      async ({ options: { target, ledger } }) => [target.name, await doctor(target, ledger, tell)] as const,
+    );
+    const { fit, leftBehind } = result;
+    output.data({ target, ...result });
+    if (leftBehind.length > 0) output.result(`left behind, since ${target} can't drop them: ${leftBehind.join(", ")}`);
+    output.result(fit ? `${target} can be migrated` : `${target} can't be migrated safely: see what is marked no`);
+    return fit ? done : unfit;
+  },
+};

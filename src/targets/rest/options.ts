@@ -1,0 +1,132 @@
+/** What the configuration says about a service, and what the environment adds to it. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { firstLine, MigrateError } from "../../errors.ts";
+import type { OpenContext } from "../target.ts";
+import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
+import { baseUrl } from "./endpoint.ts";
+
+const text = (what: string) => z.string(`has to be ${what}`).min(1, `has to be ${what}`);
+/** What fits into a header. The message does not repeat the value: it may be a key. */
+const headerText = (what: string) =>
+  text(what).regex(
+    /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+    `has to be ${what} of plain characters, without line breaks or spaces around it`,
+  );
+const headerName = text("the name of a header").regex(
+  /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/,
+  "has to be the name of a header",
+);
+const seconds = z
+  .number("has to be a number of seconds")
+  .min(0.1, "has to be at least 0.1 seconds")
+  .max(86_400, "has to be at most a day");
+
+export const options = z.strictObject({
+  kind: z.literal("rest"),
+  /** The service's address; MIGRATE_ENDPOINT when absent. `db://NAME` is LanceDB Cloud. */
+  endpoint: z.string("has to be an address").optional(),
+  /** MIGRATE_API_KEY when absent. */
+  apiKey: headerText("a key").optional(),
+  /** The database's name, where the address does not say it; MIGRATE_DATABASE when absent. */
+  database: headerText("a name").optional(),
+  /** `service`, the documented endpoints, unless the service is the open REST namespace. */
+  dialect: z.enum(Object.keys(dialects) as ["service", "namespace"], 'has to be "service" or "namespace"').optional(),
+  /** With `db://NAME`: where the database is; us-east-1 when absent. */
+  region: text("a region")
+    .regex(/^[A-Za-z0-9-]+$/, "has to be a region such as us-east-1")
+    .optional(),
+  /** How the service wants types named in `alter_columns`: Lance's names, Arrow's names, or Arrow's names as plain strings. */
+  types: z.enum(["lance", "arrow", "string"], 'has to be "lance", "arrow" or "string"').optional(),
+  /** Single endpoints that differ, as "METHOD /path" with {name} for the table. */
+  endpoints: z.partialRecord(z.enum(operations), endpoint, "has to be an object of endpoints").optional(),
+  keyHeader: headerName.optional(),
+  databaseHeader: headerName.optional(),
+  /** Sent with every request. */
+  headers: z.record(headerName, headerText("a text"), "has to be an object of texts").optional(),
+  /** A file of PEM certificates to trust, beside those that Node trusts. */
+  ca: text("a file").optional(),
+  /** To wait for a connection; 10 by default. */
+  connectSeconds: seconds.optional(),
+  /** To wait for an answer; 300 by default, since a retype rewrites a column. */
+  answerSeconds: seconds.optional(),
+});
+
+/** Everything that requests are made with. */
+export interface Settings {
+  readonly target: string;
+  readonly base: string;
+  /** What is missing before the first request can be made; migrations can be checked without. */
+  readonly missing: MigrateError | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly dialect: Dialect;
+  readonly types: "lance" | "arrow" | "string";
+  /** What must never be shown. */
+  readonly secrets: readonly string[];
+  readonly ca: string | undefined;
+  /** Milliseconds. */
+  readonly connectTimeout: number;
+  readonly answerTimeout: number;
+}
+
+export function settingsOf(given: z.output<typeof options>, { name, folder }: OpenContext): Settings {
+  const refuse = (problem: string) => new MigrateError("ERR_CONFIG_INVALID", { file: `target ${name}`, problem });
+  const address = given.endpoint ?? process.env["MIGRATE_ENDPOINT"] ?? "";
+  const key = fromEnvironment(given.apiKey, "MIGRATE_API_KEY", options.shape.apiKey, refuse) ?? "";
+  const database = fromEnvironment(given.database, "MIGRATE_DATABASE", options.shape.database, refuse);
+  const parsed = address === "" ? { base: "" } : baseUrl(address, given.region);
+  if ("problem" in parsed) throw refuse(`endpoint ${parsed.problem}`);
+  const known = dialects[given.dialect ?? "service"];
+  const overrides = Object.entries(given.endpoints ?? {}) as readonly (readonly [Operation, string])[];
+  const foreign = overrides.find(([operation]) => known.endpoints[operation] === undefined);
+  if (foreign !== undefined)
+    throw refuse(`endpoints.${foreign[0]} is none that the dialect ${given.dialect ?? "service"} uses`);
+  const databaseHeader = given.databaseHeader ?? known.databaseHeader;
+  const missing =
+    address === ""
+      ? "has no endpoint; set endpoint or the environment variable MIGRATE_ENDPOINT"
+      : key === ""
+        ? "has no apiKey; set the environment variable MIGRATE_API_KEY"
+        : undefined;
+  return {
+    target: name,
+    base: parsed.base,
+    missing: missing === undefined ? undefined : refuse(missing),
+    headers: {
+      ...given.headers,
+      [given.keyHeader ?? "x-api-key"]: key,
+      ...(database === undefined ? {} : { [databaseHeader]: database }),
+    },
+    dialect: { ...known, endpoints: { ...known.endpoints, ...given.endpoints } },
+    types: given.types ?? "lance",
+    secrets: [key, ...Object.values(given.headers ?? {})].filter((secret) => secret.length > 3),
+    ca: given.ca === undefined ? undefined : readCertificates(resolve(folder, given.ca), refuse),
+    connectTimeout: (given.connectSeconds ?? 10) * 1000,
+    answerTimeout: (given.answerSeconds ?? 300) * 1000,
+  };
+}
+
+function fromEnvironment(
+  given: string | undefined,
+  variable: string,
+  schema: z.ZodType<string | undefined>,
+  refuse: (problem: string) => MigrateError,
+): string | undefined {
+  const value = given ?? process.env[variable];
+  if (given !== undefined || value === undefined || value === "") return given;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw refuse(`the environment variable ${variable} ${parsed.error.issues[0]!.message}`);
+  return parsed.data;
+}
+
+function readCertificates(file: string, refuse: (problem: string) => MigrateError): string {
+  let pem: string;
+  try {
+    pem = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw refuse(`ca can't be read: ${firstLine(cause)}`);
+  }
+  if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw refuse("ca is no file of PEM certificates");
+  return pem;
+}

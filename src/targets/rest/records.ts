@@ -1,0 +1,134 @@
+/** The ledger's small table on a service of the namespace dialect: merged into by key, read by queries. */
+import type { Cell, Row } from "../../wire/rows.ts";
+import type { RecordShape, RecordTable } from "../target.ts";
+import type { Client } from "./client.ts";
+import { parseCount, parseInserted } from "./answers.ts";
+import { isMigrateError } from "../../errors.ts";
+import { verdictOf } from "./problems.ts";
+
+const arrowStream = "application/vnd.apache.arrow.stream";
+/** All rows; a number that every service takes. */
+const all = 2 ** 31 - 1;
+const mostTries = 8;
+
+interface Wanted {
+  readonly columns: readonly string[];
+  readonly most?: number;
+  readonly orderBy?: readonly string[];
+}
+
+export function restRecords(client: Client, { name, columns, key }: RecordShape): RecordTable {
+  /** Two forms of a query are about; the first that is taken is kept. Only LanceDB's own knows an order. */
+  let forms: readonly (typeof lanceQuery)[] = [lanceQuery, documentQuery];
+
+  const query = async (wanted: Wanted): Promise<readonly Row[] | undefined> => {
+    for (const form of forms) {
+      try {
+        const answer = await client.read("query", name, form(wanted));
+        const { rowsFromIpc } = await import("../../wire/rows.ts"); // apache-arrow is slow to load
+        forms = [form];
+        return rowsFromIpc(answer.body);
+      } catch (error) {
+        if (await client.saysMissing(error, name)) return undefined;
+        if (form === forms.at(-1) || !isMigrateError(error, "ERR_ANSWER") || error.details.status >= 500) throw error;
+      }
+    }
+    return undefined;
+  };
+
+  const count = async (predicate: string): Promise<number> => {
+    try {
+      const answer = await client.read("count", name, { predicate });
+      const counted = parseCount(answer);
+      if (counted === undefined) throw client.strange("count", name, answer, "number of rows");
+      return counted;
+    } catch (error) {
+      if (await client.saysMissing(error, name)) return 0;
+      throw error;
+    }
+  };
+
+  /** Merging by key may be sent again: what is there is not added twice. Gives how many rows were, where the service says. */
+  const merge = async (rows: readonly Row[]): Promise<number | undefined> => {
+    const { rowsToIpc } = await import("../../wire/rows.ts");
+    const bytes = rowsToIpc(columns, rows, key);
+    return await insistently(async () =>
+      parseInserted(await client.write("merge", name, { type: arrowStream, bytes })),
+    );
+  };
+
+  return {
+    async create() {
+      const { rowsToIpc } = await import("../../wire/rows.ts");
+      const bytes = rowsToIpc(columns, [], key);
+      await insistently(async () => {
+        try {
+          await client.write("create", name, { type: arrowStream, bytes });
+        } catch (error) {
+          // Somebody else was first, or our own answer was lost.
+          if (!(await client.exists(name))) throw error;
+        }
+      });
+    },
+    all: async (names) => await query({ columns: names }),
+    async last(order, names) {
+      const wanted = [...new Set([...order, ...names])];
+      const [row] = (await query({ columns: wanted, most: 1, orderBy: order })) ?? [];
+      if (row === undefined) return undefined;
+      // A service that knows no order gives any row.
+      const isLast = (await count(isAfter(order, row))) === 0;
+      return isLast ? row : lastOf((await query({ columns: wanted })) ?? [], order);
+    },
+    count,
+    insertIfAbsent: async (row) => (await merge([row])) === 1,
+    insert: async (rows) => void (await merge(rows)),
+    // The service looks after its own files.
+    tend: async () => {},
+  };
+}
+
+function lanceQuery({ columns, most = all, orderBy }: Wanted): unknown {
+  const order = orderBy?.map((column_name) => ({ column_name, ascending: false, nulls_first: false }));
+  return { columns, k: most, vector: [], prefilter: true, order_by: order };
+}
+
+/** As the namespace's document has it. It knows no order, so a part of the rows would be any part. */
+function documentQuery({ columns }: Wanted): unknown {
+  return { columns: { column_names: columns }, k: all, vector: {} };
+}
+
+/** The SQL predicate of rows that come after this one in an order. */
+function isAfter(order: readonly string[], row: Row): string {
+  return order
+    .map((column, index) => {
+      const equal = order.slice(0, index).map((before) => `${before} = ${literal(row[before])}`);
+      return `(${[...equal, `${column} > ${literal(row[column])}`].join(" AND ")})`;
+    })
+    .join(" OR ");
+}
+
+function literal(cell: Cell | undefined): string {
+  return typeof cell === "string" ? `'${cell.replaceAll("'", "''")}'` : String(cell ?? "NULL");
+}
+
+function lastOf(rows: readonly Row[], order: readonly string[]): Row | undefined {
+  return rows.reduce<Row | undefined>((last, row) => {
+    const differs = order.find((column) => last !== undefined && last[column] !== row[column]);
+    return last === undefined || (differs !== undefined && row[differs]! > last[differs]!) ? row : last;
+  }, undefined);
+}
+
+/** Again and again while another came first or there was no answer; for what may be sent twice. */
+async function insistently<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const { kind, pause = 0 } = verdictOf(error);
+      if (kind === "refused" || tries === mostTries) throw error;
+      await new Promise((done) =>
+        setTimeout(done, Math.max(pause, 25 * 2 ** Math.min(tries, 6) * (0.5 + Math.random()))),
+      );
+    }
+  }
+}

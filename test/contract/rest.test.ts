@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Action } from "../../src/schema/action.ts";
+import { startService } from "../../src/service/service.ts";
+import { open as openLance } from "../../src/targets/lance/lance.ts";
+import { open as openRest } from "../../src/targets/rest/rest.ts";
+import { temporaryFolder } from "../support/project.ts";
+import { describeRecords, describeTarget, justSeen, type Pair } from "./suite.ts";
+
+type Dialect = "service" | "namespace";
+
+/** Two clients of one service, and what the engine finds in its folder. */
+async function openPair(dialect: Dialect, types?: "lance" | "arrow"): Promise<Pair> {
+  const folder = temporaryFolder();
+  const data = join(folder, "data");
+  const service = await startService({ data, host: "127.0.0.1", port: 0, apiKey: "a key", log: () => {} });
+  const client = async () =>
+    await openRest({ kind: "rest", endpoint: service.url, apiKey: "a key", dialect, types }, { name: "test", folder });
+  const [one, other] = [await client(), await client()];
+  const local = await openLance({ kind: "lance", uri: data }, { name: "local", folder });
+  onTestFinished(async () => {
+    await Promise.all([one.close(), other.close(), local.close()]);
+    await service.close();
+  });
+  return { one, other, found: async (table) => justSeen(await local.look(table)) };
+}
+
+describeTarget("rest, the service's document", () => openPair("service"));
+describeTarget("rest, the namespace", () => openPair("namespace"));
+describeRecords("rest, the namespace, its ledger", () => openPair("namespace"));
+
+const people: Action = {
+  kind: "createTable",
+  table: "people",
+  columns: [
+    { name: "id", type: { kind: "int32" }, nullable: true },
+    { name: "name", type: { kind: "utf8" }, nullable: true },
+  ],
+};
+
+test("a type is understood in Arrow's names too", async () => {
+  const { one, found } = await openPair("namespace", "arrow");
+  await one.execute(people, undefined);
+  const alterations = [
+    { path: "id", type: { kind: "int64" } as const },
+    { path: "name", type: { kind: "largeUtf8" } as const },
+  ];
+  await one.execute({ kind: "alterColumns", table: "people", alterations }, await one.look("people"));
+  expect((await found("people"))?.table.columns.map(({ type }) => type.kind)).toEqual(["int64", "largeUtf8"]);
+});
+
+test.each(["service", "namespace"] as const)(
+  "of eight that create one table at the same instant one succeeds, in the dialect %s",
+  async (dialect) => {
+    const { one, other } = await openPair(dialect);
+    for (let round = 0; round < 10; round++) {
+      const action: Action = { ...people, table: `people_${round}` };
+      const results = await Promise.allSettled(
+        Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? one : other).execute(action, undefined)),
+      );
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    }
+  },
+);

@@ -1,0 +1,182 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fromIpc } from "../../src/wire/arrow-schema.ts";
+import { expect, test } from "vitest";
+import { aProject, root, type Project } from "../support/project.ts";
+import { aProxy, type Passed } from "../support/proxy.ts";
+import { aService, apiKey } from "../support/service.ts";
+import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
+
+type Dialect = "service" | "namespace";
+
+/** A project with the running example's migrations and a service as its target. */
+function aProjectFor(endpoint: string, dialect: Dialect, more = ""): Project {
+  const project = aProject();
+  project.write(
+    "migrate.config.ts",
+    `import { defineConfig } from "lance-migrate";
+     export default defineConfig({
+       migrations: ${JSON.stringify(join(root, "migrations"))},
+       targets: { here: { kind: "rest", endpoint: ${JSON.stringify(endpoint)}, dialect: "${dialect}"${more} } },
+       leaseSeconds: 2,
+     });`,
+  );
+  return project;
+}
+
+const key = { MIGRATE_API_KEY: apiKey };
+
+async function tablesOf(folder: string): Promise<Readonly<Record<string, readonly string[]>>> {
+  const tables = ["authors", "documents"];
+  return Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await columnsOf(folder, table)])));
+}
+
+test("the same migrations leave the same tables on the engine and on a service of each dialect", async () => {
+  const local = aProject();
+  local.write("migrate.config.ts", `export default { migrations: ${JSON.stringify(join(root, "migrations"))} };`);
+  expect(await local.migrate(["up"])).toMatchObject({ code: 0 });
+  const expected = await tablesOf(local.database);
+  expect(Object.values(expected).map((columns) => columns.length)).toEqual([5, 5]);
+  for (const dialect of ["service", "namespace"] as const) {
+    const service = await aService();
+    const project = aProjectFor(service.url, dialect);
+    const first = await project.migrate(["up"], key);
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("7 migrations applied") });
+    expect(await tablesOf(service.data)).toEqual(expected);
+    const before = await versionsOf(service.data);
+    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    expect(await versionsOf(service.data)).toEqual(before);
+    expect(await project.migrate(["status", "--check"], key)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("0007_finer_scores"),
+    });
+  }
+});
+
+test.each(["service", "namespace"] as const)(
+  "rows that an application writes between migrations are kept, in the dialect %s",
+  async (dialect) => {
+    const service = await aService();
+    const project = aProjectFor(service.url, dialect);
+    await project.migrate(["up", "--to", "3"], key);
+    const documents = {
+      id: 7,
+      headline: "h",
+      source: { url: "u", fetched_at: "f" },
+      score: 0.5,
+      embedding: [1, 2, 3, 4, 5, 6, 7, 8],
+    };
+    await addRows(service.data, "documents", [documents]);
+    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+    const { score, ...rest } = documents;
+    expect(await rowsOf(service.data, "documents")).toEqual([{ ...rest, relevance: score }]);
+  },
+);
+
+/** A request of the service dialect as the document describes it, or what is wrong with it. */
+function undocumented({ method, path, headers, body }: Passed): string | undefined {
+  const type = headers["content-type"];
+  if (headers["x-api-key"] !== apiKey) return "no key";
+  if (headers["x-service-database"] !== "analytics") return "no database";
+  const request = `${method} ${path}`;
+  if (request === "GET /v1/tables")
+    return body.length > 0 || type !== "application/json" ? `a list with ${type}` : undefined;
+  if (/^POST \/v1\/tables\/[A-Za-z0-9_.-]+$/.test(request)) {
+    if (type !== "application/vnd.apache.arrow.stream") return `a create with ${type}`;
+    return fromIpc(body).length === 0 ? "a create without columns" : undefined;
+  }
+  if (!/^POST \/v1\/table\/[A-Za-z0-9_.-]+\/alter_columns$/.test(request)) return request;
+  if (type !== "application/json") return `an alter with ${type}`;
+  const { alterations, ...others } = JSON.parse(body.toString("utf8"));
+  const known = new Set(["path", "rename", "data_type", "nullable"]);
+  const strange = alterations.flatMap((one: object) => Object.keys(one).filter((name) => !known.has(name)));
+  return [...Object.keys(others), ...strange].join(", ") || undefined;
+}
+
+test("the service dialect sends nothing but the three documented requests, and one when nothing is pending", async () => {
+  const service = await aService();
+  const proxy = await aProxy(service.url);
+  const project = aProjectFor(`${proxy.url}/`, "service", `, database: "analytics"`);
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  expect(proxy.passed.map(undocumented).filter((problem) => problem !== undefined)).toEqual([]);
+  const kinds = new Set(proxy.passed.map(({ method, path }) => `${method} ${path.split("/").slice(2, 3)}`));
+  expect(kinds).toEqual(new Set(["GET tables", "POST tables", "POST table"]));
+  const before = proxy.passed.length;
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+  expect(proxy.passed.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /v1/tables"]);
+});
+
+test("eight that start at once on one service apply each migration once", async () => {
+  const service = await aService();
+  const project = aProjectFor(service.url, "service");
+  const all = await Promise.all(Array.from({ length: 8 }, () => project.migrate(["up"], key)));
+  expect(all.map(({ code }) => code)).toEqual(Array(8).fill(0));
+  const applied = all.flatMap(({ stdout }) => stdout.match(/^applied \S+/gm) ?? []);
+  expect(applied.toSorted()).toEqual(
+    readdirSync(join(root, "migrations")).map((file) => `applied ${file.replace(".ts", "")}`),
+  );
+});
+
+test.each(["service", "namespace"] as const)(
+  "an edited file, a table changed by hand and a number below an applied one are refused, in the dialect %s",
+  async (dialect) => {
+    const service = await aService();
+    const project = aProject();
+    project.write(
+      "migrate.config.ts",
+      `export default { targets: { here: { kind: "rest", endpoint: "${service.url}", dialect: "${dialect}" } } };`,
+    );
+    project.migration("0001_people.ts", `m.createTable("people", { id: m.int32(), name: m.utf8() })`);
+    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+
+    project.migration("0001_people.ts", `m.createTable("people", { id: m.int64(), name: m.utf8() })`);
+    const edited = await project.migrate(["up"], key);
+    expect(edited).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("0001_people.ts was changed after it was applied"),
+    });
+    project.migration("0001_people.ts", `\n// a word\n  m.createTable("people", { id: m.int32(), name: m.utf8() })`);
+    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+
+    const db = await lancedb.connect(service.data);
+    await db.createTable("others", [{ id: 1 }]);
+    project.migration("0005_others.ts", `m.createTable("others", { id: m.int32() })`);
+    const taken = await project.migrate(["up"], key);
+    expect(taken).toMatchObject({ code: 4, stderr: expect.stringContaining("table others is not as the ledger says") });
+    await db.dropTable("others");
+    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+
+    project.migration("0003_early.ts", `m.renameColumn("people", "name", "full_name")`);
+    expect(await project.migrate(["up"], key)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("0003_early.ts is pending"),
+    });
+    expect(await project.migrate(["up", "--allow-out-of-order"], key)).toMatchObject({ code: 0 });
+
+    await db.dropTable("people");
+    project.migration("0006_more.ts", `m.renameColumn("people", "full_name", "name")`);
+    expect(await project.migrate(["up"], key)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("it does not exist"),
+    });
+  },
+);
+
+test("doctor finds out what a service can do, and says what it left behind", async () => {
+  const service = await aService();
+  for (const dialect of ["service", "namespace"] as const) {
+    const project = aProjectFor(service.url, dialect);
+    const { code, stdout } = await project.migrate(["doctor", "--json"], key);
+    const { fit, findings, leftBehind } = JSON.parse(stdout);
+    expect({ code, fit }).toEqual({ code: 0, fit: true });
+    const missing = findings
+      .filter(({ found }: { found: boolean }) => !found)
+      .map(({ what }: { what: string }) => what);
+    expect(missing).toEqual(dialect === "service" ? ["describes a table as it was made"] : []);
+    expect(leftBehind.length > 0).toBe(dialect === "service");
+    const db = await lancedb.connect(service.data);
+    expect((await db.tableNames()).toSorted()).toEqual(leftBehind.toSorted());
+    for (const table of leftBehind) await db.dropTable(table);
+  }
+});

@@ -1,0 +1,71 @@
+/**
+ * The running example against a service whose answer to one request gets lost, after the service has acted or before it
+ * was asked, at every request in turn: `up` ends well, and each step took effect once.
+ */
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { up, type MigratorOptions } from "../../src/run/migrator.ts";
+import { open } from "../../src/targets/rest/rest.ts";
+import { root, temporaryFolder } from "../support/project.ts";
+import { aProxy, type Fate } from "../support/proxy.ts";
+import { aService, apiKey } from "../support/service.ts";
+import { columnsOf } from "../support/tables.ts";
+
+type Dialect = "service" | "namespace";
+
+const expected = {
+  documents: [
+    "id: int64 not null",
+    "headline: utf8 not null",
+    "source: struct<url: largeUtf8, fetched_at: utf8>",
+    "relevance: float64",
+    "embedding: fixedSizeList<float32, 8>",
+  ],
+  // Swapped once: the column that was made first has the name of the other.
+  authors: [
+    "id: int64 not null",
+    "last_name: utf8",
+    "first_name: utf8",
+    "joined: timestamp(ms, UTC)",
+    "documents: list<int64>",
+  ],
+};
+
+/** Runs the example and gives how many requests it took, and the tables afterwards. */
+async function run(dialect: Dialect, at: number, fate: Fate) {
+  const service = await aService();
+  const proxy = await aProxy(service.url);
+  proxy.fate = (request) => (request === at ? fate : "passes");
+  const options = async (endpoint: string): Promise<MigratorOptions> => ({
+    target: await open({ kind: "rest", endpoint, apiKey, dialect }, { name: "test", folder: temporaryFolder() }),
+    folder: join(root, "migrations"),
+    ledger: "_migrations",
+    // Whoever took the lease without hearing of it has to wait for it.
+    lease: { duration: 400, patience: 60_000 },
+  });
+  const through = await options(proxy.url);
+  const { total } = await up(through);
+  await through.target.close();
+  const requests = proxy.passed.length;
+  const again = await options(service.url);
+  const { applied } = await up(again);
+  await again.target.close();
+  const tables = {
+    documents: await columnsOf(service.data, "documents"),
+    authors: await columnsOf(service.data, "authors"),
+  };
+  return { requests, outcome: { total, appliedAgain: applied, tables } };
+}
+
+const right = { total: 7, appliedAgain: 0, tables: expected };
+
+test.each(["service", "namespace"] as const)(
+  "a lost answer at any request of the running example is found out about, in the dialect %s",
+  async (dialect) => {
+    const { requests, outcome } = await run(dialect, 0, "passes");
+    expect(outcome).toEqual(right);
+    for (let at = 1; at <= requests; at++)
+      for (const fate of ["lost", "unsent"] as const)
+        expect({ at, fate, ...(await run(dialect, at, fate)).outcome }).toEqual({ at, fate, ...right });
+  },
+);
