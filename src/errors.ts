@@ -178,8 +178,9 @@ const catalogue = {
     (d: { target: string; problem: string }) => `target ${d.target} can't be reached: ${d.problem}`,
   ),
   ERR_CREDENTIALS: unreachable(
-    (d: { target: string; status: number; problem: string }) =>
-      `target ${d.target} refuses the credentials (${d.status}): ${d.problem}; check apiKey or MIGRATE_API_KEY`,
+    (d: { target: string; request: string; status: number; problem: string }) =>
+      `target ${d.target} refuses the credentials for ${d.request} (${d.status}): ${d.problem}; ` +
+      (d.status === 403 ? "its key has to be allowed to do this" : "check apiKey or MIGRATE_API_KEY"),
   ),
   ERR_ANSWER: unreachable(
     (d: {

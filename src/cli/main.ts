@@ -83,7 +83,7 @@ async function interruptible(output: Output, work: (signal: AbortSignal) => Prom
   const stop = () => {
     if (controller.signal.aborted) process.exit(130);
     controller.abort();
-    output.problem("stopping at the next safe point; once more stops at once, and the next migrate up goes on");
+    output.problem("stopping at the next safe point; once more stops at once, and a next run goes on");
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
   try {

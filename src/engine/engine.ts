@@ -4,7 +4,9 @@
  */
 import { createRequire } from "node:module";
 import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
+import type { Alteration } from "../schema/alter.ts";
 import type { Column } from "../schema/data-type.ts";
+import { toLanceType } from "../wire/lance-type.ts";
 import type { Place } from "./place.ts";
 
 export type { Connection, EngineTable };
@@ -12,7 +14,7 @@ export type { Connection, EngineTable };
 type Engine = typeof import("@lancedb/lancedb");
 
 /** One alteration as the native binding takes it: the type as a JSON text in Lance's names. */
-export interface NativeAlteration {
+interface NativeAlteration {
   readonly path: string;
   readonly rename?: string | undefined;
   readonly dataType?: string | undefined;
@@ -50,8 +52,12 @@ export async function readColumns(table: EngineTable): Promise<readonly Column[]
   return fromIpc(await readIpcSchema(table));
 }
 
-export async function alterColumns(table: EngineTable, alterations: readonly NativeAlteration[]): Promise<number> {
-  return (await native<NativeTable>(table).alterColumns(alterations)).version;
+export async function alterColumns(table: EngineTable, alterations: readonly Alteration[]): Promise<number> {
+  return (await native<NativeTable>(table).alterColumns(alterations.map(toNative))).version;
+}
+
+function toNative({ path, rename, type, nullable }: Alteration): NativeAlteration {
+  return { path, rename, dataType: type === undefined ? undefined : JSON.stringify(toLanceType(type)), nullable };
 }
 
 export async function createEmptyTable(db: Connection, name: string, columns: readonly Column[]): Promise<void> {

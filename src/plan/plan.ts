@@ -69,7 +69,7 @@ export function makePlan({ migrations, pending, state, doubtful, target, ledger 
       done,
       total: compiled.length,
       begun: compiled.map(({ place }) => place.step),
-      actions: planActions(compiled.slice(done), database, target.capabilities),
+      actions: planActions(compiled.slice(done), database, target),
       doubtful: doubtful.has(migration.version),
       attempt: (known?.attempt ?? 0) + 1,
     };
@@ -81,7 +81,7 @@ export function makePlan({ migrations, pending, state, doubtful, target, ledger 
 function planActions(
   actions: readonly PlacedAction[],
   database: Map<string, Table>,
-  { describes }: Describing,
+  { name, capabilities: { describes, refuses } }: PlanInput["target"],
 ): readonly PlannedAction[] {
   const touched = [...new Set(actions.map(({ action }) => action.table))];
   const look = () => new Map(touched.map((table) => [table, database.get(table)]));
@@ -99,6 +99,8 @@ function planActions(
     const recordFirst = index > 0 && (!describes || again);
     window = [...(recordFirst ? [before] : window), look()];
     const was = before.get(table);
+    const reason = refuses?.(action, was);
+    if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: name, reason });
     const risks = risksOf(action, was);
     const proof = describes ? undefined : proofOf(action, was);
     return { place, action, text: describeAction(action), risks, before: was, after, recordFirst, proof };
@@ -140,8 +142,6 @@ function applyAt(place: StepPlace, database: Map<string, Table>, action: Action)
 function checkAllowed(place: StepPlace, action: Action, target: PlanInput["target"], ledger: string): void {
   if (action.table === ledger || action.table.startsWith(`${ledger}.`))
     throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: `table ${action.table} is the ledger's` });
-  const { actions, refuses } = target.capabilities;
-  const able = actions[action.kind];
-  const reason = able === true ? refuses?.(action) : able;
-  if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason });
+  const able = target.capabilities.actions[action.kind];
+  if (able !== true) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason: able });
 }

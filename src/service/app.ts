@@ -99,7 +99,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     // Here, so that nobody's body is read for it.
     if (request.is404) throw notFound(request);
   });
-  app.addHook("onResponse", async (request, reply) => write(request, reply));
+  app.addHook("onResponse", async (request, reply) => {
+    // Whoever watches its health asks every few seconds.
+    if (!openPaths.has(request.routeOptions.url)) write(request, reply);
+  });
 
   await app.register(swagger, openApiOptions);
   for (const route of routes) addRoute(app, route, options, atWork);

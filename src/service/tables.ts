@@ -1,5 +1,5 @@
 /** The tables of the folder: found, opened and locked for each request anew, as other processes may act on them too. */
-import { statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTableFrom } from "../engine/create.ts";
 import {
@@ -85,9 +85,13 @@ async function openFolder(folder: string): Promise<Connection> {
   try {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) throw new Error("is a file");
     // The engine makes the folder and says what is wrong with it.
-    return await connect({ uri: folder });
+    const db = await connect({ uri: folder });
+    accessSync(folder, constants.R_OK | constants.W_OK);
+    return db;
   } catch (cause) {
-    throw new MigrateError("ERR_SERVICE_DATA", { folder, problem: engineProblem(cause) }, { cause });
+    const forbidden = /^(EACCES|EPERM|EROFS)$/.test(String((cause as NodeJS.ErrnoException).code));
+    const problem = forbidden ? "can't be read and written by this user" : engineProblem(cause);
+    throw new MigrateError("ERR_SERVICE_DATA", { folder, problem }, { cause });
   }
 }
 

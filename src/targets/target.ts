@@ -16,7 +16,7 @@ export interface Capabilities {
   /** True, or in words why the target can't do it. */
   readonly actions: Readonly<Record<ActionKind, true | string>>;
   /** In words why it can't do one that is of a kind that it can do; undefined when it can. */
-  readonly refuses?: ((action: Action) => string | undefined) | undefined;
+  readonly refuses?: ((action: Action, before: Table | undefined) => string | undefined) | undefined;
   /** Whether `look` can tell a table's columns. Where it can't, it only tells whether there is such a table. */
   readonly describes: boolean;
   /** Whether `execute` is refused when the table has changed since it was looked at. */

@@ -37,10 +37,15 @@ export function rowsToIpc(columns: readonly Column[], rows: readonly Row[], key?
   return tableToIPC(new Table([new RecordBatch(schema, data)]), "stream");
 }
 
-/** The rows of an Arrow IPC file or stream. Throws what apache-arrow throws. */
-export function rowsFromIpc(bytes: Uint8Array): readonly Row[] {
+/** These columns of the rows of an Arrow IPC file or stream. Throws when it is none, or does not hold them. */
+export function rowsFromIpc(bytes: Uint8Array, names: readonly string[]): readonly Row[] {
+  // apache-arrow takes nothing, and much that is no Arrow data, for a table without columns.
   const table = tableFromIPC(bytes);
-  const columns = table.schema.fields.map(({ name }) => [name, table.getChild(name)!] as const);
+  const columns = names.map((name) => {
+    const values = table.getChild(name);
+    if (values === null) throw new TypeError(`there is no column ${name}`);
+    return [name, values] as const;
+  });
   return Array.from({ length: table.numRows }, (_, index) =>
     Object.fromEntries(columns.map(([name, values]) => [name, toCell(values.get(index))])),
   );

@@ -28,7 +28,6 @@ import {
   type Connection,
   type EngineTable,
 } from "../../src/engine/engine.ts";
-import { toLanceType } from "../../src/wire/lance-type.ts";
 import { anyType, typeNear } from "../support/drawn-tables.ts";
 import { temporaryFolder } from "../support/project.ts";
 
@@ -42,7 +41,7 @@ async function aTable(db: Connection, type: DataType): Promise<EngineTable> {
 /** Casts c; what the engine says against it, or undefined. */
 async function cast(table: EngineTable, to: DataType): Promise<string | undefined> {
   try {
-    await alterColumns(table, [{ path: "c", dataType: JSON.stringify(toLanceType(to)) }]);
+    await alterColumns(table, [{ path: "c", type: to }]);
     return undefined;
   } catch (error) {
     return engineProblem(error);

@@ -7,15 +7,7 @@ import type { Alteration } from "../../src/schema/alter.ts";
 import { childColumns, formatType, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
 import type { Database } from "../../src/schema/table.ts";
-import {
-  alterColumns,
-  connect,
-  createEmptyTable,
-  engineProblem,
-  readColumns,
-  type NativeAlteration,
-} from "../../src/engine/engine.ts";
-import { toLanceType } from "../../src/wire/lance-type.ts";
+import { alterColumns, connect, createEmptyTable, engineProblem, readColumns } from "../../src/engine/engine.ts";
 import { anyColumns, columnName, typeNear } from "../support/drawn-tables.ts";
 import { temporaryFolder } from "../support/project.ts";
 
@@ -42,10 +34,6 @@ function alteration({ path, type }: Place): fc.Arbitrary<Alteration> {
       fc.record({ rename: columnName, type: typeNear(type), nullable: fc.boolean() }, { requiredKeys: ["rename"] }),
     )
     .map((one) => ({ path: formatPath(path), ...one }));
-}
-
-function toNative({ path, rename, type, nullable }: Alteration): NativeAlteration {
-  return { path, rename, dataType: type === undefined ? undefined : JSON.stringify(toLanceType(type)), nullable };
 }
 
 /** The database after the call, or undefined where the fold refuses it. */
@@ -82,7 +70,7 @@ test("the engine takes what the fold takes, and makes the same table of it", asy
         const alterations = chosen.map((place) => draw(alteration, place));
         const after = folded(database, alterations);
         if (after === undefined) continue;
-        await alterColumns(table, alterations.map(toNative)).catch((error: unknown) => {
+        await alterColumns(table, alterations).catch((error: unknown) => {
           throw new Error(`${JSON.stringify(alterations)}: ${engineProblem(error)}`);
         });
         expect(await readColumns(table)).toEqual(after.get("t")!.columns);

@@ -60,7 +60,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_LEASE_LOST: { by: "ann@machine (process 7)" },
   ERR_TARGET_UNREACHABLE: { target: "local", problem },
   ERR_ACTED_LATE: { version: "0003", name: "widen_ids", action: 2 },
-  ERR_CREDENTIALS: { target: "local", status: 401, problem },
+  ERR_CREDENTIALS: { target: "local", request: "GET /v1/tables", status: 401, problem },
   ERR_ANSWER: { target: "local", request: "GET /v1/tables", status: 500, problem },
   ERR_SERVICE_DATA: { folder: "data", problem: "is a file" },
   ERR_SERVICE_ADDRESS: { host: "127.0.0.1", port: 2333, problem: "something listens there already" },

@@ -1,6 +1,6 @@
 /** Columns: altering, adding, dropping, and their metadata. */
 import { z } from "zod";
-import { alterColumns, readColumns, type EngineTable, type NativeAlteration } from "../../engine/engine.ts";
+import { alterColumns, readColumns, type EngineTable } from "../../engine/engine.ts";
 import { addNullColumns } from "../../engine/rows.ts";
 import { isMigrateError } from "../../errors.ts";
 import { alterColumns as alteredTable, type Alteration } from "../../schema/alter.ts";
@@ -9,7 +9,6 @@ import { columnNameProblem } from "../../schema/names.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { checkColumns, findColumn } from "../../schema/table.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
-import { toLanceType } from "../../wire/lance-type.ts";
 import { parseDataType } from "../../wire/parse-type.ts";
 import { invalidInput, refuse } from "../problem.ts";
 import { committed, flag, json, optional, routesOf, text, unsupported } from "./route.ts";
@@ -135,7 +134,7 @@ async function alter(name: string, table: EngineTable, wanted: readonly Alterati
   }
   checkAltered(name, columns, real);
   // What changes nothing goes to the engine as it came, which answers with a new version.
-  return await alterColumns(table, withWholeStructs(columns, wanted).map(toNative));
+  return await alterColumns(table, withWholeStructs(columns, wanted));
 }
 
 /** Throws where the engine would take what breaks the table; what it refuses itself, it says in its own words. */
@@ -163,10 +162,6 @@ function withoutIdentities(alteration: Alteration, column: Column): Alteration |
   const nullable = alteration.nullable === column.nullable ? undefined : alteration.nullable;
   if (rename === undefined && type === undefined && nullable === undefined) return undefined;
   return { path: alteration.path, rename, type, nullable };
-}
-
-function toNative({ path, rename, type, nullable }: Alteration): NativeAlteration {
-  return { path, rename, dataType: type === undefined ? undefined : JSON.stringify(toLanceType(type)), nullable };
 }
 
 function addedColumns(body: {

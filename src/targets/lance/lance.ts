@@ -4,8 +4,6 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
-import type { Alteration } from "../../schema/alter.ts";
-import { toLanceType } from "../../wire/lance-type.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
 import { createTable } from "../../engine/create.ts";
@@ -18,7 +16,6 @@ import {
   readColumns,
   type Connection,
   type EngineTable,
-  type NativeAlteration,
 } from "../../engine/engine.ts";
 import { lanceRecords } from "./records.ts";
 import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
@@ -89,7 +86,7 @@ export async function open(
         case "alterColumns": {
           if (seen === undefined) throw new Error(`there is no table ${action.table}`);
           const alterations = withWholeStructs(seen.table.columns, action.alterations);
-          return await alterColumns((seen as LanceSight).handle, alterations.map(toNative));
+          return await alterColumns((seen as LanceSight).handle, alterations);
         }
       }
     },
@@ -128,8 +125,4 @@ function isFolder(path: string): boolean {
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
   if (!statSync(at).isDirectory()) throw new Error(`${at} is a file`);
   return at === path;
-}
-
-function toNative({ path, rename, type, nullable }: Alteration): NativeAlteration {
-  return { path, rename, dataType: type === undefined ? undefined : JSON.stringify(toLanceType(type)), nullable };
 }

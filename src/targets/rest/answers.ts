@@ -53,8 +53,8 @@ export function parseDescription(answer: Answer): Description | undefined {
   const columns = parseColumns(parsed?.schema.fields);
   if (parsed === undefined || columns === undefined) return undefined;
   // Only the names of the namespace's document are vague; Lance's carry units, and have string and double.
-  const vague = /"type":"(utf8|large_utf8|timestamp|time32|time64|duration|date32|date64|float(16|32|64))"/i;
-  return { columns, version: parsed.version ?? undefined, vague: vague.test(JSON.stringify(parsed.schema.fields)) };
+  const vague = /"type"\s*:\s*"(utf8|large_utf8|timestamp|time32|time64|duration|date32|date64|float(16|32|64))"/i;
+  return { columns, version: parsed.version ?? undefined, vague: vague.test(answer.body.toString("utf8")) };
 }
 
 /** The table's version after a change: `{}`, nothing and `{"version": n}` are all that services answer. */
@@ -76,7 +76,7 @@ export function parseCount(answer: Answer): number | undefined {
 
 function jsonOf({ body }: Answer): unknown {
   try {
-    return JSON.parse(body.toString("utf8"));
+    return JSON.parse(body.toString("utf8").replace(/^\uFEFF/, ""));
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 /** The operations of a dialect as requests, and the answers that all of them share. */
-import { isMigrateError, type MigrateError } from "../../errors.ts";
-import { parseList } from "./answers.ts";
+import { isMigrateError, MigrateError } from "../../errors.ts";
+import { parseList, type Page } from "./answers.ts";
 import type { Endpoints, Operation } from "./dialects.ts";
 import { openHttp, type Answer, type Request } from "./http.ts";
 import type { Settings } from "./options.ts";
@@ -21,6 +21,9 @@ export interface Client {
 }
 
 const json = "application/json";
+const mostPages = 10_000;
+/** Pages in a row that bring nothing new. */
+const mostIdlePages = 5;
 
 export function openClient(settings: Settings): Client {
   const http = openHttp(settings);
@@ -31,24 +34,34 @@ export function openClient(settings: Settings): Client {
     body,
   });
 
+  const page = async (token: string | undefined): Promise<Page> => {
+    const endpoint = withQuery(endpointOf(endpoints, "list", ""), { limit: pageSize, page_token: token });
+    const answer = await http.read({ endpoint });
+    const found = parseList(answer);
+    if (found === undefined) throw strangeAnswer(answer, { endpoint }, settings, "list of tables");
+    // A full page without a token may be cut off all the same: the open-source server says nothing.
+    const isFull = pageSize !== undefined && found.names.length >= pageSize;
+    const last = found.names.at(-1);
+    return { names: found.names, next: found.next ?? (isFull && last !== token ? last : undefined) };
+  };
+
   const list = async (): Promise<readonly string[]> => {
     const names = new Set<string>();
-    const asked = new Set<string | undefined>();
-    for (let token: string | undefined; !asked.has(token);) {
-      asked.add(token);
-      const endpoint = withQuery(endpointOf(endpoints, "list", ""), { limit: pageSize, page_token: token });
-      const answer = await http.read({ endpoint });
-      const page = parseList(answer);
-      if (page === undefined) throw strangeAnswer(answer, { endpoint }, settings, "list of tables");
+    const tokens = new Set<string>();
+    let idle = 0;
+    for (let next: string | undefined; tokens.size < mostPages && idle < mostIdlePages;) {
+      const found = await page(next);
       const before = names.size;
-      for (const name of page.names) names.add(name);
-      // A full page without a token may be cut off all the same: the open-source server says nothing.
-      const isFull = pageSize !== undefined && page.names.length >= pageSize;
-      const next = page.next ?? (isFull ? page.names.at(-1) : undefined);
-      if (next === undefined || names.size === before) break;
-      token = next;
+      for (const name of found.names) names.add(name);
+      idle = names.size === before ? idle + 1 : 0;
+      next = found.next;
+      if (next === undefined) return [...names];
+      if (tokens.has(next)) break;
+      tokens.add(next);
     }
-    return [...names];
+    // Half a list would be taken for a ledger without its newest records.
+    const problem = `its list of tables does not end: its pages come again and again, or are more than ${mostPages}`;
+    throw new MigrateError("ERR_ANSWER", { target: settings.target, request: endpoints.list, status: 200, problem });
   };
 
   const exists = async (table: string) => (await list()).includes(table);

@@ -3,8 +3,11 @@ import { z } from "zod";
 
 /** `METHOD /path`, with `{name}` where the table's name stands. */
 export const endpoint = z
-  .string()
-  .regex(/^(GET|POST|PUT|PATCH) \/\S*$/, 'has to be a method and a path, such as "POST /v1/tables/{name}"');
+  .string('has to be a method and a path, such as "POST /v1/tables/{name}"')
+  .regex(
+    /^(GET|POST|PUT|PATCH) \/[\x21\x22\x24-\x7e]*$/,
+    'has to be a method and a path, such as "POST /v1/tables/{name}"',
+  );
 
 export interface Dialect {
   readonly databaseHeader: string;

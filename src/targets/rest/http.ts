@@ -1,12 +1,14 @@
 /** Requests to a service. What changes something is sent once; what reads is tried again. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { rootCertificates } from "node:tls";
-import { MigrateError } from "../../errors.ts";
+import { getCACertificates } from "node:tls";
+import { isMigrateError, MigrateError } from "../../errors.ts";
 import packageJson from "../../../package.json" with { type: "json" };
+import { makeDispatcher, type Dispatcher } from "./undici.ts";
 import type { Settings } from "./options.ts";
-import { Agent, EnvHttpProxyAgent, send as request, type Dispatcher } from "./undici.ts";
-import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor } from "./problems.ts";
+import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, tooLarge } from "./problems.ts";
+import { proxiesOf, type Proxies } from "./proxies.ts";
+import { withoutData } from "./secrets.ts";
 
 export interface Request {
   /** `METHOD /path`, filled in. */
@@ -33,38 +35,40 @@ const firstPause = 250;
 const longestPause = 30_000;
 /** A read that takes longer is lost; a retype may take as long as it is allowed to. */
 const longestRead = 60_000;
-const largestAnswer = 64 * 1024 * 1024;
 
 /** Both throw a MigrateError for anything but a 2xx. */
 export function openHttp(settings: Settings): Http {
   let dispatcher: Dispatcher | undefined;
 
-  const send = async ({ endpoint, body }: Request, id: string, limit: number): Promise<Answer> => {
+  const send = async (request: Request, id: string, limit: number): Promise<Answer> => {
     if (settings.missing !== undefined) throw settings.missing;
-    const [method, path] = endpoint.split(" ") as [Dispatcher.HttpMethod, string];
+    const [method, path] = request.endpoint.split(" ") as [Dispatcher.HttpMethod, string];
     const { origin, pathname } = new URL(settings.base);
-    dispatcher ??= makeDispatcher(settings);
+    const proxies = proxiesOf(process.env, settings.target);
+    dispatcher ??= dispatcherOf(settings, proxies);
+    const deadline = AbortSignal.timeout(limit);
     try {
-      const {
-        statusCode,
-        headers,
-        body: stream,
-      } = await request(dispatcher, {
+      const answered = dispatcher.request({
         origin,
         path: `${pathname === "/" ? "" : pathname}${path}`,
         method,
         headers: {
           "user-agent": `${packageJson.name}/${packageJson.version}`,
           "x-request-id": id,
-          "content-type": body?.type ?? "application/json",
+          "content-type": request.body?.type ?? "application/json",
           ...settings.headers,
         },
-        body: body?.bytes ?? null,
-        signal: AbortSignal.timeout(limit),
+        body: request.body?.bytes ?? null,
+        signal: deadline,
       });
-      return { status: statusCode, headers, body: await collect(stream) };
-    } catch (cause) {
-      const problem = connectionProblem(cause, { settings, limit });
+      // A proxy that takes the connection and never answers is not ended by the signal.
+      const { statusCode, headers, body } = await Promise.race([answered, failure(deadline)]);
+      return { status: statusCode, headers, body: await collect(body, request, settings) };
+    } catch (thrown) {
+      if (isMigrateError(thrown)) throw thrown;
+      const problem = connectionProblem(thrown, settings, limit, proxies !== undefined);
+      // Whoever reads the error's cause must not find there what the service has echoed.
+      const cause = withoutData(thrown, settings.secrets);
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: settings.target, problem }, { cause });
     }
   };
@@ -90,36 +94,39 @@ export function openHttp(settings: Settings): Http {
       }
     },
     write: async (request) => checked(await send(request, randomUUID(), settings.answerTimeout), request),
-    close: async () => await dispatcher?.close(),
+    // Nothing is under way that anybody waits for.
+    close: async () => await dispatcher?.destroy(),
   };
 }
 
 function isRepeatable(error: unknown): boolean {
-  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   // A name that is not known and a certificate that is not trusted will not be in a second.
-  return code === "ERR_TARGET_UNREACHABLE" && !/NOTFOUND|CERT|SSL|TLS|INVALID/.test(String(cause?.code));
+  const { cause } = error as { cause?: { code?: unknown } };
+  const lasting = /NOTFOUND|CERT|SSL|TLS|INVALID|UNABLE_TO|SELF_SIGNED/;
+  return isMigrateError(error, "ERR_TARGET_UNREACHABLE") && !lasting.test(String(cause?.code));
 }
 
-/** Keeps connections open between requests; goes through a proxy where the environment names one. */
-function makeDispatcher({ ca, connectTimeout, answerTimeout }: Settings): Dispatcher {
-  const trust = ca === undefined ? {} : { ca: [...rootCertificates, ca] };
-  const common = { headersTimeout: answerTimeout, bodyTimeout: answerTimeout };
-  const proxied = ["http_proxy", "https_proxy"].some((name) => process.env[name] ?? process.env[name.toUpperCase()]);
-  return proxied
-    ? new EnvHttpProxyAgent({
-        ...common,
-        connect: { timeout: connectTimeout, ...trust },
-        requestTls: { timeout: connectTimeout, ...trust },
-      })
-    : new Agent({ ...common, connect: { timeout: connectTimeout, ...trust } });
+function failure(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
 }
 
-async function collect(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+function dispatcherOf({ ca, connectTimeout, answerTimeout }: Settings, proxies: Proxies | undefined): Dispatcher {
+  const tls = { timeout: connectTimeout, ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }) };
+  // Over HTTP/2 a request that the server refuses late is sent again without a word.
+  const common = { headersTimeout: answerTimeout, bodyTimeout: answerTimeout, allowH2: false, connect: tls };
+  return makeDispatcher(common, proxies && { ...proxies, requestTls: tls });
+}
+
+const largestAnswer = 64 * 1024 * 1024;
+
+async function collect(stream: AsyncIterable<Buffer>, request: Request, settings: Settings): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.length;
-    if (size > largestAnswer) throw new Error(`its answer is larger than ${largestAnswer / 1024 / 1024} MiB`);
+    if (size > largestAnswer) throw tooLarge(request, settings, largestAnswer);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,4 +1,5 @@
 /** What the configuration says about a service, and what the environment adds to it. */
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
@@ -18,6 +19,21 @@ const headerName = text("the name of a header").regex(
   /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/,
   "has to be the name of a header",
 );
+/** Those that the client itself decides about. */
+const ownHeaders =
+  /^(connection|content-length|content-type|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
+
+/** A name is repeated only where it can't be a secret that was typed into it. */
+function headersProblem(headers: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!headerName.safeParse(name).success) return "holds something that is no name of a header";
+    if (ownHeaders.test(name)) return `can't set ${name.toLowerCase()}`;
+    if (!headerText("a text").safeParse(value).success)
+      return "has to hold texts of plain characters, without line breaks or spaces around them";
+  }
+  return undefined;
+}
+
 const seconds = z
   .number("has to be a number of seconds")
   .min(0.1, "has to be at least 0.1 seconds")
@@ -40,11 +56,24 @@ export const options = z.strictObject({
   /** How the service wants types named in `alter_columns`: Lance's names, Arrow's names, or Arrow's names as plain strings. */
   types: z.enum(["lance", "arrow", "string"], 'has to be "lance", "arrow" or "string"').optional(),
   /** Single endpoints that differ, as "METHOD /path" with {name} for the table. */
-  endpoints: z.partialRecord(z.enum(operations), endpoint, "has to be an object of endpoints").optional(),
+  endpoints: z
+    .partialRecord(z.enum(operations), endpoint, "has to be an object of endpoints")
+    .refine(
+      (endpoints) => Object.entries(endpoints).every(([name, text]) => name === "list" || text.includes("{name}")),
+      "has to say where the table's name stands, as {name}, in all but list",
+    )
+    .optional(),
   keyHeader: headerName.optional(),
   databaseHeader: headerName.optional(),
   /** Sent with every request. */
-  headers: z.record(headerName, headerText("a text"), "has to be an object of texts").optional(),
+  headers: z
+    .record(z.string(), z.unknown(), "has to be an object of texts")
+    .superRefine((headers, context) => {
+      const problem = headersProblem(headers);
+      if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
+    })
+    .transform((headers) => headers as Readonly<Record<string, string>>)
+    .optional(),
   /** A file of PEM certificates to trust, beside those that Node trusts. */
   ca: text("a file").optional(),
   /** To wait for a connection; 10 by default. */
@@ -77,6 +106,7 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
   const database = fromEnvironment(given.database, "MIGRATE_DATABASE", options.shape.database, refuse);
   const parsed = address === "" ? { base: "" } : baseUrl(address, given.region);
   if ("problem" in parsed) throw refuse(`endpoint ${parsed.problem}`);
+  if (key.length > 3 && address.includes(key)) throw refuse("endpoint holds the key; it has to be the address alone");
   const known = dialects[given.dialect ?? "service"];
   const overrides = Object.entries(given.endpoints ?? {}) as readonly (readonly [Operation, string])[];
   const foreign = overrides.find(([operation]) => known.endpoints[operation] === undefined);
@@ -94,17 +124,22 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
     base: parsed.base,
     missing: missing === undefined ? undefined : refuse(missing),
     headers: {
-      ...given.headers,
-      [given.keyHeader ?? "x-api-key"]: key,
-      ...(database === undefined ? {} : { [databaseHeader]: database }),
+      ...lowerCased(given.headers ?? {}),
+      ...lowerCased({ [given.keyHeader ?? "x-api-key"]: key }),
+      ...(database === undefined ? {} : lowerCased({ [databaseHeader]: database })),
     },
     dialect: { ...known, endpoints: { ...known.endpoints, ...given.endpoints } },
     types: given.types ?? "lance",
     secrets: [key, ...Object.values(given.headers ?? {})].filter((secret) => secret.length > 3),
     ca: given.ca === undefined ? undefined : readCertificates(resolve(folder, given.ca), refuse),
-    connectTimeout: (given.connectSeconds ?? 10) * 1000,
-    answerTimeout: (given.answerSeconds ?? 300) * 1000,
+    connectTimeout: Math.round((given.connectSeconds ?? 10) * 1000),
+    answerTimeout: Math.round((given.answerSeconds ?? 300) * 1000),
   };
+}
+
+/** Names of headers know no case, and one that is there twice would be sent twice. */
+function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 function fromEnvironment(
@@ -127,6 +162,16 @@ function readCertificates(file: string, refuse: (problem: string) => MigrateErro
   } catch (cause) {
     throw refuse(`ca can't be read: ${firstLine(cause)}`);
   }
-  if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw refuse("ca is no file of PEM certificates");
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [];
+  if (certificates.length === 0 || !certificates.every(isCertificate))
+    throw refuse("ca is no file of PEM certificates");
   return pem;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== "";
+  } catch {
+    return false;
+  }
 }

@@ -3,28 +3,76 @@ import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
 import type { Verdict } from "../target.ts";
 import type { Answer, Request } from "./http.ts";
 import type { Settings } from "./options.ts";
+import { withoutSecrets } from "./secrets.ts";
 
 const shownOfAnswer = 500;
 
+interface Broken {
+  readonly code: string;
+  readonly name: string;
+  readonly host: string;
+  readonly hostname: string;
+  readonly secure: boolean;
+  /** How long an answer was waited for, in words. */
+  readonly waited: string;
+  readonly connectWaited: string;
+}
+
+/** What is known about connections that failed, the first that fits. */
+const connectionProblems: readonly (readonly [(broken: Broken) => boolean, (broken: Broken) => string])[] = [
+  [({ code }) => code === "ECONNREFUSED", ({ host }) => `nothing listens at ${host}; check endpoint`],
+  [
+    ({ code }) => code === "ENOTFOUND" || code === "EAI_AGAIN",
+    ({ hostname }) => `there is no host named ${hostname}; check endpoint`,
+  ],
+  [
+    ({ code }) => code === "UND_ERR_CONNECT_TIMEOUT",
+    ({ host, connectWaited }) => `${host} did not take the connection within ${connectWaited}`,
+  ],
+  [
+    ({ code, name }) => name === "TimeoutError" || /TIMEOUT/.test(code),
+    ({ host, waited }) => `${host} gave no whole answer within ${waited}`,
+  ],
+  [({ code }) => code === "CERT_HAS_EXPIRED", ({ host }) => `the certificate of ${host} has expired`],
+  [({ code }) => /ALTNAME/.test(code), ({ host }) => `the certificate of ${host} is for another name; check endpoint`],
+  [
+    ({ code }) => /CERT|SELF_SIGNED|UNABLE_TO/.test(code),
+    ({ host, code }) =>
+      `the certificate of ${host} is not trusted (${code}); if it is your own, name its authority in "ca"`,
+  ],
+  [
+    ({ code }) => /SSL|WRONG_VERSION|EPROTO/.test(code),
+    ({ host }) => `${host} does not speak TLS; does the endpoint begin with http://?`,
+  ],
+  [({ code }) => /OVERFLOW/.test(code), ({ host }) => `the headers of ${host}'s answer are too large`],
+  [
+    ({ code, name }) => code.startsWith("HPE_") || name === "HTTPParserError",
+    ({ host }) => `${host} does not answer in HTTP`,
+  ],
+  [
+    ({ code }) => ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"].includes(code),
+    ({ host, secure }) =>
+      `${host} cut the connection before its answer was complete${secure ? "" : "; does it take https:// only?"}`,
+  ],
+];
+
 /** A request that got no answer, or not the whole of one. */
-export function connectionProblem(
-  thrown: unknown,
-  { settings, limit }: { readonly settings: Settings; readonly limit: number },
-): string {
-  const { host, hostname } = new URL(settings.base);
+export function connectionProblem(thrown: unknown, settings: Settings, limit: number, proxied = false): string {
+  const { host, hostname, protocol } = new URL(settings.base);
   const { code = "", name = "" } = innermost(thrown) as { code?: string; name?: string };
   const seconds = (milliseconds: number) => `${milliseconds / 1000} s`;
-  if (code === "ECONNREFUSED") return `nothing listens at ${host}; check endpoint`;
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return `there is no host named ${hostname}; check endpoint`;
-  if (code === "UND_ERR_CONNECT_TIMEOUT")
-    return `${host} did not take the connection within ${seconds(settings.connectTimeout)}`;
-  if (name === "TimeoutError" || /TIMEOUT/.test(code)) return `${host} gave no whole answer within ${seconds(limit)}`;
-  if (/CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code))
-    return `the certificate of ${host} is not trusted (${code}); if it is your own, name its authority in "ca"`;
-  if (/SSL|WRONG_VERSION|EPROTO/.test(code)) return `${host} does not speak TLS; does the endpoint begin with http://?`;
-  if (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE")
-    return `${host} cut the connection before its answer was complete`;
-  return withoutSecrets(`${host}: ${firstLine(innermost(thrown))}`, settings);
+  const broken: Broken = {
+    code: String(code),
+    name: String(name),
+    host,
+    hostname,
+    secure: protocol === "https:",
+    waited: seconds(limit),
+    connectWaited: seconds(settings.connectTimeout),
+  };
+  const known = connectionProblems.find(([fits]) => fits(broken))?.[1](broken);
+  const through = proxied ? " (asked through the proxy that the environment names)" : "";
+  return withoutSecrets(`${known ?? `${host}: ${firstLine(innermost(thrown))}`}${through}`, settings.secrets);
 }
 
 function innermost(thrown: unknown): unknown {
@@ -34,44 +82,62 @@ function innermost(thrown: unknown): unknown {
 }
 
 /** An answer that is no success. */
-export function answerProblem(answer: Answer, { endpoint }: Request, settings: Settings): MigrateError {
+export function answerProblem(answer: Answer, request: Request, settings: Settings): MigrateError {
   const { status } = answer;
   const { target } = settings;
   const problem = problemOf(answer, settings);
-  if (status === 401 || status === 403) return new MigrateError("ERR_CREDENTIALS", { target, status, problem });
+  const about = { target, request: nameOf(request), status, problem };
+  if (status === 401 || status === 403) return new MigrateError("ERR_CREDENTIALS", about);
   // A gateway that got no answer does not know whether there will be an effect.
   if (status === 502 || status === 504)
     return new MigrateError("ERR_TARGET_UNREACHABLE", {
       target,
       problem: `the gateway before it answered ${status}: ${problem}`,
     });
-  const details = { target, request: endpoint.replace(/\?.*/, ""), status, problem };
-  return new MigrateError("ERR_ANSWER", { ...details, conflict: isConflict(answer), pause: pauseAskedFor(answer) });
+  return new MigrateError("ERR_ANSWER", { ...about, conflict: isConflict(answer), pause: pauseAskedFor(answer) });
 }
 
 /** An answer of success that is not what any known service sends. */
-export function strangeAnswer(answer: Answer, { endpoint }: Request, settings: Settings, wanted: string): MigrateError {
-  const problem = `that is no ${wanted}: ${problemOf(answer, settings)}; is endpoint the address of a table service?`;
+export function strangeAnswer(answer: Answer, request: Request, settings: Settings, wanted: string): MigrateError {
+  const encoding = answer.headers["content-encoding"];
+  const shown =
+    typeof encoding === "string" && encoding !== "identity"
+      ? "it is compressed, which was not asked for"
+      : problemOf(answer, settings);
+  const hint = wanted === "list of tables" ? "; is endpoint the address of a table service?" : "";
   return new MigrateError("ERR_ANSWER", {
     target: settings.target,
-    request: endpoint.replace(/\?.*/, ""),
+    request: nameOf(request),
     status: answer.status,
-    problem,
+    problem: `that is no ${wanted}: ${shown}${hint}`,
   });
 }
 
-function problemOf({ status, headers, body }: Answer, settings: Settings): string {
+export function tooLarge(request: Request, { target }: Settings, most: number): MigrateError {
+  const problem = `its answer is larger than ${most / 1024 / 1024} MiB`;
+  return new MigrateError("ERR_ANSWER", { target, request: nameOf(request), status: 200, problem });
+}
+
+function nameOf({ endpoint }: Request): string {
+  return endpoint.replace(/\?.*/, "");
+}
+
+function problemOf({ status, headers, body }: Answer, { secrets }: Settings): string {
   const { location } = headers;
-  if (status >= 300 && status < 400)
-    return `it redirects${typeof location === "string" ? ` to ${withoutSecrets(location.replace(/[?#].*/, ""), settings)}` : ""}; put the address that it really has into endpoint`;
-  const text = withoutSecrets(body.toString("utf8"), settings);
-  // oxlint-disable-next-line no-control-regex -- they must not get to a terminal
-  const plain = (sentenceIn(text) ?? text).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
-  // The engine behind may add places in its source.
-  const short = plain
+  if (status >= 300 && status < 400) {
+    const to = typeof location === "string" ? ` to ${withoutSecrets(location.replace(/[?#].*/, ""), secrets)}` : "";
+    return `it redirects${to}; put the address that it really has into endpoint`;
+  }
+  const text = body.toString("utf8");
+  // Both before and after: taking a sentence out of JSON undoes its escapes.
+  const plain = withoutSecrets(withoutSecrets(sentenceIn(text) ?? text, secrets), secrets)
+    // oxlint-disable-next-line no-control-regex -- they must not get to a terminal
+    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ")
+    // The engine behind may add places in its source.
     .replace(/,?\s*\b(location: Location|Caused by: |backtrace: ).*$/, "")
-    .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "");
-  return short === "" ? "without a word" : short.slice(0, shownOfAnswer);
+    .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
+    .trim();
+  return plain === "" ? "without a word" : plain.slice(0, shownOfAnswer);
 }
 
 /** The sentence of a JSON error body, under the names that services give to it. */
@@ -83,18 +149,6 @@ function sentenceIn(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Whatever a service echoes, and however it writes it, a secret is not repeated. */
-export function withoutSecrets(text: string, { secrets }: Pick<Settings, "secrets">): string {
-  return secrets
-    .flatMap((secret) => [
-      secret,
-      encodeURIComponent(secret),
-      JSON.stringify(secret).slice(1, -1),
-      Buffer.from(secret).toString("base64").replace(/=+$/, ""),
-    ])
-    .reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
 }
 
 function isConflict({ status, body }: Answer): boolean {
@@ -117,14 +171,14 @@ export function isWorthAnotherRead(status: number): boolean {
 }
 
 export function verdictOf(error: unknown): Verdict {
-  if (isMigrateError(error, "ERR_CREDENTIALS")) return { kind: "refused" };
-  if (!isMigrateError(error, "ERR_ANSWER")) return { kind: "unanswered" };
+  if (isMigrateError(error, "ERR_TARGET_UNREACHABLE")) return { kind: "unanswered" };
+  // Whatever else it is, nothing was sent.
+  if (!isMigrateError(error, "ERR_ANSWER")) return { kind: "refused" };
   const { status, conflict, pause } = error.details;
   if (conflict === true) return { kind: "conflict", pause };
   // 408: the service gave up on a request that it may have begun.
-  return status < 500 && status !== 408
-    ? { kind: status < 300 ? "unanswered" : "refused" }
-    : { kind: "unanswered", pause };
+  const refused = status >= 300 && status < 500 && status !== 408;
+  return refused ? { kind: "refused" } : { kind: "unanswered", pause };
 }
 
 /** What a service said, without what everybody knows: which one it is. */

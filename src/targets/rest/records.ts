@@ -2,6 +2,7 @@
 import type { Cell, Row } from "../../wire/rows.ts";
 import type { RecordShape, RecordTable } from "../target.ts";
 import type { Client } from "./client.ts";
+import type { Answer } from "./http.ts";
 import { parseCount, parseInserted } from "./answers.ts";
 import { isMigrateError } from "../../errors.ts";
 import { verdictOf } from "./problems.ts";
@@ -25,12 +26,16 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
     for (const form of forms) {
       try {
         const answer = await client.read("query", name, form(wanted));
-        const { rowsFromIpc } = await import("../../wire/rows.ts"); // apache-arrow is slow to load
+        const rows = await rowsOf(answer, wanted.columns);
+        if (rows === undefined)
+          throw client.strange("query", name, answer, "Arrow data with the rows that were asked for");
         forms = [form];
-        return rowsFromIpc(answer.body);
+        return rows;
       } catch (error) {
         if (await client.saysMissing(error, name)) return undefined;
-        if (form === forms.at(-1) || !isMigrateError(error, "ERR_ANSWER") || error.details.status >= 500) throw error;
+        const mayKnowAnother =
+          isMigrateError(error, "ERR_ANSWER") && [400, 404, 405, 415, 422].includes(error.details.status);
+        if (form === forms.at(-1) || !mayKnowAnother) throw error;
       }
     }
     return undefined;
@@ -85,6 +90,16 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
     // The service looks after its own files.
     tend: async () => {},
   };
+}
+
+/** Undefined for an answer that is not what was asked for. */
+async function rowsOf({ body }: Answer, columns: readonly string[]): Promise<readonly Row[] | undefined> {
+  const { rowsFromIpc } = await import("../../wire/rows.ts"); // apache-arrow is slow to load
+  try {
+    return rowsFromIpc(body, columns);
+  } catch {
+    return undefined;
+  }
 }
 
 function lanceQuery({ columns, most = all, orderBy }: Wanted): unknown {

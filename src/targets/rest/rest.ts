@@ -27,7 +27,7 @@ export async function open(given: z.output<typeof options>, context: OpenContext
     name: context.name,
     capabilities: {
       actions: { createTable: true, alterColumns: true },
-      refuses: (action) => reasonAgainst(action, types),
+      refuses: (action, before) => reasonAgainst(action, before?.columns ?? [], types),
       describes,
       fences: false,
     },
@@ -65,9 +65,11 @@ export async function open(given: z.output<typeof options>, context: OpenContext
   };
 }
 
-function reasonAgainst(action: Action, vocabulary: Vocabulary): string | undefined {
+function reasonAgainst(action: Action, columns: readonly Column[], vocabulary: Vocabulary): string | undefined {
   if (action.kind !== "alterColumns") return undefined;
-  return action.alterations.map((one) => unwritable(one, vocabulary)).find((reason) => reason !== undefined);
+  return withWholeStructs(columns, action.alterations)
+    .map((one) => unwritable(one, vocabulary, columns))
+    .find((reason) => reason !== undefined);
 }
 
 async function notice(client: Client, table: string): Promise<Sight | undefined> {

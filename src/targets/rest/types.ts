@@ -15,25 +15,39 @@ export interface WireAlteration {
 }
 
 /** Why a retype can't be written in this vocabulary, or undefined. */
-export function unwritable({ path, type }: Alteration, vocabulary: Vocabulary): string | undefined {
+export function unwritable(
+  alteration: Alteration,
+  vocabulary: Vocabulary,
+  columns?: readonly Column[],
+): string | undefined {
+  const { path, type } = alteration;
   if (type === undefined) return undefined;
   const item = vocabulary === "string" ? listItem(type) : undefined;
-  if (write(item?.type ?? type, vocabulary) !== undefined) return undefined;
-  return `its service has no name for ${formatType(type)} (types: "${vocabulary}"), so ${path} can't be retyped to it`;
+  if (write(item?.type ?? type, vocabulary) === undefined)
+    return `its service has no name for ${formatType(type)} (types: "${vocabulary}"), so ${path} can't be retyped to it`;
+  const changesItemAlone = item === undefined || columns === undefined || isItemAlone(alteration, columns);
+  return changesItemAlone ? undefined : notAlone(path);
 }
+
+/** Whether a retype of a list changes nothing but the type of its item, which has a path of its own. */
+function isItemAlone({ path, type, rename, nullable }: Alteration, columns: readonly Column[]): boolean {
+  return (
+    findColumn(columns, parsePath(path))?.type.kind === type?.kind && rename === undefined && nullable === undefined
+  );
+}
+
+const notAlone = (path: string) =>
+  `its service takes types as plain strings, so the retype of ${path} has to change the list's item alone`;
 
 /** The alteration of a table with these columns as a service of this vocabulary takes it. */
 export function toWire(alteration: Alteration, vocabulary: Vocabulary, columns: readonly Column[]): WireAlteration {
   const { path, rename, type, nullable } = alteration;
   if (type === undefined) return { path, rename, nullable };
+  const problem = unwritable(alteration, vocabulary, columns);
+  if (problem !== undefined) throw new Error(problem);
   const item = vocabulary === "string" ? listItem(type) : undefined;
   if (item === undefined) return { path, rename, data_type: write(type, vocabulary), nullable };
   // A plain string has no room for what is inside a list, so the item is retyped by its own path.
-  const was = findColumn(columns, parsePath(path))?.type;
-  if (was?.kind !== type.kind || rename !== undefined || nullable !== undefined)
-    throw new Error(
-      `its service takes types as plain strings, so the retype of ${path} has to change the list's item alone`,
-    );
   return { path: formatPath([...parsePath(path), item.name]), data_type: write(item.type, vocabulary) };
 }
 

@@ -3,12 +3,16 @@
  * pending does little else than load it (npm run bench); what is inside is pinned by package.json and bundled.
  */
 import Agent from "undici/lib/dispatcher/agent.js";
+import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
 import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
+import connect from "undici/lib/api/api-connect.js";
 import request from "undici/lib/api/api-request.js";
-import type { Dispatcher } from "undici";
 
-export { Agent, EnvHttpProxyAgent, type Dispatcher };
+export type { Dispatcher };
 
-export function send(dispatcher: Dispatcher, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
-  return request.call(dispatcher, options);
+/** Keeps connections open between requests; goes through proxies where there are some. */
+export function makeDispatcher(options: Agent.Options, proxies: EnvHttpProxyAgent.Options | undefined): Dispatcher {
+  // As its index does it; a proxy is spoken to by `connect`.
+  Object.assign(Dispatcher.prototype, { request, connect });
+  return proxies === undefined ? new Agent(options) : new EnvHttpProxyAgent({ ...options, ...proxies });
 }

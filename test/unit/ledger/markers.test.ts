@@ -176,7 +176,12 @@ test("the first record that can't be added stops those after it", async () => {
 });
 
 test("an error that says itself what is wrong with the target comes through as it is", async () => {
-  const error = new MigrateError("ERR_CREDENTIALS", { target: "t", status: 403, problem: "no" });
+  const error = new MigrateError("ERR_CREDENTIALS", {
+    target: "t",
+    request: "POST /v1/tables/x",
+    status: 403,
+    problem: "no",
+  });
   const journal = markersJournal(ledger, { names: async () => [], create: () => Promise.reject(error) });
   await expect(journal.take(taken(1, ann))).rejects.toBe(error);
 });

@@ -1,0 +1,647 @@
+/** The built command with a table service as its target: exit codes, one sentence on stderr, and never the key. */
+import { createHash } from "node:crypto";
+import { describe, expect, test, vi } from "vitest";
+import type { Finished } from "../support/project.ts";
+import { manyProjects, type SmallProject } from "../e2e/support/many-projects.ts";
+import {
+  anAuthority,
+  echo,
+  freePort,
+  key,
+  keysIn,
+  serve,
+  serveProxy,
+  serveSockets,
+  type Answering,
+  type Served,
+} from "./servers.ts";
+
+vi.setConfig({ maxConcurrency: 3 });
+
+const { project } = manyProjects();
+
+const module = (up: string) => `import * as m from "lance-migrate";\n\nexport const up = ${up};\n`;
+const documents = `m.createTable("documents", {
+  id: m.int32().notNull(),
+  title: m.utf8(),
+  at: m.timestamp("ns"),
+  source: m.struct({ url: m.utf8(), fetched: m.utf8() }),
+})`;
+const migrations = {
+  "migrations/0001_documents.ts": module(`[${documents}]`),
+  "migrations/0002_headlines.ts": module(`[m.renameColumn("documents", "title", "headline")]`),
+};
+const configuration = (target: string) => ({
+  ...migrations,
+  "migrate.config.ts": `export default { leaseSeconds: 2, targets: { cloud: ${target} } };\n`,
+});
+/** A target of these settings, its key in the configuration. */
+const cloud = (settings: object) => configuration(JSON.stringify({ kind: "rest", apiKey: key, ...settings }));
+
+const plainEnvironment = {
+  http_proxy: "",
+  https_proxy: "",
+  no_proxy: "",
+  HTTP_PROXY: "",
+  HTTPS_PROXY: "",
+  NO_PROXY: "",
+  MIGRATE_ENDPOINT: "",
+  MIGRATE_API_KEY: "",
+  MIGRATE_DATABASE: "",
+};
+
+interface Run {
+  readonly args: readonly string[];
+  readonly code: number;
+  readonly says: RegExp;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Runs the command, and finds one sentence and no key. */
+async function expectRefused(where: SmallProject, { args, code, says, env = {} }: Run): Promise<void> {
+  const finished = await where.migrate(args, { ...plainEnvironment, ...env });
+  expectNoKey(finished);
+  const { stdout, stderr } = finished;
+  const [sentence = "", ...others] = stderr.trimEnd().split("\n");
+  expect(sentence).toMatch(says);
+  expect(sentence).not.toMatch(/undefined|\[object|internal error|Error:|: *;|: *$|\bat file:|node:internal| {2}/);
+  expect(sentence.length).toBeLessThan(900);
+  expect({ code: finished.code }).toEqual({ code });
+  if (!args.includes("--verbose")) expect(others).toEqual([]);
+  if (!args.includes("--json")) expect(stdout).toBe("");
+  else {
+    expect(stdout).toMatch(/^[^\n]+\n$/);
+    expect(JSON.parse(stdout)).toEqual({
+      event: "error",
+      code: expect.stringMatching(/^ERR_[A-Z_]+$/),
+      message: sentence,
+    });
+  }
+}
+
+function expectNoKey({ stdout, stderr }: Finished): void {
+  expect(keysIn(stdout)).toEqual([]);
+  expect(keysIn(stderr)).toEqual([]);
+}
+
+/** Each command with each way to say more, spread over the cases: all of them would be the same code again and again. */
+const commands = [
+  ["up"],
+  ["status", "--json"],
+  ["plan", "--verbose"],
+  ["history"],
+  ["up", "--json", "--verbose"],
+  ["status", "--verbose"],
+  ["plan", "--json"],
+  ["history", "--json", "--verbose"],
+] as const;
+const someOf = (title: string) => {
+  const start = createHash("sha256").update(title).digest()[0]!;
+  return [0, 3].map((step) => commands[(start + step) % commands.length]!);
+};
+
+const text =
+  (status: number, body: string, headers: Record<string, string> = {}): Answering =>
+  (response) =>
+    response.writeHead(status, headers).end(body);
+const html = (status: number) =>
+  text(status, `<!DOCTYPE html>\n<html><body>${echo} ${JSON.stringify({ key })}</body></html>`);
+
+interface BadServer {
+  readonly title: string;
+  readonly answer: Answering;
+  readonly says: RegExp;
+  readonly settings?: object;
+}
+
+const badServers: readonly BadServer[] = [
+  {
+    title: "HTML with 200",
+    answer: html(200),
+    says: /^target cloud answered GET \/v1\/tables with 200: that is no list/,
+  },
+  { title: "HTML with 404", answer: html(404), says: /with 404: <!DOCTYPE html> <html>/ },
+  { title: "nothing with 200", answer: text(200, ""), says: /that is no list of tables: without a word/ },
+  { title: "204", answer: text(204, ""), says: /with 204: that is no list of tables/ },
+  { title: "half a JSON", answer: text(200, `["a","${echo}`), says: /that is no list of tables/ },
+  { title: "the wrong JSON", answer: text(200, '{"tables":7}'), says: /that is no list of tables/ },
+  { title: "an error with 200", answer: text(200, JSON.stringify({ error: echo })), says: /that is no list of tables/ },
+  {
+    title: "401",
+    answer: text(401, `no: ${echo}`),
+    says: /refuses the credentials for .* \(401\): no: \*\*\*.*check apiKey or MIGRATE/,
+  },
+  {
+    title: "403 without a word",
+    answer: text(403, ""),
+    says: /refuses the credentials for .* \(403\): without a word; its key has to be allowed/,
+  },
+  { title: "429", answer: text(429, echo, { "retry-after": "0" }), says: /with 429: \*\*\*/ },
+  { title: "500 in text", answer: text(500, `panic\n\tat ${echo}`), says: /with 500: panic at \*\*\*/ },
+  { title: "500 in JSON", answer: text(500, JSON.stringify({ message: echo })), says: /with 500: \*\*\*/ },
+  { title: "503", answer: html(503), says: /with 503: / },
+  { title: "502 of a gateway", answer: html(502), says: /can't be reached: the gateway before it answered 502/ },
+  {
+    title: "a redirect with the key in it",
+    answer: text(302, "", {
+      location: `https://elsewhere.example/${encodeURIComponent(key)}?k=${encodeURIComponent(key)}`,
+    }),
+    says: /it redirects to https:\/\/elsewhere\.example\/\*\*\*; put the address/,
+  },
+  {
+    title: "drops, for ever",
+    answer: (response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => response.write(" "), 50);
+      response.on("close", () => clearInterval(timer));
+    },
+    settings: { answerSeconds: 0.3 },
+    says: /gave no whole answer within 0\.3 s/,
+  },
+  {
+    title: "no answer",
+    answer: () => {},
+    settings: { answerSeconds: 0.3 },
+    says: /gave no whole answer within 0\.3 s/,
+  },
+  { title: "a cut connection", answer: (response) => response.destroy(), says: /cut the connection before/ },
+  {
+    title: "an error in the escapes of PHP, Go and .NET",
+    answer: (response) =>
+      response.writeHead(400).end(
+        `{"error":"unknown key ${JSON.stringify(key)
+          .slice(1, -1)
+          .replaceAll("/", "\\/")
+          .replace(/[<>&+=]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)}"}`,
+      ),
+    says: /with 400: unknown key /,
+  },
+];
+
+describe("a service that answers", () => {
+  test.concurrent.each(badServers)("$title ends with 6", async ({ title, answer, says, settings }) => {
+    const { url } = await serve(answer);
+    const where = project(cloud({ endpoint: url, ...settings }));
+    for (const args of someOf(title)) await expectRefused(where, { args, code: 6, says });
+  });
+
+  test.concurrent("no HTTP at all ends with 6", async () => {
+    const { url } = await serveSockets((socket) => socket.end(`SSH-2.0-OpenSSH ${echo}\r\n`));
+    const where = project(cloud({ endpoint: url }));
+    for (const args of commands)
+      await expectRefused(where, { args, code: 6, says: /^target cloud can't be reached: / });
+  });
+
+  test.concurrent("in the dialect namespace with a 200 that is no ledger does not end well", async () => {
+    for (const body of ["", "<html>", "<html><body>Welcome</body></html>", "{}"]) {
+      const { url } = await serve((response, { method, path }) =>
+        response
+          .writeHead(200)
+          .end(method === "GET" ? '{"tables":["_migrations"]}' : path.includes("count_rows") ? "0" : body),
+      );
+      const where = project(cloud({ endpoint: url, dialect: "namespace" }));
+      for (const args of [["status"], ["plan"], ["history"], ["up"]])
+        await expectRefused(where, { args, code: 6, says: /^target cloud answered POST .* with 200: that is no / });
+    }
+  });
+});
+
+interface BadPlace {
+  readonly title: string;
+  readonly endpoint: () => Promise<string>;
+  readonly says: RegExp;
+  readonly env?: () => Promise<Record<string, string>>;
+}
+
+const authority = anAuthority();
+const list: Answering = (response) => response.end("[]");
+
+const badPlaces: readonly BadPlace[] = [
+  {
+    title: "no port",
+    endpoint: async () => `http://127.0.0.1:${await freePort()}`,
+    says: /nothing listens at 127\.0\.0\.1:\d+; check/,
+  },
+  {
+    title: "no host",
+    endpoint: async () => "https://no-such-host.invalid",
+    says: /there is no host named no-such-host\.invalid/,
+  },
+  {
+    title: "a certificate of an own authority",
+    endpoint: async () => (await serve(list, authority.sign("IP:127.0.0.1"))).url,
+    says: /the certificate of 127\.0\.0\.1:\d+ is not trusted \([A-Z_]+\); if it is your own, name its authority in "ca"$/,
+  },
+  {
+    title: "plain text at https://",
+    endpoint: async () => (await serve(list)).url.replace("http:", "https:"),
+    says: /does not speak TLS; does the endpoint begin with http:\/\/\?$/,
+  },
+  {
+    title: "TLS at http://",
+    endpoint: async () => (await serve(list, authority.sign("IP:127.0.0.1"))).url.replace("https:", "http:"),
+    says: /https:\/\//,
+  },
+  {
+    title: "a proxy that does not listen",
+    endpoint: async () => (await serve(list)).url,
+    env: async () => ({ http_proxy: `http://user:${encodeURIComponent(key)}@127.0.0.1:${await freePort()}` }),
+    says: /^target cloud can't be reached: .*proxy/i,
+  },
+  {
+    title: "a proxy that is no address",
+    endpoint: async () => (await serve(list)).url,
+    env: async () => ({ http_proxy: "the proxy" }),
+    says: /^target cloud can't be reached: .*proxy/i,
+  },
+  {
+    title: "a proxy without a scheme",
+    endpoint: async () => (await serve(list)).url,
+    env: async () => ({ http_proxy: "proxy.example.com:3128" }),
+    says: /^target cloud can't be reached: .*proxy/i,
+  },
+];
+
+describe("a service behind", () => {
+  test.concurrent.each(badPlaces)("$title ends with 6", async ({ title, endpoint, says, env }) => {
+    const where = project(cloud({ endpoint: await endpoint() }));
+    const more = await env?.();
+    for (const args of someOf(title)) await expectRefused(where, { args, code: 6, says, env: more });
+  });
+});
+
+interface BadSettings {
+  readonly title: string;
+  /** As TypeScript. */
+  readonly target: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly says: RegExp;
+}
+
+const quoted = JSON.stringify(key);
+const encoded = encodeURIComponent(key);
+const withEndpoint = (endpoint: string) => `{ kind: "rest", apiKey: ${quoted}, endpoint: ${JSON.stringify(endpoint)} }`;
+const withKey = (value: string) => `{ kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: ${JSON.stringify(value)} }`;
+const withMore = (more: string) => `{ kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: ${quoted}, ${more} }`;
+
+const badSettings: readonly BadSettings[] = [
+  {
+    title: "no endpoint",
+    target: `{ kind: "rest", apiKey: ${quoted} }`,
+    says: /has no endpoint; set endpoint or .*MIGRATE_ENDPOINT/,
+  },
+  {
+    title: "no key",
+    target: `{ kind: "rest", endpoint: "http://127.0.0.1:9" }`,
+    says: /has no apiKey; set .*MIGRATE_API_KEY/,
+  },
+  { title: "an empty endpoint", target: withEndpoint(""), says: /has no endpoint/ },
+  {
+    title: "an endpoint that is a number",
+    target: `{ kind: "rest", endpoint: 1 }`,
+    says: /endpoint has to be an address/,
+  },
+  {
+    title: "an endpoint with the key as its user",
+    target: withEndpoint(`https://${encoded}@example.com`),
+    says: /holds a user name/,
+  },
+  {
+    title: "an endpoint with the key as its password",
+    target: withEndpoint(`https://u:${encoded}@example.com`),
+    says: /holds a user name/,
+  },
+  {
+    title: "an endpoint with the key in its query",
+    target: withEndpoint(`https://example.com/?key=${encoded}`),
+    says: /has to end before \? and #/,
+  },
+  {
+    title: "an endpoint with the key behind #",
+    target: withEndpoint(`https://example.com/#${key}`),
+    says: /endpoint has to /,
+  },
+  {
+    title: "an endpoint with the key as its port",
+    target: withEndpoint(`https://example.com:${key}`),
+    says: /has to be an address such as/,
+  },
+  {
+    title: "an endpoint with the key behind a space",
+    target: withEndpoint(`https://example.com ${key}`),
+    says: /has to be an address such as/,
+  },
+  {
+    title: "an endpoint with the key behind a line break",
+    target: withEndpoint(`https://example.com\n${key}`),
+    says: /has to be an address such as/,
+  },
+  {
+    title: "an endpoint of another scheme with the key",
+    target: withEndpoint(`s3://${encoded}/x`),
+    says: /has to begin with https:/,
+  },
+  { title: "the key as the endpoint", target: withEndpoint(key), says: /^target cloud: endpoint / },
+  {
+    title: "an endpoint in the environment with the key",
+    target: `{ kind: "rest", apiKey: ${quoted} }`,
+    env: { MIGRATE_ENDPOINT: `ftp://${key}` },
+    says: /^target cloud: endpoint has to /,
+  },
+  { title: "a key with a line break", target: withKey(`${key}\n`), says: /apiKey has to be a key of plain characters/ },
+  {
+    title: "a key with another header in it",
+    target: withKey(`${key}\r\nx-admin: 1`),
+    says: /apiKey has to be a key of plain/,
+  },
+  { title: "a key with a null character", target: withKey(`${key}\0`), says: /apiKey has to be a key of plain/ },
+  {
+    title: "a key with an escape sequence",
+    target: withKey(`\u001b[31m${key}`),
+    says: /apiKey has to be a key of plain/,
+  },
+  { title: "a key with an umlaut", target: withKey(`${key}ä`), says: /apiKey has to be a key of plain/ },
+  { title: "a key with a space before it", target: withKey(` ${key}`), says: /apiKey has to be a key of plain/ },
+  { title: "an empty key", target: withKey(""), says: /apiKey has to be a key/ },
+  {
+    title: "a key that is an object",
+    target: `{ kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: { key: ${quoted} } }`,
+    says: /apiKey has to be a key/,
+  },
+  {
+    title: "a key in a list",
+    target: `{ kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: [${quoted}] }`,
+    says: /apiKey has to be a key/,
+  },
+  {
+    title: "a key with a line break in the environment",
+    target: `{ kind: "rest", endpoint: "http://127.0.0.1:9" }`,
+    env: { MIGRATE_API_KEY: `${key}\n` },
+    says: /MIGRATE_API_KEY has to be a key of plain/,
+  },
+  {
+    title: "a key with an emoji in the environment",
+    target: `{ kind: "rest", endpoint: "http://127.0.0.1:9" }`,
+    env: { MIGRATE_API_KEY: `${key}🔑` },
+    says: /MIGRATE_API_KEY has to be a key of plain/,
+  },
+  { title: "a key as a setting of its own name", target: withMore(`key: ${quoted}`), says: /there is no setting key/ },
+  {
+    title: "a mistyped setting",
+    target: withMore(`databse: "x"`),
+    says: /there is no setting databse; did you mean database\?/,
+  },
+  {
+    title: "the key as the database with a line break",
+    target: withMore(`database: ${JSON.stringify(`${key}\n`)}`),
+    says: /database has to be a name/,
+  },
+  {
+    title: "an unknown dialect",
+    target: withMore(`dialect: "cloud"`),
+    says: /dialect has to be "service" or "namespace"/,
+  },
+  { title: "unknown types", target: withMore(`types: "sql"`), says: /types has to be / },
+  { title: "an unknown endpoint", target: withMore(`endpoints: { clone: "POST /x" }`), says: /endpoints.*clone/ },
+  {
+    title: "an endpoint without a method",
+    target: withMore(`endpoints: { list: "/v1/tables" }`),
+    says: /endpoints\.list has to be a method/,
+  },
+  {
+    title: "an endpoint that the dialect does not use",
+    target: withMore(`endpoints: { describe: "POST /x/{name}" }`),
+    says: /endpoints\.describe is none that/,
+  },
+  {
+    title: "a header's name that is none",
+    target: withMore(`headers: { "x y": "a" }`),
+    says: /headers holds something that is no name of a header/,
+  },
+  {
+    title: "a header with a line break and the key",
+    target: withMore(`headers: { "x-a": ${JSON.stringify(`${key}\r\n`)} }`),
+    says: /headers has to hold texts of plain characters/,
+  },
+  {
+    title: "a header as one text with the key",
+    target: withMore(`headers: ${JSON.stringify(`x-api-key: ${key}`)}`),
+    says: /headers has to be an object of texts/,
+  },
+  {
+    title: "the key in a header's name",
+    target: withMore(`headers: { ${JSON.stringify(`x-api-key: ${key}`)}: "" }`),
+    says: /headers/,
+  },
+  {
+    title: "a file of certificates that is missing",
+    target: withMore(`ca: "absent.pem"`),
+    says: /ca can't be read: ENOENT/,
+  },
+  {
+    title: "a file of certificates that is none",
+    target: withMore(`ca: "package.json"`),
+    says: /ca is no file of PEM certificates/,
+  },
+  {
+    title: "no time for an answer",
+    target: withMore("answerSeconds: 0"),
+    says: /answerSeconds has to be at least 0\.1 seconds/,
+  },
+  {
+    title: "a syntax error beside the key",
+    target: `{ kind: "rest", apiKey: ${quoted}, endpoint: `,
+    says: /migrate\.config\.ts can't be loaded/,
+  },
+];
+
+describe("settings with", () => {
+  test.concurrent.each(badSettings)("$title end with 2", async ({ title, target, env, says }) => {
+    const where = project(configuration(target));
+    const before = where.tree();
+    await expectRefused(where, { args: someOf(title)[0]!, code: 2, says, env });
+    expect(where.tree()).toEqual(before);
+  });
+});
+
+/** A service of the three documented endpoints that keeps the names of tables. */
+interface Service extends Served {
+  readonly tables: Set<string>;
+}
+
+const success: Answering = (response) => response.end("{}");
+
+async function aService({ alter = success, create = success, tables = new Set<string>() } = {}): Promise<Service> {
+  const served = await serve((response, request, turn) => {
+    const { method, path } = request;
+    const name = decodeURIComponent(path.split("/")[3] ?? "");
+    if (request.headers["x-api-key"] !== key) return void response.writeHead(401).end("no");
+    if (method === "GET" && path === "/v1/tables") return void response.end(JSON.stringify([...tables].toSorted()));
+    if (path.endsWith("/alter_columns")) return alter(response, request, turn);
+    if (tables.has(name)) return void response.writeHead(400).end(`table ${name} already exists`);
+    if (!name.startsWith("_migrations") && create !== success) return create(response, request, turn);
+    tables.add(name);
+    response.end();
+  });
+  return { ...served, tables };
+}
+
+const succeed = async (where: SmallProject, args: readonly string[], env: Record<string, string> = {}) => {
+  const finished = await where.migrate(args, { ...plainEnvironment, ...env });
+  expectNoKey(finished);
+  expect(finished).toMatchObject({ code: 0 });
+  return finished;
+};
+
+describe("a service that works", () => {
+  test.concurrent("is migrated, with a second run of one request", async () => {
+    const service = await aService();
+    const where = project(cloud({ endpoint: service.url }));
+    await succeed(where, ["up", "--verbose"]);
+    expect(service.tables).toContain("documents");
+    const before = service.seen.length;
+    await succeed(where, ["up", "--verbose"]);
+    expect(service.seen.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /v1/tables"]);
+    for (const args of [["status", "--verbose"], ["status", "--json"], ["plan"], ["history", "--json"], ["history"]])
+      await succeed(where, args);
+  });
+
+  test.concurrent("is found by the environment", async () => {
+    const service = await aService();
+    const where = project(configuration(`{ kind: "rest" }`));
+    const env = { MIGRATE_ENDPOINT: `${service.url}/v1/`, MIGRATE_API_KEY: key, MIGRATE_DATABASE: "main" };
+    await succeed(where, ["up", "--json", "--verbose"], env);
+    expect(service.seen.every(({ headers }) => headers["x-service-database"] === "main")).toBe(true);
+  });
+
+  test.concurrent("is reached through a tunnel of a proxy, with an own authority", async () => {
+    const { port } = await serve(list, authority.sign("DNS:localhost"));
+    const proxy = await serveProxy();
+    const where = project(cloud({ endpoint: `https://localhost:${port}`, ca: authority.file }));
+    await succeed(where, ["status"], { https_proxy: proxy.url });
+    expect(proxy.seen).toEqual([`CONNECT localhost:${port}`]);
+  });
+
+  test.concurrent("is trusted by what Node trusts, beside what ca says", async () => {
+    const other = anAuthority();
+    const { url } = await serve(list, other.sign("IP:127.0.0.1"));
+    await succeed(project(cloud({ endpoint: url })), ["status"], { NODE_EXTRA_CA_CERTS: other.file });
+    const where = project(cloud({ endpoint: url, ca: authority.file }));
+    await succeed(where, ["status"], { NODE_EXTRA_CA_CERTS: other.file });
+  });
+});
+
+const drop: Answering = (response) => response.destroy();
+const failing: readonly (readonly [string, { alter?: Answering; create?: Answering }, RegExp])[] = [
+  [
+    "an alter with 400",
+    { alter: text(400, `no column title ${echo}`) },
+    /0002_headlines\.ts, step 1.* failed: .*no column title \*\*\*/,
+  ],
+  ["an alter with 404 in HTML", { alter: html(404) }, /0002_headlines\.ts, step 1.* failed: .*<html>/],
+  [
+    "an alter with 500",
+    { alter: text(500, JSON.stringify({ error: echo })) },
+    /0002_headlines\.ts, step 1.* failed: .*\*\*\*/,
+  ],
+  [
+    "an alter with a redirect",
+    { alter: text(307, "", { location: `/${encoded}` }) },
+    /0002_headlines\.ts, step 1.* failed: .*redirects to \/\*\*\*/,
+  ],
+  [
+    "a create with 400",
+    { create: text(400, `schema is invalid ${echo}`) },
+    /0001_documents\.ts, step 1.* failed: .*schema is invalid/,
+  ],
+  ["a create with 413", { create: text(413, "too large") }, /0001_documents\.ts, step 1.* failed: .*too large/],
+];
+
+describe("a service that refuses", () => {
+  test.concurrent.each(failing)("%s ends with 1", async (_, answers, says) => {
+    const service = await aService(answers);
+    const where = project(cloud({ endpoint: service.url }));
+    for (const args of [
+      ["up", "--quiet"],
+      ["up", "--quiet", "--verbose"],
+    ]) {
+      const finished = await where.migrate(args, plainEnvironment);
+      expectNoKey(finished);
+      expect(finished.stderr).toMatch(says);
+      expect(finished.code).toBe(1);
+    }
+    // What it said is in the ledger for people, and no key with it.
+    for (const { body } of service.seen) expect(keysIn(body.toString("latin1"))).toEqual([]);
+    for (const table of service.tables) expect(keysIn(table)).toEqual([]);
+  });
+
+  test.concurrent.each<readonly [string, Answering]>([
+    ["cuts every alter", drop],
+    ["answers every alter with HTML", html(200)],
+    ["answers every alter with 503", html(503)],
+  ])("no change but %s ends with 1 or 6, and names the key nowhere", async (_, alter) => {
+    const service = await aService({ alter });
+    const finished = await project(cloud({ endpoint: service.url })).migrate(["up", "--verbose"], plainEnvironment);
+    expectNoKey(finished);
+    expect([1, 6]).toContain(finished.code);
+    expect(finished.stderr).not.toMatch(/internal error/);
+    for (const { body } of service.seen) expect(keysIn(body.toString("latin1"))).toEqual([]);
+  });
+});
+
+describe("a plan is refused with 4", () => {
+  test.concurrent.each<readonly [string, string, object, RegExp]>([
+    [
+      "that its words have no name for",
+      `m.retypeColumn("documents", "at", m.timestamp("ms"))`,
+      { types: "arrow" },
+      /target cloud can't do this: its service has no name for timestamp\(ms\)/,
+    ],
+    [
+      "that plain strings have no name for",
+      `m.retypeColumn("documents", "at", m.timestamp("s"))`,
+      { types: "string" },
+      /has no name for timestamp\(s\) \(types: "string"\), so at can't be retyped/,
+    ],
+    [
+      "of a column that is not there",
+      `m.renameColumn("documents", "absent", "b")`,
+      {},
+      /documents has no column absent/,
+    ],
+  ])("for a step %s", async (_, step, settings, says) => {
+    const service = await aService();
+    const where = project({
+      ...cloud({ endpoint: service.url, ...settings }),
+      "migrations/0003_more.ts": module(`[${step}]`),
+    });
+    for (const args of [["up"], ["plan", "--verbose"], ["up", "--json"]])
+      await expectRefused(where, { args, code: 4, says });
+    // Refused before the first write.
+    expect(service.tables.size).toBe(0);
+  });
+
+  test.concurrent("for a file that was changed after it was applied", async () => {
+    const service = await aService();
+    const files = cloud({ endpoint: service.url });
+    await succeed(project(files), ["up"]);
+    const changed = {
+      ...files,
+      "migrations/0002_headlines.ts": module(`[m.renameColumn("documents", "title", "caption")]`),
+    };
+    await expectRefused(project(changed), {
+      args: ["up"],
+      code: 4,
+      says: /0002_headlines\.ts was changed after it was applied/,
+    });
+  });
+
+  test.concurrent("for a table that is there already", async () => {
+    const service = await aService({ tables: new Set(["documents"]) });
+    await expectRefused(project(cloud({ endpoint: service.url })), {
+      args: ["up"],
+      code: 4,
+      says: /table documents is not as the ledger says: it exists/,
+    });
+  });
+});
