@@ -286,6 +286,8 @@ const commands = {
   history: [],
   lint: [],
   new: [],
+  serve: ["--data", "--host", "--port", "--api-key", "--database"],
+  doctor: [],
 } as const;
 const common = ["-t, --target", "-c, --config", "--json", "-q, --quiet", "-v, --verbose", "--no-color", "--help"];
 

@@ -111,6 +111,7 @@ describe("one document", () => {
         ...link,
         event: "applied",
         previous: hash,
+        lease: 30_000,
         version: 1,
         name: "documents",
         step: 1,
@@ -167,6 +168,7 @@ describe("events of up", () => {
     const action = (event: string, version: number, at: number, total: number, text: unknown) => ({
       event,
       version,
+      name: version === 1 ? "documents" : "headlines",
       action: at,
       total,
       text,
