@@ -99,7 +99,11 @@ export async function openTable(db: Connection, name: string): Promise<EngineTab
 /** Whether the engine threw it: its errors carry napi's status as their code. */
 export function isEngineError(thrown: unknown): boolean {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  return code === "GenericFailure" || code === "InvalidArg";
+  return (
+    code === "GenericFailure" ||
+    code === "InvalidArg" ||
+    /^(String|Number|Array|Object|Boolean|Bigint)Expected$/.test(String(code))
+  );
 }
 
 /** Whether another commit got in between; the same call on a fresh handle may succeed. */

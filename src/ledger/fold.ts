@@ -80,14 +80,21 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
     migrations.set(facts.version, foldMigration(known, record, facts, order));
   }
   const holder = taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease, next };
+  const standing = [...late.values()].filter(({ epoch }) => !looked.has(epoch));
+  for (const { version, action } of standing) if (!isDone(migrations.get(version), action)) doubtful.add(version);
   return {
     head: sorted.at(-1),
     epoch: taken?.epoch ?? 0,
     holder,
     migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),
     doubtful,
-    late: [...late.values()].filter(({ epoch }) => !looked.has(epoch)),
+    late: standing,
   };
+}
+
+/** Whether the ledger says that an action is done, counted from 1. */
+export function isDone(known: Pick<LedgerMigration, "status" | "step"> | undefined, action: number): boolean {
+  return known?.status === "applied" || (known?.step ?? 0) >= action;
 }
 
 function lateCall({ epoch, version, step }: LedgerRecord): LateCall {

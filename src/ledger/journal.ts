@@ -1,4 +1,5 @@
 /** Where records are kept. Two operations matter: add if absent, and read all. */
+import { MigrateError } from "../errors.ts";
 import type { LedgerRecord } from "./record.ts";
 
 /** What one look at the newest record tells. */
@@ -15,6 +16,12 @@ export function sameRecord(one: LedgerHead | undefined, other: LedgerHead | unde
  */
 export function withoutAnswer(head: LedgerHead, late: boolean): LedgerHead {
   return late ? { ...head, applied: "" } : head;
+}
+
+/** Where nothing is recorded in the form that a target reads, and something in the other: everything would run again. */
+export function otherForm(ledger: string, how: string): MigrateError {
+  const problem = `it is kept ${how}; use the target that it was written with`;
+  return new MigrateError("ERR_LEDGER_UNREADABLE", { ledger, problem });
 }
 
 export interface Journal {

@@ -1,19 +1,32 @@
 /** The journal that a target can keep. */
 import type { Target } from "../targets/target.ts";
-import type { Journal } from "./journal.ts";
+import { otherForm, type Journal } from "./journal.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import { epochName } from "./marker-name.ts";
 import { markersJournal } from "./markers.ts";
 import { ledgerColumns, rowsJournal } from "./rows.ts";
 
-export function journalOf(target: Pick<Target, "ledger" | "listTables" | "capabilities">, ledger: string): Journal {
-  const store = target.ledger;
+export function journalOf(
+  target: Pick<Target, "ledger" | "listTables" | "capabilities" | "verdict">,
+  ledger: string,
+  clock: Clock = systemClock,
+): Journal {
+  const { ledger: store, listTables: names, verdict } = target;
   switch (store.kind) {
-    case "rows":
-      return rowsJournal(
-        ledger,
-        store.records({ name: ledger, columns: ledgerColumns, key: "key" }),
-        target.capabilities.fences,
-      );
+    case "rows": {
+      const table = store.records({ name: ledger, columns: ledgerColumns, key: "key" });
+      const journal = rowsJournal(ledger, table, target.capabilities.fences);
+      return {
+        ...journal,
+        async read() {
+          const records = await journal.read();
+          if (records.length === 0 && (await names()).includes(epochName(ledger, 1)))
+            throw otherForm(ledger, "in markers, as the dialect service keeps it");
+          return records;
+        },
+      };
+    }
     case "markers":
-      return markersJournal(ledger, { names: target.listTables, create: store.create });
+      return markersJournal(ledger, { names, create: store.create, verdict, sleep: clock.sleep });
   }
 }

@@ -110,7 +110,8 @@ export async function takeLease(
       stopRenewing();
       if (standing !== "held") return;
       standing = "released";
-      await inTurn(() => write([...entries, { event: "released", next }]));
+      // In each of them: where they are written one by one, the last may be missing.
+      await inTurn(() => write([...entries, { event: "released" } as const].map((entry) => ({ ...entry, next }))));
     },
     abandon: stopRenewing,
   };

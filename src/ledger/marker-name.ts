@@ -56,7 +56,7 @@ export function parseMarkerName(ledger: string, table: string): LedgerRecord | u
   const unknown = { by: "another run", run: `epoch ${epoch}`, tool: "", at: 0, applied: "", previous: "" };
   const record = { ...unknown, epoch, number: Number(numberText ?? 0) };
   if (event === undefined) return { ...record, event: "taken" };
-  const detail = event === "failed" ? "it failed; the marker's row says why" : undefined;
+  const detail = event === "failed" ? `it failed; the row of table ${table} says why` : undefined;
   const parts: Partial<LedgerRecord> = Object.assign({}, ...rest.split(".").map(parsePart));
   return { ...record, event: event as LedgerRecord["event"], detail, ...parts };
 }

@@ -4,9 +4,10 @@
  */
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { sha256 } from "../migrations/checksum.ts";
-import type { CreateMarker } from "../targets/target.ts";
+import { insist } from "../targets/insist.ts";
+import type { CreateMarker, Target } from "../targets/target.ts";
 import { foldLedger } from "./fold.ts";
-import { withoutAnswer, type Journal } from "./journal.ts";
+import { otherForm, withoutAnswer, type Journal } from "./journal.ts";
 import { epochName, markerName, parseMarkerName } from "./marker-name.ts";
 import type { LedgerRecord } from "./record.ts";
 import { ledgerColumns, toRow } from "./rows.ts";
@@ -15,42 +16,56 @@ export interface MarkerStore {
   /** The names of all tables. */
   readonly names: () => Promise<readonly string[]>;
   readonly create: CreateMarker;
+  /** What an error of either means. */
+  readonly verdict: Target["verdict"];
+  readonly sleep: (milliseconds: number) => Promise<unknown>;
 }
 
-/** A create without an answer is looked for in the list; where it is not, it is sent again, which the name makes safe. */
-const mostTries = 4;
-
-export function markersJournal(ledger: string, { names, create }: MarkerStore): Journal {
+export function markersJournal(ledger: string, { names, create, verdict, sleep }: MarkerStore): Journal {
   /** Who took an epoch can't be read, so a run remembers which ones it was told are its own. */
   const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
 
-  const read = async (): Promise<readonly LedgerRecord[]> =>
-    (await names()).flatMap((name) => {
+  const recordsIn = (all: readonly string[]): readonly LedgerRecord[] =>
+    all.flatMap((name) => {
       const record = parseMarkerName(ledger, name);
       return record === undefined ? [] : [{ ...record, ...own.get(record.epoch) }];
     });
 
-  /** Whether the marker was made by this call; false when there is one of that name. Throws when nobody can tell. */
+  /**
+   * Whether the marker was made by this call; false when there is one of that name. A create without an answer is looked
+   * for in the list, and where it is not, it is sent again, which the name makes safe.
+   */
   const write = async (name: string, record: LedgerRecord): Promise<boolean> => {
-    for (let tries = 1; ; tries++) {
+    const attempt = async () => {
       try {
         return await create(name, ledgerColumns, toRow(record));
-      } catch (cause) {
+      } catch (error) {
         if ((await names()).includes(name)) return false;
-        if (tries < mostTries) continue;
-        if (isMigrateError(cause)) throw cause;
-        throw new MigrateError("ERR_LEDGER_UNWRITABLE", { ledger, problem: firstLine(cause) }, { cause });
+        throw error;
       }
+    };
+    try {
+      return await insist(attempt, verdict, sleep);
+    } catch (cause) {
+      if (isMigrateError(cause)) throw cause;
+      throw new MigrateError("ERR_LEDGER_UNWRITABLE", { ledger, problem: firstLine(cause) }, { cause });
     }
   };
 
   return {
     name: ledger,
     async head() {
-      const { head, late } = foldLedger(await read());
+      const { head, late } = foldLedger(recordsIn(await names()));
       return head && withoutAnswer(head, late.length > 0);
     },
-    read,
+    async read() {
+      const all = await names();
+      const records = recordsIn(all);
+      // Both forms together are two ledgers, of which each says that nothing is applied.
+      if (records.length === 0 && all.includes(ledger))
+        throw otherForm(ledger, "a table, as the dialect namespace keeps it");
+      return records;
+    },
     async take(record) {
       const { by, run, epoch } = record;
       const name = epochName(ledger, epoch);

@@ -90,8 +90,10 @@ export function checkUnchanged(migrations: readonly Migration[], state: LedgerSt
   }
 }
 
-function changeOfApplied({ steps, checksum }: Migration, known: LedgerMigration): string | undefined {
+function changeOfApplied({ steps, checksum, name }: Migration, known: LedgerMigration): string | undefined {
   if (matchesHash(checksum, known.checksum)) return undefined;
+  // Another branch may have used the number. A marker may hold the beginning of a name only.
+  if (!name.startsWith(known.name)) return `what was applied under its number is ${formatMigration(known)}`;
   // A ledger of markers has no room for the hashes of single steps.
   if (known.steps.length === 0) return "its steps are not those that ran";
   const at = steps.findIndex((step, index) => stepHash(step) !== known.steps[index]);

@@ -1,5 +1,5 @@
 /** One call to the target, what its error means, and how often it may be tried again. */
-import { MigrateError } from "../errors.ts";
+import { isMigrateError, MigrateError } from "../errors.ts";
 import type { Clock } from "../ledger/clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import { formatVersion } from "../migrations/file-name.ts";
@@ -62,25 +62,32 @@ async function confessLateness(failure: Failure | undefined, { target, lease, pl
   try {
     await lease.check();
   } catch (cause) {
+    if (!isMigrateError(cause, "ERR_LEASE_LOST")) throw cause;
     const { version, name, action, total } = place;
-    await lease.recordLate({ event: "late", next: version, version, name, step: action, total });
+    // What can't be written is said at least here.
+    await lease.recordLate({ event: "late", next: version, version, name, step: action, total }).catch(() => {});
     throw new MigrateError("ERR_ACTED_LATE", { version: formatVersion(version), name, action }, { cause });
   }
 }
 
-/** How often an action is tried when another writer's commit came in between, and when there was no answer. */
-const mostTries = { conflict: 30, unanswered: 5, refused: 0 };
-const longestPause = 1_000;
+/**
+ * How often an action is tried, and how long it is waited in between: when another writer's commit came first, and when
+ * there was no answer, so that what may still be under way gets time to end.
+ */
+const patiences = {
+  conflict: { tries: 30, first: 20, longest: 1_000 },
+  unanswered: { tries: 5, first: 1_000, longest: 8_000 },
+  refused: { tries: 0, first: 0, longest: 0 },
+};
 
 /** Waits before the next try, longer each time; false when there is to be none. */
 export function patience({ text }: PlannedAction, { target, clock, emit, place }: Acting) {
-  let pause = 20;
-  let tries = 0;
-  return async (failure: Failure): Promise<boolean> => {
-    if (++tries >= mostTries[failure.kind]) return false;
-    emit({ event: "retried", ...place, text, reason: failure.kind, problem: target.explain(failure.error) });
-    await clock.sleep(Math.max(pause, failure.pause ?? 0));
-    pause = Math.min(pause * 2, longestPause);
+  let tried = 0;
+  return async ({ kind, pause = 0, error }: Failure): Promise<boolean> => {
+    const { tries, first, longest } = patiences[kind];
+    if (++tried >= tries) return false;
+    emit({ event: "retried", ...place, text, reason: kind, problem: target.explain(error) });
+    await clock.sleep(Math.max(pause, Math.min(first * 2 ** (tried - 1), longest)));
     return true;
   };
 }

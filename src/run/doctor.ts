@@ -2,12 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { isMigrateError } from "../errors.ts";
 import { journalOf } from "../ledger/journals.ts";
-import type { LedgerRecord } from "../ledger/record.ts";
+import { foldLedger } from "../ledger/fold.ts";
+import { takeLease } from "../ledger/lease.ts";
+import { systemClock } from "../ledger/clock.ts";
 import { tableAfter, type Action } from "../schema/action.ts";
 import type { Alteration } from "../schema/alter.ts";
 import type { Column } from "../schema/data-type.ts";
-import { differences, type Table } from "../schema/table.ts";
+import { columnPaths, differences, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
+import { hasColumns } from "./questions.ts";
 
 export interface Finding {
   readonly what: string;
@@ -34,11 +37,11 @@ const scratch: readonly Column[] = [
   column("source", { kind: "struct", fields: [column("url", { kind: "utf8" })] }),
 ];
 
-/** Throws when the target can't be reached; `tell` hears of each finding when it is made. */
+/** Throws when the target can't be reached; `tell` hears of each finding when it is made, and of what stays behind. */
 export async function doctor(
   target: Target,
   ledger: string,
-  tell: (finding: Finding) => void = () => {},
+  tell: (news: Finding | { readonly leftBehind: readonly string[] }) => void = () => {},
 ): Promise<DoctorResult> {
   const findings: Finding[] = [];
   const note = (finding: Finding) => {
@@ -49,21 +52,29 @@ export async function doctor(
   note({ what: "lists its tables", found: true, needed: true, detail: `there are ${before.size}` });
 
   const name = `${ledger}.doctor-${randomUUID().slice(0, 8)}`;
-  if (await createsOnce(target, name, note)) {
-    await alters(target, name, note);
-    await locks(target, name, note);
-  }
-  const made = (await target.listTables()).filter((table) => table.startsWith(name));
-  const leftBehind: string[] = [];
-  for (const table of made) {
-    try {
-      if (target.discard === undefined) leftBehind.push(table);
-      else await target.discard(table);
-    } catch {
-      leftBehind.push(table);
+  let leftBehind: readonly string[] = [];
+  try {
+    if (await createsOnce(target, name, note)) {
+      await alters(target, name, note);
+      await locks(target, name, note);
     }
+  } finally {
+    // What stops the doctor says itself why; its scratch tables are named all the same.
+    leftBehind = await cleanUp(target, name).catch(() => [`${name}…`]);
+    tell({ leftBehind });
   }
   return { findings, fit: findings.every(({ found, needed }) => found || !needed), leftBehind };
+}
+
+/** The scratch tables that could not be dropped. */
+async function cleanUp(target: Target, name: string): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const table of await target.listTables()) {
+    if (!table.startsWith(name)) continue;
+    const dropped = target.discard?.(table).then(() => true);
+    if ((await dropped?.catch(() => false)) !== true) left.push(table);
+  }
+  return left;
 }
 
 type Note = (finding: Finding) => void;
@@ -97,8 +108,11 @@ async function alters(target: Target, table: string, note: Note): Promise<void> 
   const alter = async (what: string, ...alterations: readonly Alteration[]) => {
     const action: Action = { kind: "alterColumns", table, alterations };
     const refused = await refusal(target, action, state);
-    if (refused === undefined) state = tableAfter(new Map([[table, state]]), action);
-    note({ what, found: refused === undefined, needed: true, detail: refused?.words });
+    if (refused !== undefined) return note({ what, found: false, needed: true, detail: refused.words });
+    state = tableAfter(new Map([[table, state]]), action);
+    // An answer is no proof.
+    const found = await isSo(target, table, state);
+    note({ what, found, needed: true, detail: found ? undefined : "it says so, and has not done it" });
   };
   const refuses = async (what: string, alteration: Alteration) => {
     const refused = await refusal(target, { kind: "alterColumns", table, alterations: [alteration] }, state);
@@ -123,10 +137,21 @@ async function alters(target: Target, table: string, note: Note): Promise<void> 
 }
 
 /** Of several that take one epoch of a ledger at once, one may be told that it has it. */
+async function isSo(target: Target, name: string, state: Table): Promise<boolean> {
+  if (target.capabilities.describes) return differences(state, (await target.look(name))?.table).length === 0;
+  return await hasColumns(name, state, columnPaths(state.columns), { target, clock: systemClock });
+}
+
 async function locks(target: Target, name: string, note: Note): Promise<void> {
   const ledger = `${name}.ledger`;
   const told = await Promise.allSettled(
-    Array.from({ length: racers }, (_, index) => journalOf(target, ledger).take(taken(`racer ${index}`))),
+    Array.from({ length: racers }, async (_, index) => {
+      const runner = { by: "doctor", run: `racer ${index}`, tool: "" };
+      const terms = { duration: 1_000, clock: systemClock };
+      const lease = await takeLease(journalOf(target, ledger), foldLedger([]), runner, undefined, terms);
+      lease?.abandon();
+      return lease !== undefined;
+    }),
   );
   const winners = told.filter((one) => one.status === "fulfilled" && one.value).length;
   const failed = told.find((one) => one.status === "rejected");
@@ -139,21 +164,6 @@ async function locks(target: Target, name: string, note: Note): Promise<void> {
         ? `kept in ${target.ledger.kind}`
         : ((failed && target.explain(failed.reason)) ?? `${winners} were told so`),
   });
-}
-
-function taken(run: string): LedgerRecord {
-  return {
-    epoch: 1,
-    number: 0,
-    event: "taken",
-    at: Date.now(),
-    by: run,
-    run,
-    tool: "",
-    applied: "",
-    previous: "",
-    lease: 1,
-  };
 }
 
 interface Refusal {

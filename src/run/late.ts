@@ -4,12 +4,13 @@
  */
 import { MigrateError } from "../errors.ts";
 import type { Clock } from "../ledger/clock.ts";
-import type { LateCall } from "../ledger/fold.ts";
+import { isDone, type LateCall, type LedgerState } from "../ledger/fold.ts";
+import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
 import type { Migration } from "../migrations/load.ts";
 import { followPath } from "../plan/blind.ts";
 import { compileMigration } from "../plan/compile.ts";
-import type { Plan } from "../plan/plan.ts";
+import { inOrder, type Plan } from "../plan/plan.ts";
 import type { Action } from "../schema/action.ts";
 import type { Alteration } from "../schema/alter.ts";
 import { sameType } from "../schema/data-type.ts";
@@ -21,22 +22,27 @@ import { hasColumns } from "./questions.ts";
 interface Looking {
   readonly target: Target;
   readonly clock: Clock;
+  readonly lease: Pick<Lease, "check">;
   readonly plan: Plan;
-  /** The migrations that have run, at least in part, in the order in which they did. */
-  readonly ran: readonly Migration[];
+  readonly state: LedgerState;
+  /** All that the ledger knows. */
+  readonly migrations: readonly Migration[];
 }
 
 /** The records that say that somebody looked. Throws ERR_DRIFT when a table is not as it should be. */
 export async function lookAtLate(calls: readonly LateCall[], looking: Looking): Promise<readonly LedgerEntry[]> {
-  const { plan, ran, target } = looking;
-  for (const { version, action: number } of calls) {
-    const actions = ran.flatMap((migration) =>
-      compileMigration(migration, target.capabilities).map(({ action }, index) => ({ action, index, migration })),
-    );
-    const at = actions.findIndex(({ migration, index }) => migration.version === version && index === number - 1);
-    const call = actions[at]?.action;
+  const { plan, state, target, lease } = looking;
+  const done = doneActions(looking);
+  const looked: LateCall[] = [];
+  for (const late of calls) {
+    const at = done.findIndex(({ version, number }) => version === late.version && number === late.action);
+    const call = done[at]?.action;
+    // What the ledger does not know as done is in doubt, and found out about before it is done.
+    if (call === undefined && !isDone(state.migrations.get(late.version), late.action)) continue;
+    looked.push(late);
     if (call === undefined) continue;
-    const since = actions.slice(at).flatMap(({ action }) => (action.table === call.table ? [action] : []));
+    await lease.check();
+    const since = done.slice(at).flatMap(({ action }) => (action.table === call.table ? [action] : []));
     const words = target.capabilities.describes
       ? differences(plan.now.get(call.table), (await target.look(call.table))?.table)
       : await askBlindly(call, since, looking);
@@ -48,7 +54,16 @@ export async function lookAtLate(calls: readonly LateCall[], looking: Looking): 
       });
   }
   const next = plan.migrations[0]?.migration.version;
-  return calls.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
+  return looked.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
+}
+
+/** What the ledger says is done, in the order in which it was. */
+function doneActions({ migrations, state, target }: Looking) {
+  return inOrder(migrations, state).flatMap((migration) =>
+    compileMigration(migration, target.capabilities)
+      .map(({ action }, index) => ({ action, number: index + 1, version: migration.version }))
+      .filter(({ number }) => isDone(state.migrations.get(migration.version), number)),
+  );
 }
 
 /** What is wrong with the table of a late call as far as it can be asked; types and nullability are set to what they should be. */

@@ -5,7 +5,7 @@ import { isMigrateError, MigrateError } from "../errors.ts";
 import { appliedHash } from "../ledger/applied-hash.ts";
 import type { Runner } from "../ledger/chain.ts";
 import { systemClock, type Clock } from "../ledger/clock.ts";
-import { foldLedger, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
+import { foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
 import { takeLease, waitForHolder, type Lease } from "../ledger/lease.ts";
 import { journalOf } from "../ledger/journals.ts";
@@ -14,7 +14,7 @@ import { matchesHash } from "../migrations/checksum.ts";
 import { listMigrations, type MigrationFile } from "../migrations/files.ts";
 import { loadMigrations, type Migration } from "../migrations/load.ts";
 import { checkUnchanged, chosenFiles, missingFiles, pendingFiles, type Choice } from "../plan/history.ts";
-import { inOrder, type Plan } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
 import type { Emit } from "./events.ts";
 import { execute } from "./executor.ts";
@@ -54,6 +54,8 @@ export interface StatusResult {
   readonly missing: readonly LedgerMigration[];
   /** Who holds the lease. */
   readonly holder: string | undefined;
+  /** Calls that may have come after their lease: the next `up` looks at their tables first. */
+  readonly late: readonly LateCall[];
 }
 
 /** Applies what is pending. Throws a MigrateError; by then as much is done as the ledger says. */
@@ -66,7 +68,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
   };
   const files = listMigrations(folder);
   const chosen = chosenFiles(files, choice);
-  const journal = journalOf(options.target, options.ledger);
+  const journal = journalOf(options.target, options.ledger, options.clock);
   if (await nothingPending(journal, files)) return finish(0, files.length);
 
   let lease: Lease | undefined;
@@ -125,7 +127,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         risks: plan.migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
       });
       const opening = [
-        ...(await lookAtLate(state.late, { target, clock, plan, ran: inOrder(migrations, state) })),
+        ...(await lookAtLate(state.late, { target, clock, lease, plan, state, migrations })),
         ...openingEntries(migrations, state, plan),
       ];
       if (opening.length > 0) await lease.record(opening);
@@ -146,7 +148,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
 export async function plan(options: MigratorOptions, choice: Choice = {}): Promise<Plan> {
   const { target, ledger, folder, runner = thisRunner(), signal } = options;
   const files = listMigrations(folder);
-  const journal = journalOf(options.target, options.ledger);
+  const journal = journalOf(options.target, options.ledger, options.clock);
   for (;;) {
     throwIfInterrupted(signal);
     const state = foldLedger(await journal.read());
@@ -167,18 +169,19 @@ export async function plan(options: MigratorOptions, choice: Choice = {}): Promi
 /** What is applied and what is pending. Evaluates nothing. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
   const files = listMigrations(options.folder);
-  const state = foldLedger(await journalOf(options.target, options.ledger).read());
+  const state = foldLedger(await journalOf(options.target, options.ledger, options.clock).read());
   return {
     applied: [...state.migrations.values()].filter(({ status: is }) => is === "applied"),
     pending: pendingFiles(files, state).map((file) => ({ ...file, partial: state.migrations.get(file.version) })),
     missing: missingFiles(files, state),
     holder: state.holder?.by,
+    late: state.late,
   };
 }
 
 /** Every record of the ledger in its order. */
 export async function history(options: MigratorOptions): Promise<readonly LedgerRecord[]> {
-  return (await journalOf(options.target, options.ledger).read()).toSorted(byPlace);
+  return (await journalOf(options.target, options.ledger, options.clock).read()).toSorted(byPlace);
 }
 
 /** The quick answer: the newest record's running hash is that of the files. Anything else takes the long way. */

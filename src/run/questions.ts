@@ -1,11 +1,11 @@
 /** What a target that can't describe its tables can be asked all the same. */
+import { isMigrateError } from "../errors.ts";
 import type { Clock } from "../ledger/clock.ts";
 import type { AlterColumnsAction } from "../schema/action.ts";
 import { formatPath, type Path } from "../schema/path.ts";
 import type { Table } from "../schema/table.ts";
+import { insist } from "../targets/insist.ts";
 import type { Target } from "../targets/target.ts";
-
-const mostTries = 5;
 
 /** Whether a table has all these columns: renamed to their own names, which changes nothing and is refused where one is not there. */
 export async function hasColumns(
@@ -16,15 +16,12 @@ export async function hasColumns(
 ): Promise<boolean> {
   const alterations = paths.map((path) => ({ path: formatPath(path), rename: path.at(-1)! }));
   const question: AlterColumnsAction = { kind: "alterColumns", table: name, alterations };
-  for (let tries = 1; ; tries++) {
-    try {
-      await target.execute(question, { table, version: undefined });
-      return true;
-    } catch (error) {
-      if (target.verdict(error).kind === "refused") return false;
-      // A question may be asked again.
-      if (tries === mostTries) throw error;
-      await clock.sleep(100 * 2 ** tries);
-    }
+  try {
+    // A question may be asked again.
+    await insist(() => target.execute(question, { table, version: undefined }), target.verdict, clock.sleep);
+    return true;
+  } catch (error) {
+    if (isMigrateError(error, "ERR_CREDENTIALS") || target.verdict(error).kind !== "refused") throw error;
+    return false;
   }
 }

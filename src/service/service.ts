@@ -29,6 +29,8 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** Containers are killed after ten seconds. */
+const longestClose = 8_000;
 const defaults = { bodyLimit: 256 * 2 ** 20, requestTimeout: 300_000 };
 
 /** Starts the service; it answers once this has resolved. Throws ERR_SERVICE_DATA and ERR_SERVICE_ADDRESS. */
@@ -52,13 +54,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     port,
     async close() {
-      // A connection that becomes idle while we wait would keep us for as long as its client likes.
+      // A connection that becomes idle while we wait would keep us for as long as its client likes, and so would one whose
+      // client sends half a request, or does not read its answer.
       const idle = setInterval(() => app.web.server.closeIdleConnections(), 50);
+      const patience = setTimeout(() => app.web.server.closeAllConnections(), longestClose);
       try {
         await app.web.close();
         await app.settled();
       } finally {
         clearInterval(idle);
+        clearTimeout(patience);
         tables.close();
       }
     },

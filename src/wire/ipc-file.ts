@@ -6,7 +6,6 @@
 import { Block } from "apache-arrow/fb/block";
 import { DictionaryBatch } from "apache-arrow/fb/dictionary-batch";
 import { Footer } from "apache-arrow/fb/footer";
-import { MetadataVersion } from "apache-arrow/fb/metadata-version";
 import { Builder, type Offset } from "flatbuffers";
 import type { Column } from "../schema/data-type.ts";
 import { fromIpc } from "./arrow-schema.ts";
@@ -134,7 +133,8 @@ function writeFooter(messages: readonly Written[]): Buffer {
   const dictionaries = writeBlocks("dictionary");
   const recordBatches = writeBlocks("batch");
   Footer.startFooter(builder);
-  Footer.addVersion(builder, MetadataVersion.V5);
+  // As its messages have it, or the engine refuses the file.
+  Footer.addVersion(builder, messages[0]!.header.version());
   Footer.addSchema(builder, schema);
   Footer.addDictionaries(builder, dictionaries);
   Footer.addRecordBatches(builder, recordBatches);

@@ -50,6 +50,7 @@ describe("one document", () => {
         { version: 1, name: "documents", at: time, duration: number, by: somebody, checksum: hash, missing: false },
       ],
       pending: [{ version: 2, name: "headlines", file: "0002_headlines.ts", done: 0 }],
+      late: [],
     });
   });
 

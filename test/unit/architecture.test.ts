@@ -29,7 +29,8 @@ const layers = [
 function layerOf(file: string): string {
   const [folder = ""] = file.split("/");
   if (folder !== "targets") return folder;
-  return ["targets/target.ts", "targets/index.ts"].includes(file) ? file : "targets, one each";
+  if (["targets/target.ts", "targets/insist.ts"].includes(file)) return "targets/target.ts";
+  return file === "targets/index.ts" ? file : "targets, one each";
 }
 
 interface Import {

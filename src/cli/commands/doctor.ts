@@ -9,7 +9,13 @@ export const doctorCommand: Command = {
   describe: "find out on scratch tables whether the target can do what up needs",
   async run(context) {
     const { output } = context;
-    const tell = ({ what, found, needed, detail }: Finding) => {
+    const tell = (news: Finding | { readonly leftBehind: readonly string[] }) => {
+      if ("leftBehind" in news) {
+        if (news.leftBehind.length > 0)
+          output.result(`left behind, since they can't be dropped: ${news.leftBehind.join(", ")}`);
+        return;
+      }
+      const { what, found, needed, detail } = news;
       const mark = found ? output.styled("green", "yes") : output.styled(needed ? "red" : "yellow", "no ");
       output.result(`${mark}  ${what}${detail === undefined || detail === "" ? "" : `: ${detail}`}`);
     };
@@ -18,9 +24,8 @@ export const doctorCommand: Command = {
       {},
       async ({ options: { target, ledger } }) => [target.name, await doctor(target, ledger, tell)] as const,
     );
-    const { fit, leftBehind } = result;
+    const { fit } = result;
     output.data({ target, ...result });
-    if (leftBehind.length > 0) output.result(`left behind, since ${target} can't drop them: ${leftBehind.join(", ")}`);
     output.result(fit ? `${target} can be migrated` : `${target} can't be migrated safely: see what is marked no`);
     return fit ? done : unfit;
   },

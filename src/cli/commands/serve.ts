@@ -8,7 +8,13 @@ const text = (flag: string) =>
   z.string(`--${flag} is given twice or without a value`).min(1, `--${flag} needs a value`);
 
 const serveFlags = z.looseObject({
-  data: z.string("say where the tables are: --data DIR, once").min(1, "--data needs a value"),
+  data: z
+    .string("say where the tables are: --data DIR, once")
+    .min(1, "--data needs a value")
+    .refine(
+      (data) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(data),
+      "--data has to be a folder; an object store can't be served",
+    ),
   host: text("host").default("127.0.0.1"),
   port: z
     .string("--port is given twice or without a value")
@@ -37,6 +43,12 @@ export const serveCommand: Command = {
     if (apiKey === "")
       throw new MigrateError("ERR_USAGE", {
         problem: "migrate serve needs a key that its clients have to send; set MIGRATE_API_KEY, or pass --api-key",
+      });
+    // No client could send another one.
+    if (![apiKey, database ?? "-"].every((text) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)))
+      throw new MigrateError("ERR_USAGE", {
+        problem:
+          "the key and the database's name have to fit into a header: plain characters, without line breaks or spaces around them",
       });
     // fastify is slow to load and no other command needs it.
     const { startService } = await import("../../service/service.ts");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { formatMigration } from "../../migrations/file-name.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../run/migrator.ts";
 import { parseFlags, switchFlag, withSession, type Command } from "../command.ts";
 import { done, somethingPending } from "../exit-code.ts";
@@ -20,7 +20,7 @@ export const statusCommand: Command = {
       options.target.name,
     ]);
     output.data(toDocument(found, target));
-    const { applied, pending, missing, holder } = found;
+    const { applied, pending, missing, holder, late } = found;
     const rows = [
       ...applied.map((one) => [
         "applied",
@@ -34,6 +34,10 @@ export const statusCommand: Command = {
     for (const line of renderTable(rows)) output.result(line);
     output.result(`${count(applied.length, "migration")} applied, ${pending.length} pending on ${target}`);
     if (holder !== undefined) output.result(`${holder} holds the lease`);
+    for (const { version, action } of late)
+      output.result(
+        `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
+      );
     return check === true && pending.length > 0 ? somethingPending : done;
   },
 };
@@ -44,7 +48,7 @@ function partText(partial: StatusResult["pending"][number]["partial"]): string {
     : `${partial.step} of ${count(partial.total, "action")} done: ${partial.detail ?? "interrupted"}`;
 }
 
-function toDocument({ applied, pending, missing, holder }: StatusResult, target: string) {
+function toDocument({ applied, pending, missing, holder, late }: StatusResult, target: string) {
   return {
     target,
     applied: applied.map(({ version, name, at, duration, by, checksum }) => ({
@@ -64,5 +68,6 @@ function toDocument({ applied, pending, missing, holder }: StatusResult, target:
       detail: partial?.detail,
     })),
     holder,
+    late,
   };
 }

@@ -9,6 +9,10 @@ import { flag, json, optional, routesOf, text, unsupported, versionNumber } from
 const route = routesOf("query");
 
 // Not z.int: what stands for "all" is too large for it.
+/** The engine counts with 32 bits, and begins again at nought behind them. */
+const largest = 2 ** 32 - 1;
+const tooLarge = `must not be larger than ${largest}`;
+
 const count = z
   .number("has to be a number")
   .min(0, "has to be at least 0")
@@ -80,7 +84,7 @@ const body = json({
   columns: optional(columns),
   k: optional(count),
   limit: optional(count),
-  offset: optional(count),
+  offset: optional(count.max(largest, tooLarge)),
   order_by: optional(orderBy),
   with_row_id: optional(flag),
   fast_search: optional(flag),
@@ -89,13 +93,13 @@ const body = json({
   vector_column: optional(text),
   distance_type: optional(text),
   prefilter: optional(flag),
-  nprobes: optional(count),
-  minimum_nprobes: optional(count),
-  maximum_nprobes: optional(count),
+  nprobes: optional(count.max(largest, tooLarge)),
+  minimum_nprobes: optional(count.max(largest, tooLarge)),
+  maximum_nprobes: optional(count.max(largest, tooLarge)),
   lower_bound: optional(number),
   upper_bound: optional(number),
-  ef: optional(count),
-  refine_factor: optional(count),
+  ef: optional(count.max(largest, tooLarge)),
+  refine_factor: optional(count.max(largest, tooLarge)),
   bypass_vector_index: optional(flag),
 });
 
@@ -124,7 +128,7 @@ function toSearch(given: z.output<typeof body>): Search {
     filter: given.filter === "" ? undefined : given.filter,
     columns: given.columns,
     // The official client writes "all" as a number that is too large for JSON.
-    limit: limit === undefined || limit > Number.MAX_SAFE_INTEGER ? undefined : limit,
+    limit: limit === undefined || limit > largest ? undefined : limit,
     offset: given.offset,
     orderBy: given.order_by?.map(({ column_name: columnName, ascending, nulls_first: nullsFirst }) => ({
       columnName,

@@ -20,7 +20,8 @@ export interface Client {
   close(): Promise<void>;
 }
 
-const json = "application/json";
+export const jsonType = "application/json";
+export const streamType = "application/vnd.apache.arrow.stream";
 const mostPages = 10_000;
 /** Pages in a row that bring nothing new. */
 const mostIdlePages = 5;
@@ -68,7 +69,7 @@ export function openClient(settings: Settings): Client {
 
   return {
     read: (operation, table, body) =>
-      http.read(requestOf(operation, table, { type: json, bytes: JSON.stringify(body) })),
+      http.read(requestOf(operation, table, { type: jsonType, bytes: JSON.stringify(body) })),
     write: (operation, table, body) => http.write(requestOf(operation, table, body)),
     list,
     exists,

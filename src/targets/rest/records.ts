@@ -1,16 +1,16 @@
 /** The ledger's small table on a service of the namespace dialect: merged into by key, read by queries. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Cell, Row } from "../../wire/rows.ts";
+import { insist } from "../insist.ts";
 import type { RecordShape, RecordTable } from "../target.ts";
-import type { Client } from "./client.ts";
+import { streamType, type Client } from "./client.ts";
 import type { Answer } from "./http.ts";
 import { parseCount, parseInserted } from "./answers.ts";
 import { isMigrateError } from "../../errors.ts";
 import { verdictOf } from "./problems.ts";
 
-const arrowStream = "application/vnd.apache.arrow.stream";
 /** All rows; a number that every service takes. */
 const all = 2 ** 31 - 1;
-const mostTries = 8;
 
 interface Wanted {
   readonly columns: readonly string[];
@@ -57,23 +57,23 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
   const merge = async (rows: readonly Row[]): Promise<number | undefined> => {
     const { rowsToIpc } = await import("../../wire/rows.ts");
     const bytes = rowsToIpc(columns, rows, key);
-    return await insistently(async () =>
-      parseInserted(await client.write("merge", name, { type: arrowStream, bytes })),
-    );
+    const send = async () => parseInserted(await client.write("merge", name, { type: streamType, bytes }));
+    return await insist(send, verdictOf, sleep);
   };
 
   return {
     async create() {
       const { rowsToIpc } = await import("../../wire/rows.ts");
       const bytes = rowsToIpc(columns, [], key);
-      await insistently(async () => {
+      const create = async () => {
         try {
-          await client.write("create", name, { type: arrowStream, bytes });
+          await client.write("create", name, { type: streamType, bytes });
         } catch (error) {
           // Somebody else was first, or our own answer was lost.
           if (!(await client.exists(name))) throw error;
         }
-      });
+      };
+      await insist(create, verdictOf, sleep);
     },
     all: async (names) => await query({ columns: names }),
     async last(order, names) {
@@ -131,19 +131,4 @@ function lastOf(rows: readonly Row[], order: readonly string[]): Row | undefined
     const differs = order.find((column) => last !== undefined && last[column] !== row[column]);
     return last === undefined || (differs !== undefined && row[differs]! > last[differs]!) ? row : last;
   }, undefined);
-}
-
-/** Again and again while another came first or there was no answer; for what may be sent twice. */
-async function insistently<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (error) {
-      const { kind, pause = 0 } = verdictOf(error);
-      if (kind === "refused" || tries === mostTries) throw error;
-      await new Promise((done) =>
-        setTimeout(done, Math.max(pause, 25 * 2 ** Math.min(tries, 6) * (0.5 + Math.random()))),
-      );
-    }
-  }
 }

@@ -7,16 +7,13 @@ import { withWholeStructs } from "../../schema/whole-structs.ts";
 import type { Row } from "../../wire/rows.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
 import { parseDescription, parseVersion } from "./answers.ts";
-import { openClient, type Client } from "./client.ts";
+import { jsonType, openClient, streamType, type Client } from "./client.ts";
 import { settingsOf, type options } from "./options.ts";
 import { explain, verdictOf } from "./problems.ts";
 import { restRecords } from "./records.ts";
 import { toWire, unwritable, type Vocabulary } from "./types.ts";
 
 export { options } from "./options.ts";
-
-const json = "application/json";
-const arrowStream = "application/vnd.apache.arrow.stream";
 
 export async function open(given: z.output<typeof options>, context: OpenContext): Promise<Target> {
   const settings = settingsOf(given, context);
@@ -37,14 +34,14 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       switch (action.kind) {
         case "createTable": {
           const { toIpcStream } = await import("../../wire/arrow-schema.ts"); // Arrow is slow to load
-          const body = { type: arrowStream, bytes: toIpcStream(action.columns) };
+          const body = { type: streamType, bytes: toIpcStream(action.columns) };
           await client.write("create", action.table, body);
           return undefined;
         }
         case "alterColumns": {
           const columns = seen?.table.columns ?? [];
           const alterations = withWholeStructs(columns, action.alterations).map((one) => toWire(one, types, columns));
-          const body = { type: json, bytes: JSON.stringify({ alterations }) };
+          const body = { type: jsonType, bytes: JSON.stringify({ alterations }) };
           const answer = await client.write("alter", action.table, body);
           const answered = parseVersion(answer);
           if (answered === undefined) throw client.strange("alter", action.table, answer, "answer to alter_columns");
@@ -60,7 +57,7 @@ export async function open(given: z.output<typeof options>, context: OpenContext
     discard:
       settings.dialect.endpoints.drop === undefined
         ? undefined
-        : async (table) => void (await client.write("drop", table, { type: json, bytes: "{}" })),
+        : async (table) => void (await client.write("drop", table, { type: jsonType, bytes: "{}" })),
     close: client.close,
   };
 }
@@ -105,7 +102,7 @@ async function columnsOfRows(client: Client, table: string, described: readonly 
 async function createMarker(client: Client, name: string, columns: readonly Column[], row: Row): Promise<boolean> {
   const { rowsToIpc } = await import("../../wire/rows.ts");
   try {
-    await client.write("create", name, { type: arrowStream, bytes: rowsToIpc(columns, [row]) });
+    await client.write("create", name, { type: streamType, bytes: rowsToIpc(columns, [row]) });
     return true;
   } catch (error) {
     // However a service says that the name is taken: it is in the list.

@@ -1,4 +1,4 @@
-/** Types and alterations as `alter_columns` takes them, in each of the vocabularies that services have (docs/service.md). */
+/** Types and alterations as `alter_columns` takes them, in each of the vocabularies that services have (docs/rest.md). */
 import type { Alteration } from "../../schema/alter.ts";
 import { formatType, type Column, type DataType } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { MigrateError } from "../../../src/errors.ts";
+import { isMigrateError, MigrateError } from "../../../src/errors.ts";
 import { recordChain, type Runner } from "../../../src/ledger/chain.ts";
 import { systemClock } from "../../../src/ledger/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
@@ -13,6 +13,12 @@ import { ledgerColumns } from "../../../src/ledger/rows.ts";
 import type { CreateMarker } from "../../../src/targets/target.ts";
 
 const ledger = "_migrations";
+
+/** Errors here are lost answers, and nobody has to wait. */
+const patient = {
+  verdict: (error: unknown) => ({ kind: isMigrateError(error) ? "refused" : "unanswered" }) as const,
+  sleep: async () => {},
+};
 const ann: Runner = { by: "ann", run: "run a", tool: "test" };
 const bob: Runner = { by: "bob", run: "run b", tool: "test" };
 const clock = { ...systemClock, wall: () => 1_750_000_000_000 };
@@ -53,7 +59,7 @@ function aService(...tables: readonly string[]) {
         if (fate === "lost after") throw new Error("connection reset");
         return made;
       };
-      return markersJournal(ledger, { names: async () => [...names], create });
+      return markersJournal(ledger, { names: async () => [...names], create, ...patient });
     },
   };
 }
@@ -165,14 +171,14 @@ test("a record that is in the list after its answer was lost is not sent again",
 
 test("the first record that can't be added stops those after it", async () => {
   const service = aService("_migrations.e1");
-  const lost: readonly Fate[] = ["lost before", "lost before", "lost before", "lost before"];
+  const lost: readonly Fate[] = Array(8).fill("lost before");
   const adding = service.journal(["well", ...lost]).add([aRecord(1, 1), aRecord(1, 2), aRecord(1, 3)]);
   await expect(adding).rejects.toMatchObject({
     code: "ERR_LEDGER_UNWRITABLE",
     details: { ledger, problem: "connection reset" },
   });
   expect(service.names).toHaveLength(2);
-  expect(service.sent).toHaveLength(5);
+  expect(service.sent).toHaveLength(9);
 });
 
 test("an error that says itself what is wrong with the target comes through as it is", async () => {
@@ -182,7 +188,7 @@ test("an error that says itself what is wrong with the target comes through as i
     status: 403,
     problem: "no",
   });
-  const journal = markersJournal(ledger, { names: async () => [], create: () => Promise.reject(error) });
+  const journal = markersJournal(ledger, { names: async () => [], create: () => Promise.reject(error), ...patient });
   await expect(journal.take(taken(1, ann))).rejects.toBe(error);
 });
 
@@ -210,11 +216,18 @@ test("a marker's row says for people who wrote it and why", async () => {
 });
 
 test("other tables are no part of the ledger", async () => {
-  const service = aService("documents", "_migrations2.e4", "_migrations.extra", "_migrations.e9.1", "_migrations");
+  const service = aService("documents", "_migrations2.e4", "_migrations.extra", "_migrations.e9.1");
   const journal = service.journal();
   expect([await journal.head(), await journal.read()]).toEqual([undefined, []]);
   await journal.take(taken(1, ann));
   expect(await places(service.journal())).toEqual(["1.0 taken by epoch 1"]);
+});
+
+test("a table of the ledger's name is the ledger of another dialect, and nothing is taken for pending", async () => {
+  await expect(aService("_migrations").journal().read()).rejects.toMatchObject({
+    code: "ERR_LEDGER_UNREADABLE",
+    message: expect.stringContaining("as the dialect namespace keeps it"),
+  });
 });
 
 test("the newest record is that of the highest epoch and number, in whatever order tables are listed", async () => {
@@ -285,7 +298,7 @@ test("each marker carries the hash of the one before it as everybody reads it", 
 test("a service that overwrites a table of the same name can hold no lease, and the first run there says so", async () => {
   const names: string[] = [];
   const create: CreateMarker = async (name) => names.push(name) > 0;
-  const journal = markersJournal(ledger, { names: async () => names, create });
+  const journal = markersJournal(ledger, { names: async () => names, create, ...patient });
   await expect(journal.take(taken(1, ann))).rejects.toMatchObject({
     code: "ERR_LEDGER_UNWRITABLE",
     details: { problem: expect.stringContaining("second create") },
