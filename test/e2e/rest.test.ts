@@ -180,3 +180,39 @@ test("doctor finds out what a service can do, and says what it left behind", asy
     for (const table of leftBehind) await db.dropTable(table);
   }
 });
+
+test.each([
+  ["service", "namespace"],
+  ["service", "lance"],
+  ["namespace", "service"],
+] as const)("a database that the dialect %s has migrated is refused as %s", async (first, then) => {
+  const service = await aService();
+  const project = aProject();
+  const use = (kind: Dialect | "lance") => {
+    const target =
+      kind === "lance"
+        ? { kind, uri: service.data }
+        : { kind: "rest", endpoint: service.url, dialect: kind, apiKey };
+    const config = { targets: { here: target }, leaseSeconds: 2 };
+    project.write("migrate.config.ts", `export default ${JSON.stringify(config)};`);
+  };
+  project.migration("0001_people.ts", `m.createTable("people", { id: m.int32() })`);
+  use(first);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const before = await versionsOf(service.data);
+
+  project.migration("0002_more.ts", `m.renameColumn("people", "id", "key")`);
+  use(then);
+  for (const args of [["status"], ["plan"], ["up"]]) {
+    const { code, stderr } = await project.migrate(args);
+    expect({ args, code, stderr }).toEqual({
+      args,
+      code: 4,
+      stderr: expect.stringMatching(new RegExp(`it is kept .*as the dialect ${first} keeps it`)),
+    });
+  }
+  expect(await versionsOf(service.data)).toEqual(before);
+
+  use(first);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: expect.stringContaining("0002_more") });
+});

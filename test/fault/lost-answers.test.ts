@@ -44,7 +44,9 @@ async function run(dialect: Dialect, at: number, fate: Fate) {
     lease: { duration: 400, patience: 60_000 },
   });
   const through = await options(proxy.url);
-  const { total } = await up(through);
+  // What a run can't find out, the next one does.
+  const first = await up(through).catch(() => undefined);
+  const { total } = first ?? (await up(through));
   await through.target.close();
   const requests = proxy.passed.length;
   const again = await options(service.url);
@@ -54,18 +56,27 @@ async function run(dialect: Dialect, at: number, fate: Fate) {
     documents: await columnsOf(service.data, "documents"),
     authors: await columnsOf(service.data, "authors"),
   };
-  return { requests, outcome: { total, appliedAgain: applied, tables } };
+  return { requests, gaveUp: first === undefined, outcome: { total, appliedAgain: applied, tables } };
 }
 
 const right = { total: 7, appliedAgain: 0, tables: expected };
+/** A swap that never reached the service is not sent twice in one run: it could still be under way. */
+const gaveUpFor = { service: { lost: 0, unsent: 0 }, namespace: { lost: 0, unsent: 1 } };
 
 test.each(["service", "namespace"] as const)(
   "a lost answer at any request of the running example is found out about, in the dialect %s",
   async (dialect) => {
     const { requests, outcome } = await run(dialect, 0, "passes");
     expect(outcome).toEqual(right);
+    const gaveUp = { lost: 0, unsent: 0 };
     for (let at = 1; at <= requests; at++)
-      for (const fate of ["lost", "unsent"] as const)
-        expect({ at, fate, ...(await run(dialect, at, fate)).outcome }).toEqual({ at, fate, ...right });
+      await Promise.all(
+        (["lost", "unsent"] as const).map(async (fate) => {
+          const ran = await run(dialect, at, fate);
+          expect({ at, fate, ...ran.outcome }).toEqual({ at, fate, ...right });
+          if (ran.gaveUp) gaveUp[fate]++;
+        }),
+      );
+    expect(gaveUp).toEqual(gaveUpFor[dialect]);
   },
 );

@@ -206,6 +206,10 @@ function aWorld(folder = temporaryFolder(), describes = false) {
     /** For how long nothing has been recorded. */
     silence: () => clock.steady() - lastRecord,
     oversleep: () => clock.sleep(duration * 2),
+    /** What is still under way is done, or refused, now. */
+    land() {
+      for (; waiting.length > 0; ) someTimeLater();
+    },
     columns: (table: string) => inWords(tables.get(table) ?? []),
     tables: () => new Map([...tables].filter(([name]) => !name.startsWith(`${ledger}.`))),
     migration: (name: string, steps: readonly object[]) =>
@@ -916,4 +920,147 @@ test("every record of every run can be read by the next", async () => {
   const world = await aWorldWithLateCall();
   await up(world.aProcess());
   expect(await history(world.aProcess())).toEqual(world.records());
+});
+
+const never = 1_000_000;
+const notDone: Fate = { kind: "lost", after: false };
+const refused: Fate = { kind: "answered", error: new Refusal("table t is being altered") };
+/** An alter that is under way for so many calls, and what its run is answered when it tries again. */
+const underWay = (calls: number, again: Fate): Fates => ({
+  execute: { 1: { kind: "delayed", calls }, 2: again, 3: again, 4: again, 5: again },
+});
+
+test.each<[string, Step, string]>([
+  ["rename", rename("a", "d"), "t: #1 a → d"],
+  ["retype", retype("a", "int64"), "t: #1 int32 → int64"],
+])("a %s that lands long after its answer was lost is done once", async (_, step, effect) => {
+  for (const describes of [true, false])
+    for (const again of [notDone, refused])
+      for (const calls of [...Array(40).keys(), never]) {
+        const world = await aWorldWithT(describes);
+        world.migration("0002_alter", [step, rename("b", "e")]);
+        const first = await ended(world.aProcess(underWay(calls, again)));
+        // The whole of it, or the run says that it can't be known and leaves it to the next one.
+        const when = { describes, again: again.kind, calls, first };
+        if (first !== "well") expect({ ...when, next: await ended(world.aProcess()) }).toEqual({ ...when, next: "well" });
+        world.land();
+        expect({ ...when, effects: world.effects }).toEqual({ ...when, effects: [effect, "t: #2 b → e"] });
+        expect(await ended(world.aProcess())).toBe("well");
+      }
+});
+
+test.each([
+  ["gets no answer either", notDone],
+  ["is refused", refused],
+])("an alter that lands when its run has given up, whose second try %s, was in doubt", async (_, again) => {
+  for (const describes of [true, false]) {
+    const world = await aWorldWithT(describes);
+    world.migration("0002_alter", [rename("a", "d"), rename("b", "e")]);
+    expect(await ended(world.aProcess(underWay(never, again)))).not.toBe("well");
+    world.land();
+    expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
+    expect(world.effects).toEqual(["t: #1 a → d", "t: #2 b → e"]);
+  }
+});
+
+test("a run that could still say that it failed, and not that it ended, leaves its action in doubt", async () => {
+  for (const describes of [true, false]) {
+    const world = await aWorldWithT(describes);
+    world.migration("0002_alter", [rename("a", "d"), rename("b", "e")]);
+    const { execute } = underWay(never, { kind: "answered", error: internalError });
+    const options = world.aProcess({ execute });
+    const store = options.target.ledger as Extract<Target["ledger"], { kind: "markers" }>;
+    const create: typeof store.create = async (name, columns, row) => {
+      if (name.includes(".released.")) throw internalError;
+      return await store.create(name, columns, row);
+    };
+    expect(await ended({ ...options, target: { ...options.target, ledger: { ...store, create } } })).not.toBe("well");
+    expect(world.events().at(-1)).toMatch(/ failed$/);
+    world.land();
+    expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
+    expect(world.effects).toEqual(["t: #1 a → d", "t: #2 b → e"]);
+  }
+});
+
+/** A run that takes over and is told to stop before it does anything. */
+async function interrupted(world: World): Promise<void> {
+  const controller = new AbortController();
+  const emit = ({ event }: { readonly event: string }) => {
+    if (event === "started") controller.abort();
+  };
+  expect(await ended(world.aProcess({}, { signal: controller.signal, emit }))).toBe("ERR_INTERRUPTED");
+}
+
+test("a late retype that nobody has recorded as done is not taken back", async () => {
+  for (const describes of [true, false]) {
+    const world = await aWorldWithT(describes);
+    world.migration("0002_both", [rename("b", "d"), retype("a", "int64")]);
+    expect(await ended(stoppedIn(world, 2, () => interrupted(world)))).toBe("ERR_ACTED_LATE");
+    expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
+    expect(world.effects).toEqual(["t: #2 b → d", "t: #1 int32 → int64"]);
+    expect(world.sent.join("\n")).not.toContain("int32");
+    // What is recorded by now is looked at once more.
+    expect(await ended(world.aProcess())).toBe("well");
+    expect(world.effects).toHaveLength(2);
+    expect(foldLedger(world.records())).toMatchObject({ late: [], holder: undefined });
+  }
+});
+
+test("a late call that works after the run that took over was refused is found done", async () => {
+  for (const describes of [true, false]) {
+    const world = await aWorldWithT(describes);
+    world.migration("0002_rename", [rename("a", "d"), rename("b", "e")]);
+    const quota: Fate = { kind: "answered", error: new Refusal("over quota") };
+    const other = () => ended(world.aProcess({ execute: { 1: quota } }));
+    const late = stoppedIn(world, 1, async () => expect(await other()).toBe("ERR_STEP_FAILED"));
+    expect(await ended(late)).toBe("ERR_ACTED_LATE");
+    expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
+    expect(world.effects).toEqual(["t: #1 a → d", "t: #2 b → e"]);
+  }
+});
+
+/** Migration 3 is pending, and a call of it came late. */
+async function aWorldWithLatePending(describes: boolean): Promise<World> {
+  const world = await aWorldWithT(describes);
+  world.migration("0003_both", [rename("b", "d"), retype("a", "int64")]);
+  expect(await ended(stoppedIn(world, 2, () => interrupted(world)))).toBe("ERR_ACTED_LATE");
+  return world;
+}
+
+test("up to an earlier version says that a later migration, whose call came late, has begun", async () => {
+  for (const describes of [true, false]) {
+    const world = await aWorldWithLatePending(describes);
+    world.migration("0002_early", [rename("c", "e")]);
+    const choice = { to: 2, allowOutOfOrder: true };
+    for (const work of [up(world.aProcess(), choice), plan(world.aProcess(), choice)])
+      await expect(work).rejects.toMatchObject({ code: "ERR_BEGUN", details: { version: "0003" } });
+  }
+});
+
+test("up to a version that is applied does nothing, and says no drift, when a call of a later migration came late", async () => {
+  for (const describes of [true, false]) {
+    const world = await aWorldWithLatePending(describes);
+    expect(await up(world.aProcess(), { to: 1 })).toEqual({ applied: 0, total: 1 });
+    expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
+    expect(world.effects).toEqual(["t: #2 b → d", "t: #1 int32 → int64"]);
+  }
+});
+
+test("a swap of names whose answer is lost is never sent twice in one run", async () => {
+  const fates: readonly Fate[] = [
+    notDone,
+    { kind: "lost", after: true },
+    { kind: "answered", error: internalError },
+    ...[...Array(20).keys(), never].map((calls): Fate => ({ kind: "delayed", calls })),
+  ];
+  for (const fate of fates) {
+    const world = await aWorldWithT(true);
+    world.migration("0002_swap", [alter({ path: "a", rename: "b" }, { path: "b", rename: "a" })]);
+    const first = await ended(world.aProcess({ execute: { 1: fate } }));
+    expect({ fate, sent: world.sent.length }).toEqual({ fate, sent: 1 });
+    world.land();
+    if (first !== "well") expect({ fate, next: await ended(world.aProcess()) }).toEqual({ fate, next: "well" });
+    expect({ fate, columns: world.columns("t") }).toEqual({ fate, columns: "b#1 a#2 c#3" });
+    expect(world.effects).toHaveLength(1);
+  }
 });
