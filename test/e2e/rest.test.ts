@@ -190,9 +190,7 @@ test.each([
   const project = aProject();
   const use = (kind: Dialect | "lance") => {
     const target =
-      kind === "lance"
-        ? { kind, uri: service.data }
-        : { kind: "rest", endpoint: service.url, dialect: kind, apiKey };
+      kind === "lance" ? { kind, uri: service.data } : { kind: "rest", endpoint: service.url, dialect: kind, apiKey };
     const config = { targets: { here: target }, leaseSeconds: 2 };
     project.write("migrate.config.ts", `export default ${JSON.stringify(config)};`);
   };

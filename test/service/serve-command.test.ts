@@ -56,8 +56,18 @@ test.each<{ what: string; args: string[]; environment?: Record<string, string>; 
   { what: "no key", args: ["--data", "."], environment: {}, error: /MIGRATE_API_KEY/ },
   { what: "no folder", args: [], environment: { MIGRATE_API_KEY: key }, error: /--data/ },
   { what: "a port that is none", args: ["--data", ".", "--port", "x"], environment: {}, error: /--port/ },
+  {
+    what: "a key with a line break",
+    args: ["--data", "."],
+    environment: { MIGRATE_API_KEY: `${key}\n` },
+    error: /the key .*header/,
+  },
+  { what: "a key with a space before it", args: ["--data", ".", "--api-key", ` ${key}`], error: /the key .*header/ },
+  { what: "a key beyond ASCII", args: ["--data", ".", "--api-key", "schlüssel"], error: /the key .*header/ },
+  { what: "an object store", args: ["--data", "s3://bucket/tables"], error: /--data .*object store/ },
   { what: "a folder that is a file", args: ["--data", import.meta.filename], error: /is a file/ },
 ])("with $what it does not start", async ({ args, environment, error }) => {
   const { code, errors } = await serve(args, environment).end();
   expect([code, errors]).toEqual([2, expect.stringMatching(error)]);
+  expect(errors).not.toContain(key);
 });

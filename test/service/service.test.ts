@@ -4,12 +4,16 @@ import { connect } from "node:net";
 import { createServer } from "node:http";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createApp } from "../../src/service/app.ts";
 import { routes } from "../../src/service/routes/index.ts";
 import { openTables } from "../../src/service/tables.ts";
 import type { Column } from "../../src/schema/data-type.ts";
+import { Message } from "apache-arrow/fb/message";
+import { MetadataVersion } from "apache-arrow/fb/metadata-version";
+import { ByteBuffer } from "flatbuffers";
 import { toIpcStream } from "../../src/wire/arrow-schema.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
@@ -473,6 +477,109 @@ test("the service stops when the requests in flight have their answers", async (
   await closing;
   await expect(ask.get("/healthz")).rejects.toThrow("fetch failed");
   expect(await versionsOf(folder)).toEqual({ documents: 21 });
+});
+
+test("the service stops within ten seconds although a client does not read its answer, or sends half a request", async () => {
+  const schema = new arrow.Schema([new arrow.Field("text", new arrow.Utf8(), true)]);
+  // More than the buffers between the two hold.
+  const rows = streamOf(
+    Array.from({ length: 60_000 }, () => ({ text: "x".repeat(1_000) })),
+    schema,
+  );
+  const timeToStop = async (path: string, type: string, length: number, sent: string) => {
+    const { service } = await startIn(temporaryFolder());
+    expect((await asking(service.url).arrow("/v1/tables/big", rows)).status).toBe(200);
+    const socket = connect(service.port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+    socket.pause();
+    socket.write(
+      `POST /v1/table/big/${path} HTTP/1.1\r\nhost: a\r\nx-api-key: ${apiKey}\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n${sent}`,
+    );
+    await sleep(2_000);
+    const started = performance.now();
+    await service.close();
+    return performance.now() - started;
+  };
+  const times = await Promise.all([
+    timeToStop("query", "application/json", 2, "{}"),
+    timeToStop("query", "application/json", 2, "{"),
+    timeToStop("insert", arrowType, 1_000, "AB"),
+  ]);
+  for (const time of times) expect(time).toBeLessThan(10_000);
+});
+
+describe("numbers that the engine's own do not hold", () => {
+  const aQuery = async (body: object) => {
+    const { ask, service } = await aTable([{ name: "n", type: { kind: "int32" }, nullable: true }]);
+    const schema = new arrow.Schema([new arrow.Field("n", new arrow.Int32(), true)]);
+    const rows = [{ n: 1 }, { n: 2 }, { n: 3 }];
+    expect((await ask.arrow("/v1/table/documents/insert", streamOf(rows, schema))).status).toBe(200);
+    const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${service.url}/v1/table/documents/query`, init);
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    return answer.status === 200 ? arrow.tableFromIPC(bytes).numRows : answer.status;
+  };
+
+  test.each([2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 40, Number.MAX_SAFE_INTEGER, 2 ** 63])(
+    "k of %i means all",
+    async (k) => {
+      expect([await aQuery({ k }), await aQuery({ limit: k })]).toEqual([3, 3]);
+    },
+  );
+
+  test("an offset above the largest is refused", async () => {
+    expect(await aQuery({ offset: 2 })).toBe(1);
+    expect(await aQuery({ offset: 2 ** 32 - 1 })).toBe(0);
+    for (const offset of [2 ** 32, 2 ** 32 + 1, Number.MAX_SAFE_INTEGER]) expect(await aQuery({ offset })).toBe(400);
+  });
+});
+
+/** The same stream as it was written before Arrow 1.0. */
+function inV4(stream: Buffer): Buffer {
+  const old = Buffer.from(stream);
+  for (let at = 0; at + 8 <= old.length;) {
+    const length = old.readInt32LE(at + 4);
+    if (length === 0) break;
+    const bytes = new ByteBuffer(new Uint8Array(old.buffer, old.byteOffset + at + 8, length));
+    const message = Message.getRootAsMessage(bytes);
+    // The version is a message's first field.
+    bytes.writeInt16(message.bb_pos + bytes.__offset(message.bb_pos, 4), MetadataVersion.V4);
+    expect(message.version()).toBe(MetadataVersion.V4);
+    at += 8 + length + Number(message.bodyLength());
+  }
+  return old;
+}
+
+test("an Arrow stream of metadata version V4 is taken", async () => {
+  const { service, folder } = await aService();
+  const ask = asking(service.url);
+  const schema = new arrow.Schema([new arrow.Field("id", new arrow.Int32(), true)]);
+  const stream = inV4(streamOf([{ id: 1 }, { id: 2 }], schema));
+  expect((await ask.arrow("/v1/tables/old", stream)).status).toBe(200);
+  expect((await ask.arrow("/v1/table/old/insert", stream)).status).toBe(200);
+  expect(await rowsOf(folder, "old")).toEqual([{ id: 1 }, { id: 2 }, { id: 1 }, { id: 2 }]);
+});
+
+test.each<Record<string, unknown>>([
+  { index_type: "IVF_PQ", column: "vector", num_partitions: "four" },
+  { index_type: "IVF_PQ", column: "vector", num_sub_vectors: [1] },
+  { index_type: "IVF_FLAT", column: "vector", distance_type: 5 },
+  { index_type: "IVF_HNSW_SQ", column: "vector", m: {} },
+  { index_type: "FTS", column: "title", base_tokenizer: 5 },
+  { index_type: "FTS", column: "title", with_position: "yes" },
+  { index_type: "FTS", column: "title", custom_stop_words: "x" },
+  { index_type: "FTS", column: "title", custom_stop_words: [1] },
+])("an index option of a wrong type is refused: %j", async (body) => {
+  const item = { name: "item", type: { kind: "float32" }, nullable: true } as const;
+  const { ask, folder } = await aTable([
+    { name: "title", type: { kind: "utf8" }, nullable: true },
+    { name: "vector", type: { kind: "fixedSizeList", length: 2, item }, nullable: true },
+  ]);
+  const answer = await ask.post("/v1/table/documents/create_index", body);
+  expect([answer.status, answer.body]).toMatchObject([400, { error: expect.any(String) }]);
+  expect(await versionsOf(folder)).toEqual({ documents: 1 });
 });
 
 test("a folder that is a file is refused in a sentence", async () => {

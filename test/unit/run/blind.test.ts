@@ -208,7 +208,7 @@ function aWorld(folder = temporaryFolder(), describes = false) {
     oversleep: () => clock.sleep(duration * 2),
     /** What is still under way is done, or refused, now. */
     land() {
-      for (; waiting.length > 0; ) someTimeLater();
+      for (; waiting.length > 0;) someTimeLater();
     },
     columns: (table: string) => inWords(tables.get(table) ?? []),
     tables: () => new Map([...tables].filter(([name]) => !name.startsWith(`${ledger}.`))),
@@ -942,7 +942,8 @@ test.each<[string, Step, string]>([
         const first = await ended(world.aProcess(underWay(calls, again)));
         // The whole of it, or the run says that it can't be known and leaves it to the next one.
         const when = { describes, again: again.kind, calls, first };
-        if (first !== "well") expect({ ...when, next: await ended(world.aProcess()) }).toEqual({ ...when, next: "well" });
+        if (first !== "well")
+          expect({ ...when, next: await ended(world.aProcess()) }).toEqual({ ...when, next: "well" });
         world.land();
         expect({ ...when, effects: world.effects }).toEqual({ ...when, effects: [effect, "t: #2 b → e"] });
         expect(await ended(world.aProcess())).toBe("well");
