@@ -95,10 +95,9 @@ async function undisturbed(dialect: Dialect) {
 
 /** When the container is killed: at which share of the requests that an undisturbed run makes, and at which moment of it. */
 const kills: readonly (readonly [number, Moment])[] = [
-  [0.2, "during"],
-  [0.45, "after"],
-  [0.7, "before"],
-  [0.9, "during"],
+  [0.3, "during"],
+  [0.6, "after"],
+  [0.85, "before"],
 ];
 
 describe.skipIf(reason !== undefined)("the image", () => {
