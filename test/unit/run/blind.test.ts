@@ -1007,45 +1007,57 @@ test("a late retype that nobody has recorded as done is not taken back", async (
   }
 });
 
+/** A run that takes over and is refused its first action. */
+async function overQuota(world: World): Promise<void> {
+  const quota: Fate = { kind: "answered", error: new Refusal("over quota") };
+  expect(await ended(world.aProcess({ execute: { 1: quota } }))).toBe("ERR_STEP_FAILED");
+}
+
 test("a late call that works after the run that took over was refused is found done", async () => {
   for (const describes of [true, false]) {
     const world = await aWorldWithT(describes);
     world.migration("0002_rename", [rename("a", "d"), rename("b", "e")]);
-    const quota: Fate = { kind: "answered", error: new Refusal("over quota") };
-    const other = () => ended(world.aProcess({ execute: { 1: quota } }));
-    const late = stoppedIn(world, 1, async () => expect(await other()).toBe("ERR_STEP_FAILED"));
-    expect(await ended(late)).toBe("ERR_ACTED_LATE");
+    expect(await ended(stoppedIn(world, 1, () => overQuota(world)))).toBe("ERR_ACTED_LATE");
     expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
     expect(world.effects).toEqual(["t: #1 a → d", "t: #2 b → e"]);
   }
 });
 
-/** Migration 3 is pending, and a call of it came late. */
-async function aWorldWithLatePending(describes: boolean): Promise<World> {
+/** Migration 3 is pending, and a call of it came late, after who took over was stopped by that. */
+async function aWorldWithLatePending(describes: boolean, by: typeof interrupted): Promise<World> {
   const world = await aWorldWithT(describes);
-  world.migration("0003_both", [rename("b", "d"), retype("a", "int64")]);
-  expect(await ended(stoppedIn(world, 2, () => interrupted(world)))).toBe("ERR_ACTED_LATE");
+  world.migration("0003_both", [retype("a", "int64"), rename("b", "d")]);
+  expect(await ended(stoppedIn(world, 1, () => by(world)))).toBe("ERR_ACTED_LATE");
   return world;
 }
 
-test("up to an earlier version says that a later migration, whose call came late, has begun", async () => {
-  for (const describes of [true, false]) {
-    const world = await aWorldWithLatePending(describes);
+const described = [true, false].flatMap((describes) =>
+  [interrupted, overQuota].map((by) => ({ describes, by, how: by.name })),
+);
+
+test.each(described)(
+  "up to an earlier version says that a later migration, whose call came late, has begun (described: $describes, $how)",
+  async ({ describes, by }) => {
+    const world = await aWorldWithLatePending(describes, by);
     world.migration("0002_early", [rename("c", "e")]);
     const choice = { to: 2, allowOutOfOrder: true };
-    for (const work of [up(world.aProcess(), choice), plan(world.aProcess(), choice)])
-      await expect(work).rejects.toMatchObject({ code: "ERR_BEGUN", details: { version: "0003" } });
-  }
-});
+    for (const work of [up, plan])
+      await expect(work(world.aProcess(), choice)).rejects.toMatchObject({
+        code: "ERR_BEGUN",
+        details: { version: "0003" },
+      });
+  },
+);
 
-test("up to a version that is applied does nothing, and says no drift, when a call of a later migration came late", async () => {
-  for (const describes of [true, false]) {
-    const world = await aWorldWithLatePending(describes);
+test.each(described)(
+  "up to a version that is applied does nothing when a call of a later one came late (described: $describes, $how)",
+  async ({ describes, by }) => {
+    const world = await aWorldWithLatePending(describes, by);
     expect(await up(world.aProcess(), { to: 1 })).toEqual({ applied: 0, total: 1 });
-    expect({ describes, next: await ended(world.aProcess()) }).toEqual({ describes, next: "well" });
-    expect(world.effects).toEqual(["t: #2 b → d", "t: #1 int32 → int64"]);
-  }
-});
+    expect(await ended(world.aProcess())).toBe("well");
+    expect(world.effects).toEqual(["t: #1 int32 → int64", "t: #2 b → d"]);
+  },
+);
 
 test("a swap of names whose answer is lost is never sent twice in one run", async () => {
   const fates: readonly Fate[] = [
