@@ -60,6 +60,10 @@ export function renderEvent(event: RunEvent, output: Output): void {
       );
     case "done":
       return output.progress(`  ${event.text} (${renderDuration(event.duration)})`);
+    case "left":
+      return output.progress(
+        `${count(event.applied, "migration")} applied, ${event.done} of ${event.total} actions of ${formatMigration(event)} done; the next migrate up goes on`,
+      );
     case "applied":
     case "finished":
       return undefined;

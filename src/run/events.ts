@@ -22,6 +22,13 @@ export type RunEvent =
     } & ActionPlace)
   | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionPlace)
   | ({ readonly event: "applied"; readonly duration: number } & MigrationName)
+  /** A run ends because the target or the lease is gone: so much is done by then, and the next run goes on. */
+  | ({
+      readonly event: "left";
+      readonly applied: number;
+      readonly done: number;
+      readonly total: number;
+    } & MigrationName)
   | { readonly event: "finished"; readonly applied: number; readonly duration: number };
 
 /** Which action of which migration; counted from 1. */

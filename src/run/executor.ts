@@ -79,7 +79,10 @@ async function executeMigration(
     const ending = await executeAction(action, mayBeDone, place, execution);
     if ("error" in ending) {
       const { error: cause, inDoubt } = ending;
-      if (isHeld(cause)) throw cause;
+      if (isHeld(cause)) {
+        emit({ event: "left", version, name, applied, done, total });
+        throw cause;
+      }
       // Drift and a result that nobody expected say themselves what is wrong.
       const error =
         isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER")

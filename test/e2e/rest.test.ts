@@ -163,6 +163,31 @@ test.each(["service", "namespace"] as const)(
   },
 );
 
+test.each(["service", "namespace"] as const)(
+  "a run whose service goes away ends with 6 and says how far it got, and the next one goes on, in the dialect %s",
+  async (dialect) => {
+    const service = await aService();
+    const proxy = await aProxy(service.url);
+    const project = aProjectFor(proxy.url, dialect);
+    let actions = 0;
+    // From the third action on nothing is answered any more.
+    proxy.fate = (_, path) => {
+      if (/\/(documents|authors)(\/(create|alter_columns)\/?)?(\?.*)?$/.test(path)) actions++;
+      return actions > 2 ? "unsent" : "passes";
+    };
+    const gone = await project.migrate(["up"], key);
+    expect(gone.code).toBe(6);
+    expect(gone.stderr).toContain(
+      "2 migrations applied, 0 of 2 actions of 0003_headlines done; the next migrate up goes on",
+    );
+    proxy.fate = () => "passes";
+    expect(await project.migrate(["up"], key)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("5 migrations applied"),
+    });
+  },
+);
+
 test("doctor finds out what a service can do, and says what it left behind", async () => {
   const service = await aService();
   for (const dialect of ["service", "namespace"] as const) {

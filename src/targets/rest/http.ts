@@ -39,6 +39,7 @@ const longestRead = 60_000;
 /** Both throw a MigrateError for anything but a 2xx. */
 export function openHttp(settings: Settings): Http {
   let dispatcher: Dispatcher | undefined;
+  let answered = false;
 
   const send = async (request: Request, id: string, limit: number): Promise<Answer> => {
     if (settings.missing !== undefined) throw settings.missing;
@@ -48,7 +49,7 @@ export function openHttp(settings: Settings): Http {
     dispatcher ??= dispatcherOf(settings, proxies);
     const deadline = AbortSignal.timeout(limit);
     try {
-      const answered = dispatcher.request({
+      const answering = dispatcher.request({
         origin,
         path: `${pathname === "/" ? "" : pathname}${path}`,
         method,
@@ -62,11 +63,12 @@ export function openHttp(settings: Settings): Http {
         signal: deadline,
       });
       // A proxy that takes the connection and never answers is not ended by the signal.
-      const { statusCode, headers, body } = await Promise.race([answered, failure(deadline)]);
+      const { statusCode, headers, body } = await Promise.race([answering, failure(deadline)]);
+      answered = true;
       return { status: statusCode, headers, body: await collect(body, request, settings) };
     } catch (thrown) {
       if (isMigrateError(thrown)) throw thrown;
-      const problem = connectionProblem(thrown, settings, limit, proxies !== undefined);
+      const problem = connectionProblem(thrown, settings, limit, { proxied: proxies !== undefined, answered });
       // Whoever reads the error's cause must not find there what the service has echoed.
       const cause = withoutData(thrown, settings.secrets);
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: settings.target, problem }, { cause });

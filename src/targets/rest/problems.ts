@@ -12,7 +12,8 @@ interface Broken {
   readonly name: string;
   readonly host: string;
   readonly hostname: string;
-  readonly secure: boolean;
+  /** Whether nothing was answered so far, in plain text. */
+  readonly mayWantTls: boolean;
   /** How long an answer was waited for, in words. */
   readonly waited: string;
   readonly connectWaited: string;
@@ -51,13 +52,18 @@ const connectionProblems: readonly (readonly [(broken: Broken) => boolean, (brok
   ],
   [
     ({ code }) => ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"].includes(code),
-    ({ host, secure }) =>
-      `${host} cut the connection before its answer was complete${secure ? "" : "; does it take https:// only?"}`,
+    ({ host, mayWantTls }) =>
+      `${host} cut the connection before its answer was complete${mayWantTls ? "; does it take https:// only?" : ""}`,
   ],
 ];
 
 /** A request that got no answer, or not the whole of one. */
-export function connectionProblem(thrown: unknown, settings: Settings, limit: number, proxied = false): string {
+export function connectionProblem(
+  thrown: unknown,
+  settings: Settings,
+  limit: number,
+  { proxied, answered } = { proxied: false, answered: false },
+): string {
   const { host, hostname, protocol } = new URL(settings.base);
   const { code = "", name = "" } = innermost(thrown) as { code?: string; name?: string };
   const seconds = (milliseconds: number) => `${milliseconds / 1000} s`;
@@ -66,7 +72,7 @@ export function connectionProblem(thrown: unknown, settings: Settings, limit: nu
     name: String(name),
     host,
     hostname,
-    secure: protocol === "https:",
+    mayWantTls: protocol === "http:" && !answered,
     waited: seconds(limit),
     connectWaited: seconds(settings.connectTimeout),
   };

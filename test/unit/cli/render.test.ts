@@ -75,6 +75,10 @@ test.each<{ event: RunEvent; line: string }>([
     event: { event: "retried", ...place, text: "rename t.a to b", reason: "conflict", problem: "preempted" },
     line: "  rename t.a to b: another writer came first, trying again",
   },
+  {
+    event: { event: "left", ...name, applied: 3, done: 1, total: 2 },
+    line: "3 migrations applied, 1 of 2 actions of 0003_widen_ids done; the next migrate up goes on",
+  },
   { event: { event: "done", ...place, text: "rename t.a to b", duration: 7 }, line: "  rename t.a to b (7 ms)" },
 ])("$event.event is told as progress: $line", ({ event, line }) => {
   expect(shown(event)).toEqual([["progress", line]]);
