@@ -65,6 +65,7 @@ const gaveUpFor = { service: { lost: 0, unsent: 0 }, namespace: { lost: 0, unsen
 
 test.each(["service", "namespace"] as const)(
   "a lost answer at any request of the running example is found out about, in the dialect %s",
+  { timeout: 600_000 },
   async (dialect) => {
     const { requests, outcome } = await run(dialect, 0, "passes");
     expect(outcome).toEqual(right);
