@@ -60,4 +60,3 @@ const namespace: Dialect = {
 };
 
 export const dialects = { service, namespace };
-export type DialectName = keyof typeof dialects;
