@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { up, type MigratorOptions } from "../../src/run/migrator.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 import { root, temporaryFolder } from "../support/project.ts";
-import { aProxy, type Fate } from "../support/proxy.ts";
+import { aProxy, type Proxy } from "../support/proxy.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { columnsOf } from "../support/tables.ts";
 
@@ -32,10 +32,10 @@ const expected = {
 };
 
 /** Runs the example and gives how many requests it took, and the tables afterwards. */
-async function run(dialect: Dialect, at: number, fate: Fate) {
+async function run(dialect: Dialect, fateOf: Proxy["fate"]) {
   const service = await aService();
   const proxy = await aProxy(service.url);
-  proxy.fate = (request) => (request === at ? fate : "passes");
+  proxy.fate = fateOf;
   const options = async (endpoint: string): Promise<MigratorOptions> => ({
     target: await open({ kind: "rest", endpoint, apiKey, dialect }, { name: "test", folder: temporaryFolder() }),
     folder: join(root, "migrations"),
@@ -58,32 +58,47 @@ async function run(dialect: Dialect, at: number, fate: Fate) {
     documents: await columnsOf(service.data, "documents"),
     authors: await columnsOf(service.data, "authors"),
   };
-  return { requests, problem, outcome: { total, appliedAgain: applied, tables } };
+  const unsent = proxy.passed.find(({ status }) => status === undefined);
+  return {
+    requests,
+    problem,
+    isSwap: unsent !== undefined && isSwap(unsent.path, unsent.body),
+    outcome: { total, appliedAgain: applied, tables },
+  };
+}
+
+function isSwap(path: string, body: Buffer): boolean {
+  return path.includes("/authors/alter_columns") && body.includes('"rename":"last_name"');
 }
 
 const right = { total: 7, appliedAgain: 0, tables: expected };
-/**
- * A swap that never reached the service is not sent twice in one run: it could still be under way. On a slow machine, where
- * the lease is renewed in between, no request may happen to be that one.
- */
-const mostGivenUp = { service: 0, namespace: 1 };
 
 test.each(["service", "namespace"] as const)(
   "a lost answer at any request of the running example is found out about, in the dialect %s",
   { timeout: 600_000 },
   async (dialect) => {
-    const { requests, outcome } = await run(dialect, 0, "passes");
+    const { requests, outcome } = await run(dialect, () => "passes");
     expect(outcome).toEqual(right);
     const gaveUp: Record<"lost" | "unsent", string[]> = { lost: [], unsent: [] };
     for (let at = 1; at <= requests; at++)
       await Promise.all(
         (["lost", "unsent"] as const).map(async (fate) => {
-          const ran = await run(dialect, at, fate);
+          const ran = await run(dialect, (request) => (request === at ? fate : "passes"));
           expect({ at, fate, ...ran.outcome }).toEqual({ at, fate, ...right });
-          if (ran.problem !== undefined) gaveUp[fate].push(`request ${at}: ${ran.problem}`);
+          // One call in the namespace dialect, which is not sent twice in one run: see below.
+          if (ran.problem !== undefined && !(dialect === "namespace" && ran.isSwap))
+            gaveUp[fate].push(`request ${at}: ${ran.problem}`);
         }),
       );
-    expect(gaveUp.lost).toEqual([]);
-    expect(gaveUp.unsent.slice(mostGivenUp[dialect])).toEqual([]);
+    expect(gaveUp).toEqual({ lost: [], unsent: [] });
   },
 );
+
+test("a swap in one call that never reached the service is left to the next run, since it could still be under way", async () => {
+  let swaps = 0;
+  const { problem, outcome } = await run("namespace", (_, path, body) =>
+    isSwap(path, body) && ++swaps === 1 ? "unsent" : "passes",
+  );
+  expect(problem).toContain("cut the connection");
+  expect([swaps, outcome]).toEqual([2, right]);
+});

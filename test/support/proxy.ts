@@ -19,7 +19,7 @@ export interface Proxy {
   readonly url: string;
   readonly passed: readonly Passed[];
   /** Decides the fate of each request, counted from 1. */
-  fate: (request: number, path: string) => Fate;
+  fate: (request: number, path: string, body: Buffer) => Fate;
 }
 
 export async function aProxy(target: string): Promise<Proxy> {
@@ -31,7 +31,7 @@ export async function aProxy(target: string): Promise<Proxy> {
     incoming.on("end", () => {
       const { method = "", url: path = "", headers } = incoming;
       const body = Buffer.concat(chunks);
-      const fate = proxy.fate(++count, path);
+      const fate = proxy.fate(++count, path, body);
       const seen = { method, path, headers, body };
       if (fate === "unsent") {
         passed.push({ ...seen, status: undefined });

@@ -7,6 +7,7 @@ import { firstLine, MigrateError } from "../../errors.ts";
 import type { OpenContext } from "../target.ts";
 import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
 import { baseUrl } from "./endpoint.ts";
+import type { Vocabulary } from "./types.ts";
 
 const text = (what: string) => z.string(`has to be ${what}`).min(1, `has to be ${what}`);
 /** What fits into a header. The message does not repeat the value: it may be a key. */
@@ -90,7 +91,7 @@ export interface Settings {
   readonly missing: MigrateError | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly dialect: Dialect;
-  readonly types: "lance" | "arrow" | "string";
+  readonly types: Vocabulary;
   /** What must never be shown. */
   readonly secrets: readonly string[];
   readonly ca: string | undefined;
