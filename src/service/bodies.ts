@@ -1,10 +1,7 @@
 /** Bodies: JSON within limits, and Arrow IPC data as the engine takes it. */
 import type { FastifyInstance } from "fastify";
-import { streamType } from "../wire/ipc-file.ts";
+import { jsonType, streamType } from "../wire/http-text.ts";
 import { invalidInput } from "./problem.ts";
-
-export const arrowType = streamType;
-export const jsonType = "application/json";
 
 /** No request needs more; a query with a thousand vectors stays far below. */
 const jsonLimit = 16 * 2 ** 20;
@@ -21,7 +18,7 @@ export function addBodyParsers(app: FastifyInstance, bodyLimit: number): void {
       done(error as Error); // only refusals are thrown
     }
   });
-  app.addContentTypeParser<Buffer>(arrowType, { parseAs: "buffer", bodyLimit }, (_request, bytes, done) => {
+  app.addContentTypeParser<Buffer>(streamType, { parseAs: "buffer", bodyLimit }, (_request, bytes, done) => {
     done(null, bytes);
   });
 }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
 import { privateFolder } from "../engine/create.ts";
 import { tableNameProblem } from "../schema/names.ts";
-import { arrowType, jsonType } from "./bodies.ts";
+import { jsonType, streamType } from "../wire/http-text.ts";
 import { invalidInput, refuse } from "./problem.ts";
 import { unsupported, type Route } from "./routes/route.ts";
 
@@ -49,7 +49,7 @@ export function checkContentType({ headers, method }: ContentRequest, accepts: R
   if (type === undefined && accepts !== "arrow") return;
   const taken = [
     ...(accepts === "arrow" ? [] : [jsonType]),
-    ...(accepts === "json" || accepts === "nothing" ? [] : [arrowType]),
+    ...(accepts === "json" || accepts === "nothing" ? [] : [streamType]),
   ];
   const empty = headers["content-length"] === "0" || method === "GET";
   if (type !== undefined && (taken.includes(type) || (empty && accepts !== "arrow"))) return;

@@ -2,8 +2,7 @@
 import type { SwaggerOptions } from "@fastify/swagger";
 import { z } from "zod";
 import packageJson from "../../package.json" with { type: "json" };
-import { fileType, streamType } from "../wire/ipc-file.ts";
-import { arrowType, jsonType } from "./bodies.ts";
+import { fileType, jsonType, streamType } from "../wire/http-text.ts";
 import type { Route } from "./routes/route.ts";
 
 export const openApiOptions: SwaggerOptions = {
@@ -56,7 +55,7 @@ function answerOf(answer: z.ZodType, description: string): object {
 }
 
 function bodyOf({ accepts, body }: Route): object {
-  const arrow = { [arrowType]: { schema: binary } };
+  const arrow = { [streamType]: { schema: binary } };
   switch (accepts) {
     case "nothing":
       return {};

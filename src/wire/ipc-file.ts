@@ -9,6 +9,7 @@ import { Footer } from "apache-arrow/fb/footer";
 import { Builder, type Offset } from "flatbuffers";
 import type { Column } from "../schema/data-type.ts";
 import { fromIpc } from "./arrow-schema.ts";
+import { fileType, streamType } from "./http-text.ts";
 import {
   checkMessages,
   endOfStream,
@@ -20,9 +21,6 @@ import {
   schemaOf,
   type IpcMessage,
 } from "./ipc.ts";
-
-export const streamType = "application/vnd.apache.arrow.stream";
-export const fileType = "application/vnd.apache.arrow.file";
 
 const fileStart = Buffer.concat([magic, Buffer.alloc(2)]);
 

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
+import { headerValue } from "../../wire/http-text.ts";
 import { parseFlags, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
 
@@ -45,7 +46,7 @@ export const serveCommand: Command = {
         problem: "migrate serve needs a key that its clients have to send; set MIGRATE_API_KEY, or pass --api-key",
       });
     // No client could send another one.
-    if (![apiKey, database ?? "-"].every((text) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)))
+    if (![apiKey, database ?? "-"].every((text) => headerValue.test(text)))
       throw new MigrateError("ERR_USAGE", {
         problem:
           "the key and the database's name have to fit into a header: plain characters, without line breaks or spaces around them",

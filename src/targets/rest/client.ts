@@ -1,5 +1,6 @@
 /** The operations of a dialect as requests, and the answers that all of them share. */
 import { isMigrateError, MigrateError } from "../../errors.ts";
+import { jsonType } from "../../wire/http-text.ts";
 import { parseList, type Page } from "./answers.ts";
 import type { Endpoints, Operation } from "./dialects.ts";
 import { openHttp, type Answer, type Request } from "./http.ts";
@@ -20,8 +21,6 @@ export interface Client {
   close(): Promise<void>;
 }
 
-export const jsonType = "application/json";
-export const streamType = "application/vnd.apache.arrow.stream";
 const mostPages = 10_000;
 /** Pages in a row that bring nothing new. */
 const mostIdlePages = 5;

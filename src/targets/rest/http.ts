@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates } from "node:tls";
 import { isMigrateError, MigrateError } from "../../errors.ts";
 import packageJson from "../../../package.json" with { type: "json" };
+import { jsonType } from "../../wire/http-text.ts";
 import { makeDispatcher, type Dispatcher } from "./undici.ts";
 import type { Settings } from "./options.ts";
 import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, tooLarge } from "./problems.ts";
@@ -56,7 +57,7 @@ export function openHttp(settings: Settings): Http {
         headers: {
           "user-agent": `${packageJson.name}/${packageJson.version}`,
           "x-request-id": id,
-          "content-type": request.body?.type ?? "application/json",
+          "content-type": request.body?.type ?? jsonType,
           ...settings.headers,
         },
         body: request.body?.bytes ?? null,

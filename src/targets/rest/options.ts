@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { firstLine, MigrateError } from "../../errors.ts";
+import { headerValue } from "../../wire/http-text.ts";
 import type { OpenContext } from "../target.ts";
 import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
 import { baseUrl } from "./endpoint.ts";
@@ -12,10 +13,7 @@ import type { Vocabulary } from "./types.ts";
 const text = (what: string) => z.string(`has to be ${what}`).min(1, `has to be ${what}`);
 /** What fits into a header. The message does not repeat the value: it may be a key. */
 const headerText = (what: string) =>
-  text(what).regex(
-    /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
-    `has to be ${what} of plain characters, without line breaks or spaces around it`,
-  );
+  text(what).regex(headerValue, `has to be ${what} of plain characters, without line breaks or spaces around it`);
 const headerName = text("the name of a header").regex(
   /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/,
   "has to be the name of a header",
