@@ -1,5 +1,6 @@
 /** A configuration and its target, opened together: what every run needs, from the command line or from code. */
 import { resolve } from "node:path";
+import { migrationsIn } from "./migrations/source.ts";
 import { loadConfig, openTarget, type LoadedConfig } from "./config.ts";
 import type { Emit } from "./run/events.ts";
 import type { Choice } from "./plan/history.ts";
@@ -32,7 +33,7 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
     config,
     options: {
       target,
-      folder: resolve(config.folder, config.migrations),
+      migrations: migrationsIn(resolve(config.folder, config.migrations)),
       ledger: config.ledger,
       lease: {
         duration: milliseconds(config.leaseSeconds),

@@ -1,6 +1,6 @@
 /** The holder's records in a row: numbered, each with the hash of the one before and the running hash of what is applied. */
 import { appliedHash, type AppliedEntry, type AppliedHash } from "./applied-hash.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import type { LedgerState } from "./fold.ts";
 import type { LedgerEntry, LedgerRecord } from "./record.ts";
 

@@ -1,7 +1,7 @@
 /** The journal that a target can keep. */
 import type { Target } from "../targets/target.ts";
 import { otherForm, type Journal } from "./journal.ts";
-import { systemClock, type Clock } from "./clock.ts";
+import { systemClock, type Clock } from "../clock.ts";
 import { epochName } from "./marker-name.ts";
 import { markersJournal } from "./markers.ts";
 import { ledgerColumns, rowsJournal } from "./rows.ts";
@@ -27,6 +27,6 @@ export function journalOf(
       };
     }
     case "markers":
-      return markersJournal(ledger, { names, create: store.create, verdict, sleep: clock.sleep });
+      return markersJournal(ledger, { names, create: store.create, verdict, clock });
   }
 }

@@ -1,7 +1,7 @@
 /** The lease: who may write, for how long, and how it passes on when its holder is never heard of again. */
 import { MigrateError } from "../errors.ts";
 import { recordChain, type Runner } from "./chain.ts";
-import { elapsed, now, type Clock, type Moment } from "./clock.ts";
+import { elapsed, now, type Clock, type Moment } from "../clock.ts";
 import type { LedgerState } from "./fold.ts";
 import { sameRecord, type Journal } from "./journal.ts";
 import type { LedgerEntry, LedgerRecord } from "./record.ts";
@@ -154,7 +154,7 @@ export async function waitForHolder(
     if (atWork && elapsed(clock, since) >= patience)
       throw new MigrateError("ERR_LEASE_HELD", { by: holder?.by ?? "somebody" });
     // Many runners that wait for one holder should not ask at the same instants.
-    await clock.sleep(pause * (0.75 + Math.random() / 2), signal);
+    await clock.sleep(pause * (0.75 + clock.random() / 2), signal);
     const asked = clock.steady();
     const seen = await journal.head();
     if (!sameRecord(seen, head)) return false;

@@ -2,6 +2,7 @@
  * The markers journal, for a service that can list tables and create them, and can't read a row: each record is a small
  * table, and its name is what is read back. Creating a table is «add if absent», one list reads the whole ledger.
  */
+import type { Clock } from "../clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { sha256 } from "../migrations/checksum.ts";
 import { insist } from "../targets/insist.ts";
@@ -18,10 +19,10 @@ export interface MarkerStore {
   readonly create: CreateMarker;
   /** What an error of either means. */
   readonly verdict: Target["verdict"];
-  readonly sleep: (milliseconds: number) => Promise<unknown>;
+  readonly clock: Pick<Clock, "sleep" | "random">;
 }
 
-export function markersJournal(ledger: string, { names, create, verdict, sleep }: MarkerStore): Journal {
+export function markersJournal(ledger: string, { names, create, verdict, clock }: MarkerStore): Journal {
   /** Who took an epoch can't be read, so a run remembers which ones it was told are its own. */
   const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
 
@@ -45,7 +46,7 @@ export function markersJournal(ledger: string, { names, create, verdict, sleep }
       }
     };
     try {
-      return await insist(attempt, verdict, sleep);
+      return await insist(attempt, verdict, clock);
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_LEDGER_UNWRITABLE", { ledger, problem: firstLine(cause) }, { cause });

@@ -10,12 +10,6 @@ export interface Migration extends MigrationFile {
   readonly checksum: string;
 }
 
-export async function loadMigrations(files: readonly MigrationFile[]): Promise<readonly Migration[]> {
-  const migrations: Migration[] = [];
-  for (const file of files) migrations.push(await loadMigration(file));
-  return migrations;
-}
-
 /** Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID. */
 export async function loadMigration(file: MigrationFile): Promise<Migration> {
   const up = exportedSteps(file.file, await importFile(file));

@@ -1,6 +1,6 @@
 /** One call to the target, what its error means, and how often it may be tried again. */
 import { isMigrateError, MigrateError } from "../errors.ts";
-import type { Clock } from "../ledger/clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction } from "../plan/plan.ts";

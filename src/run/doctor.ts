@@ -4,7 +4,7 @@ import { isMigrateError } from "../errors.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { foldLedger } from "../ledger/fold.ts";
 import { takeLease } from "../ledger/lease.ts";
-import { systemClock } from "../ledger/clock.ts";
+import { systemClock } from "../clock.ts";
 import { tableAfter, type Action } from "../schema/action.ts";
 import type { Alteration } from "../schema/alter.ts";
 import type { Column } from "../schema/data-type.ts";

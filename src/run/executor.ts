@@ -3,7 +3,7 @@
  * and the target together always tell how far it got.
  */
 import { isMigrateError, MigrateError } from "../errors.ts";
-import type { Clock } from "../ledger/clock.ts";
+import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry, TableVersions } from "../ledger/record.ts";
 import { checksumOf, stepHash } from "../migrations/checksum.ts";

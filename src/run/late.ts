@@ -3,7 +3,7 @@
  * at their tables before anything else.
  */
 import { MigrateError } from "../errors.ts";
-import type { Clock } from "../ledger/clock.ts";
+import type { Clock } from "../clock.ts";
 import { isDone, type LateCall, type LedgerState } from "../ledger/fold.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry } from "../ledger/record.ts";

@@ -1,8 +1,7 @@
 /** Every migration checked as far as that goes without a database: names, steps, and whether each step can work. */
 import { isMigrateError, type MigrateError, type StepPlace } from "../errors.ts";
 import { foldLedger } from "../ledger/fold.ts";
-import { listMigrations } from "../migrations/files.ts";
-import { loadMigration, type Migration } from "../migrations/load.ts";
+import type { Migration } from "../migrations/load.ts";
 import { makePlan } from "../plan/plan.ts";
 import type { MigratorOptions } from "./migrator.ts";
 
@@ -15,12 +14,12 @@ export interface LintResult {
 }
 
 /** All problems of single files; when there are none, the first step that can't work where it stands. */
-export async function lint({ folder, target, ledger }: MigratorOptions): Promise<LintResult> {
+export async function lint({ migrations: source, target, ledger }: MigratorOptions): Promise<LintResult> {
   const problems: MigrateError[] = [];
-  const files = listMigrations(folder, (problem) => problems.push(problem));
+  const files = source.list((problem) => problems.push(problem));
   const migrations: Migration[] = [];
   for (const file of files) {
-    const loaded = await caught(() => loadMigration(file));
+    const loaded = await caught(() => source.load(file));
     if (isMigrateError(loaded)) problems.push(loaded);
     else migrations.push(loaded);
   }

@@ -4,15 +4,16 @@
 import { isMigrateError, MigrateError } from "../errors.ts";
 import { appliedHash } from "../ledger/applied-hash.ts";
 import type { Runner } from "../ledger/chain.ts";
-import { systemClock, type Clock } from "../ledger/clock.ts";
+import { systemClock, type Clock } from "../clock.ts";
 import { foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
 import { takeLease, waitForHolder, type Lease } from "../ledger/lease.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { byPlace, type LedgerRecord } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
-import { listMigrations, type MigrationFile } from "../migrations/files.ts";
-import { loadMigrations, type Migration } from "../migrations/load.ts";
+import type { MigrationFile } from "../migrations/files.ts";
+import type { Migration } from "../migrations/load.ts";
+import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
 import { checkUnchanged, chosenFiles, missingFiles, pendingFiles, type Choice } from "../plan/history.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
@@ -24,8 +25,7 @@ import { thisRunner } from "./runner.ts";
 
 export interface MigratorOptions {
   readonly target: Target;
-  /** The migrations folder, absolute. */
-  readonly folder: string;
+  readonly migrations: MigrationSource;
   /** The ledger's table. */
   readonly ledger: string;
   readonly lease: {
@@ -60,13 +60,21 @@ export interface StatusResult {
 
 /** Applies what is pending. Throws a MigrateError; by then as much is done as the ledger says. */
 export async function up(options: MigratorOptions, choice: Choice = {}): Promise<UpResult> {
-  const { target, ledger, folder, signal, emit = () => {}, clock = systemClock, runner = thisRunner() } = options;
+  const {
+    target,
+    ledger,
+    migrations: source,
+    signal,
+    emit = () => {},
+    clock = systemClock,
+    runner = thisRunner(),
+  } = options;
   const started = clock.steady();
   const finish = (applied: number, total: number): UpResult => {
     emit({ event: "finished", applied, duration: Math.round(clock.steady() - started) });
     return { applied, total };
   };
-  const files = listMigrations(folder);
+  const files = source.list();
   const chosen = chosenFiles(files, choice);
   const journal = journalOf(options.target, options.ledger, options.clock);
   if (await nothingPending(journal, files)) return finish(0, files.length);
@@ -87,7 +95,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         lease = undefined;
       }
       if (pendingFiles(chosen, state).length === 0 && state.late.length === 0) {
-        checkUnchanged(await loadChanged(files, state), state, target.capabilities);
+        checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
         await lease?.release();
         return finish(0, before);
       }
@@ -107,6 +115,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
       const planned = await planUnlessMoved(journal, {
         target,
         ledger,
+        source,
         files,
         state,
         choice,
@@ -146,8 +155,8 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
 
 /** What `up` would do, against the tables as they are now. Changes nothing. */
 export async function plan(options: MigratorOptions, choice: Choice = {}): Promise<Plan> {
-  const { target, ledger, folder, runner = thisRunner(), signal } = options;
-  const files = listMigrations(folder);
+  const { target, ledger, migrations: source, runner = thisRunner(), signal } = options;
+  const files = source.list();
   const journal = journalOf(options.target, options.ledger, options.clock);
   for (;;) {
     throwIfInterrupted(signal);
@@ -156,6 +165,7 @@ export async function plan(options: MigratorOptions, choice: Choice = {}): Promi
     const planned = await planUnlessMoved(journal, {
       target,
       ledger,
+      source,
       files,
       state,
       choice,
@@ -168,7 +178,7 @@ export async function plan(options: MigratorOptions, choice: Choice = {}): Promi
 
 /** What is applied and what is pending. Evaluates nothing. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
-  const files = listMigrations(options.folder);
+  const files = options.migrations.list();
   const state = foldLedger(await journalOf(options.target, options.ledger, options.clock).read());
   return {
     applied: [...state.migrations.values()].filter(({ status: is }) => is === "applied"),
@@ -193,10 +203,12 @@ async function nothingPending(journal: Journal, files: readonly MigrationFile[])
 
 /** The applied migrations whose text is not the one that ran. */
 async function loadChanged(
+  source: MigrationSource,
   files: readonly MigrationFile[],
   { migrations }: LedgerState,
 ): Promise<readonly Migration[]> {
   return await loadMigrations(
+    source,
     files.filter(({ version, textHash }) => {
       const known = migrations.get(version);
       return known !== undefined && !matchesHash(textHash, known.textHash);

@@ -5,7 +5,8 @@ import { sameRecord, type Journal } from "../ledger/journal.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
-import { loadMigrations, type Migration } from "../migrations/load.ts";
+import type { Migration } from "../migrations/load.ts";
+import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
 import { checkMissing, checkUnchanged, orderPending, type Choice } from "../plan/history.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
 import { checkPresence, settlePlan, touchedTables, type Sights } from "../plan/settle.ts";
@@ -15,6 +16,7 @@ import type { Target } from "../targets/target.ts";
 export interface PlanningInput {
   readonly target: Target;
   readonly ledger: string;
+  readonly source: MigrationSource;
   readonly files: readonly MigrationFile[];
   readonly state: LedgerState;
   readonly choice: Choice;
@@ -48,6 +50,7 @@ export async function planUnlessMoved(journal: Journal, input: PlanningInput): P
 async function planPending({
   target,
   ledger,
+  source,
   files,
   state,
   choice,
@@ -58,7 +61,10 @@ async function planPending({
   const pending = orderPending({ files, state, doubtful, choice });
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
   const wanted = new Set([...state.migrations.keys(), ...pending.map(({ version }) => version)]);
-  const migrations = await loadMigrations(files.filter(({ version }) => wanted.has(version)));
+  const migrations = await loadMigrations(
+    source,
+    files.filter(({ version }) => wanted.has(version)),
+  );
   checkUnchanged(migrations, state, target.capabilities);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
   const plan = makePlan({

@@ -1,6 +1,6 @@
 /** What a target that can't describe its tables can be asked all the same. */
 import { isMigrateError } from "../errors.ts";
-import type { Clock } from "../ledger/clock.ts";
+import type { Clock } from "../clock.ts";
 import type { AlterColumnsAction } from "../schema/action.ts";
 import { formatPath, type Path } from "../schema/path.ts";
 import type { Table } from "../schema/table.ts";
@@ -18,7 +18,7 @@ export async function hasColumns(
   const question: AlterColumnsAction = { kind: "alterColumns", table: name, alterations };
   try {
     // A question may be asked again.
-    await insist(() => target.execute(question, { table, version: undefined }), target.verdict, clock.sleep);
+    await insist(() => target.execute(question, { table, version: undefined }), target.verdict, clock);
     return true;
   } catch (error) {
     if (isMigrateError(error, "ERR_CREDENTIALS") || target.verdict(error).kind !== "refused") throw error;

@@ -1,4 +1,5 @@
 /** For what may be sent again, because a second time changes nothing. */
+import type { Clock } from "../clock.ts";
 import type { Verdict } from "./target.ts";
 
 const mostTries = 8;
@@ -8,7 +9,7 @@ const longestPause = 2_000;
 export async function insist<Result>(
   work: () => Promise<Result>,
   verdict: (error: unknown) => Verdict,
-  sleep: (milliseconds: number) => Promise<unknown>,
+  clock: Pick<Clock, "sleep" | "random">,
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
@@ -16,7 +17,7 @@ export async function insist<Result>(
     } catch (error) {
       const { kind, pause = 0 } = verdict(error);
       if (kind === "refused" || tries === mostTries) throw error;
-      await sleep(Math.max(pause, Math.min(25 * 2 ** tries, longestPause) * (0.5 + Math.random())));
+      await clock.sleep(Math.max(pause, Math.min(25 * 2 ** tries, longestPause) * (0.5 + clock.random())));
     }
   }
 }

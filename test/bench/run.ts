@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { systemClock } from "../../src/ledger/clock.ts";
+import { systemClock } from "../../src/clock.ts";
 import { foldLedger } from "../../src/ledger/fold.ts";
 import { takeLease, type Lease } from "../../src/ledger/lease.ts";
 import type { LedgerEntry } from "../../src/ledger/record.ts";

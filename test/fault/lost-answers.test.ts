@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { migrationsIn } from "../../src/migrations/source.ts";
 import { up, type MigratorOptions } from "../../src/run/migrator.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 import { root, temporaryFolder } from "../support/project.ts";
@@ -38,7 +39,7 @@ async function run(dialect: Dialect, fateOf: Proxy["fate"]) {
   proxy.fate = fateOf;
   const options = async (endpoint: string): Promise<MigratorOptions> => ({
     target: await open({ kind: "rest", endpoint, apiKey, dialect }, { name: "test", folder: temporaryFolder() }),
-    folder: join(root, "migrations"),
+    migrations: migrationsIn(join(root, "migrations")),
     ledger: "_migrations",
     // Whoever took the lease without hearing of it has to wait for it; and yet long enough that it does not run out on a
     // slow machine, for who then loses the answer to taking it again has lost it.

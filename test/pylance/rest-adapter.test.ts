@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { migrationsIn } from "../../src/migrations/source.ts";
 import { plan, up, type MigratorOptions } from "../../src/run/migrator.ts";
 import { doctor } from "../../src/run/doctor.ts";
 import type { Target } from "../../src/targets/target.ts";
@@ -61,7 +62,7 @@ async function aTarget(endpoint: string): Promise<Target> {
 
 const options = (target: Target, folder: string): MigratorOptions => ({
   target,
-  folder,
+  migrations: migrationsIn(folder),
   ledger: "_migrations",
   lease: { duration: 2_000, patience: 60_000 },
 });

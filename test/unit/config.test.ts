@@ -203,10 +203,12 @@ test.each([
 
 test("a session's paths start at the configuration and its times are milliseconds", async () => {
   const folder = aFolder("deploy/migrate.config.mjs", "export default { leaseSeconds: 16.1, migrations: '../m' };\n");
+  mkdirSync(join(folder, "m"));
+  writeFileSync(join(folder, "m", "0001_first.mjs"), "export const up = [];\n");
   const { options, close } = await openSession({ folder, config: "deploy/migrate.config.mjs", waitSeconds: 3 });
   await close();
+  expect(options.migrations.list()).toMatchObject([{ path: join(folder, "m", "0001_first.mjs") }]);
   expect(options).toMatchObject({
-    folder: join(folder, "m"),
     ledger: "_migrations",
     // Whole: the ledger keeps it as an integer.
     lease: { duration: 16_100, patience: 3_000 },

@@ -1,5 +1,5 @@
 /** The ledger's small table on a service of the namespace dialect: merged into by key, read by queries. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "../../clock.ts";
 import type { Cell, Row } from "../../wire/rows.ts";
 import { insist } from "../insist.ts";
 import type { RecordShape, RecordTable } from "../target.ts";
@@ -59,7 +59,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
     const { rowsToIpc } = await import("../../wire/rows.ts");
     const bytes = rowsToIpc(columns, rows, key);
     const send = async () => parseInserted(await client.write("merge", name, { type: streamType, bytes }));
-    return await insist(send, verdictOf, sleep);
+    return await insist(send, verdictOf, systemClock);
   };
 
   return {
@@ -74,7 +74,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
           if (!(await client.exists(name))) throw error;
         }
       };
-      await insist(create, verdictOf, sleep);
+      await insist(create, verdictOf, systemClock);
     },
     all: async (names) => await query({ columns: names }),
     async last(order, names) {

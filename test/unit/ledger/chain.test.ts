@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { appliedHash } from "../../../src/ledger/applied-hash.ts";
 import { recordChain, type RecordChain } from "../../../src/ledger/chain.ts";
-import { systemClock } from "../../../src/ledger/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
 import { recordHash, type LedgerEntry, type LedgerRecord } from "../../../src/ledger/record.ts";
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { Runner } from "../../../src/ledger/chain.ts";
-import type { Clock } from "../../../src/ledger/clock.ts";
+import type { Clock } from "../../../src/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
 import type { Journal } from "../../../src/ledger/journal.ts";
 import { takeLease, waitForHolder, type Lease } from "../../../src/ledger/lease.ts";
@@ -27,6 +27,7 @@ function handClock() {
       await clock.pass(milliseconds);
       signal?.throwIfAborted();
     },
+    random: () => 0.5,
     every(period: number, work: () => void) {
       const timer = { due: steady + period, period, work };
       timers.push(timer);

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { isMigrateError, MigrateError } from "../../../src/errors.ts";
 import { recordChain, type Runner } from "../../../src/ledger/chain.ts";
-import { systemClock } from "../../../src/ledger/clock.ts";
+import { systemClock } from "../../../src/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
 import type { Journal } from "../../../src/ledger/journal.ts";
 import { takeLease } from "../../../src/ledger/lease.ts";
@@ -17,7 +17,7 @@ const ledger = "_migrations";
 /** Errors here are lost answers, and nobody has to wait. */
 const patient = {
   verdict: (error: unknown) => ({ kind: isMigrateError(error) ? "refused" : "unanswered" }) as const,
-  sleep: async () => {},
+  clock: { sleep: async () => {}, random: () => 0.5 },
 };
 const ann: Runner = { by: "ann", run: "run a", tool: "test" };
 const bob: Runner = { by: "bob", run: "run b", tool: "test" };

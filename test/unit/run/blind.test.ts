@@ -3,8 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { migrationsIn } from "../../../src/migrations/source.ts";
 import { isMigrateError, MigrateError } from "../../../src/errors.ts";
-import type { Clock } from "../../../src/ledger/clock.ts";
+import type { Clock } from "../../../src/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
 import { parseMarkerName } from "../../../src/ledger/marker-name.ts";
 import { byPlace } from "../../../src/ledger/record.ts";
@@ -70,6 +71,7 @@ function handClock() {
     wall: () => time,
     steady: () => time,
     sleep: async (milliseconds: number) => void (time += milliseconds),
+    random: () => 0.5,
     every: () => () => {},
   };
   return clock satisfies Clock;
@@ -191,7 +193,7 @@ function aWorld(folder = temporaryFolder(), describes = false) {
       },
       close: async () => {},
     };
-    return { target, folder, ledger, clock, lease: { duration, patience: 600_000 }, ...more };
+    return { target, migrations: migrationsIn(folder), ledger, clock, lease: { duration, patience: 600_000 }, ...more };
   }
 
   return {

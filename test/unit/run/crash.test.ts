@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { migrationsIn } from "../../../src/migrations/source.ts";
 import { isMigrateError, MigrateError } from "../../../src/errors.ts";
-import type { Clock } from "../../../src/ledger/clock.ts";
+import type { Clock } from "../../../src/clock.ts";
 import { history, status, up, type MigratorOptions } from "../../../src/run/migrator.ts";
 import { describeAction, type Action } from "../../../src/schema/action.ts";
 import { applyAction } from "../../support/fold.ts";
@@ -52,6 +53,7 @@ function handClock() {
     wall: () => time,
     steady: () => time,
     sleep: async (milliseconds: number) => void (time += milliseconds),
+    random: () => 0.5,
     every: () => () => {},
   };
   return clock satisfies Clock;
@@ -134,7 +136,13 @@ function aDatabase(folder: string) {
       execute: mortal(target.execute),
       ledger: { kind: "rows", records: () => theirs },
     };
-    return { target: mine, folder, ledger: "_migrations", clock, lease: { duration, patience: 600_000 } };
+    return {
+      target: mine,
+      migrations: migrationsIn(folder),
+      ledger: "_migrations",
+      clock,
+      lease: { duration, patience: 600_000 },
+    };
   }
 
   return { aProcess, done, oversleep: () => clock.sleep(duration * 2), tables: () => database };

@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Clock } from "../../../src/ledger/clock.ts";
+import { migrationsIn } from "../../../src/migrations/source.ts";
+import type { Clock } from "../../../src/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
 import { takeLease, type Lease } from "../../../src/ledger/lease.ts";
 import type { LedgerRecord } from "../../../src/ledger/record.ts";
@@ -32,6 +33,7 @@ function leapingClock() {
       signal?.throwIfAborted();
       await clock.pass(milliseconds);
     },
+    random: () => 0.5,
     every(period: number, work: () => void) {
       const timer = { due: time + period, period, work };
       timers.push(timer);
@@ -144,6 +146,7 @@ function aWorld() {
     still: { ...clock, every: () => () => {} } satisfies Clock,
     change,
     sent,
+    folder,
     columns: (table: string) => database.get(table)?.columns.map(({ name }) => name),
     /** A migration file; its steps are plain data. */
     migration: (name: string, steps: readonly object[]) =>
@@ -152,7 +155,7 @@ function aWorld() {
       const run = `run ${++runs}`;
       return {
         target: aTarget(script),
-        folder,
+        migrations: migrationsIn(folder),
         ledger,
         clock,
         lease: { duration, patience: 600_000 },
@@ -483,7 +486,7 @@ test("a changed text with the same steps is noted by the next run that has somet
   const world = await aWorldWithT();
   world.migration("0001_create", [{ ...createT, columns: createT.columns }]);
   const spaced = JSON.stringify([createT], undefined, 2);
-  writeFileSync(join(world.runner().folder, "0001_create.mjs"), `export const up = ${spaced};\n`);
+  writeFileSync(join(world.folder, "0001_create.mjs"), `export const up = ${spaced};\n`);
   expect(await up(world.runner())).toEqual({ applied: 0, total: 1 });
   world.migration("0002_rename", [rename("a", "c")]);
   await up(world.runner());

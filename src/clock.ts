@@ -1,4 +1,4 @@
-/** Time, as the lease needs it; a simulator brings its own. */
+/** Time and chance, as a run needs them; a simulator brings its own. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Clock {
@@ -8,6 +8,8 @@ export interface Clock {
   steady(): number;
   /** Rejects when the signal is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+  /** From 0 up to 1: for pauses of runners that should not ask at the same instants. */
+  random(): number;
   /** Runs `work` again and again until the function that it gives is called. Does not keep a process alive. */
   every(milliseconds: number, work: () => void): () => void;
 }
@@ -16,6 +18,7 @@ export const systemClock: Clock = {
   wall: () => Date.now(),
   steady: () => performance.now(),
   sleep: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
+  random: () => Math.random(),
   every(milliseconds, work) {
     const timer = setInterval(work, milliseconds);
     timer.unref();
