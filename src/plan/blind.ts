@@ -6,6 +6,7 @@
 import type { Action, AlterColumnsAction } from "../schema/action.ts";
 import type { Alteration } from "../schema/alter.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
+import { currentPath, newNames } from "../schema/renames.ts";
 import { findColumn, type Table } from "../schema/table.ts";
 
 /** How to find out whether an action has run. */
@@ -83,18 +84,6 @@ export function followPath(path: Path, actions: readonly Action[]): Path {
   );
 }
 
-/** The new last names of renamed columns, by their path before. */
-function newNames(alterations: readonly Alteration[]): Map<string, string> {
-  return new Map(
-    alterations.flatMap(({ path, rename }) => (rename === undefined ? [] : [[formatPath(parsePath(path)), rename]])),
-  );
-}
-
 function currentText({ path }: Alteration, names: ReadonlyMap<string, string>): string {
   return formatPath(currentPath(parsePath(path), names));
-}
-
-/** Where a path leads once columns have their new names. */
-function currentPath(path: Path, names: ReadonlyMap<string, string>): Path {
-  return path.map((name, index) => names.get(formatPath(path.slice(0, index + 1))) ?? name);
 }

@@ -1,6 +1,5 @@
 /** What went wrong with a request, in words, and what it means. No secret gets into a message. */
 import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
-import type { Verdict } from "../target.ts";
 import type { Answer, Request } from "./http.ts";
 import type { Settings } from "./options.ts";
 import { withoutSecrets } from "./secrets.ts";
@@ -174,17 +173,6 @@ export function pauseAskedFor({ headers }: Pick<Answer, "headers">): number | un
 
 export function isWorthAnotherRead(status: number): boolean {
   return [429, 502, 503, 504].includes(status);
-}
-
-export function verdictOf(error: unknown): Verdict {
-  if (isMigrateError(error, "ERR_TARGET_UNREACHABLE")) return { kind: "unanswered" };
-  // Whatever else it is, nothing was sent.
-  if (!isMigrateError(error, "ERR_ANSWER")) return { kind: "refused" };
-  const { status, conflict, pause } = error.details;
-  if (conflict === true) return { kind: "conflict", pause };
-  // 408: the service gave up on a request that it may have begun.
-  const refused = status >= 300 && status < 500 && status !== 408;
-  return refused ? { kind: "refused" } : { kind: "unanswered", pause };
 }
 
 /** What a service said, without what everybody knows: which one it is. */

@@ -2,13 +2,14 @@
 import { systemClock } from "../../clock.ts";
 import type { Cell, Row } from "../../wire/rows.ts";
 import { insist } from "../insist.ts";
+import { lastRow } from "../last-row.ts";
 import type { RecordShape, RecordTable } from "../target.ts";
 import { streamType } from "../../wire/http-text.ts";
 import type { Client } from "./client.ts";
 import type { Answer } from "./http.ts";
 import { parseCount, parseInserted } from "./answers.ts";
 import { isMigrateError } from "../../errors.ts";
-import { verdictOf } from "./problems.ts";
+import { verdictOf } from "../verdict.ts";
 
 /** All rows; a number that every service takes. */
 const all = 2 ** 31 - 1;
@@ -83,7 +84,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
       if (row === undefined) return undefined;
       // A service that knows no order gives any row.
       const isLast = (await count(isAfter(order, row))) === 0;
-      return isLast ? row : lastOf((await query({ columns: wanted })) ?? [], order);
+      return isLast ? row : lastRow((await query({ columns: wanted })) ?? [], order);
     },
     count,
     insertIfAbsent: async (row) => (await merge([row])) === 1,
@@ -125,11 +126,4 @@ function isAfter(order: readonly string[], row: Row): string {
 
 function literal(cell: Cell | undefined): string {
   return typeof cell === "string" ? `'${cell.replaceAll("'", "''")}'` : String(cell ?? "NULL");
-}
-
-function lastOf(rows: readonly Row[], order: readonly string[]): Row | undefined {
-  return rows.reduce<Row | undefined>((last, row) => {
-    const differs = order.find((column) => last !== undefined && last[column] !== row[column]);
-    return last === undefined || (differs !== undefined && row[differs]! > last[differs]!) ? row : last;
-  }, undefined);
 }

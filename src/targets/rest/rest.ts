@@ -10,7 +10,8 @@ import { parseDescription, parseVersion } from "./answers.ts";
 import { jsonType, streamType } from "../../wire/http-text.ts";
 import { openClient, type Client } from "./client.ts";
 import { settingsOf, type options } from "./options.ts";
-import { explain, verdictOf } from "./problems.ts";
+import { verdictOf } from "../verdict.ts";
+import { explain } from "./problems.ts";
 import { restRecords } from "./records.ts";
 import { toWire, unwritable, type Vocabulary } from "./types.ts";
 

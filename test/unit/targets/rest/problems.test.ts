@@ -7,8 +7,8 @@ import {
   isWorthAnotherRead,
   pauseAskedFor,
   strangeAnswer,
-  verdictOf,
 } from "../../../../src/targets/rest/problems.ts";
+import { verdictOf } from "../../../../src/targets/verdict.ts";
 import { withoutSecrets } from "../../../../src/targets/rest/secrets.ts";
 import { options, settingsOf } from "../../../../src/targets/rest/options.ts";
 
