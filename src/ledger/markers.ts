@@ -26,9 +26,16 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   /** Who took an epoch can't be read, so a run remembers which ones it was told are its own. */
   const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
 
+  /** What each name says: whoever waits reads the same names again and again. */
+  const known = new Map<string, LedgerRecord | undefined>();
+  const recordOf = (name: string): LedgerRecord | undefined => {
+    if (!known.has(name)) known.set(name, parseMarkerName(ledger, name));
+    return known.get(name);
+  };
+
   const recordsIn = (all: readonly string[]): readonly LedgerRecord[] =>
     all.flatMap((name) => {
-      const record = parseMarkerName(ledger, name);
+      const record = recordOf(name);
       return record === undefined ? [] : [{ ...record, ...own.get(record.epoch) }];
     });
 
