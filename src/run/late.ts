@@ -38,7 +38,8 @@ export async function lookAtLate(calls: readonly LateCall[], looking: Looking): 
     const at = done.findIndex(({ version, number }) => version === late.version && number === late.action);
     const call = done[at]?.action;
     // What the ledger does not know as done is in doubt, and found out about before it is done.
-    if (call === undefined && !isDone(state.migrations.get(late.version), late.action)) continue;
+    const isPlanned = plan.migrations.some(({ migration, doubtful }) => doubtful && migration.version === late.version);
+    if (call === undefined && !isPlanned && !isDone(state.migrations.get(late.version), late.action)) continue;
     looked.push(late);
     if (call === undefined) continue;
     await lease.check();
