@@ -1,0 +1,143 @@
+/**
+ * A target in memory, for simulations: it answers as the embedded engine or a table service does, over a way that may
+ * lose, delay and reorder requests and answers. Nothing stays when the process ends, so no configuration can name it.
+ */
+import { systemClock, type Clock } from "../../clock.ts";
+import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
+import type { Action } from "../../schema/action.ts";
+import { insist } from "../insist.ts";
+import type { Capabilities, Sight, Target, Verdict } from "../target.ts";
+import { verdictOf } from "../verdict.ts";
+import { memoryRecords } from "./records.ts";
+import type { MemoryTables } from "./tables.ts";
+
+/** As which target it answers. */
+export const models = ["embedded", "namespace", "service"] as const;
+export type Model = (typeof models)[number];
+
+/** Something asked of the tables. */
+export interface Request<Result> {
+  /** In words, for a trace. */
+  readonly what: string;
+  /** The action that it carries out. */
+  readonly action?: Action | undefined;
+  /** It reaches the tables, and gives what ends it there: in between others may come. */
+  readonly arrive: () => () => Result;
+}
+
+/** Carries a request to the tables and the answer back, or an error. */
+export type Carry = <Result>(request: Request<Result>) => Promise<Result>;
+
+export interface MemoryOptions {
+  readonly name: string;
+  readonly model: Model;
+  readonly tables: MemoryTables;
+  /** At once by default. */
+  readonly carry?: Carry | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+const abilities: Record<Model, Pick<Capabilities, "describes" | "fences">> = {
+  embedded: { describes: true, fences: true },
+  namespace: { describes: true, fences: false },
+  service: { describes: false, fences: false },
+};
+
+export function memoryTarget({
+  name,
+  model,
+  tables,
+  carry = async ({ arrive }) => arrive()(),
+  clock = systemClock,
+}: MemoryOptions): Target {
+  const { describes, fences } = abilities[model];
+  const answer = (status: number, request: string, problem: string, conflict?: boolean) =>
+    new MigrateError("ERR_ANSWER", { target: name, request, status, problem, conflict });
+
+  /** Gives what is there when it arrives; asked again while there is no answer. */
+  const read = async <Result>(what: string, result: () => Result): Promise<Result> => {
+    const arrive = () => {
+      const found = result();
+      return () => found;
+    };
+    try {
+      return await insist(() => carry({ what, arrive }), verdictOf, clock);
+    } catch (cause) {
+      if (isMigrateError(cause)) throw cause;
+      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: firstLine(cause) }, { cause });
+    }
+  };
+
+  /** Made once, against what was there when it began or, with a fence, when it was looked at. */
+  const write = async (action: Action, what: string, change: () => void, seen?: number): Promise<void> =>
+    await carry({
+      what,
+      action,
+      arrive() {
+        const began = seen ?? tables.get(action.table)?.version;
+        return () => {
+          const { version } = tables.get(action.table) ?? {};
+          if (version !== began) throw answer(409, what, "the table has changed meanwhile", true);
+          change();
+        };
+      },
+    });
+
+  const listTables = () => read("list tables", () => tables.names());
+
+  return {
+    name,
+    capabilities: { actions: { createTable: true, alterColumns: true }, describes, fences },
+    listTables,
+    look: (table) =>
+      read(`look at ${table}`, (): Sight | undefined => {
+        const found = tables.get(table);
+        if (found === undefined) return undefined;
+        return describes
+          ? { table: { columns: found.columns }, version: found.version }
+          : { table: { columns: [] }, version: undefined };
+      }),
+    async execute(action, seen) {
+      switch (action.kind) {
+        case "createTable": {
+          const what = `create ${action.table}`;
+          await write(action, what, () => {
+            if (!tables.create(action.table, action.columns)) throw answer(400, what, "it exists already");
+          });
+          return describes ? 1 : undefined;
+        }
+        case "alterColumns": {
+          const what = `alter ${action.table}`;
+          const change = () => {
+            try {
+              tables.alter(action.table, action.alterations);
+            } catch (cause) {
+              throw answer(400, what, (cause as Error).message);
+            }
+          };
+          await write(action, what, change, fences ? seen?.version : undefined);
+          return describes ? tables.get(action.table)?.version : undefined;
+        }
+      }
+    },
+    verdict: fences ? engineVerdict : verdictOf,
+    explain: (error) => (isMigrateError(error, "ERR_ANSWER") ? error.details.problem : (error as Error).message),
+    ledger: describes
+      ? { kind: "rows", records: (shape) => memoryRecords({ tables, carry, clock, isService: !fences }, shape) }
+      : {
+          kind: "markers",
+          create: (marker, columns, row) =>
+            carry({
+              what: `create ${marker}`,
+              arrive: () => () => tables.create(marker, columns, [row]),
+            }),
+        },
+    discard: async (table) => tables.drop(table),
+    close: async () => {},
+  };
+}
+
+/** The embedded engine knows no answer that got lost. */
+function engineVerdict(error: unknown): Verdict {
+  return { kind: isMigrateError(error, "ERR_ANSWER") && error.details.conflict === true ? "conflict" : "refused" };
+}

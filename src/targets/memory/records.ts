@@ -1,0 +1,53 @@
+/** The ledger's small table in memory. */
+import type { Clock } from "../../clock.ts";
+import type { Cell, Row } from "../../wire/rows.ts";
+import { insist } from "../insist.ts";
+import { lastRow } from "../last-row.ts";
+import type { RecordShape, RecordTable } from "../target.ts";
+import { verdictOf } from "../verdict.ts";
+import type { Carry } from "./memory.ts";
+import type { MemoryTables } from "./tables.ts";
+
+interface Home {
+  readonly tables: MemoryTables;
+  readonly carry: Carry;
+  readonly clock: Pick<Clock, "sleep" | "random">;
+  /** A service is asked again while there is no answer: it merges by key, so that a second time adds nothing. */
+  readonly isService: boolean;
+}
+
+export function memoryRecords(
+  { tables, carry, clock, isService }: Home,
+  { name, columns, key }: RecordShape,
+): RecordTable {
+  const ask = async <Result>(what: string, work: () => Result, again = isService): Promise<Result> => {
+    const send = () => carry({ what: `${what} ${name}`, arrive: () => work });
+    return again ? await insist(send, verdictOf, clock) : await send();
+  };
+  /** How many of them were not there. */
+  const merge = (rows: readonly Row[]): number => {
+    const known = new Set(tables.get(name)?.rows.map((row) => row[key]));
+    const absent = rows.filter((row) => !known.has(row[key]!));
+    if (absent.length > 0) tables.append(name, absent);
+    return absent.length;
+  };
+  return {
+    create: () => ask("create", () => void tables.create(name, columns)),
+    all: () => ask("read", () => tables.get(name)?.rows, true),
+    async last(order, names) {
+      const row = await ask("read the end of", () => lastRow(tables.get(name)?.rows ?? [], order), true);
+      return row && Object.fromEntries(names.map((column) => [column, row[column] ?? null]));
+    },
+    count: (predicate) => ask("count in", () => (tables.get(name)?.rows ?? []).filter(holds(predicate)).length, true),
+    insertIfAbsent: async (row) => (await ask("merge into", () => merge([row]))) === 1,
+    insert: (rows) => ask("append to", () => (isService ? void merge(rows) : tables.append(name, rows))),
+    tend: async () => {},
+  };
+}
+
+/** As much of SQL as a ledger asks: a column against a value. */
+function holds(predicate: string): (row: Row) => boolean {
+  const [, column = "", sign, text = ""] = /^(\w+) (=|>) (.+)$/.exec(predicate) ?? [];
+  const value: Cell = text.startsWith("'") ? text.slice(1, -1) : Number(text);
+  return (row) => (sign === "=" ? row[column] === value : row[column]! > value);
+}
