@@ -6,6 +6,7 @@ import { lintCommand } from "./lint.ts";
 import { newCommand } from "./new.ts";
 import { planCommand } from "./plan.ts";
 import { serveCommand } from "./serve.ts";
+import { simulateCommand } from "./simulate.ts";
 import { statusCommand } from "./status.ts";
 import { upCommand } from "./up.ts";
 
@@ -18,4 +19,5 @@ export const commands: readonly Command[] = [
   newCommand,
   serveCommand,
   doctorCommand,
+  simulateCommand,
 ];

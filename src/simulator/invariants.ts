@@ -1,0 +1,135 @@
+/** What has to hold, whatever happened. Each check gives what is wrong, in words, or undefined. */
+import { isMigrateError, type ErrorCode } from "../errors.ts";
+import { ledgerRows, ledgerState } from "./ledger-view.ts";
+import { textOf } from "./reference.ts";
+import { isLedger, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
+import { calm } from "./weather.ts";
+
+/** How a run may end that met with trouble. */
+const expected: readonly ErrorCode[] = [
+  "ERR_LEASE_HELD",
+  "ERR_LEASE_LOST",
+  "ERR_ACTED_LATE",
+  "ERR_TARGET_UNREACHABLE",
+  "ERR_ANSWER",
+  "ERR_LEDGER_UNREADABLE",
+  "ERR_LEDGER_UNWRITABLE",
+  "ERR_STEP_FAILED",
+  "ERR_INTERRUPTED",
+  "ERR_MIGRATION_MISSING",
+];
+/** What says that a table is not as it should be. */
+const alarms: readonly ErrorCode[] = ["ERR_DRIFT", "ERR_TABLE_CHANGED", "ERR_UNEXPECTED_RESULT"];
+
+/** Nobody waits for ever, and who fails has a reason. */
+export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined {
+  const { machine, trouble, weather, ended, files, patience } = run;
+  if (ended === undefined) return machine.isAlive() ? `${machine.name} waits for ever` : undefined;
+  if (!("error" in ended)) return undefined;
+  const { error } = ended;
+  const isOneOf = (codes: readonly ErrorCode[]) => codes.some((code) => isMigrateError(error, code));
+  const said = `${machine.name} ends with ${wordsOf(error)}`;
+  if (isOneOf(alarms)) return scene.late.length > 0 ? undefined : `${said}, and nobody had acted late`;
+  if (!isOneOf(expected)) return said;
+  if (isOneOf(["ERR_MIGRATION_MISSING"]) && files === scene.migrations.length) return said;
+  if (isOneOf(["ERR_LEASE_HELD"]) && patience > 10 * scene.lease && scene.weather === calm) return said;
+  const hadTrouble = weather !== calm && Object.values(weather).some((probability) => probability > 0);
+  const isHarmless = isOneOf(["ERR_LEASE_HELD", "ERR_MIGRATION_MISSING"]);
+  const data = isOneOf(["ERR_STEP_FAILED"]) && scene.refused.size > 0;
+  if (!hadTrouble && trouble.mishaps.length === 0 && !isHarmless && !data)
+    return `${said}, without any trouble of its own`;
+  return undefined;
+}
+
+/** Who acted after somebody else had taken over says so, where nothing else would have refused it. */
+export function checkLateness({ late, tables, model, runs }: Scene): string | undefined {
+  if (model === "embedded") return undefined;
+  const said = new Set(ledgerRows(tables).flatMap(({ event, run }) => (event === "late" ? [run] : [])));
+  const silent = late.find(({ sender, arrivedInTime }) => {
+    const run = runs.find(({ machine }) => machine === sender);
+    const ended = run?.ended;
+    const wasKilled = ended === undefined;
+    const confessed = ended !== undefined && "error" in ended && isMigrateError(ended.error, "ERR_ACTED_LATE");
+    return !arrivedInTime && !wasKilled && !confessed && !said.has(sender.name);
+  });
+  return silent && `${silent.sender.name} acted after somebody else had taken over, and did not say so`;
+}
+
+/** Late calls of which nobody could say anything: who made them was killed. A service has no way to refuse them. */
+export function unsaid({ late, runs, model }: Scene): boolean {
+  return (
+    model !== "embedded" &&
+    late.some(
+      ({ sender, arrivedInTime }) =>
+        !arrivedInTime && runs.find(({ machine }) => machine === sender)?.ended === undefined,
+    )
+  );
+}
+
+/** The ledger is behind by no more than what is in doubt, and an epoch is one run's. */
+export async function checkAfterTrouble(scene: Scene): Promise<string | undefined> {
+  const { tables, model, reference } = scene;
+  const owners = new Map<unknown, unknown>();
+  for (const { epoch, run } of ledgerRows(tables)) {
+    if (owners.has(epoch) && owners.get(epoch) !== run)
+      return `${String(run)} and ${String(owners.get(epoch))} both wrote in epoch ${String(epoch)}`;
+    owners.set(epoch, run);
+  }
+  if (wasLate(scene) || mayHaveBeenLate(scene)) return undefined;
+  const { migrations } = await ledgerState(tables, model);
+  const isDone = ({ version, number }: (typeof reference.actions)[number]) => {
+    const known = migrations.get(version);
+    return known !== undefined && (known.status === "applied" || known.step >= number);
+  };
+  const recorded = reference.actions.findIndex((action) => !isDone(action));
+  const least = recorded === -1 ? reference.actions.length : recorded;
+  const begun = reference.actions[least];
+  const { effects } = textOf(tables, (name) => !isLedger(name));
+  for (let count = least; count <= reference.actions.length; count++) {
+    if (reference.after(count).effects === effects) return undefined;
+    // Beyond what is recorded: one action where each has its record, otherwise those of one migration.
+    const isLast = model === "service" ? count > least : reference.actions[count]?.version !== begun?.version;
+    if (isLast) break;
+  }
+  return `the tables are not what the ledger says, which is ${least} actions, nor what is in doubt beyond it`;
+}
+
+/** Whether what was done too late has done harm that runs say, or of which nobody could know. Nothing more can be asked for. */
+export function isHarmed(scene: Scene, { ended }: SimulatedRun): boolean {
+  if (!wasLate(scene) || ended === undefined || !("error" in ended)) return false;
+  return unsaid(scene) || alarms.some((code) => isMigrateError(ended.error, code));
+}
+
+function wasLate({ late }: Scene): boolean {
+  return late.some(({ arrivedInTime }) => !arrivedInTime);
+}
+
+/** Whether a run says that it may have acted late: then types and nullability are put back blindly, be they right or wrong. */
+function mayHaveBeenLate({ tables }: Scene): boolean {
+  return ledgerRows(tables).some(({ event }) => event === "late");
+}
+
+/** A run that meets with no trouble ends with everything applied once, or with what the data stands in the way of. */
+export function checkAtEnd(
+  scene: Scene,
+  { ended, machine }: SimulatedRun,
+  standsInTheWay: boolean,
+): string | undefined {
+  const { tables, reference, refused, migrations } = scene;
+  if (ended === undefined) return `${machine.name} waits for ever`;
+  if ("error" in ended) {
+    if (standsInTheWay && isMigrateError(ended.error, "ERR_STEP_FAILED")) return undefined;
+    return `${machine.name} ends with ${wordsOf(ended.error)}`;
+  }
+  if (standsInTheWay && refused.size > 0 && !wasLate(scene))
+    return `${machine.name} ends well, though the data stands in its way`;
+  if (ended.result.total !== migrations.length)
+    return `${machine.name} says that ${ended.result.total} of ${migrations.length} are applied`;
+  if (unsaid(scene)) return undefined;
+  const found = textOf(tables, (name) => !isLedger(name));
+  const wanted = reference.after(reference.actions.length);
+  if (found.columns !== wanted.columns) return `the columns are not as they should be: ${found.columns}`;
+  if (!wasLate(scene) && !mayHaveBeenLate(scene) && found.effects !== wanted.effects)
+    return `a step took effect more than once: ${found.effects}`;
+  return undefined;
+}

@@ -1,0 +1,28 @@
+/** The ledger of a simulation as it is in the tables, whichever form it has. */
+import { systemClock } from "../clock.ts";
+import { foldLedger, type LedgerState } from "../ledger/fold.ts";
+import { journalOf } from "../ledger/journals.ts";
+import { memoryTarget, type Model } from "../targets/memory/memory.ts";
+import type { MemoryTables } from "../targets/memory/tables.ts";
+import type { Row } from "../wire/rows.ts";
+import { ledger } from "./scene.ts";
+
+/** All rows of records, in whatever order. */
+export function ledgerRows(tables: MemoryTables): readonly Row[] {
+  const table = tables.get(ledger);
+  if (table !== undefined) return table.rows;
+  return tables.names().flatMap((name) => (name.startsWith(`${ledger}.`) ? tables.get(name)!.rows : []));
+}
+
+/** The run that has taken the newest epoch, whether it has ended it or not. */
+export function ownerOf(tables: MemoryTables): string | undefined {
+  let newest: Row | undefined;
+  for (const row of ledgerRows(tables))
+    if (row.number === 0 && (newest === undefined || row.epoch! > newest.epoch!)) newest = row;
+  return newest?.run as string | undefined;
+}
+
+export async function ledgerState(tables: MemoryTables, model: Model): Promise<LedgerState> {
+  const target = memoryTarget({ name: model, model, tables });
+  return foldLedger(await journalOf(target, ledger, systemClock).read());
+}

@@ -1,0 +1,129 @@
+/** The way between a machine and the tables: requests and answers that get lost, take long, or come in another order. */
+import { MigrateError } from "../errors.ts";
+import type { Action } from "../schema/action.ts";
+import type { Carry, Model } from "../targets/memory/memory.ts";
+import type { Chance } from "./chance.ts";
+import type { Machine } from "./machine.ts";
+import type { Watcher } from "./watcher.ts";
+import type { World } from "./world.ts";
+
+/** How likely each trouble is, for one request. */
+export interface Weather {
+  /** The request never reaches the tables. */
+  readonly lost: number;
+  /** They act, and the answer never reaches the machine. */
+  readonly answerLost: number;
+  /** Throttled: 429, with a pause. */
+  readonly throttled: number;
+  /** Refused because another writer came first, though none did. */
+  readonly conflict: number;
+  /** 5xx, before or after acting. */
+  readonly failing: number;
+  /** The way there, the work there or the way back takes long. */
+  readonly slow: number;
+}
+
+export interface NetworkOptions {
+  readonly world: World;
+  readonly chance: Chance;
+  readonly model: Model;
+  readonly weather: Weather;
+  /** Milliseconds of the lease, by which what is long is measured. */
+  readonly lease: number;
+  /** Milliseconds after which a machine no longer waits for an answer. */
+  readonly limit: number;
+  /** Whether the data stands in an action's way. */
+  readonly refuses: (action: Action) => boolean;
+  /** Told of each action that reaches the tables, and of who sent it. */
+  readonly arrived: (action: Action, sender: Machine) => Call;
+  readonly watcher: Watcher;
+}
+
+/** What becomes of an action that has reached the tables. */
+export interface Call {
+  done(): void;
+}
+
+export function carryFor(machine: Machine, options: NetworkOptions): Carry {
+  const { world, chance, model, weather, lease, limit, refuses, arrived, watcher } = options;
+  const { tell, count } = watcher;
+  const troubled = (trouble: Exclude<keyof Weather, "slow">) => {
+    const happens = chance.happens(weather[trouble]);
+    if (happens) count(trouble);
+    return happens;
+  };
+  const isEmbedded = model === "embedded";
+  const leg = () => (chance.happens(weather.slow) ? chance.between(0, lease / 4) : chance.between(0.1, 10));
+  const work = (action: Action | undefined) =>
+    // A retype rewrites its column, which may take longer than a lease, and than anybody waits for it.
+    chance.happens(weather.slow)
+      ? chance.between(0, action === undefined ? lease : lease * 3)
+      : chance.between(0.1, 20);
+  const unanswered = (what: string) =>
+    isEmbedded
+      ? new Error(`input/output error: ${what}`)
+      : new MigrateError("ERR_TARGET_UNREACHABLE", { target: machine.name, problem: `no answer to: ${what}` });
+  const answered = (status: number, what: string, problem: string, more: { conflict?: boolean; pause?: number } = {}) =>
+    new MigrateError("ERR_ANSWER", { target: machine.name, request: what, status, problem, ...more });
+
+  const failed = (what: string, when: string) =>
+    isEmbedded ? new Error(`panicked ${when}: ${what}`) : answered(500, what, when);
+  // An engine in the same process stands still with it, and dies with it.
+  const here = isEmbedded ? machine.hear : (work: () => void) => work();
+
+  return <Result>({ what, action, arrive }: Parameters<Carry>[0]) =>
+    new Promise<Result>((resolve, reject) => {
+      let settled = false;
+      const hear = (settle: () => void, said: string) =>
+        machine.hear(() => {
+          if (settled) return;
+          settled = true;
+          tell(() => `${machine.name} <- ${what}: ${said}`);
+          settle();
+        });
+      const fail = (error: Error, delay: number) => world.after(delay, () => hear(() => reject(error), error.message));
+
+      const send = () => {
+        tell(() => `${machine.name} -> ${what}`);
+        // An engine in the same process always ends its call.
+        if (!isEmbedded) fail(unanswered(what), limit);
+        if (troubled("lost")) {
+          // Cut at once, or never heard of again.
+          if (isEmbedded || chance.happens(0.7)) fail(unanswered(what), leg());
+          return;
+        }
+        world.after(leg(), reach);
+      };
+      const reach = () => {
+        if (!isEmbedded && troubled("throttled"))
+          return fail(answered(429, what, "slow down", { conflict: true, pause: chance.between(0, 2_000) }), leg());
+        if (action !== undefined && troubled("conflict"))
+          return fail(answered(409, what, "another writer came first", { conflict: true }), leg());
+        const failing = troubled("failing");
+        if (failing && chance.happens(0.5)) return fail(failed(what, "before it acted"), leg());
+        if (action !== undefined && refuses(action))
+          return fail(answered(400, what, "the data stands in its way"), leg());
+        const call = action && arrived(action, machine);
+        const end = (arrive as () => () => Result)();
+        world.after(work(action), () => here(() => finish(end, call, failing)));
+      };
+      const finish = (end: () => Result, call: Call | undefined, failing: boolean) => {
+        let result: Result;
+        try {
+          result = end();
+        } catch (error) {
+          return fail(error as Error, leg());
+        }
+        tell(() => `   ${machine.name}: ${what} is done`);
+        call?.done();
+        if (failing) return fail(failed(what, "after it acted"), leg());
+        if (troubled("answerLost")) {
+          if (isEmbedded || chance.happens(0.7)) fail(unanswered(what), leg());
+          return;
+        }
+        world.after(leg(), () => hear(() => resolve(result), "ok"));
+      };
+      // It may be stopped between the decision and the call.
+      world.after(0, () => machine.hear(send, action !== undefined));
+    });
+}

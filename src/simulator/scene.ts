@@ -1,0 +1,61 @@
+/** All that one schedule is made of. */
+import { isMigrateError } from "../errors.ts";
+import type { Migration } from "../migrations/load.ts";
+import type { UpResult } from "../run/migrator.ts";
+import type { Model } from "../targets/memory/memory.ts";
+import type { MemoryTables } from "../targets/memory/tables.ts";
+import type { Chance } from "./chance.ts";
+import type { Machine, Trouble } from "./machine.ts";
+import type { Weather } from "./network.ts";
+import type { Reference } from "./reference.ts";
+import type { Watcher } from "./watcher.ts";
+import type { World } from "./world.ts";
+
+export const ledger = "_migrations";
+
+/** What a schedule is about. */
+export interface Scenario {
+  readonly model: Model;
+  readonly migrations: readonly Migration[];
+}
+
+export interface Scene extends Scenario {
+  readonly world: World;
+  readonly chance: Chance;
+  readonly tables: MemoryTables;
+  readonly reference: Reference;
+  readonly weather: Weather;
+  /** Milliseconds. */
+  readonly lease: number;
+  /** Actions that the data stands in the way of. */
+  readonly refused: Set<string>;
+  readonly runs: SimulatedRun[];
+  /** Actions that took effect after somebody else had taken the lease. */
+  readonly late: LateEffect[];
+  readonly watcher: Watcher;
+}
+
+export interface SimulatedRun {
+  readonly machine: Machine;
+  readonly trouble: Trouble;
+  readonly weather: Weather;
+  /** How many of the migrations it has files of. */
+  readonly files: number;
+  readonly patience: number;
+  /** Undefined while it runs, and for ever when it was killed. */
+  ended: { readonly result: UpResult } | { readonly error: unknown } | undefined;
+}
+
+export interface LateEffect {
+  readonly sender: Machine;
+  /** Whether it reached the tables before somebody else had taken over. */
+  readonly arrivedInTime: boolean;
+}
+
+export function isLedger(table: string): boolean {
+  return table === ledger || table.startsWith(`${ledger}.`);
+}
+
+export function wordsOf(error: unknown): string {
+  return isMigrateError(error) ? `${error.code}: ${error.message}` : String((error as Error)?.stack ?? error);
+}

@@ -1,0 +1,196 @@
+/** One schedule: some runs at once on machines that meet with trouble, then runs that meet with none, and what has to hold. */
+import type { MigrationFile } from "../migrations/files.ts";
+import type { Migration } from "../migrations/load.ts";
+import type { MigrationSource } from "../migrations/source.ts";
+import { up } from "../run/migrator.ts";
+import type { Action } from "../schema/action.ts";
+import { memoryTarget } from "../targets/memory/memory.ts";
+import { memoryTables, type Effects } from "../targets/memory/tables.ts";
+import { chanceOf, type Chance } from "./chance.ts";
+import { checkAfterTrouble, checkAtEnd, checkEnding, checkLateness, isHarmed } from "./invariants.ts";
+import { ownerOf } from "./ledger-view.ts";
+import { aMachine, type Machine, type Trouble } from "./machine.ts";
+import { carryFor } from "./network.ts";
+import { referenceOf } from "./reference.ts";
+import { isLedger, ledger, wordsOf, type Scenario, type Scene, type SimulatedRun } from "./scene.ts";
+import { calm, drawTrouble, drawWeather } from "./weather.ts";
+import { blind, type Watcher } from "./watcher.ts";
+import { aWorld } from "./world.ts";
+
+/** What does not hold, in words, or undefined. */
+export async function runSchedule(
+  seed: number,
+  scenario: (chance: Chance) => Scenario,
+  watcher: Watcher = blind,
+): Promise<string | undefined> {
+  const scene = aScene(seed, scenario, watcher);
+  const { chance, world, lease, migrations, refused, runs } = scene;
+  // A database that has a history: trouble comes with what is new.
+  const old = chance.happens(0.3) ? chance.below(migrations.length) : 0;
+  const before = old === 0 ? undefined : await runCalmly(scene, "first run", old);
+  if (typeof before === "string") return before;
+  const count = chance.pick([1, 1, 2, 2, 3, 4, 5]);
+  for (let index = 0; index < count; index++) {
+    const files = chance.happens(0.85) ? migrations.length : Math.max(old, 1) + chance.below(migrations.length - old);
+    const patience = chance.pick([0, lease, 20 * lease, 20 * lease]);
+    const trouble = drawTrouble(chance, lease);
+    world.after(chance.happens(0.5) ? 0 : chance.between(0, 3 * lease), () =>
+      start(scene, { name: `run ${index + 1}`, files, patience, trouble, weather: scene.weather }),
+    );
+  }
+  writeBeside(scene);
+  if (!(await world.run())) return "somebody waits for ever: there is no end of asking";
+  for (const run of runs) {
+    const violation = checkEnding(scene, run);
+    if (violation !== undefined) return violation;
+  }
+  const violation = checkLateness(scene) ?? (await checkAfterTrouble(scene));
+  if (violation !== undefined) return violation;
+
+  for (const standsInTheWay of [true, false]) {
+    if (!standsInTheWay) refused.clear();
+    if (standsInTheWay && refused.size === 0) continue;
+    const found = await runCalmly(scene, standsInTheWay ? "run beside the data" : "last run");
+    if (typeof found === "string") return found;
+    if (isHarmed(scene, found)) return undefined;
+    const problem = checkAtEnd(scene, found, standsInTheWay);
+    if (problem !== undefined) return problem;
+  }
+  return await checkNothingPending(scene);
+}
+
+function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, count }: Watcher): Scene {
+  const chance = chanceOf(seed);
+  const world = aWorld();
+  const { model, migrations } = scenario(chance);
+  const reference = referenceOf(migrations, { describes: model !== "service" });
+  const canBeRefused = reference.actions.filter(
+    ({ action }) =>
+      action.kind === "alterColumns" &&
+      action.alterations.some(({ type, nullable }) => type !== undefined || nullable === false),
+  );
+  const refused = new Set<string>();
+  if (canBeRefused.length > 0 && chance.happens(0.15)) refused.add(JSON.stringify(chance.pick(canBeRefused).action));
+  return {
+    model,
+    migrations,
+    world,
+    chance,
+    tables: memoryTables(),
+    reference,
+    weather: drawWeather(chance),
+    lease: chance.pick([1_000, 3_000]),
+    refused,
+    runs: [],
+    late: [],
+    watcher: { count, tell: (what) => tell(() => `${(world.now() / 1_000).toFixed(3)} ${what()}`) },
+  };
+}
+
+interface Start extends Pick<SimulatedRun, "files" | "patience" | "trouble" | "weather"> {
+  readonly name: string;
+}
+
+const untroubled: Trouble = { mishaps: [], clockStops: false, offset: 0 };
+
+function start(scene: Scene, { name, files, patience, trouble, weather }: Start): SimulatedRun {
+  const { world, chance, tables, model, lease, watcher } = scene;
+  const { tell } = watcher;
+  watcher.count("run");
+  const machine = aMachine(name, world, chance, trouble, watcher);
+  const run: SimulatedRun = { machine, trouble, weather, files, patience, ended: undefined };
+  scene.runs.push(run);
+  const carry = carryFor(machine, {
+    world,
+    chance,
+    model,
+    weather,
+    lease,
+    limit: weather.slow > 0 ? lease * chance.pick([0.5, 1, 10]) : lease * 10,
+    refuses: (action) => scene.refused.has(JSON.stringify(action)),
+    arrived: (action, sender) => watch(scene, action, sender),
+    watcher,
+  });
+  const target = memoryTarget({ name: model, model, tables, carry, clock: machine.clock });
+  up({
+    target,
+    migrations: sourceOf(scene.migrations.slice(0, files)),
+    ledger,
+    lease: { duration: lease, patience },
+    clock: machine.clock,
+    runner: { by: name, run: name, tool: "simulator" },
+    signal: machine.signal,
+    emit: (event) => tell(() => `   ${name}: ${JSON.stringify(event)}`),
+  }).then(
+    (result) => end(run, { result }, tell),
+    (error: unknown) => end(run, { error }, tell),
+  );
+  return run;
+}
+
+function end(run: SimulatedRun, ended: NonNullable<SimulatedRun["ended"]>, tell: Watcher["tell"]): void {
+  run.ended = ended;
+  run.machine.end();
+  const words = () =>
+    "error" in ended ? wordsOf(ended.error) : `applied ${ended.result.applied} of ${ended.result.total}`;
+  tell(() => `   ${run.machine.name} ends: ${words()}`);
+}
+
+/** Follows an action from when it reaches the tables to when it has taken effect. */
+function watch(scene: Scene, action: Action, sender: Machine) {
+  const { tables, late, watcher } = scene;
+  const effectsOf = (): Effects | undefined => tables.get(action.table)?.effects;
+  const before = effectsOf();
+  const inTime = ownerOf(tables) === sender.name;
+  return {
+    done() {
+      if (effectsOf() === before) return;
+      if (ownerOf(tables) === sender.name) return;
+      if (!inTime) watcher.count("late");
+      late.push({ sender, arrivedInTime: inTime });
+    },
+  };
+}
+
+/** Somebody else appends rows now and then, which makes versions. */
+function writeBeside({ chance, world, tables, lease }: Scene): void {
+  const times = chance.pick([0, 0, 0, 5, 20]);
+  for (let count = 0; count < times; count++)
+    world.after(chance.between(0, 6 * lease), () => {
+      const others = tables.names().filter((name) => !isLedger(name));
+      if (others.length > 0) tables.append(chance.pick(others), []);
+    });
+}
+
+async function runCalmly(scene: Scene, name: string, files = scene.migrations.length): Promise<SimulatedRun | string> {
+  const { lease, world } = scene;
+  const patience = 100 * lease;
+  const run = start(scene, { name, files, patience, trouble: untroubled, weather: calm });
+  if (!(await world.run()) || run.ended === undefined) return `${name} waits for ever`;
+  return run;
+}
+
+async function checkNothingPending(scene: Scene): Promise<string | undefined> {
+  const { tables } = scene;
+  const versions = () => JSON.stringify(tables.names().map((name) => [name, tables.get(name)!.version]));
+  const before = versions();
+  const run = await runCalmly(scene, "run with nothing to do");
+  if (typeof run === "string") return run;
+  const { ended } = run;
+  if (ended === undefined || "error" in ended || ended.result.applied !== 0)
+    return `a run with nothing to do ends otherwise: ${ended !== undefined && "error" in ended ? wordsOf(ended.error) : "it applied something"}`;
+  return versions() === before ? undefined : "a run with nothing to do has written something";
+}
+
+/** Migrations that are in memory. */
+export function sourceOf(migrations: readonly Migration[]): MigrationSource {
+  const byFile = new Map(migrations.map((migration) => [migration.file, migration]));
+  const files = migrations.map(({ version, name, file, path, textHash }): MigrationFile => ({
+    version,
+    name,
+    file,
+    path,
+    textHash,
+  }));
+  return { list: () => files, load: async ({ file }) => byFile.get(file)! };
+}

@@ -1,0 +1,40 @@
+/** How bad it gets in one schedule: drawn anew for each, from nothing at all to everything at once. */
+import type { Chance } from "./chance.ts";
+import type { Mishap, Trouble } from "./machine.ts";
+import type { Weather } from "./network.ts";
+
+export const calm: Weather = { lost: 0, answerLost: 0, throttled: 0, conflict: 0, failing: 0, slow: 0 };
+
+/** Most troubles are absent from most schedules: a few at a time are found in more places than all of them. */
+export function drawWeather(chance: Chance): Weather {
+  const some = () => chance.pick([0, 0, 0, 0.02, 0.1, 0.3]);
+  return { lost: some(), answerLost: some(), throttled: some(), conflict: some(), failing: some(), slow: some() };
+}
+
+/** What happens to one machine. */
+export function drawTrouble(chance: Chance, lease: number): Trouble {
+  return {
+    mishaps: Array.from({ length: chance.pick([0, 0, 1, 1, 1, 2, 3]) }, () => drawMishap(chance, lease)),
+    clockStops: chance.happens(0.3),
+    offset: chance.pick([0, 0, 3_600_000, -3_600_000]),
+  };
+}
+
+function drawMishap(chance: Chance, lease: number): Mishap {
+  const of = chance.pick(["things", "things", "actions"] as const);
+  const at = 1 + chance.below(of === "actions" ? 8 : chance.pick([20, 60, 200]));
+  const kind = chance.pick(["kill", "kill", "kill", "stop", "stop", "stop", "jump", "interrupt"] as const);
+  switch (kind) {
+    case "stop":
+      return {
+        at,
+        of,
+        kind,
+        milliseconds: lease * chance.pick([chance.between(0, 1), chance.between(1, 1.5), chance.between(1, 5)]),
+      };
+    case "jump":
+      return { at, of, kind, milliseconds: chance.pick([-1, 1]) * chance.pick([lease, 3_600_000]) };
+    default:
+      return { at, of, kind, milliseconds: 0 };
+  }
+}

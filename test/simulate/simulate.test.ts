@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import type { Chance } from "../../src/simulator/chance.ts";
+import { runSchedule } from "../../src/simulator/schedule.ts";
+import { simulate } from "../../src/simulator/simulate.ts";
+import { counted, type Counted } from "../../src/simulator/watcher.ts";
+import { aWorld } from "../../src/simulator/world.ts";
+import { models } from "../../src/targets/memory/memory.ts";
+import { drawHistory } from "./history.ts";
+
+const schedules = 3_000;
+const scenario = (chance: Chance) => ({ model: chance.pick(models), migrations: drawHistory(chance) });
+
+test(`whatever happens in ${schedules} schedules, everything holds`, { timeout: 300_000 }, async () => {
+  // Others than npm run simulate begins with.
+  const result = await simulate({ scenario, first: 5_000_001, schedules, mostViolations: 3 });
+  expect(result.violations).toEqual([]);
+  // And everything did happen.
+  const never = (Object.keys(counted) as readonly Counted[]).filter((what) => result.counts[what] === 0);
+  expect(never).toEqual([]);
+});
+
+test("a seed always draws the same schedule", async () => {
+  const traceOf = async (seed: number): Promise<readonly string[]> => {
+    const trace: string[] = [];
+    await runSchedule(seed, scenario, { tell: (what) => void trace.push(what()), count: () => {} });
+    return trace;
+  };
+  for (const seed of [1, 2, 3, 40, 500]) {
+    const trace = await traceOf(seed);
+    expect(trace.length).toBeGreaterThan(20);
+    expect(await traceOf(seed)).toEqual(trace);
+  }
+  expect(await traceOf(1)).not.toEqual(await traceOf(2));
+});
+
+test("what happens for ever is noticed", async () => {
+  const world = aWorld();
+  const again = () => world.after(1, again);
+  again();
+  expect(await world.run()).toBe(false);
+});
+
+test("what happens at different times happens in their order, and at the same time in that in which it was said", async () => {
+  const world = aWorld();
+  const happened: string[] = [];
+  for (const [at, name] of [
+    [5, "e"],
+    [1, "a"],
+    [3, "c"],
+    [1, "b"],
+    [3, "d"],
+  ] as const)
+    world.after(at, () => happened.push(`${name} at ${world.now()}`));
+  expect(await world.run()).toBe(true);
+  expect(happened).toEqual(["a at 1", "b at 1", "c at 3", "d at 3", "e at 5"]);
+});
