@@ -33,7 +33,8 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   if (!isOneOf(expected)) return said;
   if (isOneOf(["ERR_MIGRATION_MISSING"]) && files === scene.migrations.length) return said;
   if (isOneOf(["ERR_LEASE_HELD"]) && patience > 10 * scene.lease && scene.weather === calm) return said;
-  const hadTrouble = weather !== calm && Object.values(weather).some((probability) => probability > 0);
+  // An action may take long, which is no trouble: who is at work renews the lease.
+  const hadTrouble = Object.values({ ...weather, long: 0 }).some((probability) => probability > 0);
   const isHarmless = isOneOf(["ERR_LEASE_HELD", "ERR_MIGRATION_MISSING"]);
   const data = isOneOf(["ERR_STEP_FAILED"]) && scene.refused.size > 0;
   if (!hadTrouble && trouble.mishaps.length === 0 && !isHarmless && !data)

@@ -19,8 +19,10 @@ export interface Weather {
   readonly conflict: number;
   /** 5xx, before or after acting. */
   readonly failing: number;
-  /** The way there, the work there or the way back takes long. */
+  /** The way there, the work there or the way back takes up to a quarter of the lease. */
   readonly slow: number;
+  /** An action takes up to three leases, as a retype of a large table does. */
+  readonly long: number;
 }
 
 export interface NetworkOptions {
@@ -47,18 +49,17 @@ export interface Call {
 export function carryFor(machine: Machine, options: NetworkOptions): Carry {
   const { world, chance, model, weather, lease, limit, refuses, arrived, watcher } = options;
   const { tell, count } = watcher;
-  const troubled = (trouble: Exclude<keyof Weather, "slow">) => {
+  const troubled = (trouble: Exclude<keyof Weather, "slow" | "long">) => {
     const happens = chance.happens(weather[trouble]);
     if (happens) count(trouble);
     return happens;
   };
   const isEmbedded = model === "embedded";
   const leg = () => (chance.happens(weather.slow) ? chance.between(0, lease / 4) : chance.between(0.1, 10));
-  const work = (action: Action | undefined) =>
-    // A retype rewrites its column, which may take longer than a lease, and than anybody waits for it.
-    chance.happens(weather.slow)
-      ? chance.between(0, action === undefined ? lease : lease * 3)
-      : chance.between(0.1, 20);
+  const work = (action: Action | undefined) => {
+    if (action !== undefined && chance.happens(weather.long)) return chance.between(0, 3 * lease);
+    return chance.happens(weather.slow) ? chance.between(0, lease / 4) : chance.between(0.1, 20);
+  };
   const unanswered = (what: string) =>
     isEmbedded
       ? new Error(`input/output error: ${what}`)

@@ -106,6 +106,7 @@ function start(scene: Scene, { name, files, patience, trouble, weather }: Start)
     model,
     weather,
     lease,
+    // Some wait for less than an action takes, and then hear of it no more.
     limit: weather.slow > 0 ? lease * chance.pick([0.5, 1, 10]) : lease * 10,
     refuses: (action) => scene.refused.has(JSON.stringify(action)),
     arrived: (action, sender) => watch(scene, action, sender),

@@ -3,12 +3,20 @@ import type { Chance } from "./chance.ts";
 import type { Mishap, Trouble } from "./machine.ts";
 import type { Weather } from "./network.ts";
 
-export const calm: Weather = { lost: 0, answerLost: 0, throttled: 0, conflict: 0, failing: 0, slow: 0 };
+export const calm: Weather = { lost: 0, answerLost: 0, throttled: 0, conflict: 0, failing: 0, slow: 0, long: 0 };
 
 /** Most troubles are absent from most schedules: a few at a time are found in more places than all of them. */
 export function drawWeather(chance: Chance): Weather {
   const some = () => chance.pick([0, 0, 0, 0.02, 0.1, 0.3]);
-  return { lost: some(), answerLost: some(), throttled: some(), conflict: some(), failing: some(), slow: some() };
+  return {
+    lost: some(),
+    answerLost: some(),
+    throttled: some(),
+    conflict: some(),
+    failing: some(),
+    slow: some(),
+    long: some(),
+  };
 }
 
 /** What happens to one machine. */

@@ -2,7 +2,7 @@
  * `npm run simulate -- --schedules N` runs N schedules of random migrations, on every core, and ends with 1 when something
  * did not hold. `--seed S` shows one schedule happen.
  */
-import { fork } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -45,7 +45,11 @@ async function show(seed: number): Promise<void> {
 
 /** The part of one process. */
 async function work(send: (message: { done: number } | { result: SimulationResult }) => void): Promise<void> {
-  const result = await simulate({ scenario, first, schedules, mostViolations, progress: (done) => send({ done }) });
+  const controller = new AbortController();
+  process.on("message", () => controller.abort());
+  const { signal } = controller;
+  const progress = (done: number) => send({ done });
+  const result = await simulate({ scenario, first, schedules, mostViolations, signal, progress });
   send({ result });
   process.disconnect();
 }
@@ -58,6 +62,7 @@ async function share(): Promise<void> {
     console.error(`${sum.toLocaleString("en")} of ${schedules.toLocaleString("en")} schedules`);
   }, 30_000);
   const size = Math.ceil(schedules / jobs);
+  const children: ChildProcess[] = [];
   const parts = done.map(async (_, job) => {
     const begin = job * size;
     const args = { first: first + begin, schedules: Math.min(size, schedules - begin), violations: mostViolations };
@@ -65,10 +70,16 @@ async function share(): Promise<void> {
       fileURLToPath(import.meta.url),
       Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)]),
     );
+    children.push(child);
     return await new Promise<SimulationResult>((resolve, reject) => {
       child.on("message", (message: { done: number } | { result: SimulationResult }) => {
-        if ("done" in message) done[job] = message.done;
-        else resolve(message.result);
+        if ("done" in message) {
+          done[job] = message.done;
+          return;
+        }
+        resolve(message.result);
+        if (message.result.violations.length < mostViolations) return;
+        for (const other of children) if (other.connected) other.send("enough");
       });
       child.on("exit", (code) => reject(new Error(`a part ended with ${code}`)));
     });

@@ -1,0 +1,141 @@
+/** Bugs, each planted by one change of the source: the simulator has to find every one. */
+
+export interface PlantedBug {
+  readonly name: string;
+  /** Relative to src. */
+  readonly file: string;
+  /** Stands in the file once. */
+  readonly right: string;
+  readonly wrong: string;
+}
+
+const bug = (name: string, file: string, right: string, wrong: string): PlantedBug => ({ name, file, right, wrong });
+
+export const plantedBugs: readonly PlantedBug[] = [
+  bug(
+    "a lease is taken over by the wall clock, which may be set",
+    "ledger/lease.ts",
+    "if (asked - since.steady > silence) return true;",
+    "if (elapsed(clock, since) > silence) return true;",
+  ),
+  bug(
+    "a silent holder is waited for by half its lease",
+    "ledger/lease.ts",
+    "const silence = Math.max(duration, holder?.lease ?? 0);",
+    "const silence = Math.max(duration, holder?.lease ?? 0) / 2;",
+  ),
+  bug(
+    "a holder is sure of a lease that has run out",
+    "ledger/lease.ts",
+    'isSure: () => standing === "held" && !overdue(),',
+    'isSure: () => standing === "held" || duration > 0,',
+  ),
+  bug(
+    "a record that was written too late counts as a renewal",
+    "ledger/lease.ts",
+    "if (!overdue()) held = started;",
+    "held = started;",
+  ),
+  bug(
+    "nothing is renewed while an action takes long",
+    "ledger/lease.ts",
+    "if (elapsed(clock, held) >= duration / 3 && !overdue()) void inTurn(renew).catch(() => {});",
+    "",
+  ),
+  bug(
+    "an epoch whose answer was lost is taken for one's own",
+    "ledger/lease.ts",
+    "if (owner === undefined && failure !== undefined) throw failure;",
+    "if (failure !== undefined) return true;",
+  ),
+  bug(
+    "an epoch is taken by a plain append",
+    "ledger/rows.ts",
+    "return await table.insertIfAbsent(toRow(record));",
+    "await table.insert([toRow(record)]);\n        return true;",
+  ),
+  bug(
+    "whoever asks for an epoch believes that it is its own",
+    "ledger/markers.ts",
+    "if (won) own.set(epoch, { by, run });",
+    "own.set(epoch, { by, run });",
+  ),
+  bug(
+    "the number of a record that could not be written is used again",
+    "ledger/chain.ts",
+    "({ hash, last } = before);",
+    "({ hash, last } = before);\n        number -= entries.length;",
+  ),
+  bug(
+    "the ledger forgets what a dead holder was at",
+    "ledger/fold.ts",
+    "if (!released && next !== undefined) doubtful.add(next);",
+    "",
+  ),
+  bug(
+    "a table that comes back to a schema is not recorded before",
+    "plan/plan.ts",
+    "const recordFirst = index > 0 && (!describes || again);",
+    "const recordFirst = index > 0 && !describes;",
+  ),
+  bug(
+    "not every action has its record where tables can't be looked at",
+    "plan/plan.ts",
+    "const recordFirst = index > 0 && (!describes || again);",
+    "const recordFirst = index > 0 && describes && again;",
+  ),
+  bug(
+    "a swap is sent again though the first may have come through",
+    "run/act.ts",
+    'return failure?.kind !== "unanswered" || capabilities.fences || withoutSwaps(action).length === 1;',
+    'return failure?.kind !== "unanswered" || capabilities.fences || withoutSwaps(action).length > 0;',
+  ),
+  bug(
+    "the table is not looked at again before a second try",
+    "run/act.ts",
+    "if (sameTable(found?.table, after)) return { before: seen?.version, after: found?.version };",
+    "if (failure === undefined && sameTable(found?.table, after)) return { before: seen?.version, after: found?.version };",
+  ),
+  bug(
+    "a refusal is believed though the call before had no answer",
+    "run/act-blindly.ts",
+    'if (failure.kind === "refused" && inDoubt && (await hasRun(planned, acting))) return done;',
+    "",
+  ),
+  bug(
+    "what is in doubt is not asked about before it is sent",
+    "run/act-blindly.ts",
+    "if (inDoubt && (await hasRun(planned, acting))) return done;",
+    "",
+  ),
+  bug(
+    "an action is recorded before it is done",
+    "run/executor.ts",
+    "done++;\n  }",
+    'done++;\n    const ahead = planned.actions[index + 1];\n    if (ahead?.recordFirst === true) done++;\n    if (ahead?.recordFirst === true) await lease.record([{ event: "advanced", ...facts(), next: version }]);\n    if (ahead?.recordFirst === true) done--;\n  }',
+  ),
+  bug(
+    "what is in doubt is released as if it were known",
+    "run/executor.ts",
+    "await lease.release([failed], inDoubt ? version : undefined).catch(() => {});",
+    "await lease.release([failed]).catch(() => {});",
+  ),
+  bug(
+    "who acted late says nothing",
+    "run/attempt.ts",
+    "await confessLateness(failure, acting);",
+    "void confessLateness;",
+  ),
+  bug(
+    "what another run does meanwhile is taken for drift",
+    "run/planning.ts",
+    "if (sameRecord(head, input.state.head)) throw error;",
+    "throw error;",
+  ),
+  bug(
+    "nobody looks at the tables of late calls",
+    "run/late.ts",
+    "for (const late of calls) {",
+    "for (const late of [] as typeof calls) {",
+  ),
+];
