@@ -20,7 +20,8 @@ import type { Place } from "./place.ts";
 
 /** Private folders stand in here, where no client looks for tables. */
 export const privateFolder = ".lance-migrate";
-const abandonedAfter = 3_600_000;
+/** Longer than a clock is set wrong, as a rule: what is in use was made before it was set right. */
+const abandonedAfter = 24 * 3_600_000;
 
 type Prepare = (table: EngineTable) => Promise<void>;
 type Make = (db: Connection) => Promise<void>;
@@ -65,12 +66,13 @@ async function createInFolder(folder: string, name: string, make: Make): Promise
   if (existsSync(home) && readdirSync(home).length > 0) return false;
   const workshop = join(folder, privateFolder, randomUUID());
   mkdirSync(workshop, { recursive: true });
+  const made = statSync(workshop).mtimeMs;
   try {
     await makeIn({ uri: workshop }, make);
     return moveInto(join(workshop, `${name}.lance`), home);
   } finally {
     rmSync(workshop, { recursive: true, force: true });
-    removeAbandoned(join(folder, privateFolder));
+    removeAbandoned(join(folder, privateFolder), made);
   }
 }
 
@@ -114,12 +116,15 @@ function moveInto(from: string, to: string): boolean {
   }
 }
 
-/** A creator that was killed leaves its private folder; the next one clears it away, but never one that may be in use. */
-function removeAbandoned(folder: string): void {
+/**
+ * A creator that was killed leaves its private folder; the next one clears it away, but never one that may be in use. `now`
+ * is what the folder's own clock says: that of another machine may be hours ahead.
+ */
+function removeAbandoned(folder: string, now: number): void {
   try {
     for (const entry of readdirSync(folder)) {
       const path = join(folder, entry);
-      if (Date.now() - statSync(path).mtimeMs > abandonedAfter) rmSync(path, { recursive: true, force: true });
+      if (now - statSync(path).mtimeMs > abandonedAfter) rmSync(path, { recursive: true, force: true });
     }
     rmdirSync(folder);
   } catch {

@@ -1,4 +1,4 @@
-/** A running service on a folder of its own. */
+/** A running service, on a folder of its own or on a given one. */
 import { onTestFinished } from "vitest";
 import { startService } from "../../src/service/service.ts";
 import { temporaryFolder } from "./project.ts";
@@ -11,8 +11,7 @@ export interface Served {
   readonly data: string;
 }
 
-export async function aService(): Promise<Served> {
-  const data = temporaryFolder();
+export async function aService(data: string = temporaryFolder()): Promise<Served> {
   const { url, close } = await startService({ data, host: "127.0.0.1", port: 0, apiKey, log: () => {} });
   onTestFinished(close);
   return { url, data };

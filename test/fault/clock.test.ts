@@ -1,0 +1,104 @@
+/** A wall clock that is set while a run goes on: by hours, forward or back, at the holder of the lease or at one who waits. */
+import { mkdirSync, readdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { ledgerRows } from "../support/ledger-rows.ts";
+import { aProject, type Project } from "../support/project.ts";
+import { aService, apiKey } from "../support/service.ts";
+import { addRows, columnsOf, rowsOf } from "../support/tables.ts";
+
+const preload = fileURLToPath(new URL("jumping-clock.ts", import.meta.url));
+const leaseSeconds = 3;
+const hour = 3_600_000;
+/** An odd number, so that one more or less is seen. */
+const swaps = 21;
+
+const jumping = (by: number, more: Readonly<Record<string, string>> = {}) => ({
+  MIGRATE_API_KEY: apiKey,
+  NODE_OPTIONS: `--import=${preload}`,
+  CLOCK_JUMP: String(by),
+  ...more,
+});
+
+/** A project with a table of one row, and a migration of many swaps pending. */
+async function aSwapper(way: "embedded" | "namespace" | "service"): Promise<Project> {
+  const project = aProject();
+  const target =
+    way === "embedded"
+      ? { kind: "lance", uri: ".lancedb" }
+      : { kind: "rest", endpoint: (await aService(project.database)).url, dialect: way };
+  project.write(
+    "migrate.config.ts",
+    `export default { leaseSeconds: ${leaseSeconds}, targets: { here: ${JSON.stringify(target)} } };\n`,
+  );
+  project.migration("0001_people.ts", `m.createTable("people", { a: m.utf8(), b: m.utf8() })`);
+  expect(await project.migrate(["up"], { MIGRATE_API_KEY: apiKey })).toMatchObject({ code: 0 });
+  await addRows(project.database, "people", [{ a: "the first", b: "the second" }]);
+  const swap = `m.alterColumns("people", [{ path: "a", rename: "b" }, { path: "b", rename: "a" }]),\n`;
+  project.migration("0002_swaps.ts", swap.repeat(swaps));
+  return project;
+}
+
+/** Once the process has written something that contains these words. */
+function saying(words: string, { process }: ReturnType<Project["start"]>): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout!.on("data", (text: string) => {
+      if (text.includes(words)) resolve();
+    });
+    process.on("close", () => resolve());
+  });
+}
+
+const jumps = [
+  { who: "holder", by: 3 * hour },
+  { who: "holder", by: -3 * hour },
+  { who: "waiter", by: 3 * hour },
+  { who: "waiter", by: -3 * hour },
+] as const;
+
+test.each((["embedded", "namespace", "service"] as const).flatMap((way) => jumps.map((jump) => ({ way, ...jump }))))(
+  "$way: the clock of the $who jumps by $by ms, no lease is stolen and nobody waits for ever",
+  async ({ way, who, by }) => {
+    const project = await aSwapper(way);
+    const holder = project.start(["up", "--json"], jumping(by));
+    await saying('"done"', holder);
+    const waiter = project.start(["up", "--json"], jumping(by));
+    await saying('"waiting"', waiter);
+    (who === "holder" ? holder : waiter).process.kill("SIGUSR2");
+    const [held, waited] = await Promise.all([holder.finished, waiter.finished]);
+
+    expect(held, held.stderr).toMatchObject({ code: 0 });
+    // Whose clock says that hours have passed may have had patience enough.
+    expect(who === "waiter" && by > 0 ? [0, 5] : [0], waited.stderr).toContain(waited.code);
+    expect(waited.stdout).not.toContain('"takenOver"');
+    expect(waited.stdout).not.toContain('"applied":1');
+    expect(await rowsOf(project.database, "people")).toEqual([{ a: "the second", b: "the first" }]);
+    expect((await columnsOf(project.database, "people")).map((column) => column.split(":")[0])).toEqual(["b", "a"]);
+
+    const records = await ledgerRows(project.database);
+    const takers = records.filter(({ event }) => event === "taken").map((record) => record.by);
+    const released = records.filter(({ event }) => event === "released");
+    // The holder may take the next epoch itself, for it can't know that it has not slept.
+    expect(new Set(takers.slice(1)).size).toBe(1);
+    expect(released).toHaveLength(2);
+    const again = await project.migrate(["up"], { MIGRATE_API_KEY: apiKey });
+    expect(again).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+  },
+);
+
+test("a run whose clock is hours ahead leaves alone the private folders in which others make tables, and not abandoned ones", async () => {
+  const project = aProject();
+  const now = Date.now();
+  // The second was made before this machine's clock was set, or by one whose clock is behind.
+  const ages = { fresh: 0, "of hours ago": 3 * hour, abandoned: 48 * hour };
+  for (const [name, age] of Object.entries(ages)) {
+    const folder = join(project.database, ".lance-migrate", name);
+    mkdirSync(folder, { recursive: true });
+    utimesSync(folder, new Date(now - age), new Date(now - age));
+  }
+  project.migration("0001_people.ts", `m.createTable("people", { a: m.utf8() })`);
+  const ahead = jumping(3 * hour, { CLOCK_JUMPS_AT_ONCE: "1" });
+  expect(await project.migrate(["up"], ahead)).toMatchObject({ code: 0 });
+  expect(readdirSync(join(project.database, ".lance-migrate")).toSorted()).toEqual(["fresh", "of hours ago"]);
+});
