@@ -5,7 +5,17 @@
  * is done there and what is left.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Column } from "../schema/data-type.ts";
 import {
@@ -65,7 +75,12 @@ async function createInFolder(folder: string, name: string, make: Make): Promise
   const home = join(folder, `${name}.lance`);
   if (existsSync(home) && readdirSync(home).length > 0) return false;
   const workshop = join(folder, privateFolder, randomUUID());
-  mkdirSync(workshop, { recursive: true });
+  try {
+    mkdirSync(workshop, { recursive: true });
+  } catch (error) {
+    accessSync(folder, constants.W_OK); // of a read-only folder Node says that it does not exist
+    throw error;
+  }
   const made = statSync(workshop).mtimeMs;
   try {
     await makeIn({ uri: workshop }, make);

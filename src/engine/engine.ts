@@ -118,7 +118,7 @@ export function engineProblem(thrown: unknown): string {
   return line
     .replace(/,?\s*(Caused by: |location: Location).*/, "")
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
-    .replace(/^lance error: /, "")
+    .replace(/(GenericFailure, )?lance error: /g, "")
     .replace(/LanceError\((\w+)\): /g, "")
     .trim();
 }

@@ -3,7 +3,7 @@ import type { Column } from "../../schema/data-type.ts";
 import type { Cell, Row } from "../../wire/rows.ts";
 import type { RecordShape, RecordTable } from "../target.ts";
 import { createOnce } from "../../engine/create.ts";
-import { openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
+import { engineProblem, isEngineError, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import type { Place } from "../../engine/place.ts";
 
 /** Each append makes a file; more than this many cost every reader and writer more than merging them. */
@@ -37,17 +37,17 @@ export function lanceRecords({ connect, makeFolder, place }: Home, { name, colum
   }
 
   return {
-    async create() {
+    create: plainly(async () => {
       await makeFolder();
       await createOnce(place, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
-    },
-    async all(columns) {
+    }),
+    all: plainly(async (columns: readonly string[]) => {
       const table = await open();
       if (table === undefined) return undefined;
       const query = () => table.query().select([...columns]);
       return toRows(await patiently(() => query().toArrow()));
-    },
-    async last(order, columns) {
+    }),
+    last: plainly(async (order: readonly string[], columns: readonly string[]) => {
       const table = await open();
       if (table === undefined) return undefined;
       const ordering = order.map((columnName) => ({ columnName, ascending: false }));
@@ -60,29 +60,40 @@ export function lanceRecords({ connect, makeFolder, place }: Home, { name, colum
           .limit(1)
           .toArrow();
       return toRows(await patiently(query))[0];
-    },
-    async count(predicate) {
+    }),
+    count: plainly(async (predicate: string) => {
       const table = await open();
       return table === undefined ? 0 : await patiently(() => table.countRows(predicate));
-    },
-    async insertIfAbsent(row) {
+    }),
+    insertIfAbsent: plainly(async (row: Row) => {
       const table = await openToWrite();
       const result = await table
         .mergeInsert(key)
         .whenNotMatchedInsertAll()
         .execute([toEngine(row, columns)]);
       return result.numInsertedRows === 1;
-    },
-    async insert(rows) {
+    }),
+    insert: plainly(async (rows: readonly Row[]) => {
       const table = await openToWrite();
       await table.add(rows.map((row) => toEngine(row, columns)));
-    },
-    async tend() {
+    }),
+    tend: plainly(async () => {
       const table = await openToWrite();
       const { fragmentStats } = await table.stats();
       if (fragmentStats.numSmallFragments <= mostSmallFiles) return;
       await table.optimize({ cleanupOlderThan: new Date(Date.now() - versionsStay) });
-    },
+    }),
+  };
+}
+
+/** What the engine throws carries places in its source on the same line, and the ledger's sentences end with it. */
+function plainly<Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) {
+  return async (...args: Args): Promise<Result> => {
+    try {
+      return await work(...args);
+    } catch (cause) {
+      throw isEngineError(cause) ? new Error(engineProblem(cause), { cause }) : cause;
+    }
   };
 }
 

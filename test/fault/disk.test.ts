@@ -1,0 +1,154 @@
+/** A disk that fills up in the middle of a run, and one that is read-only: a tmpfs of its own, where one may be mounted. */
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, type TestContext } from "vitest";
+import { aProject, type Finished, type Project } from "../support/project.ts";
+import { apiKey } from "../support/service.ts";
+import { mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
+import { lancedb } from "../support/tables.ts";
+
+const rows = 500_000;
+const kilobyte = 1024;
+const key = { MIGRATE_API_KEY: apiKey };
+
+interface Scene {
+  readonly project: Project;
+  readonly disk: SmallDisk;
+}
+
+/** A project whose database, with a table of many rows, lies on a small disk; a test is skipped where there can be none. */
+async function aSmallScene({ skip }: TestContext, pending: string): Promise<Scene> {
+  const project = aProject();
+  mkdirSync(project.database);
+  const disk = mountSmallDisk(project.database, 64);
+  if (typeof disk === "string") {
+    console.log(`skipped: ${disk}`);
+    skip(disk);
+    throw new Error(disk);
+  }
+  project.write(
+    "migrate.config.ts",
+    `export default { leaseSeconds: 1, targets: { here: { kind: "lance", uri: ".lancedb" } } };\n`,
+  );
+  project.migration("0001_big.ts", `m.createTable("big", { id: m.int32().notNull() })`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const table = await (await lancedb.connect(project.database)).openTable("big");
+  await table.add(
+    lancedb.makeArrowTable(
+      Array.from({ length: rows }, (_, id) => ({ id })),
+      { schema: await table.schema() },
+    ),
+  );
+  project.migration("0002_pending.ts", pending);
+  return { project, disk };
+}
+
+/** One sentence on stderr's last line that names the cause, and nothing of where in whose source it came up. */
+function requireClear({ stderr, stdout }: Finished, cause: RegExp): void {
+  expect(stderr.trim().split("\n").at(-1)).toMatch(cause);
+  expect(stdout + stderr).not.toMatch(/\.rs:\d|\/cargo\/|GenericFailure|LanceError|^ +at /m);
+}
+
+async function requireRows(project: Project): Promise<void> {
+  const table = await (await lancedb.connect(project.database)).openTable("big");
+  expect(await table.countRows()).toBe(rows);
+  const ids = await table.query().select(["id"]).toArrow();
+  const found = ids.getChild("id")!;
+  let wrong = 0;
+  const seen = new Set<number>();
+  for (let at = 0; at < rows; at++) seen.add(Number(found.get(at)));
+  for (let id = 0; id < rows; id++) if (!seen.has(id)) wrong++;
+  expect(wrong).toBe(0);
+}
+
+const full = /No space left on device|no space left on device|ENOSPC/;
+
+/** Where a run met the end of the disk. */
+function placeOf({ stderr }: Finished): string {
+  if (/ledger _migrations can't be written/.test(stderr)) return "the ledger";
+  return /action \d+ \((.*?)\)|step \d+.*? failed/.exec(stderr)?.[0] ?? stderr.trim().split("\n").at(-1)!;
+}
+
+test.for([
+  { what: "a retype", pending: `m.retypeColumn("big", "id", m.int64())`, step: 1024 * kilobyte },
+  {
+    what: "creating tables",
+    pending: `m.createTable("one", { id: m.int32() }), m.createTable("two", { id: m.int32() })`,
+    step: 24 * kilobyte,
+  },
+])(
+  "a disk that is full in the middle of $what stops the run with one sentence, and the next one finishes when there is space",
+  { timeout: 300_000 },
+  async ({ pending, step }, context) => {
+    const { project, disk } = await aSmallScene(context, pending);
+    const kept = join(project.folder, "kept");
+    cpSync(project.database, kept, { recursive: true });
+    const places = new Set<string>();
+    // Each time it gets further, until the space is enough.
+    for (let free = 0; ; free += step) {
+      disk.fill(free);
+      const first = await project.migrate(["up"]);
+      if (first.code !== 0) {
+        expect(first.code, first.stderr).toBe(1);
+        requireClear(first, full);
+        places.add(placeOf(first));
+        await requireRows(project);
+        disk.empty();
+        const next = await project.migrate(["up"]);
+        expect(next, next.stderr).toMatchObject({ code: 0 });
+      }
+      disk.empty();
+      await requireRows(project);
+      expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+      if (first.code === 0) break;
+      for (const name of readdirSync(project.database)) rmSync(join(project.database, name), { recursive: true });
+      cpSync(kept, project.database, { recursive: true });
+    }
+    console.log(`the disk was full at: ${[...places].join("; ")}`);
+    expect(places).toContain("the ledger");
+    expect(places.size).toBeGreaterThan(1);
+  },
+);
+
+test("on a read-only disk what reads works, and what writes says so in one sentence", async (context) => {
+  const { project, disk } = await aSmallScene(context, `m.createTable("more", { id: m.int32() })`);
+  disk.readOnly();
+  expect(await project.migrate(["status", "--check"])).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining("1 migration applied, 1 pending"),
+  });
+  expect(await project.migrate(["plan"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("create table more"),
+  });
+  expect(await project.migrate(["history"])).toMatchObject({ code: 0, stdout: expect.stringContaining("0001_big") });
+  expect(await project.migrate(["lint"])).toMatchObject({ code: 0 });
+  const up = await project.migrate(["up"]);
+  expect(up.code).toBe(1);
+  requireClear(up, /ledger _migrations can't be written: .*Read-only file system/);
+  const doctor = await project.migrate(["doctor"]);
+  expect(doctor).toMatchObject({ code: 1, stdout: expect.stringContaining("read-only") });
+  const serve = await project.migrate(["serve", "--data", project.database, "--port", "0"], key);
+  expect(serve.code).toBe(2);
+  requireClear(serve, /can't be read and written by this user/);
+  await requireRows(project);
+  rmSync(join(project.folder, "migrations", "0002_pending.ts"));
+  expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+});
+
+test("a first run on an empty read-only disk says what is wrong with it", async ({ skip }) => {
+  const project = aProject();
+  mkdirSync(project.database);
+  const disk = mountSmallDisk(project.database, 1);
+  if (typeof disk === "string") {
+    console.log(`skipped: ${disk}`);
+    return skip(disk);
+  }
+  disk.readOnly();
+  project.migration("0001_big.ts", `m.createTable("big", { id: m.int32().notNull() })`);
+  expect(await project.migrate(["status"])).toMatchObject({ code: 0, stdout: expect.stringContaining("1 pending") });
+  expect(await project.migrate(["history"])).toMatchObject({ code: 0 });
+  const up = await project.migrate(["up"]);
+  expect(up.code).toBe(1);
+  requireClear(up, /read-only file system/i);
+});
