@@ -60,12 +60,20 @@ const engineProblems: readonly (readonly [RegExp, number, keyof typeof codes])[]
 
 const internal = "the service could not do this; its operator finds more under this request's id";
 
+/** The one trouble of the service's own that its clients are told: whoever waits and tries again waits for nothing else. */
+const diskFull: Problem = { status: 507, code: codes.internal, error: "the service has no space left for this" };
+
+function isFull(thrown: unknown): boolean {
+  return /No space left on device|ENOSPC/i.test(String(thrown));
+}
+
 function engineProblemOf(thrown: unknown, folder: string): Problem {
   const error = clean(engineProblem(thrown), folder);
   if (isConflict(thrown)) return { status: 503, code: codes.unavailable, error: "too many changes at once; try again" };
+  if (isFull(thrown)) return diskFull;
   const known = engineProblems.find(([pattern]) => pattern.test(error));
   if (known !== undefined) return { status: known[1], code: codes[known[2]], error };
-  if (/LanceError\(IO\)|os error|No space left|Permission denied|^Not found:/i.test(String(thrown)))
+  if (/LanceError\(IO\)|os error|Permission denied|^Not found:/i.test(String(thrown)))
     return { status: 500, code: codes.internal, error: internal };
   if (/panic|unwrap\(\)|unreachable/i.test(error))
     return {
@@ -97,6 +105,7 @@ const webProblems: Readonly<Record<string, string>> = {
 
 /** What the web framework refuses by itself. */
 function webProblemOf(thrown: unknown): Problem {
+  if (isFull(thrown)) return diskFull;
   const { statusCode, code } = thrown as { readonly statusCode?: unknown; readonly code?: unknown };
   const status = typeof statusCode === "number" && statusCode >= 400 && statusCode < 500 ? statusCode : 500;
   if (status === 500) return { status, code: codes.internal, error: internal };

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, type TestContext } from "vitest";
 import { aProject, type Finished, type Project } from "../support/project.ts";
+import { serveProcess } from "../support/serve.ts";
 import { apiKey } from "../support/service.ts";
 import { mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { lancedb } from "../support/tables.ts";
@@ -109,6 +110,39 @@ test.for([
     expect(places.size).toBeGreaterThan(1);
   },
 );
+
+test("a service on a full disk says that it can't, and a run through it converges when there is space", async (context) => {
+  const { project, disk } = await aSmallScene(context, `m.retypeColumn("big", "id", m.int64())`);
+  const { url } = await serveProcess(project.database);
+  // The ledger that the engine has written is the one that the namespace dialect reads.
+  const served = { kind: "rest", endpoint: url, dialect: "namespace" };
+  project.write(
+    "migrate.config.ts",
+    `export default { leaseSeconds: 1, targets: { here: ${JSON.stringify(served)} } };\n`,
+  );
+  for (const free of [0, 1024 * kilobyte]) {
+    disk.fill(free);
+    const answer = await fetch(`${url}/v1/table/big/alter_columns`, {
+      method: "POST",
+      headers: { "x-api-key": apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ alterations: [{ path: "id", data_type: { type: "int64" } }] }),
+    });
+    const said = (await answer.json()) as Record<string, unknown>;
+    expect({ status: answer.status, ...said }).toMatchObject({
+      status: 507,
+      code: 18,
+      error: "the service has no space left for this",
+    });
+    const first = await project.migrate(["up"], key);
+    expect([1, 6], first.stderr).toContain(first.code);
+    requireClear(first, /the service has no space left for this/);
+    await requireRows(project);
+  }
+  disk.empty();
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  await requireRows(project);
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+});
 
 test("on a read-only disk what reads works, and what writes says so in one sentence", async (context) => {
   const { project, disk } = await aSmallScene(context, `m.createTable("more", { id: m.int32() })`);
