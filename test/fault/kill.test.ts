@@ -9,7 +9,7 @@ test(`a run killed at ${kills} random moments is gone on with by the next one, a
   const scene = await aScene();
   const places = new Map<string, number>();
   for (let kill = 0; kill < kills; kill++) {
-    const project = scene.copy();
+    const project = await scene.copy();
     const running = project.start(["up", "--json"]);
     await begun(running);
     await pause(scene.duration * Math.random());

@@ -3,14 +3,18 @@ import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { expect } from "vitest";
 import { aProject, type Project, type Running } from "../support/project.ts";
+import { aService, apiKey } from "../support/service.ts";
 import { columnsOf, lancedb } from "../support/tables.ts";
+
+/** Who works on the folder: the embedded engine, or a service whose dialect it is. */
+export type Way = "embedded" | "service" | "namespace";
 
 const fragments = 5;
 const rowsInEach = 1_000_000;
 
 export interface Scene {
   /** A project with the filled table and four pending migrations. */
-  copy(): Project;
+  copy(): Promise<Project>;
   /** Milliseconds from the plan to the end of a run that nobody disturbs. */
   readonly duration: number;
   /** Every value, and the columns, as after a run that nobody disturbed; then the copy is thrown away. */
@@ -27,23 +31,23 @@ export function begun({ process }: Running): Promise<void> {
   });
 }
 
-export async function aScene(): Promise<Scene> {
+export async function aScene(way: Way = "embedded"): Promise<Scene> {
   const origin = aProject();
-  writeFirst(origin);
-  expect(await origin.migrate(["up"])).toMatchObject({ code: 0 });
+  await writeFirst(origin, way);
+  expect(await origin.migrate(["up"], key)).toMatchObject({ code: 0 });
   await fill(origin);
 
-  const copy = (): Project => {
+  const copy = async (): Promise<Project> => {
     const project = aProject();
-    writeFirst(project);
-    writePending(project);
     // The engine never changes a file that it has written, so links are as good as copies.
     execFileSync("cp", ["-al", origin.database, project.database]);
+    await writeFirst(project, way);
+    writePending(project);
     return project;
   };
 
-  const undisturbed = copy();
-  const running = undisturbed.start(["up", "--json"]);
+  const undisturbed = await copy();
+  const running = undisturbed.start(["up", "--json"], key);
   await begun(running);
   const start = performance.now();
   expect(await running.finished).toMatchObject({ code: 0 });
@@ -57,16 +61,23 @@ export async function aScene(): Promise<Scene> {
     async requireRight(project) {
       expect(await wrongRows(project)).toBe(0);
       expect(await columnsOf(project.database, "big")).toEqual(columns);
-      expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+      expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
       rmSync(project.database, { recursive: true });
     },
   };
 }
 
-function writeFirst(project: Project): void {
+/** What a service wants to see; the engine does not look. */
+export const key = { MIGRATE_API_KEY: apiKey };
+
+async function writeFirst(project: Project, way: Way): Promise<void> {
+  const target =
+    way === "embedded"
+      ? { kind: "lance", uri: ".lancedb" }
+      : { kind: "rest", endpoint: (await aService(project.database)).url, dialect: way };
   project.write(
     "migrate.config.ts",
-    `export default { leaseSeconds: 1, targets: { local: { kind: "lance", uri: ".lancedb" } } };\n`,
+    `export default { leaseSeconds: 1, targets: { local: ${JSON.stringify(target)} } };\n`,
   );
   project.migration(
     "0001_create.ts",
