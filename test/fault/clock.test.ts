@@ -1,6 +1,7 @@
 /** A wall clock that is set while a run goes on: by hours, forward or back, at the holder of the lease or at one who waits. */
 import { mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ledgerRows } from "../support/ledger-rows.ts";
@@ -9,7 +10,8 @@ import { aService, apiKey } from "../support/service.ts";
 import { addRows, columnsOf, rowsOf } from "../support/tables.ts";
 
 const preload = fileURLToPath(new URL("jumping-clock.ts", import.meta.url));
-const leaseSeconds = 3;
+/** Nobody has to wait for it; a run is stopped for a part of it. */
+const leaseSeconds = 12;
 const hour = 3_600_000;
 /** An odd number, so that one more or less is seen. */
 const swaps = 21;
@@ -57,20 +59,30 @@ const jumps = [
   { who: "waiter", by: -3 * hour },
 ] as const;
 
-test.each((["embedded", "namespace", "service"] as const).flatMap((way) => jumps.map((jump) => ({ way, ...jump }))))(
+test.each(
+  (["embedded", "namespace", "service"] as const)
+    .flatMap((way) => jumps.map((jump) => ({ way, ...jump })))
+    // The slowest of the three; what it does with a clock is the same.
+    .filter(({ way, by }) => way !== "service" || by > 0),
+)(
   "$way: the clock of the $who jumps by $by ms, no lease is stolen and nobody waits for ever",
   async ({ way, who, by }) => {
     const project = await aSwapper(way);
     const holder = project.start(["up", "--json"], jumping(by));
     await saying('"done"', holder);
+    // Stopped for less than its lease, so that it still holds it while the other one's clock jumps.
+    holder.process.kill("SIGSTOP");
     const waiter = project.start(["up", "--json"], jumping(by));
     await saying('"waiting"', waiter);
     (who === "holder" ? holder : waiter).process.kill("SIGUSR2");
+    await pause(1_500);
+    holder.process.kill("SIGCONT");
     const [held, waited] = await Promise.all([holder.finished, waiter.finished]);
 
     expect(held, held.stderr).toMatchObject({ code: 0 });
     // Whose clock says that hours have passed may have had patience enough.
     expect(who === "waiter" && by > 0 ? [0, 5] : [0], waited.stderr).toContain(waited.code);
+    expect(waited.stdout).toContain('"waiting"');
     expect(waited.stdout).not.toContain('"takenOver"');
     expect(waited.stdout).not.toContain('"applied":1');
     expect(await rowsOf(project.database, "people")).toEqual([{ a: "the second", b: "the first" }]);
