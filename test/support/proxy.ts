@@ -22,7 +22,8 @@ export interface Proxy {
   fate: (request: number, path: string, body: Buffer) => Fate;
 }
 
-export async function aProxy(target: string): Promise<Proxy> {
+/** `atEnd` is told how to close it; a test closes it when it has finished. */
+export async function aProxy(target: string, atEnd: (close: () => void) => void = onTestFinished): Promise<Proxy> {
   const passed: Passed[] = [];
   let count = 0;
   const server = createServer((incoming, outgoing) => {
@@ -51,7 +52,7 @@ export async function aProxy(target: string): Promise<Proxy> {
     });
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -1,0 +1,44 @@
+/** A target at one of whose calls something happens: before it is made, while it is under way, or before its answer is heard. */
+import type { RecordTable, Target } from "../../src/targets/target.ts";
+
+export type Place = "before" | "during" | "after";
+
+/** Told of every call twice, so that what it does, such as ending the process, happens there. */
+export type Meet = (call: number, place: Place, name: string) => void;
+
+/** Everything that a run asks of a target, and of the ledger in it, is counted from 1. */
+export function atBoundaries(target: Target, meet: Meet): Target {
+  let calls = 0;
+  const met =
+    <Args extends readonly unknown[], Result>(name: string, work: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      const call = ++calls;
+      meet(call, "before", name);
+      const working = work(...args);
+      // The engine has it on a thread of its own by now, or the network does.
+      setImmediate(() => meet(call, "during", name));
+      const result = await working;
+      meet(call, "after", name);
+      return result;
+    };
+  const metRecords = (records: RecordTable): RecordTable => ({
+    create: met("records.create", records.create),
+    all: met("records.all", records.all),
+    last: met("records.last", records.last),
+    count: met("records.count", records.count),
+    insertIfAbsent: met("records.insertIfAbsent", records.insertIfAbsent),
+    insert: met("records.insert", records.insert),
+    tend: met("records.tend", records.tend),
+  });
+  const { ledger } = target;
+  return {
+    ...target,
+    listTables: met("listTables", target.listTables),
+    look: met("look", target.look),
+    execute: met("execute", target.execute),
+    ledger:
+      ledger.kind === "rows"
+        ? { kind: "rows", records: (shape) => metRecords(ledger.records(shape)) }
+        : { kind: "markers", create: met("markers.create", ledger.create) },
+  };
+}

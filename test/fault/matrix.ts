@@ -1,0 +1,276 @@
+/**
+ * The crash matrix: real processes on the real engine, or over real HTTP, are killed at every call of a run in turn, and
+ * the next run has to find out how far they got.
+ */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrationsIn } from "../../src/migrations/source.ts";
+import { up } from "../../src/run/migrator.ts";
+import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
+import { startService } from "../../src/service/service.ts";
+import { stepNames, type StepName } from "../../src/steps/registry.ts";
+import { startNode } from "../support/project.ts";
+import { aProxy } from "../support/proxy.ts";
+import { addRows, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
+import type { Place } from "./boundaries.ts";
+import { limited, slots } from "./limited.ts";
+import { matrixCases, rows, table, type MatrixCase } from "./matrix-cases.ts";
+import type { Order } from "./victim.ts";
+
+export const matrixTargets = ["embedded", "rest/service", "rest/namespace"] as const;
+export type MatrixTarget = (typeof matrixTargets)[number];
+const places = ["before", "during", "after"] as const satisfies readonly Place[];
+
+/** What became of one kind on one target. */
+export interface Verdict {
+  readonly kind: StepName;
+  readonly target: MatrixTarget;
+  /** Calls and requests at which a process was killed, whatever its case. */
+  killed: number;
+  converged: number;
+  /** From the death to the end of the next run, in leases. */
+  longest: number;
+  /** Where that was. */
+  longestAt: string;
+  /** The calls and requests at which one was. */
+  readonly seen: Set<string>;
+  readonly problems: string[];
+}
+
+export interface Extent {
+  /** Kills at every call, or at every so-many-th. */
+  readonly every: number;
+  /** Before, during and after it, or in each case at just one of these. */
+  readonly places: "all" | "one";
+  /** Just this one. */
+  readonly kind?: string | undefined;
+}
+
+/** Milliseconds. */
+const lease = 1_000;
+const victim = new URL("victim.ts", import.meta.url).pathname;
+const apiKey = "matrix";
+/** A run makes about ten calls; that a matrix ends after fewer would be a mistake in it. */
+const fewestCalls = 8;
+
+export async function crashMatrix({ every, places: wanted, kind: only }: Extent): Promise<readonly Verdict[]> {
+  const work = mkdtempSync(join(tmpdir(), "lance-migrate-matrix-"));
+  const missing = stepNames.filter((kind) => !Object.hasOwn(matrixCases, kind));
+  if (missing.length > 0) throw new Error(`the crash matrix has no case for ${missing.join(", ")}`);
+  const verdicts: Verdict[] = [];
+  const chains: (() => Promise<void>)[] = [];
+  let scenes = 0;
+  for (const kind of stepNames.filter((kind) => only === undefined || kind === only))
+    for (const target of matrixTargets) {
+      const verdict: Verdict = {
+        kind,
+        target,
+        killed: 0,
+        converged: 0,
+        longest: 0,
+        longestAt: "",
+        seen: new Set(),
+        problems: [],
+      };
+      verdicts.push(verdict);
+      for (const one of matrixCases[kind]) {
+        const scene = aScene(work, target, one);
+        scenes++;
+        for (const place of wanted === "all" ? places : [places[scenes % places.length]!]) {
+          const first = 1 + (chains.length % every);
+          chains.push(async () => await killInTurn(await scene(), place, first, every, verdict));
+        }
+      }
+    }
+  try {
+    // Most of the time they wait for a lease.
+    await limited(8, chains);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return verdicts;
+}
+
+interface Scene {
+  readonly name: string;
+  readonly target: MatrixTarget;
+  /** The tables before, to be copied. */
+  readonly origin: string;
+  readonly migrations: string;
+  /** Tables after a run that nobody disturbed. */
+  readonly expected: unknown;
+}
+
+/** Made when it is first needed. */
+function aScene(work: string, target: MatrixTarget, one: MatrixCase): () => Promise<Scene> {
+  let made: Promise<Scene> | undefined;
+  return () => (made ??= make(work, target, one));
+}
+
+async function make(work: string, target: MatrixTarget, { name, before, pending }: MatrixCase): Promise<Scene> {
+  const home = mkdtempSync(join(work, "scene-"));
+  const [origin, migrations] = [join(home, "origin"), join(home, "migrations")];
+  mkdirSync(origin);
+  mkdirSync(migrations);
+  const write = (file: string, steps: unknown) =>
+    writeFileSync(join(migrations, file), `export const up = ${JSON.stringify(steps)};\n`);
+  if (before !== undefined) {
+    write("0001_before.mjs", before);
+    await using opened = await openOn(target, origin);
+    await run(opened.given, migrations);
+    await addRows(origin, table, rows);
+  }
+  write("0002_pending.mjs", pending);
+  const undisturbed = join(home, "undisturbed");
+  cpSync(origin, undisturbed, { recursive: true });
+  await using opened = await openOn(target, undisturbed);
+  await run(opened.given, migrations);
+  return { name, target, origin, migrations, expected: await tablesOf(undisturbed, target) };
+}
+
+async function killInTurn(scene: Scene, place: Place, first: number, every: number, verdict: Verdict): Promise<void> {
+  for (let call = first; ; call += every) {
+    const { name, target } = scene;
+    const where = `${verdict.kind} (${name}), ${target}, ${place} call ${call}`;
+    try {
+      const outcome = await killOnce(scene, place, call);
+      if (outcome === undefined) {
+        if (call <= fewestCalls) verdict.problems.push(`${where}: the run made no such call`);
+        return;
+      }
+      verdict.killed++;
+      verdict.seen.add(outcome.at);
+      if (outcome.took / lease > verdict.longest)
+        Object.assign(verdict, { longest: outcome.took / lease, longestAt: `${where} (${outcome.at})` });
+      if (outcome.problem === undefined) verdict.converged++;
+      else verdict.problems.push(`${where} (${outcome.at}): ${outcome.problem}`);
+    } catch (error) {
+      verdict.killed++;
+      verdict.problems.push(`${where}: ${error instanceof Error ? error.stack : String(error)}`);
+      if (verdict.problems.length > 5) return;
+    }
+  }
+}
+
+interface Outcome {
+  readonly at: string;
+  readonly took: number;
+  readonly problem: string | undefined;
+}
+
+/** Kills a run at a call and lets the next one go on; undefined when the run ended before that call. */
+async function killOnce(scene: Scene, place: Place, call: number): Promise<Outcome | undefined> {
+  const folder = mkdtempSync(join(scene.migrations, "..", "run-"));
+  const tables = join(folder, "tables");
+  cpSync(scene.origin, tables, { recursive: true });
+  try {
+    await using opened = await openOn(scene.target, tables);
+    const at = await die(scene, opened.given, place, call);
+    if (at === undefined) return undefined;
+    const died = performance.now();
+    await run(opened.given, scene.migrations);
+    const took = performance.now() - died;
+    const found = await tablesOf(tables, scene.target);
+    const versions = await versionsOf(tables);
+    const again = await run(opened.given, scene.migrations);
+    const moved = JSON.stringify(await versionsOf(tables)) !== JSON.stringify(versions);
+    const problem =
+      JSON.stringify(found) !== JSON.stringify(scene.expected)
+        ? `the tables are ${JSON.stringify(found)}`
+        : again.applied !== 0 || moved
+          ? `a third run applied ${again.applied} migrations${moved ? " and changed tables" : ""}`
+          : undefined;
+    return { at, took, problem };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Where the process was when it was killed; undefined when it ended well before. Throws when it ended in another way. */
+async function die(
+  { target, migrations }: Scene,
+  given: TargetConfig,
+  place: Place,
+  call: number,
+): Promise<string | undefined> {
+  const closes: (() => void)[] = [];
+  let request: string | undefined;
+  try {
+    let order: Order = { migrations, target: given, lease, death: { call, place } };
+    let kill = () => {};
+    if (given.kind === "rest" && place === "during") {
+      // The client is dead by the time that the service is asked, and the service acts.
+      const proxy = await aProxy(given.endpoint!, (close) => closes.push(close));
+      proxy.fate = (count, path) => {
+        if (count === call) {
+          request = path.replace(/\?.*/, "").replace(/_migrations\.[^/]*/, "_migrations.…");
+          kill();
+        }
+        return "passes";
+      };
+      order = { migrations, target: { ...given, endpoint: proxy.url }, lease };
+    }
+    const { stdout, signal, code, stderr } = await childProcess(async () => {
+      const running = startNode([victim, JSON.stringify(order)], migrations, {
+        NODE_COMPILE_CACHE: join(tmpdir(), "lance-migrate-code"),
+      });
+      kill = () => void running.process.kill("SIGKILL");
+      return { ...(await running.finished), signal: running.process.signalCode };
+    });
+    if (signal === "SIGKILL") return request ?? stdout;
+    if (code !== 0) throw new Error(`a run on ${target} that nobody killed ended with ${code}: ${stderr}`);
+    return undefined;
+  } finally {
+    for (const close of closes) close();
+  }
+}
+
+/** At most two at a time: what they cost is mostly their start. */
+const childProcess = slots(2);
+
+/** In this process, since it is nobody's victim. */
+async function run(given: TargetConfig, migrations: string): Promise<{ readonly applied: number }> {
+  const module = (await loadTarget(given.kind))!;
+  const target = await module.open(module.options.parse(given), { name: "matrix", folder: tmpdir() });
+  try {
+    return await up({
+      target,
+      migrations: migrationsIn(migrations),
+      ledger: "_migrations",
+      lease: { duration: lease, patience: 60_000 },
+    });
+  } finally {
+    await target.close();
+  }
+}
+
+async function openOn(
+  target: MatrixTarget,
+  folder: string,
+): Promise<AsyncDisposable & { readonly given: TargetConfig }> {
+  if (target === "embedded")
+    return { given: { kind: "lance", uri: folder }, [Symbol.asyncDispose]: () => Promise.resolve() };
+  const service = await startService({ data: folder, host: "127.0.0.1", port: 0, apiKey, log: () => {} });
+  const dialect = target === "rest/service" ? "service" : "namespace";
+  return {
+    given: { kind: "rest", endpoint: service.url, apiKey, dialect },
+    [Symbol.asyncDispose]: () => service.close(),
+  };
+}
+
+/** Columns and rows; and versions where no question to the target makes one, so that each step is seen to run once. */
+async function tablesOf(folder: string, target: MatrixTarget): Promise<unknown> {
+  const versions = await versionsOf(folder);
+  const names = Object.keys(versions)
+    .filter((name) => !name.startsWith("_migrations"))
+    .toSorted();
+  return await Promise.all(
+    names.map(async (name) => ({
+      name,
+      version: target === "rest/service" ? undefined : versions[name],
+      columns: await columnsOf(folder, name),
+      rows: (await rowsOf(folder, name)).toSorted((one, other) => Number(one.id) - Number(other.id)),
+    })),
+  );
+}

@@ -1,0 +1,40 @@
+/** A run that kills itself at one of its calls; started as a process by the crash matrix with its order as an argument. */
+import { writeSync } from "node:fs";
+import { flushCompileCache } from "node:module";
+import { isMigrateError } from "../../src/errors.ts";
+import { migrationsIn } from "../../src/migrations/source.ts";
+import { up } from "../../src/run/migrator.ts";
+import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
+import { atBoundaries, type Place } from "./boundaries.ts";
+
+export interface Order {
+  readonly migrations: string;
+  readonly target: TargetConfig;
+  /** Milliseconds. */
+  readonly lease: number;
+  /** Where it ends; nowhere when somebody else ends it. */
+  readonly death?: { readonly call: number; readonly place: Place } | undefined;
+}
+
+const { migrations, target: given, lease, death } = JSON.parse(process.argv[2] ?? "") as Order;
+const module = (await loadTarget(given.kind))!;
+const target = await module.open(module.options.parse(given), { name: "matrix", folder: process.cwd() });
+// Who is killed writes no cache, and most of what these processes cost is their start.
+flushCompileCache();
+const mortal = atBoundaries(target, (call, place, name) => {
+  if (call !== death?.call || place !== death.place) return;
+  writeSync(1, name);
+  process.kill(process.pid, "SIGKILL");
+});
+try {
+  await up({
+    target: mortal,
+    migrations: migrationsIn(migrations),
+    ledger: "_migrations",
+    lease: { duration: lease, patience: 60_000 },
+  });
+} catch (error) {
+  console.error(isMigrateError(error) ? `${error.code}: ${error.message}` : error);
+  process.exitCode = 1;
+}
+await target.close();
