@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { MigrateError } from "./errors.ts";
-import { evaluate, importProblem } from "./migrations/load.ts";
+import { evaluate, importProblem, withoutSource } from "./migrations/load.ts";
 import { similarName, tableNameProblem } from "./schema/names.ts";
 import { loadTarget, targetKinds, type TargetConfig } from "./targets/index.ts";
 import type { Target } from "./targets/target.ts";
@@ -92,7 +92,11 @@ async function importConfig(file: string): Promise<unknown> {
   try {
     module = (await evaluate(pathToFileURL(file).href)) as { default?: unknown };
   } catch (cause) {
-    throw new MigrateError("ERR_CONFIG_UNREADABLE", { file: basename(file), problem: importProblem(cause) }, { cause });
+    throw new MigrateError(
+      "ERR_CONFIG_UNREADABLE",
+      { file: basename(file), problem: importProblem(cause) },
+      withoutSource(cause),
+    );
   }
   if (module.default === undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", {

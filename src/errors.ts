@@ -3,6 +3,8 @@
  * code), its code and its sentence. The sentence names the thing, the place and, where there is one, the way out.
  */
 
+import { cleaned, withoutKnownSecrets } from "./secrets.ts";
+
 /** What an error means to the caller of `migrate`; the exit code follows from it (cli/exit-code.ts). */
 export type Outcome = "failed" | "usage" | "refused" | "locked" | "unreachable" | "interrupted";
 
@@ -215,7 +217,10 @@ export type ErrorDetails<Code extends ErrorCode> = Parameters<Catalogue[Code]["s
 // A brand instead of instanceof: a migration file may load a second copy of this package.
 const brand = Symbol.for("lance-migrate.error");
 
-/** The one error class. Callers branch on `code`; `details` carries what the sentence was made of. */
+/**
+ * The one error class. Callers branch on `code`; `details` carries what the sentence was made of. None of it, nor its
+ * causes, holds a secret that is known when it is made.
+ */
 export class MigrateError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "MigrateError";
   readonly code: Code;
@@ -225,9 +230,12 @@ export class MigrateError<Code extends ErrorCode = ErrorCode> extends Error {
   constructor(code: Code, details: ErrorDetails<Code>, options?: ErrorOptions) {
     // The catalogue ties code and details together; TypeScript can't follow that through an indexed union.
     const entry = catalogue[code] as unknown as Entry<ErrorDetails<Code>>;
-    super(entry.sentence(details), options);
+    super(
+      withoutKnownSecrets(entry.sentence(details)),
+      options?.cause === undefined ? undefined : { cause: cleaned(options.cause) },
+    );
     this.code = code;
-    this.details = details;
+    this.details = cleaned(details);
     this.outcome = entry.outcome;
     Object.defineProperty(this, brand, { value: true });
   }

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
 // Parsed by whatever Node is there, so nothing newer than the check may stand in this file or be imported by it.
+// Everybody on the machine may read arguments, so a key does not stay among them.
+if (process.argv.some((arg) => /^--api-?key/i.test(arg))) process.title = "migrate";
+
 const needed = [22, 19] as const;
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 

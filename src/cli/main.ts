@@ -2,16 +2,24 @@
 import yargs from "yargs";
 import packageJson from "../../package.json" with { type: "json" };
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
+import { keepSecret } from "../secrets.ts";
 import { similarName } from "../schema/names.ts";
 import { commonFlags, commonSwitches, withSwitches, type Command } from "./command.ts";
 import { commands } from "./commands/index.ts";
 import { exitCodeOf } from "./exit-code.ts";
-import { createOutput, type Output } from "./output.ts";
+import { createOutput, keepSecretsOut, type Output } from "./output.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
   silenceNodeWarnings();
   outliveReaders();
+  keepSecret(...typedKeys(args));
+  for (const stream of [process.stdout, process.stderr]) keepSecretsOut(stream);
   let output = createOutput({ json: args.includes("--json"), quiet: false, verbose: false, color: false });
+  // What a migration's timer throws, Node itself would print past our output.
+  process.on("uncaughtException", (error) => {
+    report(error, output);
+    process.exit(exitCodeOf(error));
+  });
   try {
     process.exitCode = await runCommand(args, (chosen) => (output = chosen));
   } catch (error) {
@@ -75,6 +83,14 @@ function checkWords(args: readonly string[]): void {
     throw new MigrateError("ERR_USAGE", {
       problem: `unknown argument behind --: ${args[end + 1]}; see migrate --help`,
     });
+}
+
+/** Keys that were typed, in whatever way: they may be repeated as an unknown argument. */
+function typedKeys(args: readonly string[]): readonly string[] {
+  return args.flatMap((arg, index) => {
+    const typed = /^--api-?key(=|$)/i.exec(arg);
+    return typed === null ? [] : typed[1] === "=" ? [arg.slice(typed[0].length)] : (args[index + 1] ?? []);
+  });
 }
 
 /** The first Ctrl-C stops at the next safe point, the second at once. */

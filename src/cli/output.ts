@@ -1,5 +1,6 @@
 /** Where things are printed: results on stdout, progress and errors on stderr. */
 import { styleText } from "node:util";
+import { withoutKnownSecrets } from "../secrets.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -25,6 +26,16 @@ export interface OutputOptions {
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly color: boolean;
+}
+
+/** Whatever is written from here on holds no secret: also what a migration or a configuration prints for itself. */
+export function keepSecretsOut(stream: NodeJS.WriteStream): void {
+  const write = stream.write.bind(stream) as (chunk: string | Uint8Array, ...rest: unknown[]) => boolean;
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) =>
+    // As Latin-1 bytes stay as they are, whatever they mean.
+    typeof chunk === "string"
+      ? write(withoutKnownSecrets(chunk), ...rest)
+      : write(Buffer.from(withoutKnownSecrets(Buffer.from(chunk).toString("latin1")), "latin1"), ...rest);
 }
 
 export function createOutput({ json, quiet, verbose, color }: OutputOptions): Output {

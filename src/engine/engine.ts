@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
 import type { Alteration } from "../schema/alter.ts";
 import type { Column } from "../schema/data-type.ts";
+import { withoutKnownSecrets } from "../secrets.ts";
 import { toLanceType } from "../wire/lance-type.ts";
 import type { Place } from "./place.ts";
 
@@ -111,11 +112,11 @@ export function isConflict(thrown: unknown): boolean {
   return /Retryable commit conflict|Incompatible transaction|preempted by/i.test(String(thrown));
 }
 
-/** The engine's message without the place in its source that it adds. */
+/** The engine's message without the place in its source that it adds, and without the credentials of an object store. */
 export function engineProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const line = text.split("\n", 1)[0] ?? "";
-  return line
+  return withoutKnownSecrets(line)
     .replace(/,?\s*(Caused by: |location: Location).*/, "")
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
     .replace(/(GenericFailure, )?lance error: /g, "")

@@ -31,7 +31,7 @@ async function importFile({ path, file, textHash }: MigrationFile): Promise<unkn
     // The hash lets a process that goes on living see an edited file again.
     return await evaluate(`${pathToFileURL(path).href}?${textHash.slice(0, 16)}`);
   } catch (cause) {
-    throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: importProblem(cause) }, { cause });
+    throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: importProblem(cause) }, withoutSource(cause));
   }
 }
 
@@ -60,6 +60,14 @@ export function importProblem(cause: unknown): string {
   if (/does not provide an export named/.test(problem))
     return `${problem}; a type is imported with import type, or misspelt`;
   return problem;
+}
+
+/** Node puts the line of a syntax error in front of its stack, and a key may stand in that line. */
+export function withoutSource(cause: unknown): { readonly cause: unknown } {
+  const stack = cause instanceof Error ? (cause.stack ?? "") : "";
+  const start = stack.search(/^\w*Error\b/m);
+  if (cause instanceof Error && start > 0) cause.stack = stack.slice(start);
+  return { cause };
 }
 
 /** The line, which Node puts in front of the stack of a syntax error, or into the first call of another. */

@@ -6,6 +6,7 @@ import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { z } from "zod";
 import { firstLine } from "../errors.ts";
+import { withoutSecrets } from "../secrets.ts";
 import { jsonType } from "../wire/http-text.ts";
 import { addBodyParsers } from "./bodies.ts";
 import { checkContentType, checkTarget, tableName, validator } from "./check.ts";
@@ -66,7 +67,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const write = (request: FastifyRequest, reply: FastifyReply) => {
     const took = `${Math.round(reply.elapsedTime)}ms`;
     const parts = [request.method, pathOf(request), reply.statusCode, took, request.id, failures.get(request) ?? ""];
-    log(parts.join(" ").trimEnd().replaceAll(apiKey, "***"));
+    log(withoutSecrets(parts.join(" ").trimEnd(), [apiKey]));
   };
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = problemOf(error, folder);

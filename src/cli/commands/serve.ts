@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
+import { keepSecret } from "../../secrets.ts";
 import { headerValue } from "../../wire/http-text.ts";
 import { parseFlags, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
@@ -41,6 +42,7 @@ export const serveCommand: Command = {
     const { data, host, port, "api-key": flagKey, database } = parseFlags(serveFlags, flags);
     // Arguments are visible to everybody on the machine, so the environment is the better place for a key.
     const apiKey = flagKey ?? process.env["MIGRATE_API_KEY"] ?? "";
+    keepSecret(apiKey);
     if (apiKey === "")
       throw new MigrateError("ERR_USAGE", {
         problem: "migrate serve needs a key that its clients have to send; set MIGRATE_API_KEY, or pass --api-key",

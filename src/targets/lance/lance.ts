@@ -6,6 +6,7 @@ import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
+import { keepSecret, namesSecret, secretsOfAddress } from "../../secrets.ts";
 import { createTable } from "../../engine/create.ts";
 import {
   alterColumns,
@@ -39,6 +40,7 @@ export async function open(
   { uri, storageOptions }: z.output<typeof options>,
   { name, folder }: OpenContext,
 ): Promise<Target> {
+  keepSecret(...secretsOfAddress(uri), ...secretsOfStore(storageOptions));
   const place: Place = { ...placeOf(uri, folder), storageOptions };
   // Without a read consistency interval a handle keeps to the version that it saw, and the engine refuses to alter a
   // table that has moved on since. With one it would refresh itself and act on a table that nobody looked at.
@@ -102,6 +104,13 @@ export async function open(
       await records.close();
     },
   };
+}
+
+/** Also the signature alone of one that is signed for a time. */
+function secretsOfStore(options: Readonly<Record<string, string>> = {}): readonly string[] {
+  return Object.entries(options).flatMap(([name, value]) =>
+    namesSecret(name) ? [value, ...secretsOfAddress(`?${value}`)] : [],
+  );
 }
 
 /** A connection that is made when it is first needed: making one creates the folder, and reading must not. */

@@ -9,7 +9,7 @@ import { makeDispatcher, type Dispatcher } from "./undici.ts";
 import type { Settings } from "./options.ts";
 import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, tooLarge } from "./problems.ts";
 import { proxiesOf, type Proxies } from "./proxies.ts";
-import { withoutData } from "./secrets.ts";
+import { withoutData } from "../../secrets.ts";
 
 export interface Request {
   /** `METHOD /path`, filled in. */

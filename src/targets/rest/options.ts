@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { firstLine, MigrateError } from "../../errors.ts";
+import { keepSecret, namesSecret, withoutSecrets } from "../../secrets.ts";
 import { headerValue } from "../../wire/http-text.ts";
 import type { OpenContext } from "../target.ts";
 import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
@@ -102,10 +103,13 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
   const refuse = (problem: string) => new MigrateError("ERR_CONFIG_INVALID", { file: `target ${name}`, problem });
   const address = given.endpoint ?? process.env["MIGRATE_ENDPOINT"] ?? "";
   const key = fromEnvironment(given.apiKey, "MIGRATE_API_KEY", options.shape.apiKey, refuse) ?? "";
+  const headers = given.headers ?? {};
+  keepSecret(key, ...Object.keys(headers).flatMap((name) => (namesSecret(name) ? headers[name] : [])));
   const database = fromEnvironment(given.database, "MIGRATE_DATABASE", options.shape.database, refuse);
   const parsed = address === "" ? { base: "" } : baseUrl(address, given.region);
   if ("problem" in parsed) throw refuse(`endpoint ${parsed.problem}`);
-  if (key.length > 3 && address.includes(key)) throw refuse("endpoint holds the key; it has to be the address alone");
+  if (key.length > 3 && withoutSecrets(address, [key]) !== address)
+    throw refuse("endpoint holds the key; it has to be the address alone");
   const known = dialects[given.dialect ?? "service"];
   const overrides = Object.entries(given.endpoints ?? {}) as readonly (readonly [Operation, string])[];
   const foreign = overrides.find(([operation]) => known.endpoints[operation] === undefined);
@@ -123,13 +127,13 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
     base: parsed.base,
     missing: missing === undefined ? undefined : refuse(missing),
     headers: {
-      ...lowerCased(given.headers ?? {}),
+      ...lowerCased(headers),
       ...lowerCased({ [given.keyHeader ?? "x-api-key"]: key }),
       ...(database === undefined ? {} : lowerCased({ [databaseHeader]: database })),
     },
     dialect: { ...known, endpoints: { ...known.endpoints, ...given.endpoints } },
     types: given.types ?? "lance",
-    secrets: [key, ...Object.values(given.headers ?? {})].filter((secret) => secret.length > 3),
+    secrets: [key, ...Object.values(headers)].filter((secret) => secret.length > 3),
     ca: given.ca === undefined ? undefined : readCertificates(resolve(folder, given.ca), refuse),
     connectTimeout: Math.round((given.connectSeconds ?? 10) * 1000),
     answerTimeout: Math.round((given.answerSeconds ?? 300) * 1000),

@@ -9,7 +9,6 @@ import {
   strangeAnswer,
 } from "../../../../src/targets/rest/problems.ts";
 import { verdictOf } from "../../../../src/targets/verdict.ts";
-import { withoutSecrets } from "../../../../src/targets/rest/secrets.ts";
 import { options, settingsOf } from "../../../../src/targets/rest/options.ts";
 
 const apiKey = 'sk-5e"cr+et/7==\\q&<x>';
@@ -193,19 +192,6 @@ describe("an answer that repeats the key", () => {
         expect(text).not.toContain("5e");
       }
     }
-  });
-});
-
-describe("secrets", () => {
-  test.each<readonly [readonly string[], string, string]>([
-    [["abcd"], "abcd, not abc", "***, not abc"],
-    [["a.c+d"], "a.c+d and abc+d", "*** and abc+d"],
-    [["$&$1"], "$&$1", "***"],
-    [["abcd", "efgh"], "abcdefgh", "******"],
-    // The longer first, or its end would be left.
-    [["abcd", "abcdefgh"], "x abcdefgh x", "x *** x"],
-  ])("%j are taken out of %j", (secrets, text, shown) => {
-    expect(withoutSecrets(text, secrets)).toBe(shown);
   });
 });
 

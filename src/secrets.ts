@@ -1,0 +1,180 @@
+/**
+ * Texts without secrets. Whoever learns a secret says so with `keepSecret`; from then on no error of this process and no
+ * line of its command repeats it, wherever the text came from: a service, the engine, or what a migration has thrown.
+ */
+
+const hidden = "***";
+/** A shorter one is no secret, and to hide it would take words out of names. */
+const shortest = 8;
+const learnt = new Set<string>();
+
+/** Where the tool, the engine and its object stores look for credentials. */
+const variables = [
+  "MIGRATE_API_KEY",
+  "LANCEDB_API_KEY",
+  "AWS_SECRET_ACCESS_KEY",
+  "AWS_SESSION_TOKEN",
+  "AZURE_CLIENT_SECRET",
+  "AZURE_STORAGE_ACCOUNT_KEY",
+  "AZURE_STORAGE_CLIENT_SECRET",
+  "AZURE_STORAGE_SAS_KEY",
+  "AZURE_STORAGE_SAS_TOKEN",
+  "AZURE_STORAGE_TOKEN",
+  "GOOGLE_SERVICE_ACCOUNT_KEY",
+  "OSS_ACCESS_KEY_SECRET",
+  "HF_TOKEN",
+] as const;
+const proxies = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"] as const;
+
+export function keepSecret(...secrets: readonly (string | undefined)[]): void {
+  for (const secret of secrets) for (const form of [secret, secret?.trim()]) if (isLong(form)) learnt.add(form);
+}
+
+/** Whether the value of a setting, a header or a part of a query is a secret, by its name. */
+export function namesSecret(name: string): boolean {
+  if (/(key_?id|_path|_enabled)$/i.test(name)) return false;
+  return /secret|token|passw|credential|auth|cookie|signature|sas(_|$)|key|^sig$/i.test(name);
+}
+
+/** The user name and the password of an address are secrets, and so are the parts of its query that say so. */
+export function secretsOfAddress(address: string): readonly string[] {
+  const [, userinfo = ""] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(address) ?? [];
+  const [, query = ""] = /\?([^#]*)/.exec(address) ?? [];
+  const values = query
+    .split("&")
+    .flatMap((part) => (namesSecret(part.split("=", 1)[0]!) ? [part.slice(part.indexOf("=") + 1)] : []));
+  return [...values, ...(userinfo === "" ? [] : [userinfo, ...userinfo.split(":").slice(1)])].map(decoded);
+}
+
+/** Text without anything that is known to be secret. */
+export function withoutKnownSecrets(text: string): string {
+  const env = process.env;
+  const known = [
+    ...learnt,
+    ...variables.flatMap((name) => [env[name], env[name]?.trim()]),
+    ...proxies.flatMap((name) => (env[name] === undefined ? [] : secretsOfAddress(env[name]))),
+  ];
+  return withoutSecrets(text, [...new Set(known.filter(isLong))]);
+}
+
+/** A value with every text in it without known secrets; the value itself where there are none. */
+export function cleaned<Value>(value: Value): Value {
+  return clean(value, new Map()) as Value;
+}
+
+function clean(value: unknown, seen: Map<object, unknown>): unknown {
+  if (typeof value === "string") return withoutKnownSecrets(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (seen.has(value)) return seen.get(value);
+  seen.set(value, value);
+  if (value instanceof Error) return cleanError(value, seen);
+  if (!Array.isArray(value) && ![Object.prototype, null].includes(Object.getPrototypeOf(value) as null)) return value;
+  const entries = Object.entries(value).map(([name, one]) => [name, clean(one, seen)] as const);
+  if (entries.every(([name, one]) => one === (value as Record<string, unknown>)[name])) return value;
+  return Array.isArray(value) ? entries.map(([, one]) => one) : Object.fromEntries(entries);
+}
+
+/** The error itself, or one of the same name, code and place without secrets. */
+function cleanError(error: Error, seen: Map<object, unknown>): Error {
+  const own = Reflect.ownKeys(error).map((name) => {
+    const value = (error as unknown as Record<string | symbol, unknown>)[name];
+    return [name, value, clean(value, seen)] as const;
+  });
+  if (own.every(([, value, shown]) => value === shown)) return error;
+  const copy = Object.create(Object.getPrototypeOf(error) as object) as Error;
+  for (const [name, , value] of own)
+    Object.defineProperty(copy, name, { value, writable: true, configurable: true, enumerable: false });
+  return copy;
+}
+
+/**
+ * Whatever a service echoes, and however it writes it, a secret is not repeated: as it is, in base64 or hex, or with any
+ * of its characters escaped as in JSON (also JSON inside JSON), in URLs or in HTML.
+ */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  // The longest first: a shorter one inside it would leave the rest.
+  return secrets
+    .toSorted((one, other) => other.length - one.length)
+    .reduce((shown, secret) => shown.replace(patternOf(secret), hidden), text);
+}
+
+/** An error of the same name and code. Its words may hold what was received, or a proxy's password. */
+export function withoutData(thrown: unknown, secrets: readonly string[]): Error {
+  const { name, code } = thrown as { readonly name?: unknown; readonly code?: unknown };
+  const clean = new Error(withoutSecrets(String(code ?? name ?? "no reason was given"), secrets));
+  return Object.assign(clean, { name: String(name ?? "Error"), code: code === undefined ? undefined : String(code) });
+}
+
+function isLong(secret: string | undefined): secret is string {
+  return secret !== undefined && secret.length >= shortest;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const patterns = new Map<string, RegExp>();
+
+function patternOf(secret: string): RegExp {
+  const known = patterns.get(secret);
+  if (known !== undefined) return known;
+  const pattern = new RegExp([secret, ...base64(secret), hex(secret)].map(tolerant).join("|"), "gi");
+  patterns.set(secret, pattern);
+  return pattern;
+}
+
+/** What base64 of it looks like in the middle of other bytes: three ways, without the ends that depend on those. */
+function base64(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  const cores = [0, 1, 2].flatMap((before) => {
+    const padded = Buffer.concat([Buffer.alloc(before), bytes]);
+    const whole = [Math.ceil((before * 8) / 6), Math.floor((padded.length * 8) / 6)] as const;
+    return [padded.toString("base64"), padded.toString("base64url")].map((text) => text.slice(...whole));
+  });
+  return [...new Set(cores)].filter((core) => core.length > 3);
+}
+
+function hex(secret: string): string {
+  return Buffer.from(secret).toString("hex");
+}
+
+function tolerant(secret: string): string {
+  return [...secret].map(anyForm).join("");
+}
+
+const named: Readonly<Record<string, string>> = {
+  "&": "&(?:amp;)+",
+  "<": "&(?:amp;)*lt;",
+  ">": "&(?:amp;)*gt;",
+  '"': "&(?:amp;)*quot;",
+  "'": "&(?:amp;)*apos;",
+  " ": "\\+",
+  "\n": "\\\\+n",
+  "\r": "\\\\+r",
+  "\t": "\\\\+t",
+};
+
+function anyForm(character: string): string {
+  const code = character.codePointAt(0)!;
+  const hex = code.toString(16).padStart(2, "0");
+  const plain = character.replace(/[\\^$.*+?()[\]{}|/]/, "\\$&");
+  const bytes = [...Buffer.from(character)].map((byte) => `%(?:25)*${byte.toString(16).padStart(2, "0")}`).join("");
+  const units = Array.from(
+    { length: character.length },
+    (_, at) => `\\\\+u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
+  ).join("");
+  const forms = [
+    `\\\\*${plain}`,
+    units,
+    `\\\\+u\\{0*${hex}\\}`,
+    ...(code < 256 ? [`\\\\+x${hex}`] : []),
+    bytes,
+    `&(?:amp;)*#(?:0*${code}|x0*${hex});`,
+    ...(named[character] === undefined ? [] : [named[character]]),
+  ];
+  return `(?:${forms.join("|")})`;
+}

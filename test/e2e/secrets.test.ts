@@ -1,0 +1,196 @@
+/** Whatever goes wrong, no secret gets into output, logs, titles of processes, files, tables or errors. */
+import { createServer, request as ask } from "node:http";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { commands } from "../../src/cli/commands/index.ts";
+import { listen } from "../rest/servers.ts";
+import { filesIn, formsOf, leaksIn, echoOf, rowsIn, trickyKey } from "../support/secrets.ts";
+import { startIn } from "../service/served.ts";
+import {
+  configured,
+  crashes,
+  failing,
+  migrations,
+  plainKey,
+  proxied,
+  settings,
+  stores,
+  type Scene,
+} from "./support/secret-scenes.ts";
+import { watchedFolders, type Shown, type Watched } from "./support/watched.ts";
+
+vi.setConfig({ maxConcurrency: 5 });
+
+/** How each command is called here, so that it gets as far as it can. */
+const invocations: Readonly<Record<string, readonly string[]>> = {
+  up: ["--wait", "0"],
+  status: ["--check"],
+  plan: ["--to", "2"],
+  history: [],
+  lint: [],
+  new: ["add_column"],
+  serve: ["--data", "served", "--port", "0"],
+  doctor: [],
+};
+const ways = [[], ["--json"], ["--verbose"], ["--quiet"]] as const;
+const names = commands.map(({ usage }) => usage.split(" ", 1)[0]!);
+
+const folder = watchedFolders();
+
+/** Runs a command where a scene is set, in one of the ways to say more or less. */
+async function play(where: Watched, { env, secrets }: Scene, name: string, way: readonly string[]): Promise<Shown> {
+  // A key that is typed can be read by everybody on the machine until the process hides it.
+  const typed = name === "serve" && env["MIGRATE_API_KEY"] === undefined ? ["--api-key", secrets[0]!] : [];
+  const args = name === "library" ? [] : [name, ...invocations[name]!, ...typed, ...way];
+  return await where.run(name, args, env);
+}
+
+const leaks = ({ texts }: Pick<Shown, "texts">, secrets: readonly string[]) =>
+  texts.flatMap(([where, text]) => leaksIn(text, secrets).map((leak) => `${where}: ${leak}`));
+
+/** Whoever calls: each command, and a program that uses the library. */
+const callers = [...names, "library"];
+const perScene = 3;
+
+/** Which of them a scene has, and in which way: of each kind of scene the first few have all of them together. */
+function castOf(turn: number): readonly (readonly [name: string, way: readonly string[]])[] {
+  return Array.from({ length: perScene }, (_, index) => {
+    const at = turn * perScene + index;
+    return [callers[at % callers.length]!, ways[(index + Math.floor(at / callers.length)) % ways.length]!];
+  });
+}
+
+async function showsNothing(scene: Scene, turn: number): Promise<void> {
+  const where = folder(scene.files);
+  for (const [name, way] of castOf(turn)) {
+    if (name === "library" && scene.printed === true) continue;
+    const shown = await play(where, scene, name, way);
+    expect({ [`${name} ${way.join("")}`]: leaks(shown, scene.secrets) }).toEqual({ [`${name} ${way.join("")}`]: [] });
+  }
+  expect(leaks({ texts: await where.left() }, scene.secrets)).toEqual([]);
+}
+
+test("every command is called", () => {
+  const unsaid = names.flatMap((name) =>
+    invocations[name] === undefined ? [`say in invocations how ${name} is called, so that it is searched too`] : [],
+  );
+  expect(unsaid).toEqual([]);
+  expect(Object.keys(invocations).filter((name) => !names.includes(name))).toEqual([]);
+  const called = settings.flatMap((_, turn) => castOf(turn).map(([name, way]) => `${name} ${way.join("")}`));
+  expect(new Set(called).size).toBe(callers.length * ways.length);
+});
+
+test("the search finds a secret in each of its forms", () => {
+  for (const form of formsOf(trickyKey)) expect(leaksIn(`a ${form} b`, [trickyKey])).not.toEqual([]);
+  expect(leaksIn(Buffer.from(`user:${trickyKey}@x`).toString("base64"), [trickyKey])).not.toEqual([]);
+  expect(leaksIn("sk-5e*** and nothing else", [trickyKey])).toEqual([]);
+});
+
+test("where nothing is wrong, every command gets as far as it can", async () => {
+  const where = folder(configured(`{ kind: "lance", uri: ".lancedb" }`));
+  const scene: Scene = {
+    title: "",
+    files: {},
+    env: { MIGRATE_API_KEY: trickyKey, KNOCK: trickyKey },
+    secrets: [trickyKey],
+  };
+  for (const name of names) {
+    const shown = await play(where, scene, name, []);
+    expect({ [name]: shown.code, leaks: leaks(shown, scene.secrets) }).toEqual({ [name]: 0, leaks: [] });
+  }
+  expect(leaks({ texts: await where.left() }, scene.secrets)).toEqual([]);
+});
+
+test("a key that is typed is in no title of a process once it speaks", async () => {
+  const where = folder(migrations);
+  for (const typed of [["--api-key", plainKey], [`--api-key=${plainKey}`]]) {
+    const { code, texts } = await where.run("serve", ["serve", "--data", "served", "--port", "0", ...typed], {
+      KNOCK: plainKey,
+    });
+    expect(code).toBe(0);
+    expect(texts.find(([name]) => name === "title")?.[1]).toMatch(process.platform === "linux" ? /^migrate/ : /^$/);
+    expect(leaks({ texts }, [plainKey])).toEqual([]);
+  }
+  for (const typed of [["--api-key", plainKey], [`--apikey=${plainKey}`], ["--api-key"], ["--", "--api-key", plainKey]])
+    for (const name of names) {
+      const shown = await where.run(name, [name, ...invocations[name]!, ...typed, "extra"], {});
+      expect(leaks(shown, [plainKey])).toEqual([]);
+    }
+});
+
+describe("no secret is shown with", () => {
+  test.concurrent.each(settings.map((scene, turn) => ({ ...scene, turn })))("$title", async ({ turn, ...scene }) =>
+    showsNothing(scene, turn),
+  );
+  test.concurrent.each(crashes.map((scene, turn) => ({ ...scene, turn })))("$title", async ({ turn, ...scene }) =>
+    showsNothing(scene, turn),
+  );
+});
+
+describe("no secret is shown by", () => {
+  test.concurrent.each([
+    ["servers that fail", failing],
+    ["proxies", proxied],
+    ["object stores", stores],
+  ] as const)("%s", async (_, scenes) => {
+    await Promise.all((await scenes()).map(showsNothing));
+  });
+});
+
+test.each([
+  ["migrate.config.ts", `export default { targets: { a: { kind: "rest", apiKey: "${plainKey}", endpoint: } } };`],
+  ["migrate.config.ts", `enum A { x = "${plainKey}" }\nexport default {};`],
+  ["migrate.config.js", `export default { apiKey: "${plainKey}" "" };`],
+  ["migrations/0001_documents.ts", `const key = "${plainKey}" "";\nexport const up = [];`],
+])("the line of a syntax error in %s is shown to nobody", async (file, text) => {
+  const { "migrate.config.ts": _, ...files } = configured(`{ kind: "lance", uri: ".lancedb" }`);
+  const where = folder({ ...files, [file]: text });
+  for (const [name, args] of [
+    ["library", []],
+    ["lint", ["lint", "--verbose"]],
+  ] as const) {
+    const shown = await where.run(name, args, {});
+    expect({ [name]: leaks(shown, [plainKey]) }).toEqual({ [name]: [] });
+    expect(shown.texts.map(([, text]) => text).join("")).toMatch(/can't be loaded/);
+  }
+});
+
+/** A gateway before a service: it answers every change with what it was sent, and lets everything else pass. */
+async function gateway(service: string): Promise<string> {
+  const server = createServer((incoming, outgoing) => {
+    if (incoming.url!.includes("alter_columns")) {
+      incoming
+        .resume()
+        .on("end", () => outgoing.writeHead(400).end(JSON.stringify({ error: `no ${echoOf(trickyKey)}` })));
+      return;
+    }
+    const { method, headers, url } = incoming;
+    const onward = ask(`${service}${url}`, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(onward);
+  });
+  return `http://127.0.0.1:${await listen(server)}`;
+}
+
+test.each(["service", "namespace"])("no secret gets into a ledger in the dialect %s", async (dialect) => {
+  const where = folder(migrations);
+  const data = join(where.folder, "tables");
+  const { service, log } = await startIn(data, { apiKey: trickyKey });
+  try {
+    const endpoint = await gateway(service.url);
+    const own = folder(configured(`{ kind: "rest", endpoint: "${endpoint}", dialect: "${dialect}" }`));
+    const env = { MIGRATE_API_KEY: trickyKey };
+    const shown = await own.run("up", ["up", "--verbose"], env);
+    expect(shown.code).toBe(1);
+    const history = await own.run("history", ["history", "--json"], env);
+    expect(leaks({ texts: [...shown.texts, ...history.texts, ["log", log.join("\n")]] }, [trickyKey])).toEqual([]);
+    // The refusal is there, with what it said, and the key is not.
+    const rows = await rowsIn(data);
+    expect(rows).toMatch(/0002_headlines\.ts, step 1.*failed: no \*\*\*/);
+    expect(leaks({ texts: [["rows", rows], ...filesIn(data, new Map())] }, [trickyKey])).toEqual([]);
+  } finally {
+    await service.close();
+  }
+});

@@ -1,0 +1,94 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { MigrateError } from "../../src/errors.ts";
+import {
+  cleaned,
+  keepSecret,
+  namesSecret,
+  secretsOfAddress,
+  withoutKnownSecrets,
+  withoutSecrets,
+} from "../../src/secrets.ts";
+import { formsOf, leaksIn, trickyKey } from "../support/secrets.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("known ones", () => {
+  test.each<readonly [readonly string[], string, string]>([
+    [["abcd"], "abcd, not abc", "***, not abc"],
+    [["a.c+d"], "a.c+d and abc+d", "*** and abc+d"],
+    [["$&$1"], "$&$1", "***"],
+    [["abcd", "efgh"], "abcdefgh", "******"],
+    // The longer first, or its end would be left.
+    [["abcd", "abcdefgh"], "x abcdefgh x", "x *** x"],
+  ])("%j are taken out of %j", (secrets, text, shown) => {
+    expect(withoutSecrets(text, secrets)).toBe(shown);
+  });
+});
+
+test("a secret is taken out in every form that programs give to it", () => {
+  for (const form of formsOf(trickyKey).filter((form) => form.length >= trickyKey.length && !form.includes("\0")))
+    expect(withoutSecrets(`before ${form} after`, [trickyKey])).toMatch(/^before \S*\*\*\*\S* after$/);
+  const inside = Buffer.from(`user:${trickyKey}@host`).toString("base64");
+  expect(leaksIn(withoutSecrets(inside, [trickyKey]), [trickyKey])).toEqual([]);
+});
+
+test("what was learnt is in no error, nor in what caused it", () => {
+  keepSecret("a learnt secret");
+  const cause = new TypeError("it is a learnt secret", { cause: new Error(encodeURIComponent("a learnt secret")) });
+  const error = new MigrateError("ERR_FILE_UNREADABLE", { file: "a learnt secret", problem: cause.message }, { cause });
+  expect(error.message).toBe("*** can't be loaded: it is ***");
+  expect(error.details).toEqual({ file: "***", problem: "it is ***" });
+  expect(error.cause).toBeInstanceOf(TypeError);
+  const [outer, inner] = [error.cause as Error, (error.cause as Error).cause as Error];
+  expect([outer.message, inner.message]).toEqual(["it is ***", "***"]);
+  expect(`${outer.stack}${inner.stack}`).not.toContain("a learnt secret");
+});
+
+test("an error without a secret stays the one that it is", () => {
+  const cause = Object.assign(new Error("nothing"), { code: "ECONNRESET" });
+  expect(new MigrateError("ERR_USAGE", { problem: "x" }, { cause }).cause).toBe(cause);
+  expect(new MigrateError("ERR_USAGE", { problem: "x" })).not.toHaveProperty("cause");
+});
+
+test("values are cleaned at any depth, and what goes round in a circle too", () => {
+  keepSecret("a learnt secret");
+  const round: Record<string, unknown> = { list: ["a learnt secret", 7, null] };
+  round["self"] = round;
+  expect(cleaned(round)).toMatchObject({ list: ["***", 7, null] });
+  const plain = { a: [1, "b"] };
+  expect(cleaned(plain)).toBe(plain);
+});
+
+test("the environment's credentials and the passwords of its proxies are known", () => {
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", "key/of+a+store");
+  vi.stubEnv("MIGRATE_API_KEY", "key-with-a-line-break\n");
+  vi.stubEnv("https_proxy", "http://user:pa55%40word@proxy.example.com");
+  expect(withoutKnownSecrets("key/of+a+store key-with-a-line-break pa55@word user")).toBe("*** *** *** user");
+});
+
+test("a word that is shorter than a secret is left where it is", () => {
+  keepSecret("test", undefined, "", "  ");
+  expect(withoutKnownSecrets("test_documents")).toBe("test_documents");
+});
+
+test.each([
+  ["aws_secret_access_key", true],
+  ["aws_session_token", true],
+  ["azure_storage_sas_key", true],
+  ["account_key", true],
+  ["Authorization", true],
+  ["X-Lance-Key", true],
+  ["sig", true],
+  ["aws_access_key_id", false],
+  ["region", false],
+  ["google_service_account_path", false],
+  ["bucket_key_enabled", false],
+  ["x-tenant", false],
+])("a setting %s is a secret: %s", (name, secret) => expect(namesSecret(name)).toBe(secret));
+
+test.each<readonly [string, readonly string[]]>([
+  ["s3://bucket/path", []],
+  ["s3://AKIA:s%2Fcret@bucket/path", ["AKIA:s/cret", "s/cret"]],
+  ["az://c/x?sv=1&sig=a%2Bb", ["a+b"]],
+  ["folder/with@sign", []],
+])("of the address %s the secrets are %j", (address, secrets) => expect(secretsOfAddress(address)).toEqual(secrets));
