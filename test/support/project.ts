@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 
 /** The repository. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,6 +13,13 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** A folder that is gone when the tests around are. */
+export function temporaryFolderOfFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 

@@ -1,0 +1,109 @@
+/** What is published, and the workflows that do it. */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { root, temporaryFolderOfFile } from "../support/project.ts";
+
+interface Packed {
+  readonly filename: string;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string; readonly mode: number }[];
+}
+
+describe("the package", () => {
+  const folder = temporaryFolderOfFile();
+  let packed: Packed;
+
+  beforeAll(() => {
+    // Without scripts: prepare would build dist anew under the tests that run it.
+    const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
+    const [first] = JSON.parse(execFileSync("npm", args, { cwd: root, encoding: "utf8", stdio: "pipe" })) as Packed[];
+    packed = first!;
+  });
+
+  const tarball = () => join(folder, packed.filename);
+  const paths = () => packed.files.map(({ path }) => path);
+
+  test("holds what is needed and nothing else", () => {
+    const outside = paths().filter((path) => !path.startsWith("dist/"));
+    expect(outside.filter((path) => !path.startsWith("docs/")).toSorted()).toEqual([
+      "CHANGELOG.md",
+      "CONTRIBUTING.md",
+      "LICENSE",
+      "README.md",
+      "SECURITY.md",
+      "package.json",
+      "templates/migration.ts",
+    ]);
+    const docs = readdirSync(join(root, "docs")).map((name) => `docs/${name}`);
+    expect(outside.filter((path) => path.startsWith("docs/")).toSorted()).toEqual(docs.toSorted());
+    const built = paths().filter((path) => path.startsWith("dist/"));
+    expect(built).toEqual(expect.arrayContaining(["dist/bin.js", "dist/index.js", "dist/types/index.d.ts"]));
+    const strange = built.filter((path) => !/^dist\/([\w-]+\.js|types\/([\w-]+\/)*[\w-]+\.d\.ts)$/.test(path));
+    expect(strange).toEqual([]);
+  });
+
+  test("holds no types but those that the public ones lead to", () => {
+    const strange = paths().filter((path) => /^dist\/types\/(cli|service|scaffold)\//.test(path));
+    expect(strange).toEqual([]);
+  });
+
+  test("stays small", () => {
+    expect(packed.unpackedSize).toBeLessThan(2_500_000);
+    expect(packed.files.length).toBeLessThan(150);
+  });
+
+  test("has a command that can be started", () => {
+    expect(packed.files.find(({ path }) => path === "dist/bin.js")!.mode & 0o111).toBe(0o111);
+    expect(readFileSync(join(root, "dist/bin.js"), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  test("is well-formed to publint", async () => {
+    const bytes = readFileSync(tarball());
+    const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+    const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
+  });
+
+  test("has types that every resolution of ES modules finds", () => {
+    const attw = join(root, "node_modules/@arethetypeswrong/cli/dist/index.js");
+    const args = [attw, tarball(), "--profile", "esm-only", "--format", "json"];
+    const { analysis } = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" })) as {
+      analysis: { problems: readonly { kind: string; resolutionKind?: string }[]; types: unknown };
+    };
+    expect(analysis.types).toMatchObject({ kind: "included" });
+    // CommonJS is told to use import(); Node 10 is not served.
+    const ours = analysis.problems.filter(
+      ({ resolutionKind = "" }) => !["node10", "node16-cjs"].includes(resolutionKind),
+    );
+    expect(ours).toEqual([]);
+  });
+});
+
+describe("the workflows", () => {
+  const folder = join(root, ".github", "workflows");
+  const workflows = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")] as const);
+
+  test.each(workflows)("%s pins every action to a commit and says which version that is", (_, text) => {
+    const used = text.match(/^.*\buses:.*$/gm) ?? [];
+    expect(used.length).toBeGreaterThan(0);
+    for (const line of used) expect(line).toMatch(/uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+  });
+
+  test.each(workflows)("%s may read the code and nothing else, and ends", (_, text) => {
+    expect(text).toMatch(/^permissions:\n {2}contents: read\n\n/m);
+    expect(text).not.toMatch(/pull_request_target|: write(?!.*# )/);
+    const jobs = text.match(/^ {2}\w+:\n(?= {4}runs-on)/gm) ?? [];
+    expect(text.match(/^ {4}timeout-minutes: \d+$/gm)).toHaveLength(jobs.length);
+    expect(text.match(/persist-credentials: false/g)).toHaveLength(text.match(/actions\/checkout@/g)!.length);
+  });
+
+  test("one publishes with its provenance, and both look for known holes", () => {
+    const text = new Map(workflows);
+    expect(text.get("release.yml")).toMatch(/npm publish --provenance --access public/);
+    for (const [, workflow] of workflows) expect(workflow).toContain("npm audit --audit-level=low");
+  });
+});
