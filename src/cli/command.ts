@@ -75,6 +75,15 @@ export function parseFlags<Schema extends z.ZodType>(schema: Schema, flags: Cont
   throw new MigrateError("ERR_USAGE", { problem: parsed.error.issues[0]!.message });
 }
 
+/** Seconds as typed, within limits that a timer can keep. */
+export const secondsFlag = (flag: string, least = 0) =>
+  z
+    .string(`--${flag} is given twice or without a value`)
+    .regex(/^\d+(\.\d+)?$/, `--${flag} has to be a number of seconds`)
+    .transform(Number)
+    .refine((seconds) => seconds >= least, `--${flag} has to be at least ${least} seconds`)
+    .refine((seconds) => seconds <= 86_400, `--${flag} has to be at most a day`);
+
 /** A flag without a value, once. */
 export const switchFlag = (flag: string) => z.boolean(`--${flag} is given twice`).optional();
 

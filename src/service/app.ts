@@ -75,6 +75,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     // The rest of a body that nobody wants is read and dropped: a client that still sends would not see the answer.
     reply.removeHeader("connection");
     request.raw.resume();
+    // Nor would one that asked for the connection to be closed: closed under what it still sends, it is cut.
+    if (isArriving(request)) reply.raw.shouldKeepAlive = true;
     if (problem.status === 503) reply.header("retry-after", "1");
     void reply
       .code(problem.status)
@@ -151,6 +153,12 @@ function addRoute(
       return await reply.type(result.contentType).send(Readable.from(result.chunks));
     },
   });
+}
+
+/** Whether a body was announced and is not here yet. */
+function isArriving({ headers, raw }: FastifyRequest): boolean {
+  const announced = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  return announced && !raw.complete;
 }
 
 function notFound(request: FastifyRequest): Error {

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Service } from "../../src/service/service.ts";
 import { hangUp, holdOpen, send, sendBytes, type RawAnswer, type RawRequest } from "./raw.ts";
-import { apiKey, arrow, aService, startIn } from "./served.ts";
+import { apiKey, arrow, aService, startCommand } from "./served.ts";
 
 const database = "library";
 const bodyLimit = 4 * 1024 * 1024;
@@ -34,18 +33,19 @@ const stream = arrow.tableToIPC(rows, "stream");
 const lengthOfSchema = 8 + new DataView(stream.buffer, stream.byteOffset).getInt32(4, true);
 
 let folder: string;
-let service: Service;
-let log: readonly string[];
+/** The built command. */
+let service: Awaited<ReturnType<typeof startCommand>>;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
-  ({ service, log } = await startIn(folder, { database, bodyLimit }));
+  const limits = ["--body-limit", String(bodyLimit / 2 ** 20)];
+  service = await startCommand(folder, ["--database", database, ...limits]);
   await ok({ path: "/v1/tables/books", headers: asArrow, body: stream });
   await ok(json("/v1/table/books/tags/create/", { tag: "first", version: 1 }));
 });
 
 afterAll(async () => {
-  await service.close();
+  expect(await service.close()).toBe(0);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -97,7 +97,7 @@ async function refuses(act: () => Promise<RawAnswer>, { status, says, code }: Ex
 async function leavesNoTrace(before: ReturnType<typeof files>): Promise<void> {
   expect((await send(service.url, { method: "GET", path: "/healthz" })).status).toBe(200);
   expect(files()).toEqual(before);
-  expect(log.join("\n")).not.toContain(apiKey);
+  expect(service.log.join("")).not.toContain(apiKey);
 }
 
 type Case = readonly [string, RawRequest, Expected];

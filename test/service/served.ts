@@ -1,10 +1,13 @@
 /** A table service on a folder of its own, and those who talk to it. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { ConnectionOptions } from "@lancedb/lancedb";
 import { startService, type Service } from "../../src/service/service.ts";
 import { lancedb } from "../support/tables.ts";
-import { temporaryFolder } from "../support/project.ts";
+import { root, temporaryFolder } from "../support/project.ts";
 
 type Arrow = typeof import("apache-arrow");
 /** The copy that @lancedb/lancedb itself loads, so that its `instanceof` holds. */
@@ -54,6 +57,24 @@ export async function startIn(folder: string, options: Partial<ServiceOptions> =
     ...options,
   });
   return { service, log };
+}
+
+/** The built command as a process of its own, `migrate serve`, that the caller closes. */
+export async function startCommand(folder: string, flags: readonly string[]) {
+  const args = [join(root, "dist", "bin.js"), "serve", "--data", folder, "--port", "0", ...flags];
+  const child = spawn(process.execPath, args, { env: { ...process.env, MIGRATE_API_KEY: apiKey, NO_COLOR: "1" } });
+  const log: string[] = [];
+  child.stderr.setEncoding("utf8").on("data", (text: string) => log.push(text));
+  const [line] = (await Promise.race([
+    once(child.stdout, "data"),
+    once(child, "exit").then(() => Promise.reject(new Error(`it did not start: ${log.join("")}`))),
+  ])) as [Buffer];
+  const close = async () => {
+    const ended = once(child, "exit");
+    child.kill("SIGTERM");
+    return ((await ended) as [number | null])[0];
+  };
+  return { url: String(line).trim().split(" ").at(-1)!, log, close };
 }
 
 /** The official client; it tries everything once, so that a failure is quick and not hidden by a second try. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import { keepSecret } from "../../secrets.ts";
 import { headerValue } from "../../wire/http-text.ts";
-import { parseFlags, type Command } from "../command.ts";
+import { parseFlags, secondsFlag, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
 
 const text = (flag: string) =>
@@ -26,6 +26,12 @@ const serveFlags = z.looseObject({
     .default(2333),
   "api-key": text("api-key").optional(),
   database: text("database").optional(),
+  "body-limit": z
+    .string("--body-limit is given twice or without a value")
+    .regex(/^[1-9]\d{0,3}$/, "--body-limit has to be a number of MB from 1 to 9999")
+    .transform((megabytes) => Number(megabytes) * 2 ** 20)
+    .optional(),
+  "request-timeout": secondsFlag("request-timeout", 1).optional(),
 });
 
 export const serveCommand: Command = {
@@ -37,9 +43,11 @@ export const serveCommand: Command = {
       .option("host", { type: "string", describe: "the address to listen on (127.0.0.1)" })
       .option("port", { type: "string", describe: "the port to listen on (2333), 0 for any free one" })
       .option("api-key", { type: "string", describe: "the key of every request; better set MIGRATE_API_KEY" })
-      .option("database", { type: "string", describe: "the database that every request has to name" }),
+      .option("database", { type: "string", describe: "the database that every request has to name" })
+      .option("body-limit", { type: "string", describe: "the largest body, in MB (256)" })
+      .option("request-timeout", { type: "string", describe: "seconds in which a request has to arrive (300)" }),
   async run({ flags, output, signal }) {
-    const { data, host, port, "api-key": flagKey, database } = parseFlags(serveFlags, flags);
+    const { data, host, port, "api-key": flagKey, database, ...limits } = parseFlags(serveFlags, flags);
     // Arguments are visible to everybody on the machine, so the environment is the better place for a key.
     const apiKey = flagKey ?? process.env["MIGRATE_API_KEY"] ?? "";
     keepSecret(apiKey);
@@ -55,7 +63,10 @@ export const serveCommand: Command = {
       });
     // fastify is slow to load and no other command needs it.
     const { startService } = await import("../../service/service.ts");
-    const service = await startService({ data, host, port, apiKey, database, log: output.progress });
+    const { "body-limit": bodyLimit, "request-timeout": seconds } = limits;
+    const requestTimeout = seconds === undefined ? undefined : seconds * 1000;
+    const log = output.progress;
+    const service = await startService({ data, host, port, apiKey, database, bodyLimit, requestTimeout, log });
     output.data({ url: service.url, port: service.port, data: resolve(data) });
     output.result(`serving ${resolve(data)} on ${service.url}`);
     await aborted(signal);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { up } from "../../run/migrator.ts";
-import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "../command.ts";
+import { parseFlags, secondsFlag, switchFlag, versionFlag, withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
 import { renderDuration, renderEvent } from "../render.ts";
 import { count } from "../../errors.ts";
@@ -12,11 +12,7 @@ const upFlags = z.looseObject({
   to: versionFlag.optional(),
   "dry-run": switchFlag("dry-run"),
   "allow-out-of-order": switchFlag("allow-out-of-order"),
-  wait: z
-    .string("--wait is given twice or without a value")
-    .regex(/^\d+(\.\d+)?$/, "--wait has to be a number of seconds")
-    .transform(Number)
-    .optional(),
+  wait: secondsFlag("wait").optional(),
 });
 
 export const upCommand: Command = {
