@@ -201,6 +201,8 @@ const code = (title: string, files: Readonly<Record<string, string>>): Scene => 
 });
 const printed = (scene: Scene): Scene => ({ ...scene, printed: true });
 const shownKey = "process.env.MIGRATE_API_KEY";
+/** Long enough for what was left behind to fail. */
+const pause = "await new Promise((done) => setTimeout(done, 100));";
 const third = (text: string) => ({ "migrations/0003_third.ts": `${text}\nexport const up = [];\n` });
 
 /** Migrations and configurations that show the key themselves. */
@@ -212,9 +214,11 @@ export const crashes: readonly Scene[] = [
     third(`throw new AggregateError([new Error(${shownKey})], "x", { cause: new Error(${shownKey}) });`),
   ),
   printed(
-    code("a migration whose timer throws it", third(`setTimeout(() => { throw new Error(${shownKey}); });await 0;`)),
+    code("a migration whose timer throws it", third(`setTimeout(() => { throw new Error(${shownKey}); }); ${pause}`)),
   ),
-  printed(code("a migration whose promise fails with it", third(`void Promise.reject(new Error(${shownKey}));`))),
+  printed(
+    code("a migration whose promise fails with it", third(`void Promise.reject(new Error(${shownKey})); ${pause}`)),
+  ),
   printed(
     code(
       "a migration that prints it",
