@@ -76,7 +76,7 @@ export interface LoadedConfig extends z.output<typeof configSchema> {
 const names = ["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"];
 
 /** The configuration at `path`, or the one in the folder, or the defaults. */
-export async function loadConfig(folder: string, path?: string): Promise<LoadedConfig> {
+export async function loadConfig(folder: string, path?: string, loadSeconds?: number): Promise<LoadedConfig> {
   const file =
     path === undefined
       ? names.map((name) => join(folder, name)).find((name) => existsSync(name))
@@ -84,13 +84,17 @@ export async function loadConfig(folder: string, path?: string): Promise<LoadedC
   if (file === undefined) return { ...configSchema.parse({}), file: "the default configuration", folder };
   if (!existsSync(file) || !statSync(file).isFile())
     throw new MigrateError("ERR_CONFIG_MISSING", { file: path ?? file });
-  return { ...parseConfig(await importConfig(file), basename(file)), file: basename(file), folder: dirname(file) };
+  return {
+    ...parseConfig(await importConfig(file, loadSeconds), basename(file)),
+    file: basename(file),
+    folder: dirname(file),
+  };
 }
 
-async function importConfig(file: string): Promise<unknown> {
+async function importConfig(file: string, loadSeconds?: number): Promise<unknown> {
   let module: { default?: unknown };
   try {
-    module = (await evaluate(pathToFileURL(file).href)) as { default?: unknown };
+    module = (await evaluate(pathToFileURL(file).href, loadSeconds)) as { default?: unknown };
   } catch (cause) {
     throw new MigrateError(
       "ERR_CONFIG_UNREADABLE",

@@ -197,6 +197,9 @@ const catalogue = {
   ERR_INTERRUPTED: interrupted(
     (d: { done: string }) => `interrupted at a safe point; ${d.done}; run migrate up to go on`,
   ),
+  ERR_TIMEOUT: interrupted(
+    (d: { seconds: number }) => `not done within ${d.seconds} s (--timeout); no table was changed`,
+  ),
 
   // the service
   ERR_SERVICE_DATA: usage(

@@ -16,6 +16,10 @@ export interface SessionOptions {
   readonly target?: string | undefined;
   /** Seconds to wait for another runner. */
   readonly waitSeconds?: number | undefined;
+  /** Seconds for which the ledger may stand still before another runner takes over. */
+  readonly leaseSeconds?: number | undefined;
+  /** Seconds in which the configuration, and each migration, has to be evaluated; 60 by default. */
+  readonly loadSeconds?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly emit?: Emit | undefined;
 }
@@ -27,16 +31,16 @@ export interface Session {
 }
 
 export async function openSession(wanted: SessionOptions): Promise<Session> {
-  const config = await loadConfig(wanted.folder ?? process.cwd(), wanted.config);
+  const config = await loadConfig(wanted.folder ?? process.cwd(), wanted.config, wanted.loadSeconds);
   const target = await openTarget(config, wanted.target);
   return {
     config,
     options: {
       target,
-      migrations: migrationsIn(resolve(config.folder, config.migrations)),
+      migrations: migrationsIn(resolve(config.folder, config.migrations), wanted.loadSeconds),
       ledger: config.ledger,
       lease: {
-        duration: milliseconds(config.leaseSeconds),
+        duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
         patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
       },
       signal: wanted.signal,

@@ -13,6 +13,8 @@ export interface Command {
   readonly switches?: Readonly<Record<string, string>>;
   /** Other flags and arguments. */
   readonly flags?: (cli: Argv) => Argv;
+  /** Whether it changes nothing, so that it may be ended anywhere. */
+  readonly readOnly?: boolean;
   /** Carries it out and gives the exit code. */
   readonly run: (context: Context) => Promise<number>;
 }
@@ -22,6 +24,8 @@ export interface Context {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly output: Output;
   readonly signal: AbortSignal;
+  /** Says whether there is something under way that has to come to its safe point before the command may end. */
+  readonly underWay: (something: boolean) => void;
 }
 
 /** Flags without a value that every command takes. */
@@ -36,6 +40,11 @@ export function commonFlags(cli: Argv): Argv {
   return withSwitches(cli, commonSwitches)
     .option("target", { alias: "t", type: "string", describe: "a target of the configuration" })
     .option("config", { alias: "c", type: "string", describe: "the configuration file (migrate.config.ts)" })
+    .option("timeout", { type: "string", describe: "seconds after which it stops at the next safe point" })
+    .option("load-timeout", {
+      type: "string",
+      describe: "seconds to evaluate the configuration and each migration (60)",
+    })
     .alias({ quiet: "q", verbose: "v" })
     .default("color", true);
 }
@@ -50,17 +59,33 @@ export function withSwitches(cli: Argv, switches: Command["switches"] = {}): Arg
 const once = (flag: string) =>
   z.string(`--${flag} is given twice or without a value`).min(1, `--${flag} needs a value`);
 
+/** Seconds as typed, within limits that a timer can keep. */
+export const secondsFlag = (flag: string, least = 0) =>
+  z
+    .string(`--${flag} is given twice or without a value`)
+    .regex(/^\d+(\.\d+)?$/, `--${flag} has to be a number of seconds`)
+    .transform(Number)
+    .refine((seconds) => seconds >= least, `--${flag} has to be at least ${least} seconds`)
+    .refine((seconds) => seconds <= 86_400, `--${flag} has to be at most a day`);
+
 /** The flags that open a configuration. */
-export const commonSchema = z.looseObject({ target: once("target").optional(), config: once("config").optional() });
+export const commonSchema = z.looseObject({
+  target: once("target").optional(),
+  config: once("config").optional(),
+  "load-timeout": secondsFlag("load-timeout", 0.1).optional(),
+});
+
+/** The flag that ends a command. */
+export const timeoutSchema = z.looseObject({ timeout: secondsFlag("timeout", 0.1).optional() });
 
 /** Opens the configured target for the time of `work`. */
 export async function withSession<Result>(
   { flags, signal }: Context,
-  more: Pick<SessionOptions, "emit" | "waitSeconds">,
+  more: Pick<SessionOptions, "emit" | "waitSeconds" | "leaseSeconds">,
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> {
-  const { target, config } = parseFlags(commonSchema, flags);
-  const session = await openSession({ target, config, signal, ...more });
+  const { target, config, "load-timeout": loadSeconds } = parseFlags(commonSchema, flags);
+  const session = await openSession({ target, config, loadSeconds, signal, ...more });
   try {
     return await work(session);
   } finally {
@@ -74,15 +99,6 @@ export function parseFlags<Schema extends z.ZodType>(schema: Schema, flags: Cont
   if (parsed.success) return parsed.data;
   throw new MigrateError("ERR_USAGE", { problem: parsed.error.issues[0]!.message });
 }
-
-/** Seconds as typed, within limits that a timer can keep. */
-export const secondsFlag = (flag: string, least = 0) =>
-  z
-    .string(`--${flag} is given twice or without a value`)
-    .regex(/^\d+(\.\d+)?$/, `--${flag} has to be a number of seconds`)
-    .transform(Number)
-    .refine((seconds) => seconds >= least, `--${flag} has to be at least ${least} seconds`)
-    .refine((seconds) => seconds <= 86_400, `--${flag} has to be at most a day`);
 
 /** A flag without a value, once. */
 export const switchFlag = (flag: string) => z.boolean(`--${flag} is given twice`).optional();

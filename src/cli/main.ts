@@ -4,7 +4,15 @@ import packageJson from "../../package.json" with { type: "json" };
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { keepSecret } from "../secrets.ts";
 import { similarName } from "../schema/names.ts";
-import { commonFlags, commonSwitches, withSwitches, type Command } from "./command.ts";
+import {
+  commonFlags,
+  commonSwitches,
+  parseFlags,
+  timeoutSchema,
+  withSwitches,
+  type Command,
+  type Context,
+} from "./command.ts";
 import { commands } from "./commands/index.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { createOutput, keepSecretsOut, type Output } from "./output.ts";
@@ -65,7 +73,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
         choose(output);
         // What a migration or a configuration prints for itself must not get between our results.
         console.log = console.info = console.debug = console.error;
-        exitCode = await interruptible(output, (signal) => command.run({ flags, output, signal }));
+        exitCode = await interruptible({ flags, output }, command);
       },
     );
   }
@@ -93,19 +101,37 @@ function typedKeys(args: readonly string[]): readonly string[] {
   });
 }
 
-/** The first Ctrl-C stops at the next safe point, the second at once. */
-async function interruptible(output: Output, work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+/** How long a command that changes nothing may take to notice that its time is over. */
+const grace = 2_000;
+
+/** The first Ctrl-C stops at the next safe point, the second at once; --timeout is like the first. */
+async function interruptible({ flags, output }: Pick<Context, "flags" | "output">, command: Command): Promise<number> {
+  const { timeout } = parseFlags(timeoutSchema, flags);
   const controller = new AbortController();
+  let underWay = command.readOnly !== true;
   const stop = () => {
     if (controller.signal.aborted) process.exit(130);
     controller.abort();
     output.problem("stopping at the next safe point; once more stops at once, and a next run goes on");
   };
+  const timers: NodeJS.Timeout[] = [];
+  const over = new Promise<never>((_, reject) => {
+    if (timeout === undefined) return;
+    const cut = () => underWay || reject(new MigrateError("ERR_TIMEOUT", { seconds: timeout }));
+    const end = () => {
+      controller.abort();
+      if (underWay) output.problem(`${timeout} s are over (--timeout): stopping at the next safe point`);
+      timers.push(setTimeout(cut, grace));
+    };
+    timers.push(setTimeout(end, timeout * 1000));
+  });
   process.on("SIGINT", stop).on("SIGTERM", stop);
   try {
-    return await work(controller.signal);
+    const run = command.run({ flags, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
+    return await Promise.race([run, over]);
   } finally {
     process.off("SIGINT", stop).off("SIGTERM", stop);
+    timers.forEach(clearTimeout);
   }
 }
 

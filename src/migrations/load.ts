@@ -11,8 +11,8 @@ export interface Migration extends MigrationFile {
 }
 
 /** Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID. */
-export async function loadMigration(file: MigrationFile): Promise<Migration> {
-  const up = exportedSteps(file.file, await importFile(file));
+export async function loadMigration(file: MigrationFile, seconds?: number): Promise<Migration> {
+  const up = exportedSteps(file.file, await importFile(file, seconds));
   const steps = Array.from(up, (value, index) => {
     const parsed = parseStep(value);
     if ("step" in parsed) return parsed.step;
@@ -26,26 +26,34 @@ export async function loadMigration(file: MigrationFile): Promise<Migration> {
   return { ...file, steps, checksum: checksumOf(steps) };
 }
 
-async function importFile({ path, file, textHash }: MigrationFile): Promise<unknown> {
+async function importFile({ path, file, textHash }: MigrationFile, seconds?: number): Promise<unknown> {
   try {
     // The hash lets a process that goes on living see an edited file again.
-    return await evaluate(`${pathToFileURL(path).href}?${textHash.slice(0, 16)}`);
+    return await evaluate(`${pathToFileURL(path).href}?${textHash.slice(0, 16)}`, seconds);
   } catch (cause) {
     throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: importProblem(cause) }, withoutSource(cause));
   }
 }
 
-/** Imports a module; one that awaits what never comes is an error, where Node would end the process with 0. */
-export async function evaluate(url: string): Promise<unknown> {
+/**
+ * Imports a module. One that awaits what never comes is an error, where Node would end the process with 0, or where
+ * something else keeps it alive, wait for ever. One that never stops to compute can't be ended from here.
+ */
+export async function evaluate(url: string, seconds = 60): Promise<unknown> {
   let giveUp = () => {};
+  let timer: NodeJS.Timeout | undefined;
   const stuck = new Promise<never>((_, reject) => {
+    const late = `it was not evaluated within ${seconds} s (--load-timeout)`;
     giveUp = () => reject(new Error("it awaits something that never comes"));
+    timer = setTimeout(() => reject(new Error(late)), seconds * 1000);
+    timer.unref();
   });
   process.once("beforeExit", giveUp);
   try {
     return await Promise.race([import(url), stuck]);
   } finally {
     process.off("beforeExit", giveUp);
+    clearTimeout(timer);
   }
 }
 

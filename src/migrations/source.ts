@@ -10,8 +10,9 @@ export interface MigrationSource {
   load(file: MigrationFile): Promise<Migration>;
 }
 
-export function migrationsIn(folder: string): MigrationSource {
-  return { list: (refuse) => listMigrations(folder, refuse), load: loadMigration };
+/** `loadSeconds`: how long each may take to be evaluated; 60 when absent. */
+export function migrationsIn(folder: string, loadSeconds?: number): MigrationSource {
+  return { list: (refuse) => listMigrations(folder, refuse), load: (file) => loadMigration(file, loadSeconds) };
 }
 
 export async function loadMigrations(

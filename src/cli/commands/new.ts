@@ -11,8 +11,8 @@ export const newCommand: Command = {
   describe: "write the next migration file from templates/",
   flags: (cli) => cli.positional("name", { type: "string", describe: "what it does, such as add_headlines" }),
   async run({ flags, output }) {
-    const { name, config: path } = parseFlags(newFlags, flags);
-    const config = await loadConfig(process.cwd(), path);
+    const { name, config: path, "load-timeout": loadSeconds } = parseFlags(newFlags, flags);
+    const config = await loadConfig(process.cwd(), path, loadSeconds);
     // ts-morph is slow to load and only this command writes TypeScript.
     const { createMigration } = await import("../../scaffold/create-migration.ts");
     const file = await createMigration({

@@ -13,6 +13,7 @@ const upFlags = z.looseObject({
   "dry-run": switchFlag("dry-run"),
   "allow-out-of-order": switchFlag("allow-out-of-order"),
   wait: secondsFlag("wait").optional(),
+  lease: secondsFlag("lease", 1).optional(),
 });
 
 export const upCommand: Command = {
@@ -25,12 +26,18 @@ export const upCommand: Command = {
   flags: (cli) =>
     cli
       .option("to", { type: "string", describe: "apply up to this number only" })
-      .option("wait", { type: "string", describe: "seconds to wait for another runner" }),
+      .option("wait", { type: "string", describe: "seconds to wait for another runner" })
+      .option("lease", {
+        type: "string",
+        describe: "seconds of silence after which others may take over from this run",
+      }),
   async run(context) {
-    const { flags, output } = context;
-    const { to, wait, "dry-run": dryRun, "allow-out-of-order": allowOutOfOrder } = parseFlags(upFlags, flags);
+    const { flags, output, underWay } = context;
+    const { to, wait, lease, "dry-run": dryRun, "allow-out-of-order": allowOutOfOrder } = parseFlags(upFlags, flags);
+    underWay(false);
     if (dryRun === true) return await planCommand.run(context);
     const emit = (event: RunEvent) => {
+      if (event.event === "planned") underWay(true); // the lease is ours
       output.data(event);
       renderEvent(event, output);
       if (event.event === "applied")
@@ -38,7 +45,9 @@ export const upCommand: Command = {
       if (event.event === "finished")
         output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
     };
-    await withSession(context, { emit, waitSeconds: wait }, ({ options }) => up(options, { to, allowOutOfOrder }));
+    await withSession(context, { emit, waitSeconds: wait, leaseSeconds: lease }, ({ options }) =>
+      up(options, { to, allowOutOfOrder }),
+    );
     return done;
   },
 };

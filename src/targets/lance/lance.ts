@@ -1,6 +1,7 @@
 /** The embedded engine on a folder or an object store. */
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
@@ -30,6 +31,12 @@ export const options = z.strictObject({
   }),
   /** Handed to the engine's object store: region, endpoint, credentials. */
   storageOptions: z.record(z.string(), z.string("has to be a text"), "has to be an object of texts").optional(),
+  /** To wait for an object store while nothing is changed; 60 by default. */
+  answerSeconds: z
+    .number("has to be a number of seconds")
+    .min(0.1, "has to be at least 0.1 seconds")
+    .max(86_400, "has to be at most a day")
+    .optional(),
 });
 
 interface LanceSight extends Sight {
@@ -37,7 +44,7 @@ interface LanceSight extends Sight {
 }
 
 export async function open(
-  { uri, storageOptions }: z.output<typeof options>,
+  { uri, storageOptions, answerSeconds = 60 }: z.output<typeof options>,
   { name, folder }: OpenContext,
 ): Promise<Target> {
   keepSecret(...secretsOfAddress(uri), ...secretsOfStore(storageOptions));
@@ -47,9 +54,13 @@ export async function open(
   const tables = connection(place);
   const records = connection(place, 0);
 
+  // The engine tries for a quarter of an hour. What changes something is left to it: nobody could tell what came of it.
+  const withinTime = async <Result>(work: () => Promise<Result>): Promise<Result> =>
+    place.folder === undefined ? await within(answerSeconds, work()) : await work();
+
   const reaching = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
-      return await work();
+      return await withinTime(work);
     } catch (cause) {
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: engineProblem(cause) }, { cause });
     }
@@ -96,7 +107,8 @@ export async function open(
     explain: engineProblem,
     ledger: {
       kind: "rows",
-      records: (shape) => lanceRecords({ connect: () => reaching(records.get), makeFolder, place }, shape),
+      records: (shape) =>
+        lanceRecords({ connect: () => reaching(records.get), makeFolder, reading: withinTime, place }, shape),
     },
     discard: (table) => reaching(async () => await (await tables.get())?.dropTable(table)),
     async close() {
@@ -104,6 +116,19 @@ export async function open(
       await records.close();
     },
   };
+}
+
+async function within<Result>(seconds: number, work: Promise<Result>): Promise<Result> {
+  const late = new AbortController();
+  const limit = sleep(seconds * 1000, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`the object store gave no answer within ${seconds} s`);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    limit.catch(() => {});
+    late.abort();
+  }
 }
 
 /** Also the signature alone of one that is signed for a time. */
@@ -123,7 +148,12 @@ function connection(place: Place, readConsistencyInterval?: number) {
     },
     async close(): Promise<void> {
       // What went wrong while opening has been said by whoever opened.
-      (await made?.catch(() => undefined))?.close();
+      const closed = made?.then(
+        (db) => db.close(),
+        () => {},
+      );
+      // An object store that has not answered so far would be waited for.
+      if (place.folder !== undefined) await closed;
     },
   };
 }

@@ -18,15 +18,20 @@ interface Home {
   /** Undefined while there is no database. */
   readonly connect: () => Promise<Connection | undefined>;
   readonly makeFolder: () => Promise<void>;
+  /** Gives up where a read takes too long. */
+  readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly place: Place;
 }
 
-export function lanceRecords({ connect, makeFolder, place }: Home, { name, columns, key }: RecordShape): RecordTable {
+export function lanceRecords(
+  { connect, makeFolder, reading, place }: Home,
+  { name, columns, key }: RecordShape,
+): RecordTable {
   let opened: EngineTable | undefined;
 
   async function open(): Promise<EngineTable | undefined> {
     const db = opened === undefined ? await connect() : undefined;
-    if (db !== undefined) opened = await openTable(db, name);
+    if (db !== undefined) opened = await reading(() => openTable(db, name));
     return opened;
   }
 
@@ -45,7 +50,7 @@ export function lanceRecords({ connect, makeFolder, place }: Home, { name, colum
       const table = await open();
       if (table === undefined) return undefined;
       const query = () => table.query().select([...columns]);
-      return toRows(await patiently(() => query().toArrow()));
+      return toRows(await reading(() => patiently(() => query().toArrow())));
     }),
     last: plainly(async (order: readonly string[], columns: readonly string[]) => {
       const table = await open();
@@ -59,11 +64,11 @@ export function lanceRecords({ connect, makeFolder, place }: Home, { name, colum
           .orderBy(ordering)
           .limit(1)
           .toArrow();
-      return toRows(await patiently(query))[0];
+      return toRows(await reading(() => patiently(query)))[0];
     }),
     count: plainly(async (predicate: string) => {
       const table = await open();
-      return table === undefined ? 0 : await patiently(() => table.countRows(predicate));
+      return table === undefined ? 0 : await reading(() => patiently(() => table.countRows(predicate)));
     }),
     insertIfAbsent: plainly(async (row: Row) => {
       const table = await openToWrite();

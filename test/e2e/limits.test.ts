@@ -1,0 +1,161 @@
+/** Nothing is waited for without end: each limit, its flag or setting, and how a command ends that meets it. */
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { afterAll, describe, expect, test, vi } from "vitest";
+import { manyProjects } from "./support/many-projects.ts";
+
+vi.setConfig({ maxConcurrency: 3 });
+
+const { project } = manyProjects();
+const module = (up: string) => `import * as m from "lance-migrate";\n\nexport const up = ${up};\n`;
+const files = { "migrations/0001_documents.ts": module(`[m.createTable("documents", { id: m.int32() })]`) };
+const config = (text: string) => ({ ...files, "migrate.config.ts": `export default ${text};\n` });
+
+/** Takes every connection and never says a word. */
+const silent = createServer((socket) => void socket.on("error", () => {}).resume());
+await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
+const nobody = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+afterAll(() => void silent.close());
+
+const credentials = { region: "us-east-1", allow_http: "true", aws_access_key_id: "AKIA", aws_secret_access_key: "x" };
+const store = (more: object = {}) =>
+  JSON.stringify({ kind: "lance", uri: "s3://b/t", storageOptions: { ...credentials, endpoint: nobody }, ...more });
+const service = (more: object = {}) => JSON.stringify({ kind: "rest", endpoint: nobody, apiKey: "a-key", ...more });
+const targets = (target: string) => config(`{ targets: { cloud: ${target} } }`);
+/** Keeps the process alive, as an open socket or a watcher would. */
+const endless = "setInterval(() => {}, 1000); await new Promise(() => {});\n";
+
+interface Limit {
+  readonly title: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly args: readonly string[];
+  readonly code: number;
+  readonly says: RegExp;
+}
+
+const limits: readonly Limit[] = [
+  ...["status", "up", "plan", "history", "doctor"].map((command) => ({
+    title: `an object store that never answers, ${command}`,
+    files: targets(store({ answerSeconds: 0.5 })),
+    args: [command],
+    code: 6,
+    says: /^target cloud can't be reached: the object store gave no answer within 0\.5 s$/m,
+  })),
+  ...["status", "up", "up --dry-run", "plan", "history"].map((command) => ({
+    title: `--timeout before an object store that never answers, ${command}`,
+    files: targets(store()),
+    args: [...command.split(" "), "--timeout", "0.5"],
+    code: 130,
+    says: /^not done within 0\.5 s \(--timeout\); no table was changed$/m,
+  })),
+  {
+    title: "--timeout before a service that never answers",
+    files: targets(service()),
+    args: ["up", "--timeout", "0.5"],
+    code: 130,
+    says: /^not done within 0\.5 s/m,
+  },
+  {
+    title: "answerSeconds of a service that never answers",
+    files: targets(service({ answerSeconds: 0.2 })),
+    args: ["up"],
+    code: 6,
+    says: /gave no whole answer within 0\.2 s/,
+  },
+  {
+    title: "a configuration that never ends",
+    files: { ...config("{}"), "migrate.config.ts": `${endless}export default {};\n` },
+    args: ["status", "--load-timeout", "0.5"],
+    code: 2,
+    says: /^migrate\.config\.ts can't be loaded: it was not evaluated within 0\.5 s \(--load-timeout\)/m,
+  },
+  {
+    title: "a configuration that never ends, new",
+    files: { ...config("{}"), "migrate.config.ts": `${endless}export default {};\n` },
+    args: ["new", "x", "--load-timeout", "0.5"],
+    code: 2,
+    says: /not evaluated within 0\.5 s/,
+  },
+  {
+    title: "a migration that never ends",
+    files: { "migrations/0001_documents.ts": `${endless}${module("[]")}` },
+    args: ["up", "--load-timeout", "0.5"],
+    code: 4,
+    says: /^0001_documents\.ts can't be loaded: it was not evaluated within 0\.5 s \(--load-timeout\)/m,
+  },
+  {
+    title: "--timeout before a migration that never ends",
+    files: { "migrations/0001_documents.ts": `${endless}${module("[]")}` },
+    args: ["up", "--timeout", "0.5"],
+    code: 130,
+    says: /^not done within 0\.5 s/m,
+  },
+  {
+    title: "a timeout that is none",
+    files,
+    args: ["status", "--timeout", "soon"],
+    code: 2,
+    says: /^--timeout has to be a number of seconds$/m,
+  },
+  {
+    title: "no time at all",
+    files,
+    args: ["up", "--timeout", "0"],
+    code: 2,
+    says: /--timeout has to be at least 0\.1/,
+  },
+  { title: "a timeout of a week", files, args: ["up", "--timeout", "604800"], code: 2, says: /at most a day/ },
+  { title: "a lease of no time", files, args: ["up", "--lease", "0"], code: 2, says: /--lease has to be at least 1 s/ },
+  { title: "two leases", files, args: ["up", "--lease", "1", "--lease", "2"], code: 2, says: /--lease is given twice/ },
+  {
+    title: "a load timeout twice",
+    files,
+    args: ["lint", "--load-timeout", "1", "--load-timeout", "1"],
+    code: 2,
+    says: /twice/,
+  },
+];
+
+describe("a limit ends the command in words", () => {
+  test.concurrent.each(limits)("$title", async ({ files, args, code, says }) => {
+    const started = performance.now();
+    const finished = await project(files).migrate(args, { MIGRATE_API_KEY: "", http_proxy: "", HTTP_PROXY: "" });
+    expect(finished).toMatchObject({ code, stderr: expect.stringMatching(says) });
+    expect(performance.now() - started).toBeLessThan(25_000);
+  });
+});
+
+test("within its time a run is done as without", async () => {
+  const where = project(files);
+  expect(await where.migrate(["up", "--timeout", "60", "--load-timeout", "60", "--quiet"])).toMatchObject({ code: 0 });
+  expect((await where.migrate(["up", "--timeout", "60"])).stdout).toBe("nothing to do\n");
+});
+
+test("a run whose time is over stops at a safe point, and the next one goes on", async () => {
+  const slow = (number: number) =>
+    [`migrations/000${number}_t.ts`, module(`[m.createTable("t${number}", { id: m.int32() })]`)] as const;
+  // The time ends while the plan is made.
+  const where = project({
+    ...Object.fromEntries([1, 2, 3].map(slow)),
+    "migrations/0004_t.ts": `await new Promise((done) => setTimeout(done, 1500));\n${module(`[m.createTable("t4", { id: m.int32() })]`)}`,
+  });
+  const first = await where.migrate(["up", "--timeout", "1"]);
+  expect(first).toMatchObject({ code: 130, stderr: expect.stringMatching(/^interrupted at a safe point; /m) });
+  expect(await where.migrate(["up", "--quiet"])).toMatchObject({ code: 0 });
+  expect((await where.migrate(["status", "--check"])).code).toBe(0);
+});
+
+test("--lease is what the ledger says about the run", async () => {
+  const where = project(files);
+  await where.migrate(["up", "--lease", "7"]);
+  const { records } = JSON.parse((await where.migrate(["history", "--json"])).stdout) as {
+    records: readonly { event: string; lease?: number }[];
+  };
+  expect(records.find(({ event }) => event === "taken")?.lease).toBe(7000);
+});
+
+test("a service ends when its time is over", async () => {
+  const where = project(files);
+  const args = ["serve", "--data", "t", "--port", "0", "--timeout", "1"];
+  expect(await where.migrate(args, { MIGRATE_API_KEY: "a-key" })).toMatchObject({ code: 0 });
+});
