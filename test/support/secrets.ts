@@ -50,11 +50,8 @@ export function formsOf(secret: string): readonly string[] {
     Buffer.from(secret).toString("latin1"),
     ...pieces,
   ];
-  return [
-    ...new Set(
-      whole.filter((form) => form.length >= 8).flatMap((form) => [form, form.toLowerCase(), form.toUpperCase()]),
-    ),
-  ];
+  const cases = (form: string) => (form.length < 8 ? [] : [form, form.toLowerCase(), form.toUpperCase()]);
+  return [...new Set(whole.flatMap(cases))];
 }
 
 /** What a careless server sends back: a secret in all these forms. */
