@@ -22,13 +22,14 @@ export const statusCommand: Command = {
     ]);
     output.data(toDocument(found, target));
     const { applied, pending, missing, holder, late } = found;
+    const gone = new Set(missing);
     const rows = [
       ...applied.map((one) => [
         "applied",
         formatMigration(one),
         renderTime(one.at),
         renderDuration(one.duration),
-        missing.includes(one) ? "its file is not here" : "",
+        gone.has(one) ? "its file is not here" : "",
       ]),
       ...pending.map((one) => ["pending", formatMigration(one), "", "", partText(one.partial)]),
     ];
@@ -50,6 +51,7 @@ function partText(partial: StatusResult["pending"][number]["partial"]): string {
 }
 
 function toDocument({ applied, pending, missing, holder, late }: StatusResult, target: string) {
+  const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
     applied: applied.map(({ version, name, at, duration, by, checksum }) => ({
@@ -59,7 +61,7 @@ function toDocument({ applied, pending, missing, holder, late }: StatusResult, t
       duration,
       by,
       checksum,
-      missing: missing.some((one) => one.version === version),
+      missing: gone.has(version),
     })),
     pending: pending.map(({ version, name, file, partial }) => ({
       version,
