@@ -126,8 +126,9 @@ test.each([
 });
 
 test("an error of a second copy of the package is known", async () => {
-  const copy = join(temporaryFolder(), "errors.ts");
-  copyFileSync(join(root, "src/errors.ts"), copy);
+  const folder = temporaryFolder();
+  const copy = join(folder, "errors.ts");
+  for (const name of ["errors.ts", "secrets.ts"]) copyFileSync(join(root, "src", name), join(folder, name));
   const other = (await import(pathToFileURL(copy).href)) as typeof import("../../src/errors.ts");
   const error = new other.MigrateError("ERR_DRIFT", samples.ERR_DRIFT);
   expect(error).not.toBeInstanceOf(MigrateError);
