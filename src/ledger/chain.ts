@@ -28,6 +28,8 @@ export function recordChain(
   hashOf: (record: LedgerRecord) => string,
 ): RecordChain {
   let hash: AppliedHash = appliedHash([...state.migrations.values()].filter(({ status }) => status === "applied"));
+  // What was said in this epoch: all that counts once it is said that the ledger was rebuilt.
+  let own: AppliedEntry[] = [];
   let last: LedgerRecord | undefined = state.head;
   let { epoch } = state;
   let number = 0;
@@ -45,18 +47,23 @@ export function recordChain(
     begin: (entry) => link(entry, { epoch: epoch + 1, number: 0 }),
     began(record) {
       last = record;
+      own = [];
       epoch = record.epoch;
       number = 1;
     },
     async write(entries, write) {
       const before = { hash, last };
+      const saidBefore = own.length;
       // Once for all of them: a formatter may have touched thousands of files.
-      hash = hash.with(entries.flatMap(appliedEntry));
+      const said = entries.flatMap(appliedEntry);
+      own.push(...said);
+      hash = entries.some(({ event }) => event === "rebuilt") ? appliedHash([]).with(own) : hash.with(said);
       try {
         await write(entries.map((entry) => (last = link(entry, { epoch, number: number++ }))));
       } catch (error) {
         // The numbers are not used again: the records may have been stored all the same.
         ({ hash, last } = before);
+        own.length = saidBefore;
         throw error;
       }
     },

@@ -49,6 +49,7 @@ export interface LateCall {
 
 export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   const migrations = new Map<number, LedgerMigration>();
+  let own = new Map<number, LedgerMigration>(); // what the records of one epoch say by themselves
   const doubtful = new Set<number>();
   let taken: LedgerRecord | undefined;
   let released = true;
@@ -61,6 +62,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
     if (record.epoch !== taken?.epoch) {
       if (!released && next !== undefined) doubtful.add(next);
       taken = record;
+      own = new Map();
       released = false;
       lease = 0;
     }
@@ -71,13 +73,18 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       // Only what nobody could find out the end of stands here.
       if (next !== undefined) doubtful.add(next);
     }
+    if (record.event === "rebuilt") {
+      replace(migrations, own);
+      // What may come late is looked at all the same: it may come after whoever rebuilt had looked.
+      doubtful.clear();
+    }
     if (record.event === "late") late.set(record.epoch, lateCall(record));
     if (record.late !== undefined) looked.add(record.late);
     const facts = factsOf(record);
     if (facts === undefined) continue;
     doubtful.delete(facts.version);
-    const known = migrations.get(facts.version);
-    migrations.set(facts.version, foldMigration(known, record, facts, order));
+    for (const all of [migrations, own])
+      all.set(facts.version, foldMigration(all.get(facts.version), record, facts, order));
   }
   const holder = taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease, next };
   const standing = [...late.values()].filter(({ epoch }) => !looked.has(epoch));
@@ -90,6 +97,11 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
     doubtful,
     late: standing,
   };
+}
+
+function replace<Key, Value>(map: Map<Key, Value>, other: ReadonlyMap<Key, Value>): void {
+  map.clear();
+  for (const [key, value] of other) map.set(key, value);
 }
 
 /** Whether the ledger says that an action is done, counted from 1. */

@@ -10,6 +10,7 @@ import { canonicalJson, sha256 } from "../migrations/checksum.ts";
  * - `noted`: a file reads otherwise and does the same; its new text hash.
  * - `late`: a call of this migration, action `step`, may have been made after the lease had run out.
  * - `looked`: the table of such a call was found to be as it should.
+ * - `rebuilt`: what this epoch says is applied is all that is; what stood before was found to be wrong, or was lost.
  * - `released`: the epoch ended as it should.
  */
 export type LedgerEvent =
@@ -22,6 +23,7 @@ export type LedgerEvent =
   | "noted"
   | "late"
   | "looked"
+  | "rebuilt"
   | "released";
 
 /** A table's versions around what a migration did to it, where the target tells them. */

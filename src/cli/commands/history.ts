@@ -17,7 +17,9 @@ export const historyCommand: Command = {
     ]);
     output.data({ target, records: records.map((record) => ({ ...record, at: new Date(record.at).toISOString() })) });
     // Taking, renewing and releasing the lease is of interest when something went wrong.
-    const shown = records.filter(({ version }) => output.verbose || version !== undefined);
+    const shown = records.filter(
+      ({ version, event }) => output.verbose || version !== undefined || event === "rebuilt",
+    );
     for (const line of renderTable(shown.map(toRow))) output.result(line);
     if (shown.length === 0) output.result("the ledger is empty");
     return done;

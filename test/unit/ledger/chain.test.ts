@@ -112,6 +112,25 @@ test("the hash of what is applied is that of what the ledger folds to", async ()
   expect(all.at(-1)!.applied).toBe(appliedHash(folded).value);
 });
 
+test("once a ledger is rebuilt, only what its epoch says counts as applied", async () => {
+  const first = await anEpoch([], [applied(1), applied(2), released]);
+  const chain = chainOn(first);
+  const stored: LedgerRecord[] = [...first, begin(chain)];
+  const store = async (records: readonly LedgerRecord[]) => void stored.push(...records);
+  await chain.write([applied(3)], store);
+  await expect(chain.write([applied(4)], () => Promise.reject(new Error("busy")))).rejects.toThrow("busy");
+  await chain.write([applied(1), { event: "rebuilt" }, { event: "renewed" }], store);
+  await chain.write([applied(5), released], store);
+  expect(stored.slice(4).map((record) => record.applied)).toEqual([
+    hashOf(1, 2),
+    hashOf(1, 2, 3),
+    ...Array(3).fill(hashOf(1, 3)),
+    ...Array(2).fill(hashOf(1, 3, 5)),
+  ]);
+  const folded = [...foldLedger(stored).migrations.values()];
+  expect(stored.at(-1)!.applied).toBe(appliedHash(folded).value);
+});
+
 test("a write that fails is no link of the chain, and its numbers are not used again", async () => {
   const stored: LedgerRecord[] = [];
   const chain = chainOn([]);

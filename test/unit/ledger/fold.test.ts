@@ -294,3 +294,65 @@ test("a released ledger leaves a reader nothing to doubt", () => {
   const state = foldLedger([...died, aRecord("1.1", "applied", about(1, 3)), aRecord("1.2", "released")]);
   expect(inDoubt(state, "another run")).toEqual(new Set());
 });
+
+const lateCall = { version: 2, name: "m2", step: 1, total: 3, next: 2 };
+
+test("what a rebuilt epoch says is all there is", () => {
+  const before = [
+    aRecord("1.0", "taken", { next: 1 }),
+    aRecord("1.1", "applied", about(1, 3)),
+    aRecord("1.2", "applied", { ...about(2, 3), textHash: "old text" }),
+    aRecord("1.3", "failed", { ...about(3, 1), next: 3 }),
+    aRecord("1.4", "released", { next: 3 }),
+    aRecord("2.0", "taken"),
+    aRecord("2.1", "applied", about(2, 3)),
+    aRecord("2.2", "interrupted", about(4, 2)),
+  ];
+  const { migrations, doubtful } = foldLedger([...before, aRecord("2.3", "rebuilt"), aRecord("2.4", "released")]);
+  expect([...migrations.values()]).toMatchObject([
+    { version: 2, status: "applied", textHash: "text 2" },
+    { version: 4, status: "partial", step: 2 },
+  ]);
+  expect(doubtful).toEqual(new Set());
+  // Killed just before it: nothing is lost, and what was said is true.
+  expect([...foldLedger(before).migrations.keys()]).toEqual([1, 2, 3, 4]);
+  expect(foldLedger(before).doubtful).toEqual(new Set([3]));
+});
+
+test("what is said after a ledger was rebuilt counts on top of it", () => {
+  const records = [
+    aRecord("1.0", "taken"),
+    aRecord("1.1", "applied", about(1, 3)),
+    aRecord("1.2", "rebuilt", { next: 2 }),
+    aRecord("1.3", "released", { next: 2 }),
+    aRecord("2.0", "taken"),
+    aRecord("2.1", "applied", about(3, 3)),
+  ];
+  const { migrations, doubtful } = foldLedger(records);
+  expect([...migrations.keys()]).toEqual([1, 3]);
+  expect(doubtful).toEqual(new Set([2]));
+});
+
+test.each([
+  { what: "stands after a ledger was rebuilt", looked: [], late: [{ epoch: 1, version: 2, action: 1 }], doubt: [2] },
+  {
+    what: "is settled by who looked and rebuilt",
+    looked: [aRecord("2.1", "looked", { late: 1 })],
+    late: [],
+    doubt: [],
+  },
+])("a late call $what", ({ looked, late, doubt }) => {
+  const state = foldLedger([
+    aRecord("1.0", "taken"),
+    aRecord("1.1", "late", lateCall),
+    aRecord("2.0", "taken"),
+    ...looked,
+    aRecord("2.2", "rebuilt"),
+  ]);
+  expect([state.late, [...state.doubtful]]).toEqual([late, doubt]);
+});
+
+test("a record that an older holder adds after a ledger was rebuilt does not bring back what it says", () => {
+  const rebuilt = [aRecord("1.0", "taken"), aRecord("2.0", "taken"), aRecord("2.1", "rebuilt")];
+  expect(foldLedger([...rebuilt, aRecord("1.1", "applied", about(1, 3))]).migrations).toEqual(new Map());
+});

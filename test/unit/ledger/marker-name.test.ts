@@ -52,6 +52,7 @@ const entries: Readonly<Record<Exclude<LedgerEvent, "taken">, fc.Arbitrary<Omit<
   noted: fc.record({ ...facts, next }),
   late: fc.record({ version: versions, name: migrationNames, step: facts.step, total: facts.total, next: versions }),
   looked: fc.record({ next, late: place.epoch }),
+  rebuilt: fc.record({ next }),
   released: fc.record({}),
 };
 const aRecord: fc.Arbitrary<LedgerRecord> = fc.oneof(
