@@ -28,9 +28,10 @@ export function recordChain(
   hashOf: (record: LedgerRecord) => string,
 ): RecordChain {
   let hash: AppliedHash = appliedHash([...state.migrations.values()].filter(({ status }) => status === "applied"));
+  const hashes = (record: LedgerRecord | undefined) => (record === undefined ? "" : hashOf(record));
   // What was said in this epoch: all that counts once it is said that the ledger was rebuilt.
   let own: AppliedEntry[] = [];
-  let last: LedgerRecord | undefined = state.head;
+  let last = hashes(state.head) || hashes(state.told);
   let { epoch } = state;
   let number = 0;
 
@@ -40,13 +41,19 @@ export function recordChain(
     ...at,
     at: clock.wall(),
     applied: hash.value,
-    previous: last === undefined ? "" : hashOf(last),
+    previous: last,
   });
+
+  const append = (entry: LedgerEntry): LedgerRecord => {
+    const record = link(entry, { epoch, number: number++ });
+    last = hashOf(record);
+    return record;
+  };
 
   return {
     begin: (entry) => link(entry, { epoch: epoch + 1, number: 0 }),
     began(record) {
-      last = record;
+      last = hashOf(record) || last;
       own = [];
       epoch = record.epoch;
       number = 1;
@@ -59,7 +66,7 @@ export function recordChain(
       own.push(...said);
       hash = entries.some(({ event }) => event === "rebuilt") ? appliedHash([]).with(own) : hash.with(said);
       try {
-        await write(entries.map((entry) => (last = link(entry, { epoch, number: number++ }))));
+        await write(entries.map(append));
       } catch (error) {
         // The numbers are not used again: the records may have been stored all the same.
         ({ hash, last } = before);

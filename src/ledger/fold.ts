@@ -24,6 +24,8 @@ export interface Holder {
 export interface LedgerState {
   /** The newest record. */
   readonly head: LedgerRecord | undefined;
+  /** The newest record that says more than that an epoch was taken. */
+  readonly told: LedgerRecord | undefined;
   /** The last epoch and, while it is not released, who took it. */
   readonly epoch: number;
   readonly holder: Holder | undefined;
@@ -91,6 +93,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   for (const { version, action } of standing) if (!isDone(migrations.get(version), action)) doubtful.add(version);
   return {
     head: sorted.at(-1),
+    told: sorted.findLast(({ event }) => event !== "taken"),
     epoch: taken?.epoch ?? 0,
     holder,
     migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),

@@ -35,6 +35,9 @@ export interface Journal {
   take(record: LedgerRecord): Promise<boolean>;
   /** Adds records of the holder's own epoch. */
   add(records: readonly LedgerRecord[]): Promise<void>;
-  /** The hash by which the record after this one refers to it: over what everybody can read of it. */
+  /**
+   * The hash by which the record after this one refers to it: over what everybody can read of it. Empty for one of which
+   * nothing but its place can be read; who follows it refers to the record before.
+   */
   hashOf(record: LedgerRecord): string;
 }
