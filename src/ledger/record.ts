@@ -83,6 +83,11 @@ export function recordHash(record: LedgerRecord): string {
   return sha256(canonicalJson(record));
 }
 
+/** A record as people and other records name it: `<epoch>.<number>`. */
+export function placeOf({ epoch, number }: Pick<LedgerRecord, "epoch" | "number">): string {
+  return `${epoch}.${number}`;
+}
+
 /** Records count in this order, in whatever order they were written or read. */
 export function byPlace(one: LedgerRecord, other: LedgerRecord): number {
   return one.epoch - other.epoch || one.number - other.number;

@@ -5,7 +5,7 @@ import type { Column, DataType } from "../schema/data-type.ts";
 import type { RecordTable } from "../targets/target.ts";
 import type { Row } from "../wire/rows.ts";
 import { withoutAnswer, type Journal } from "./journal.ts";
-import { recordHash, type LedgerRecord } from "./record.ts";
+import { placeOf, recordHash, type LedgerRecord } from "./record.ts";
 
 const text: DataType = { kind: "utf8" };
 const whole: DataType = { kind: "int64" };
@@ -91,7 +91,7 @@ function problemOf(cause: unknown): string {
 /** A record as the columns above. */
 export function toRow(record: LedgerRecord): Row {
   return {
-    key: `${record.epoch}.${record.number}`,
+    key: placeOf(record),
     epoch: record.epoch,
     number: record.number,
     event: record.event,

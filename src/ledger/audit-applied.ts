@@ -1,0 +1,33 @@
+/** Whether a record's running hash is that of what the ledger says is applied. Pure. */
+import { matchesHash } from "../migrations/checksum.ts";
+import { appliedHash } from "./applied-hash.ts";
+import { foldLedger } from "./fold.ts";
+import type { LedgerRecord } from "./record.ts";
+
+/** With more of them it is not looked at: each may or may not have been known. */
+const mostLate = 6;
+
+/**
+ * `late`: those of the records that the writer need not have known, because they came late into epochs before its own, or
+ * because their write failed and they were stored all the same.
+ */
+export function saysWhatIsApplied(
+  { applied }: LedgerRecord,
+  records: readonly LedgerRecord[],
+  late: readonly LedgerRecord[],
+): boolean {
+  const telling = late.filter(({ event }) => event === "applied" || event === "noted");
+  if (telling.length > mostLate) return true;
+  return subsets(telling).some((unknown) => {
+    const { migrations } = foldLedger(records.filter((record) => !unknown.has(record)));
+    const entries = [...migrations.values()].filter(({ status }) => status === "applied");
+    return matchesHash(appliedHash(entries).value, applied);
+  });
+}
+
+function subsets<Item>(items: readonly Item[]): readonly ReadonlySet<Item>[] {
+  return items.reduce<readonly ReadonlySet<Item>[]>(
+    (all, item) => [...all, ...all.map((set) => new Set([...set, item]))],
+    [new Set()],
+  );
+}
