@@ -12,6 +12,8 @@ const codes: Readonly<Record<Outcome, number>> = {
 
 export const done = 0;
 export const somethingPending = 3;
+/** What was looked for is amiss, and nothing was changed. */
+export const amiss = codes.refused;
 
 export function exitCodeOf(error: unknown): number {
   return isMigrateError(error) ? codes[error.outcome] : 1;

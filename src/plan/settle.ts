@@ -32,7 +32,7 @@ function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration
 }
 
 /** How many of these actions ran: the one place in their row at which every table is as it is now. */
-function progress(actions: readonly PlannedAction[], sights: Sights): number | undefined {
+export function progress(actions: readonly PlannedAction[], sights: Sights): number | undefined {
   const expected = new Map<string, Table | undefined>();
   for (const { action, before } of actions) if (!expected.has(action.table)) expected.set(action.table, before);
   for (let done = 0; ; done++) {

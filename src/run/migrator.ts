@@ -216,7 +216,8 @@ async function loadChanged(
   );
 }
 
-async function waitOrStop(
+/** Waits for the holder, as `waitForHolder` does it, until the run is interrupted. */
+export async function waitOrStop(
   { lease, clock = systemClock, signal }: MigratorOptions,
   journal: Journal,
   state: LedgerState,
@@ -236,6 +237,6 @@ function countApplied({ migrations }: LedgerState): number {
   return [...migrations.values()].filter(({ status: is }) => is === "applied").length;
 }
 
-function throwIfInterrupted(signal: AbortSignal | undefined): void {
+export function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new MigrateError("ERR_INTERRUPTED", { done: "nothing was changed" });
 }

@@ -89,7 +89,7 @@ async function compareWithTables(plan: Plan, target: Target, besideAnother: bool
  * The tables as they are. They are looked at one after another, so beside a runner that is at work they are looked at
  * until two rounds say the same: otherwise one table may be seen before and another after what it does.
  */
-async function lookAt(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Sights> {
+export async function lookAt(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Sights> {
   let before: Sights | undefined;
   for (;;) {
     const sights = new Map<string, Table | undefined>();

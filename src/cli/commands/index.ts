@@ -9,12 +9,14 @@ import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
 import { statusCommand } from "./status.ts";
 import { upCommand } from "./up.ts";
+import { verifyCommand } from "./verify.ts";
 
 export const commands: readonly Command[] = [
   upCommand,
   statusCommand,
   planCommand,
   historyCommand,
+  verifyCommand,
   lintCommand,
   newCommand,
   serveCommand,

@@ -1,0 +1,56 @@
+/** All tables against what the ledger says of them: every difference, where a plan stops at the first. Pure. */
+import type { Migration } from "../migrations/load.ts";
+import { differences, type Table } from "../schema/table.ts";
+import { compileMigration, type Describing } from "./compile.ts";
+import type { Plan } from "./plan.ts";
+import { progress, type Sights } from "./settle.ts";
+
+export interface TableDifference {
+  readonly table: string;
+  /** In words. */
+  readonly differences: readonly string[];
+}
+
+/**
+ * The tables to look at: those that the ledger says are there, those of what is in doubt, and those that a migration would
+ * make later.
+ */
+export function tablesToCompare(
+  plan: Plan,
+  migrations: readonly Migration[],
+  describing: Describing,
+): readonly string[] {
+  const planned = plan.migrations.flatMap(({ actions }) => actions.map(({ action }) => action.table));
+  const made = migrations
+    .flatMap((migration) => compileMigration(migration, describing))
+    .filter(({ action }) => action.kind === "createTable")
+    .map(({ action }) => action.table);
+  return [...new Set([...plan.now.keys(), ...planned, ...made])];
+}
+
+/**
+ * What differs. The plan has the migrations that are in doubt, or that somebody is at: wherever in their rows of actions
+ * the tables are, they are as they should be. A target that can't describe shows whether there is a table, and no more.
+ */
+export function compareTables(
+  { now, migrations }: Plan,
+  sights: Sights,
+  { describes }: Describing,
+): readonly TableDifference[] {
+  const expected = new Map<string, Table | undefined>(now);
+  const either = new Set<string>();
+  for (const { actions } of migrations) {
+    const done = describes ? (progress(actions, sights) ?? 0) : 0;
+    for (const { action, after } of actions.slice(0, done)) expected.set(action.table, after);
+    const [next] = actions;
+    if (!describes && next?.action.kind === "createTable") either.add(next.action.table);
+  }
+  return [...sights].flatMap(([table, found]): readonly TableDifference[] => {
+    const should = expected.get(table);
+    if (either.has(table)) return [];
+    const words = describes
+      ? differences(should, found)
+      : differences(should && { columns: [] }, found && { columns: [] });
+    return words.length === 0 ? [] : [{ table, differences: words }];
+  });
+}

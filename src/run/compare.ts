@@ -1,0 +1,46 @@
+/** The ledger and the tables, looked at so that what another run is at is not taken for a change by hand. */
+import { MigrateError } from "../errors.ts";
+import { inDoubt, type LedgerState } from "../ledger/fold.ts";
+import { formatVersion } from "../migrations/file-name.ts";
+import type { Migration } from "../migrations/load.ts";
+import { compareTables, tablesToCompare, type TableDifference } from "../plan/compare.ts";
+import { makePlan } from "../plan/plan.ts";
+import type { Sights } from "../plan/settle.ts";
+import type { Target } from "../targets/target.ts";
+import { lookAt } from "./planning.ts";
+
+export interface Comparing {
+  readonly target: Target;
+  readonly ledger: string;
+  readonly state: LedgerState;
+  /** All that there are files of. */
+  readonly migrations: readonly Migration[];
+  /** The run that looks: its own doing is no doubt to it. */
+  readonly run: string;
+}
+
+export interface Compared {
+  /** The tables that were looked at. */
+  readonly sights: Sights;
+  readonly differences: readonly TableDifference[];
+}
+
+export async function compare({ target, ledger, state, migrations, run }: Comparing): Promise<Compared> {
+  const { capabilities } = target;
+  const doubtful = inDoubt(state, run);
+  const begun = migrations.filter(({ version }) => doubtful.has(version));
+  const unknown = [...doubtful].find((version) => !migrations.some((migration) => migration.version === version));
+  if (unknown !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unknown), file: undefined });
+  const plan = makePlan({ migrations, pending: begun, state, doubtful, target, ledger });
+  const tables = tablesToCompare(plan, migrations, capabilities);
+  const besideAnother = state.holder !== undefined && state.holder.run !== run;
+  const sights = await seen(target, tables, besideAnother);
+  return { sights, differences: compareTables(plan, sights, capabilities) };
+}
+
+/** The tables as they are: without columns where the target can't describe. */
+export async function seen(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Sights> {
+  if (target.capabilities.describes) return await lookAt(target, tables, besideAnother);
+  const names = new Set(await target.listTables());
+  return new Map(tables.map((table) => [table, names.has(table) ? { columns: [] } : undefined]));
+}

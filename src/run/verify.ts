@@ -1,0 +1,65 @@
+/** Whether all is as the ledger says, and whether the ledger itself is as it was written. Changes nothing. */
+import { foldLedger } from "../ledger/fold.ts";
+import { auditLedger, type Finding } from "../ledger/audit.ts";
+import { sameRecord, type Journal } from "../ledger/journal.ts";
+import { journalOf } from "../ledger/journals.ts";
+import type { LedgerRecord } from "../ledger/record.ts";
+import { loadMigrations } from "../migrations/source.ts";
+import type { TableDifference } from "../plan/compare.ts";
+import { checkMissing, checkUnchanged } from "../plan/history.ts";
+import { compare } from "./compare.ts";
+import { throwIfInterrupted, type MigratorOptions } from "./migrator.ts";
+import { thisRunner } from "./runner.ts";
+
+export interface TablesVerdict {
+  /** How many tables there should be. */
+  readonly tables: number;
+  /** Whether the columns were compared, or only whether there are such tables. */
+  readonly columns: boolean;
+  readonly differences: readonly TableDifference[];
+}
+
+/** Compares every table that an applied migration has made or changed with what it should be. */
+export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
+  const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
+  const files = source.list();
+  const journal = journalOf(target, ledger, options.clock);
+  const migrations = await loadMigrations(source, files);
+  for (;;) {
+    throwIfInterrupted(signal);
+    const state = foldLedger(await journal.read());
+    checkMissing(files, state);
+    checkUnchanged(migrations, state, target.capabilities);
+    const { sights, differences } = await compare({ target, ledger, state, migrations, run: runner.run });
+    // A run writes to the ledger before it changes a table: what differs may be what it did.
+    if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
+    const tables = [...sights.values()].filter((table) => table !== undefined).length;
+    return { tables, columns: target.capabilities.describes, differences };
+  }
+}
+
+export interface LedgerVerdict {
+  /** How many records there are. */
+  readonly records: number;
+  readonly findings: readonly Finding[];
+}
+
+/** Looks for records that were changed, taken away or added. */
+export async function verifyLedger(options: MigratorOptions): Promise<LedgerVerdict> {
+  const { records, findings } = await audited(journalOf(options.target, options.ledger, options.clock));
+  return { records: records.length, findings };
+}
+
+/** The ledger and what is wrong with it. A list that is read while somebody adds to it may miss a record, so that it is read again. */
+export async function audited(
+  journal: Journal,
+): Promise<{ readonly records: readonly LedgerRecord[]; readonly findings: readonly Finding[] }> {
+  let before: string | undefined;
+  for (;;) {
+    const records = await journal.read();
+    const findings = auditLedger(records, journal.hashOf);
+    const words = findings.map(({ sentence }) => sentence).join("\n");
+    if (findings.length === 0 || words === before) return { records, findings };
+    before = words;
+  }
+}

@@ -1,0 +1,110 @@
+/** migrate verify, on tables and ledgers that something else has changed. */
+import { expect, test } from "vitest";
+import { lancedb, versionsOf } from "../support/tables.ts";
+import { aKeptProject, changeRecord, described, dropLedger, dropRecord, everywhere } from "./support/kept.ts";
+
+test.each(everywhere)("all is well after up, and nothing is changed by looking (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const before = await versionsOf(project.data);
+  const tables = await project.run("verify");
+  expect(tables).toMatchObject({ code: 0, stderr: "" });
+  expect(tables.stdout).toContain("2 tables of here as the ledger says");
+  expect(tables.stdout.includes("only whether they are there")).toBe(kept === "service");
+  expect(await project.run("verify", "--ledger")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+ records checked, nothing wrong\n$/),
+  });
+  expect(await versionsOf(project.data)).toEqual(before);
+});
+
+test.each(everywhere)("a record that was taken away is named (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  await dropRecord(project, kept, "1.2");
+  const { code, stdout } = await project.run("verify", "--ledger");
+  expect({ code, stdout }).toEqual({
+    code: 4,
+    stdout: expect.stringMatching(/1\.2.* is missing, or 1\.1 was changed/),
+  });
+});
+
+test.each(everywhere)("a record that was changed is named (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  await changeRecord(project, kept, "1.2");
+  const { code, stdout } = await project.run("verify", "--ledger");
+  expect({ code, stdout }).toEqual({
+    code: 4,
+    stdout: expect.stringMatching(
+      /^1\.2 was changed: 1\.3 follows .*\n\d+ records checked, 1 wrong; see migrate repair\n$/,
+    ),
+  });
+});
+
+test.each(described)("every difference of every table is said, and not just the first (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const db = await lancedb.connect(project.data);
+  const people = await db.openTable("people");
+  await people.alterColumns([{ path: "full_name", rename: "called" }]);
+  await (await db.openTable("places")).addColumns([{ name: "more", valueSql: "id + 1" }]);
+  const { code, stdout } = await project.run("verify", "--json");
+  expect({ code, document: JSON.parse(stdout) }).toEqual({
+    code: 4,
+    document: {
+      target: "here",
+      tables: 2,
+      columns: true,
+      differences: [
+        { table: "people", differences: expect.arrayContaining(["column full_name is missing"]) },
+        { table: "places", differences: ["column more (int32) was not expected"] },
+      ],
+    },
+  });
+});
+
+test.each(everywhere)("a table that is gone, and one that is there too early, are said (%s)", async (kept) => {
+  const project = await aKeptProject(kept, 1);
+  const db = await lancedb.connect(project.data);
+  await db.dropTable("people");
+  await db.createTable("places", [{ id: 1 }]);
+  const { code, stdout } = await project.run("verify");
+  expect(code).toBe(4);
+  expect(stdout).toContain("people: it does not exist");
+  expect(stdout).toContain("places: it exists, but should not");
+});
+
+test.each(everywhere)("a ledger that is gone is noticed (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  await dropLedger(project);
+  expect(await project.run("verify")).toMatchObject({ code: 4, stdout: expect.stringContaining("should not") });
+});
+
+test.each(described)("a table that was put back to an older version is noticed (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const people = await (await lancedb.connect(project.data)).openTable("people");
+  await people.checkout((await people.version()) - 1);
+  await people.restore();
+  expect(await project.run("verify")).toMatchObject({
+    code: 4,
+    stdout: expect.stringContaining("people: column id is int32 instead of int64"),
+  });
+});
+
+test("with --json the findings are one document", async () => {
+  const project = await aKeptProject("lance");
+  await dropRecord(project, "lance", "1.3");
+  const { code, stdout } = await project.run("verify", "--ledger", "--json");
+  expect(code).toBe(4);
+  expect(JSON.parse(stdout)).toEqual({
+    target: "here",
+    records: expect.any(Number),
+    findings: [{ kind: "missing", place: "1.3", sentence: expect.stringContaining("1.3 is missing"), known: false }],
+  });
+});
+
+test("a ledger that nobody has written has nothing wrong with it", async () => {
+  const project = await aKeptProject("lance", 0);
+  expect(await project.run("verify")).toMatchObject({ code: 0 });
+  expect(await project.run("verify", "--ledger")).toMatchObject({
+    code: 0,
+    stdout: "0 records checked, nothing wrong\n",
+  });
+});

@@ -1,0 +1,86 @@
+/** Runs on the real engine whose calls can be cut off, or during which something else happens. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../src/clock.ts";
+import { MigrateError } from "../../src/errors.ts";
+import { migrationsIn } from "../../src/migrations/source.ts";
+import type { MigratorOptions } from "../../src/run/migrator.ts";
+import type { LedgerStore, RecordTable, Target } from "../../src/targets/target.ts";
+
+/** Called around every call to a target, with its number, counted from 1. */
+export interface Watch {
+  readonly before?: (call: number, what: string) => unknown;
+  readonly after?: (call: number, what: string) => unknown;
+}
+
+/** Time that passes only while somebody sleeps. */
+export function leapingClock(): Clock {
+  let time = 1_763_650_000_000;
+  return {
+    wall: () => time,
+    steady: () => time,
+    sleep: async (milliseconds) => void (time += milliseconds),
+    random: () => 0.5,
+    every: () => () => {},
+  };
+}
+
+/** A process that is gone from that call on, before it or after it. */
+export function killed(at: number, after: boolean): Watch {
+  const cutOff = () => {
+    throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "killed" });
+  };
+  return {
+    before: (call) => (call > at || (call === at && !after) ? cutOff() : undefined),
+    after: (call) => (call === at ? cutOff() : undefined),
+  };
+}
+
+export function watched(target: Target, { before, after }: Watch): Target {
+  let calls = 0;
+  const wrap = <Args extends readonly unknown[], Result>(what: string, work: (...args: Args) => Promise<Result>) =>
+    async function (...args: Args): Promise<Result> {
+      const call = ++calls;
+      await before?.(call, what);
+      const result = await work(...args);
+      await after?.(call, what);
+      return result;
+    };
+  const tableOf = (table: RecordTable): RecordTable => ({
+    create: wrap("create ledger", table.create),
+    all: wrap("read", table.all),
+    last: wrap("head", table.last),
+    count: wrap("head", table.count),
+    insertIfAbsent: wrap("take", table.insertIfAbsent),
+    insert: wrap("write", table.insert),
+    tend: table.tend,
+  });
+  const { ledger } = target;
+  const store: LedgerStore =
+    ledger.kind === "rows"
+      ? { kind: "rows", records: (shape) => tableOf(ledger.records(shape)) }
+      : { kind: "markers", create: wrap("write", ledger.create) };
+  return {
+    ...target,
+    ledger: store,
+    listTables: wrap("list", target.listTables),
+    look: wrap("look", target.look),
+    execute: wrap("execute", target.execute),
+  };
+}
+
+/** What a run on these migrations is started with; each is a list of steps as plain data. */
+export function optionsFor(folder: string, target: Target, clock: Clock): MigratorOptions {
+  return {
+    target,
+    migrations: migrationsIn(folder),
+    ledger: "_migrations",
+    clock,
+    lease: { duration: 30_000, patience: 600_000 },
+  };
+}
+
+export function writeMigrations(folder: string, migrations: readonly (readonly object[])[]): void {
+  for (const [index, steps] of migrations.entries())
+    writeFileSync(join(folder, `000${index + 1}_m.mjs`), `export const up = ${JSON.stringify(steps)};\n`);
+}

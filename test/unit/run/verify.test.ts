@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import { up } from "../../../src/run/migrator.ts";
+import { verifyLedger, verifyTables } from "../../../src/run/verify.ts";
+import { open as openLance } from "../../../src/targets/lance/lance.ts";
+import { open as openRest } from "../../../src/targets/rest/rest.ts";
+import type { Target } from "../../../src/targets/target.ts";
+import { temporaryFolder } from "../../support/project.ts";
+import { aService, apiKey } from "../../support/service.ts";
+import { killed, leapingClock, optionsFor, watched, writeMigrations } from "../../support/watched.ts";
+
+const column = (name: string, kind = "int32") => ({ name, type: { kind }, nullable: true });
+const rename = (table: string, path: string, name: string) => ({ kind: "renameColumn", table, path, name });
+const migrations = [
+  [{ kind: "createTable", table: "t", columns: [column("a"), column("b")] }],
+  [
+    { kind: "createTable", table: "u", columns: [column("a")] },
+    rename("t", "a", "c"),
+    rename("u", "a", "d"),
+    rename("t", "c", "a"),
+    rename("t", "a", "e"),
+  ],
+  [rename("t", "b", "f"), { kind: "retypeColumn", table: "u", path: "d", type: { kind: "int64" } }],
+];
+
+async function onService(dialect: "service" | "namespace"): Promise<() => Promise<Target>> {
+  const { url } = await aService();
+  return () => openRest({ kind: "rest", endpoint: url, apiKey, dialect }, { name: "test", folder: temporaryFolder() });
+}
+
+const kinds: readonly { readonly kind: string; readonly make: () => Promise<() => Promise<Target>> }[] = [
+  {
+    kind: "lance",
+    make: async () => {
+      const folder = temporaryFolder();
+      return () => openLance({ kind: "lance", uri: "data" }, { name: "test", folder });
+    },
+  },
+  { kind: "namespace", make: () => onService("namespace") },
+  { kind: "service", make: () => onService("service") },
+];
+
+test.each(kinds)("what another run is in the middle of is neither drift nor tampering ($kind)", async ({ make }) => {
+  const folder = temporaryFolder();
+  writeMigrations(folder, migrations);
+  const [open, clock] = [await make(), leapingClock()];
+  const looker = optionsFor(folder, await open(), clock);
+  const seen: object[] = [];
+  // After and before every call of the run, another looks at what there is.
+  const look = async () => {
+    const { differences } = await verifyTables(looker);
+    const { findings } = await verifyLedger(looker);
+    seen.push({ differences, findings });
+  };
+  await up(optionsFor(folder, watched(await open(), { before: look, after: look }), clock));
+  expect(seen.length).toBeGreaterThan(40);
+  expect(seen).toEqual(seen.map(() => ({ differences: [], findings: [] })));
+});
+
+test("what a run does between two looks at different tables is no drift", async () => {
+  const [{ make }] = kinds as readonly [(typeof kinds)[0]];
+  const [folder, clock] = [temporaryFolder(), leapingClock()];
+  writeMigrations(folder, migrations.slice(0, 2));
+  const open = await make();
+  await up(optionsFor(folder, await open(), clock));
+  writeMigrations(folder, migrations);
+  const started: string[] = [];
+  const once = async (_: number, what: string) => {
+    if (what !== "look" || started.length > 0) return;
+    started.push(what);
+    await up(optionsFor(folder, await open(), clock));
+  };
+  const { differences } = await verifyTables(optionsFor(folder, watched(await open(), { after: once }), clock));
+  expect([started, differences]).toEqual([["look"], []]);
+});
+
+test.each(kinds)("how far a run got that was killed is no drift, wherever that was ($kind)", async ({ make }) => {
+  const folder = temporaryFolder();
+  writeMigrations(folder, migrations);
+  for (let at = 3; at < 60; at += 4) {
+    const [open, clock] = [await make(), leapingClock()];
+    await up(optionsFor(folder, watched(await open(), killed(at, true)), clock)).catch(() => {});
+    const looker = optionsFor(folder, await open(), clock);
+    const { differences } = await verifyTables(looker);
+    const { findings } = await verifyLedger(looker);
+    expect({ at, differences, findings }).toEqual({ at, differences: [], findings: [] });
+  }
+});
