@@ -284,6 +284,8 @@ const commands = {
   status: ["--check"],
   plan: ["--to", "--allow-out-of-order"],
   history: [],
+  verify: ["--ledger"],
+  repair: ["--yes", "--to", "--wait"],
   lint: [],
   new: [],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],

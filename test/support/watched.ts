@@ -17,7 +17,7 @@ export interface Watch {
 export function leapingClock(): Clock {
   let time = 1_763_650_000_000;
   return {
-    wall: () => time,
+    wall: () => Math.round(time),
     steady: () => time,
     sleep: async (milliseconds) => void (time += milliseconds),
     random: () => 0.5,

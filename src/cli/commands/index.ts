@@ -5,6 +5,7 @@ import { historyCommand } from "./history.ts";
 import { lintCommand } from "./lint.ts";
 import { newCommand } from "./new.ts";
 import { planCommand } from "./plan.ts";
+import { repairCommand } from "./repair.ts";
 import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
 import { statusCommand } from "./status.ts";
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   planCommand,
   historyCommand,
   verifyCommand,
+  repairCommand,
   lintCommand,
   newCommand,
   serveCommand,

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { repair } from "../../run/repair.ts";
+import { parseFlags, secondsFlag, switchFlag, withSession, type Command } from "../command.ts";
+import { amiss, done, exitCodeOf } from "../exit-code.ts";
+import { renderEvent } from "../render.ts";
+
+const repairFlags = z.looseObject({
+  yes: switchFlag("yes"),
+  wait: secondsFlag("wait").optional(),
+  to: z
+    .string("--to is given twice or without a value")
+    .regex(
+      /^\d+(\.[1-9]\d*)?$/,
+      "--to has to be the number of a migration, such as 0003, or 0003.2 for two of its actions",
+    )
+    .optional(),
+});
+
+export const repairCommand: Command = {
+  usage: "repair",
+  describe: "say what is wrong with the ledger, and with --yes make it anew; changes no table",
+  switches: { yes: "do what is to be done" },
+  flags: (cli) =>
+    cli
+      .option("to", { type: "string", describe: "up to where the tables are migrated, when several places fit" })
+      .option("wait", { type: "string", describe: "seconds to wait for another runner" }),
+  async run(context) {
+    const { flags, output } = context;
+    const { yes, to, wait } = parseFlags(repairFlags, flags);
+    const [found, target] = await withSession(
+      context,
+      { emit: (event) => renderEvent(event, output), waitSeconds: wait },
+      async ({ options }) => [await repair(options, { yes, to }), options.target.name],
+    );
+    const { sees, does, words, done: wasDone, refusal } = found;
+    output.data({
+      target,
+      sees: sees.map((line) => line.trim()),
+      does,
+      words,
+      done: wasDone,
+      refusal: refusal === undefined ? undefined : { code: refusal.code, message: refusal.message },
+    });
+    for (const line of sees) output.result(line);
+    if (refusal !== undefined) {
+      output.problem(refusal.message);
+      return exitCodeOf(refusal);
+    }
+    output.result(words);
+    if (does === "nothing") return done;
+    output.result(
+      wasDone ? "done; migrate up goes on from there" : "nothing was changed; migrate repair --yes does it",
+    );
+    return wasDone ? done : amiss;
+  },
+};

@@ -1,0 +1,133 @@
+/** Which place in history tables are at: so many actions of the migration files are done, and none after. Pure. */
+import { isMigrateError, type MigrateError } from "../errors.ts";
+import type { LedgerState } from "../ledger/fold.ts";
+import { formatMigration, formatVersion } from "../migrations/file-name.ts";
+import type { Migration } from "../migrations/load.ts";
+import { tableAfter } from "../schema/action.ts";
+import { differences, sameTable, type Table } from "../schema/table.ts";
+import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import type { TableDifference } from "./compare.ts";
+import { inOrder } from "./plan.ts";
+import type { Sights } from "./settle.ts";
+
+/** A migration's actions in the row of all. */
+export interface RowAction extends PlacedAction {
+  readonly migration: Migration;
+  /** Which one of the migration it is, counted from 1. */
+  readonly number: number;
+  readonly total: number;
+  /** Its table after it. */
+  readonly after: Table;
+}
+
+export interface HistoryRow {
+  readonly actions: readonly RowAction[];
+  /** Why the row ends before the last migration. */
+  readonly problem: MigrateError | undefined;
+}
+
+export interface Place {
+  /** How many actions of the row are done. */
+  readonly done: number;
+  /** In words: after which migration, or in the middle of which. */
+  readonly words: string;
+  /** How people choose it: `3`, or `3.2` for two actions of the third migration. */
+  readonly choice: string;
+}
+
+export interface Nearest {
+  readonly place: Place;
+  readonly differences: readonly TableDifference[];
+}
+
+/** All actions in the order in which the ledger says that they ran, and then in that of the files. */
+export function historyRow(migrations: readonly Migration[], state: LedgerState, describing: Describing): HistoryRow {
+  const ran = inOrder(migrations, state);
+  const inRow = rowOf([...ran, ...migrations.filter((migration) => !ran.includes(migration))], describing);
+  // A ledger that was changed may say an order that can't be.
+  return inRow.problem === undefined ? inRow : rowOf(migrations, describing);
+}
+
+function rowOf(migrations: readonly Migration[], describing: Describing): HistoryRow {
+  const database = new Map<string, Table>();
+  const actions: RowAction[] = [];
+  for (const migration of migrations) {
+    const compiled = compileMigration(migration, describing);
+    for (const [index, { place, action }] of compiled.entries()) {
+      try {
+        const after = tableAfter(database, action);
+        database.set(action.table, after);
+        actions.push({ place, action, migration, number: index + 1, total: compiled.length, after });
+      } catch (error) {
+        if (!isMigrateError(error)) throw error;
+        return { actions, problem: error };
+      }
+    }
+  }
+  return { actions, problem: undefined };
+}
+
+/** Every table that an action of the row touches. */
+export function tablesOf({ actions }: HistoryRow): readonly string[] {
+  return [...new Set(actions.map(({ action }) => action.table))];
+}
+
+/** The places at which every table is as it was seen. */
+export function fittingPlaces(row: HistoryRow, sights: Sights): readonly Place[] {
+  const wrong = new Set(tablesOf(row).filter((table) => sights.get(table) !== undefined));
+  const fits = wrong.size === 0 ? [placeAt(row, 0)] : [];
+  for (const [index, { action, after }] of row.actions.entries()) {
+    if (sameTable(after, sights.get(action.table))) wrong.delete(action.table);
+    else wrong.add(action.table);
+    if (wrong.size === 0) fits.push(placeAt(row, index + 1));
+  }
+  return fits;
+}
+
+/** The place with the fewest differences; of several the last. A table that is there or not counts by its columns. */
+export function nearestPlace(row: HistoryRow, sights: Sights): Nearest {
+  const compare = (table: string, should: Table | undefined) => {
+    const found = sights.get(table);
+    const words = differences(should, found);
+    const whole = should === undefined ? found : found === undefined ? should : undefined;
+    return { table, differences: words, size: whole === undefined ? words.length : whole.columns.length + 1 };
+  };
+  const compared = new Map(tablesOf(row).map((table) => [table, compare(table, undefined)]));
+  const sizeOf = () => [...compared.values()].reduce((sum, { size }) => sum + size, 0);
+  const here = (done: number): Nearest => ({
+    place: placeAt(row, done),
+    differences: [...compared.values()].flatMap(({ table, differences: words }) =>
+      words.length === 0 ? [] : [{ table, differences: words }],
+    ),
+  });
+  let [nearest, least] = [here(0), sizeOf()];
+  for (const [index, { action, after }] of row.actions.entries()) {
+    compared.set(action.table, compare(action.table, after));
+    const size = sizeOf();
+    if (size <= least) [nearest, least] = [here(index + 1), size];
+  }
+  return nearest;
+}
+
+/** The place of that choice; undefined when there is none. */
+export function chosenPlace(row: HistoryRow, choice: string): Place | undefined {
+  const [version, number] = choice.split(".").map(Number);
+  if (version === 0 && number === undefined) return placeAt(row, 0);
+  const index = row.actions.findIndex(
+    (one) => one.migration.version === version && one.number === (number ?? one.total),
+  );
+  return index === -1 ? undefined : placeAt(row, index + 1);
+}
+
+function placeAt({ actions }: HistoryRow, done: number): Place {
+  const last = actions[done - 1];
+  if (last === undefined) return { done, words: "before the first migration", choice: "0" };
+  const { migration, number, total } = last;
+  return number === total
+    ? { done, words: `after ${formatMigration(migration)}`, choice: formatVersion(migration.version) }
+    : {
+        done,
+        words: `after ${number} of ${total} actions of ${formatMigration(migration)}`,
+        choice: `${formatVersion(migration.version)}.${number}`,
+      };
+}

@@ -1,0 +1,74 @@
+/** What is recorded to make a ledger anew: every migration that has run, and that this is all. Pure. */
+import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
+import type { LedgerEntry } from "../ledger/record.ts";
+import { checksumOf, stepHash } from "../migrations/checksum.ts";
+import type { HistoryRow, Place, RowAction } from "./place.ts";
+
+/** From the tables, at that place in history. What the ledger knew of a migration beyond that, it goes on to say. */
+export function entriesFromTables(
+  { actions }: HistoryRow,
+  { done }: Place,
+  state: LedgerState,
+): readonly LedgerEntry[] {
+  const ran = actions.slice(0, done);
+  const last = ran.filter(({ number, total }, index) => number === total || index === done - 1);
+  const facts = last.map((action) => entryOf(action, state.migrations.get(action.migration.version)));
+  // All tables were looked at, and so were those of calls that may have come late.
+  const looked = state.late.map(({ epoch }): LedgerEntry => ({ event: "looked", late: epoch }));
+  return [...looked, ...facts, { event: "rebuilt" }];
+}
+
+function entryOf({ migration, place, number, total }: RowAction, known: LedgerMigration | undefined): LedgerEntry {
+  const { version, name, textHash } = migration;
+  const applied = number === total;
+  const ran = applied ? migration.steps : migration.steps.slice(0, place.step);
+  return {
+    event: applied ? "applied" : "interrupted",
+    version,
+    name,
+    step: number,
+    total,
+    checksum: checksumOf(ran),
+    steps: ran.map(stepHash),
+    textHash,
+    attempt: known?.attempt ?? 1,
+    duration: known?.duration ?? 0,
+    tables: known?.tables ?? {},
+    detail: "found in the tables",
+  };
+}
+
+/** From the ledger itself: what it says now, said once more. What is in doubt is not among it. */
+export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerEntry[] {
+  const said = [...migrations.values()].toSorted((one, other) => one.order - other.order);
+  const facts = said.map(
+    ({
+      status,
+      version,
+      name,
+      step,
+      total,
+      checksum,
+      steps,
+      textHash,
+      attempt,
+      duration,
+      tables,
+      detail,
+    }): LedgerEntry => ({
+      event: status === "applied" ? "applied" : "interrupted",
+      version,
+      name,
+      step,
+      total,
+      checksum,
+      steps,
+      textHash,
+      attempt,
+      duration,
+      tables,
+      detail: detail ?? "as the ledger said",
+    }),
+  );
+  return [...facts, { event: "rebuilt" }];
+}

@@ -1,0 +1,76 @@
+/** Says what is wrong with the ledger and, when told to, makes it anew under the lease. No table is changed. */
+import { MigrateError } from "../errors.ts";
+import { systemClock } from "../clock.ts";
+import { sameRecord } from "../ledger/journal.ts";
+import { journalOf } from "../ledger/journals.ts";
+import type { LedgerRecord } from "../ledger/record.ts";
+import { formatMigration, formatVersion } from "../migrations/file-name.ts";
+import { loadMigrations } from "../migrations/source.ts";
+import { diagnose, type Cure, type Diagnosis } from "./diagnosis.ts";
+import { throwIfInterrupted, type MigratorOptions } from "./migrator.ts";
+import { thisRunner } from "./runner.ts";
+import { underLease } from "./under-lease.ts";
+import { audited } from "./verify.ts";
+
+export interface RepairChoice {
+  /** Does what is to be done, instead of saying it only. */
+  readonly yes?: boolean | undefined;
+  /** The place in history where the tables are, should several fit: `3`, or `3.2` for two actions of migration 3. */
+  readonly to?: string | undefined;
+}
+
+export interface Repair {
+  /** In plain words. */
+  readonly sees: readonly string[];
+  readonly does: Cure["kind"];
+  /** What is to be done, or was. */
+  readonly words: string;
+  readonly done: boolean;
+  /** Why it can't be done. */
+  readonly refusal: MigrateError | undefined;
+}
+
+export async function repair(options: MigratorOptions, { yes = false, to }: RepairChoice = {}): Promise<Repair> {
+  const { target, ledger, migrations: source, signal, clock = systemClock, runner = thisRunner() } = options;
+  const files = source.list();
+  const migrations = await loadMigrations(source, files);
+  const choice = to === undefined ? undefined : checkChoice(to, files);
+  const journal = journalOf(target, ledger, options.clock);
+  const about = { target, ledger, journal, files, migrations, clock, run: runner.run, choice };
+  const look = (records: readonly LedgerRecord[]) => diagnose({ ...about, records });
+
+  for (;;) {
+    throwIfInterrupted(signal);
+    const { records } = await audited(journal);
+    const found = await look(records);
+    // What looks wrong may be what a run has done since: it writes to the ledger before it changes a table.
+    if (found.cure.kind !== "nothing" && !sameRecord(await journal.head(), found.state.head)) continue;
+    if (!yes || found.cure.kind !== "rebuild") return resultOf(found, false);
+    break;
+  }
+  return await underLease({ ...options, runner }, async ({ lease, records }) => {
+    const found = await look(records);
+    if (found.cure.kind !== "rebuild") return resultOf(found, false);
+    throwIfInterrupted(signal);
+    await lease.check();
+    await lease.release(found.cure.entries, found.cure.next);
+    return resultOf(found, true);
+  });
+}
+
+function checkChoice(to: string, files: readonly { readonly version: number; readonly name: string }[]): string {
+  const version = Number(to.split(".")[0]);
+  if (Number(to) === 0 || files.some((file) => file.version === version)) return to;
+  const known = files.map(formatMigration).join(", ") || "there are none yet";
+  throw new MigrateError("ERR_VERSION_UNKNOWN", { version: formatVersion(version), known });
+}
+
+function resultOf({ sees, cure }: Diagnosis, done: boolean): Repair {
+  return {
+    sees,
+    does: cure.kind,
+    words: cure.kind === "rebuild" ? cure.words : cure.kind === "nothing" ? "nothing is to be repaired" : "",
+    done,
+    refusal: cure.kind === "refused" ? cure.error : undefined,
+  };
+}

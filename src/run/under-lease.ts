@@ -1,0 +1,62 @@
+/** Work that changes no table and writes to the ledger: it waits its turn as a run does. */
+import { isMigrateError } from "../errors.ts";
+import { systemClock } from "../clock.ts";
+import { foldLedger, type LedgerState } from "../ledger/fold.ts";
+import { sameRecord, type LedgerHead } from "../ledger/journal.ts";
+import { journalOf } from "../ledger/journals.ts";
+import { takeLease, type Lease } from "../ledger/lease.ts";
+import type { LedgerRecord } from "../ledger/record.ts";
+import { throwIfInterrupted, waitOrStop, type MigratorOptions } from "./migrator.ts";
+
+export interface Held {
+  readonly lease: Lease;
+  /** The ledger as it was read when the lease was ours. */
+  readonly records: readonly LedgerRecord[];
+  readonly state: LedgerState;
+}
+
+/** Takes the lease, and releases it when the work has not. Throws ERR_LEASE_HELD. */
+export async function underLease<Result>(
+  options: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
+  work: (held: Held) => Promise<Result>,
+): Promise<Result> {
+  const { signal, runner, clock = systemClock, emit = () => {} } = options;
+  const journal = journalOf(options.target, options.ledger, options.clock);
+  let lease: Lease | undefined;
+  let waited = 0;
+  let waitingFor: string | undefined;
+  let silentSince: LedgerHead | undefined;
+  try {
+    for (;;) {
+      throwIfInterrupted(signal);
+      const records = await journal.read();
+      const state = foldLedger(records);
+      if (lease !== undefined && state.holder?.run === runner.run) {
+        const result = await work({ lease, records, state });
+        await lease.release();
+        return result;
+      }
+      lease?.abandon();
+      lease = undefined;
+      if (state.holder === undefined || sameRecord(silentSince, state.head)) {
+        // It changes no table, so nothing is in doubt should it die; what is in doubt already stays so.
+        lease = await takeLease(journal, state, runner, undefined, { ...options.lease, clock });
+        continue;
+      }
+      const atWork = waitingFor === state.holder.run;
+      if (!atWork) emit({ event: "waiting", by: state.holder.by });
+      waitingFor = state.holder.run;
+      const from = clock.steady();
+      const silent = await waitOrStop(options, journal, state, atWork, waited);
+      waited += clock.steady() - from;
+      silentSince = silent ? state.head : undefined;
+      if (silent) emit({ event: "takenOver", by: state.holder.by });
+    }
+  } catch (error) {
+    if (lease !== undefined && isMigrateError(error) && ["refused", "interrupted", "usage"].includes(error.outcome))
+      await lease.release().catch(() => {});
+    throw error;
+  } finally {
+    lease?.abandon();
+  }
+}

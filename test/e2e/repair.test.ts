@@ -1,0 +1,195 @@
+/** migrate repair, where ledgers are lost or changed and tables are put back. */
+import { expect, test } from "vitest";
+import { columnsOf, lancedb, versionsOf } from "../support/tables.ts";
+import {
+  aKeptProject,
+  changeRecord,
+  described,
+  dropLedger,
+  dropRecord,
+  everywhere,
+  type KeptProject,
+} from "./support/kept.ts";
+
+const wide = { people: ["id: int64", "full_name: utf8"], places: ["id: int32", "label: utf8"] };
+
+async function tablesOf({ data }: KeptProject): Promise<typeof wide> {
+  const [people, places] = await Promise.all([columnsOf(data, "people"), columnsOf(data, "places")]);
+  return { people: [...people], places: [...places] };
+}
+
+/** What up does, and that all is as it should afterwards. */
+async function goesOn(project: KeptProject, says: string): Promise<void> {
+  expect(await project.run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining(says) });
+  expect(await tablesOf(project)).toEqual(wide);
+  expect(await project.run("up")).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+  for (const args of [["verify"], ["verify", "--ledger"], ["repair"]])
+    expect(await project.run(...args)).toMatchObject({ code: 0 });
+}
+
+test.each(everywhere)("where all is well there is nothing to repair, and nothing is changed (%s)", async (kept) => {
+  const project = await aKeptProject(kept, 3);
+  const before = await versionsOf(project.data);
+  for (const args of [["repair"], ["repair", "--yes"]])
+    expect(await project.run(...args)).toMatchObject({ code: 0, stdout: "nothing is to be repaired\n", stderr: "" });
+  expect(await versionsOf(project.data)).toEqual(before);
+});
+
+test.each(described)("a ledger that is lost is rebuilt from the tables, and only when told to (%s)", async (kept) => {
+  const project = await aKeptProject(kept, 3);
+  await dropLedger(project);
+  const before = await versionsOf(project.data);
+  const explained = await project.run("repair");
+  expect(explained).toMatchObject({ code: 4, stderr: "" });
+  expect(explained.stdout).toContain("tables that they make are there: people, places");
+  expect(explained.stdout).toContain("the tables are as they were after 0003_names");
+  expect(explained.stdout).toContain("nothing was changed; migrate repair --yes does it");
+  expect(await versionsOf(project.data)).toEqual(before);
+  expect(await project.run("repair", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("done;") });
+  expect(await project.run("status", "--check")).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining("3 migrations applied, 1 pending"),
+  });
+  await goesOn(project, "applied 0004_wider");
+});
+
+test.each(described)(
+  "a ledger that is lost in the middle of a migration is rebuilt to go on there (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept, 2);
+    const people = await (await lancedb.connect(project.data)).openTable("people");
+    await people.alterColumns([{ path: "name", rename: "full_name" }]);
+    await dropLedger(project);
+    expect(await project.run("repair", "--yes")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("after 1 of 2 actions of 0003_names"),
+    });
+    await goesOn(project, "2 migrations applied");
+  },
+);
+
+test.each(described)("tables that were put back from a backup are found where they are (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const people = await (await lancedb.connect(project.data)).openTable("people");
+  await people.checkout((await people.version()) - 1);
+  await people.restore();
+  const { code, stdout } = await project.run("repair");
+  expect(code).toBe(4);
+  expect(stdout).toContain("table people is not as the ledger says: column id is int32 instead of int64");
+  expect(stdout).toContain("as they were after 0003_names");
+  expect(await project.run("repair", "--yes")).toMatchObject({ code: 0 });
+  await goesOn(project, "applied 0004_wider");
+});
+
+test.each(described)("a ledger that knows less than the tables show learns it (%s)", async (kept) => {
+  const project = await aKeptProject(kept, 3);
+  const people = await (await lancedb.connect(project.data)).openTable("people");
+  await people.alterColumns([{ path: "id", dataType: "int64" }]);
+  expect(await project.run("repair", "--yes")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("after 0004_wider"),
+  });
+  await goesOn(project, "nothing to do");
+});
+
+test.each(everywhere)(
+  "a chain that was broken is made anew, and what was found is known from then on (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept, 3);
+    await changeRecord(project, kept, "1.2");
+    const explained = await project.run("repair");
+    expect(explained).toMatchObject({ code: 4, stdout: expect.stringContaining("1.2 was changed") });
+    expect(explained.stdout.includes("whether this is so is not checked")).toBe(kept === "service");
+    expect(await project.run("repair", "--yes")).toMatchObject({ code: 0 });
+    expect(await project.run("verify", "--ledger")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(
+        "1.2 was changed: 1.3 follows a record that is not there (known: the ledger was rebuilt since)",
+      ),
+    });
+    await goesOn(project, "applied 0004_wider");
+    await changeRecord(project, kept, "2.2");
+    expect(await project.run("verify", "--ledger")).toMatchObject({ code: 4 });
+  },
+);
+
+test.each(described)(
+  "a record of what was applied that was taken away is made good from the tables (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    await dropRecord(project, kept, "1.3");
+    expect(await project.run("status")).toMatchObject({ stdout: expect.stringContaining("pending") });
+    expect(await project.run("repair", "--yes")).toMatchObject({ code: 0 });
+    await goesOn(project, "nothing to do");
+  },
+);
+
+test("a ledger of markers that is lost can't be rebuilt, and that is said", async () => {
+  const project = await aKeptProject("service");
+  await dropLedger(project);
+  const before = await versionsOf(project.data);
+  for (const args of [["repair"], ["repair", "--yes"]]) {
+    const { code, stderr } = await project.run(...args);
+    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining("can't describe its tables") });
+  }
+  expect(await versionsOf(project.data)).toEqual(before);
+});
+
+test.each(described)("tables that were nowhere in history are refused, with the nearest place (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const people = await (await lancedb.connect(project.data)).openTable("people");
+  await people.alterColumns([{ path: "full_name", rename: "called" }]);
+  await dropLedger(project);
+  const before = await versionsOf(project.data);
+  const { code, stderr } = await project.run("repair", "--yes");
+  expect(code).toBe(4);
+  expect(stderr).toContain("nearest is after 0004_wider");
+  expect(stderr).toContain("table people: column full_name is missing, column called (utf8) was not expected");
+  expect(await versionsOf(project.data)).toEqual(before);
+});
+
+test.each(described)("where several places fit nothing is done until one is chosen (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  project.migration("0005_back.ts", `m.retypeColumn("people", "id", m.int32())`);
+  project.migration("0006_again.ts", `m.retypeColumn("people", "id", m.int64())`);
+  expect(await project.run("up")).toMatchObject({ code: 0 });
+  await dropLedger(project);
+  for (const args of [["repair"], ["repair", "--yes"]]) {
+    const { code, stderr } = await project.run(...args);
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining("choose with --to 0004 or --to 0006"),
+    });
+  }
+  expect(await project.run("repair", "--yes", "--to", "5")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("--to 5: the tables are not as they were there"),
+  });
+  expect(await project.run("repair", "--yes", "--to", "4")).toMatchObject({ code: 0 });
+  expect(await project.run("status")).toMatchObject({
+    stdout: expect.stringContaining("4 migrations applied, 2 pending"),
+  });
+  await goesOn(project, "2 migrations applied");
+});
+
+test("with --json what is seen, and what is to be done about it, is one document", async () => {
+  const project = await aKeptProject("lance");
+  await dropLedger(project);
+  const before = await project.run("repair", "--json");
+  const document = {
+    target: "here",
+    sees: [expect.stringContaining("people, places")],
+    does: "rebuild",
+    words: expect.stringContaining("after 0004_wider"),
+  };
+  expect([before.code, JSON.parse(before.stdout)]).toEqual([4, { ...document, done: false }]);
+  const after = await project.run("repair", "--yes", "--json");
+  expect([after.code, JSON.parse(after.stdout)]).toEqual([0, { ...document, done: true }]);
+  const people = await (await lancedb.connect(project.data)).openTable("people");
+  await people.alterColumns([{ path: "full_name", rename: "called" }]);
+  const refused = await project.run("repair", "--json");
+  expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([
+    4,
+    { does: "refused", done: false, refusal: { code: "ERR_REPAIR_NO_PLACE", message: refused.stderr.trimEnd() } },
+  ]);
+});

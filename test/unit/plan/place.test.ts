@@ -1,0 +1,138 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { foldLedger, type LedgerState } from "../../../src/ledger/fold.ts";
+import type { LedgerRecord } from "../../../src/ledger/record.ts";
+import type { Migration } from "../../../src/migrations/load.ts";
+import { checksumOf } from "../../../src/migrations/checksum.ts";
+import { chosenPlace, fittingPlaces, historyRow, nearestPlace, tablesOf } from "../../../src/plan/place.ts";
+import type { Sights } from "../../../src/plan/settle.ts";
+import { parseStep, type Step } from "../../../src/steps/registry.ts";
+import { sameTable, type Table } from "../../../src/schema/table.ts";
+
+const describing = { describes: true };
+const empty = foldLedger([]);
+
+function aMigration(version: number, ...steps: readonly object[]): Migration {
+  const parsed = steps.map((step) => (parseStep(step) as { readonly step: Step }).step);
+  const file = `000${version}_m${version}.ts`;
+  const textHash = `${version}`.repeat(64).slice(0, 64);
+  return { version, name: `m${version}`, file, path: file, textHash, steps: parsed, checksum: checksumOf(parsed) };
+}
+
+const create = (table: string) => ({
+  kind: "createTable",
+  table,
+  columns: ["a", "b"].map((name) => ({ name, type: { kind: "int32" }, nullable: true })),
+});
+const rename = (table: string, path: string, name: string) => ({ kind: "renameColumn", table, path, name });
+const retype = (table: string, kind: string) => ({ kind: "retypeColumn", table, path: "b", type: { kind } });
+
+const migrations = [
+  aMigration(1, create("t")),
+  aMigration(2, create("u"), rename("t", "a", "c")),
+  aMigration(3, retype("u", "int64"), rename("u", "a", "d")),
+];
+const row = historyRow(migrations, empty, describing);
+
+/** The tables once so many actions of a row are done. */
+function after(done: number, of = row): Sights {
+  const sights = new Map<string, Table | undefined>(tablesOf(of).map((table) => [table, undefined]));
+  for (const { action, after: table } of of.actions.slice(0, done)) sights.set(action.table, table);
+  return sights;
+}
+
+test.each([
+  { done: 0, words: "before the first migration", choice: "0" },
+  { done: 1, words: "after 0001_m1", choice: "0001" },
+  { done: 2, words: "after 1 of 2 actions of 0002_m2", choice: "0002.1" },
+  { done: 3, words: "after 0002_m2", choice: "0002" },
+  { done: 5, words: "after 0003_m3", choice: "0003" },
+])("tables are found to be as they were $words", ({ done, words, choice }) => {
+  const place = { done, words, choice };
+  expect(fittingPlaces(row, after(done))).toEqual([place]);
+  expect(chosenPlace(row, choice)).toEqual(place);
+});
+
+test.each(["4", "0002.3", "0002.0", "9.1"])("there is no place %s", (choice) => {
+  expect(chosenPlace(row, choice)).toBeUndefined();
+});
+
+test("a table that a later migration makes must not be there yet", () => {
+  const sights = new Map([...after(1), ["u", { columns: [] }]]);
+  expect(fittingPlaces(row, sights)).toEqual([]);
+});
+
+test("where no place fits, the one with the fewest differences is nearest", () => {
+  const strange = new Map([...after(5), ["t", after(1).get("t")]]);
+  expect(fittingPlaces(row, strange)).toEqual([]);
+  expect(nearestPlace(row, strange)).toEqual({
+    place: expect.objectContaining({ done: 5 }),
+    differences: [{ table: "t", differences: ["column c is missing", "column a (int32) was not expected"] }],
+  });
+});
+
+test("a row of actions that goes there and back has every place at which the tables are the same", () => {
+  const back = [...migrations, aMigration(4, retype("u", "int32")), aMigration(5, retype("u", "int64"))];
+  const long = historyRow(back, empty, describing);
+  expect(fittingPlaces(long, after(5)).map(({ choice }) => choice)).toEqual(["0003", "0005"]);
+});
+
+function ranInOrder(...versions: readonly number[]): LedgerState {
+  const who = { by: "ann", run: "r", tool: "t", at: 1, applied: "", previous: "" };
+  return foldLedger(
+    versions.map((version, number): LedgerRecord => ({
+      ...who,
+      epoch: 1,
+      number,
+      event: "applied",
+      version,
+      name: `m${version}`,
+    })),
+  );
+}
+
+test("migrations that the ledger knows come in the order in which they ran, and that of the files where that can't be", () => {
+  const order = (state: LedgerState) => [
+    ...new Set(historyRow(migrations, state, describing).actions.map(({ migration }) => migration.version)),
+  ];
+  expect(order(empty)).toEqual([1, 2, 3]);
+  const others = [...migrations, aMigration(4, rename("t", "b", "z"))];
+  const ran = historyRow(others, ranInOrder(1, 2, 4), describing);
+  expect([...new Set(ran.actions.map(({ migration }) => migration.version))]).toEqual([1, 2, 4, 3]);
+  expect(order(ranInOrder(3, 1, 2))).toEqual([1, 2, 3]);
+});
+
+test("a row ends at a step that can't be, and says why", () => {
+  const short = historyRow([...migrations, aMigration(4, create("t"))], empty, describing);
+  expect([short.actions.length, short.problem?.code]).toEqual([5, "ERR_TABLE_EXISTS"]);
+});
+
+test("a place fits exactly when every table is as it is there, and the nearest then has no differences", () => {
+  const step = fc.constantFrom(
+    (back: boolean) => rename("t", back ? "c" : "a", back ? "a" : "c"),
+    (back: boolean) => retype("t", back ? "int32" : "int64"),
+    (back: boolean) => rename("u", back ? "c" : "a", back ? "a" : "c"),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { maxLength: 4 }), fc.nat(), (drawn, at) => {
+      const turned = new Map<unknown, boolean>();
+      const steps = drawn.map((some) =>
+        some.map((make) => {
+          const back = turned.get(make) ?? false;
+          turned.set(make, !back);
+          return make(back);
+        }),
+      );
+      const made = [[create("t"), create("u")], ...steps].map((some, index) => aMigration(index + 1, ...some));
+      const long = historyRow(made, empty, describing);
+      const done = at % (long.actions.length + 1);
+      const sights = after(done, long);
+      const expected = Array.from({ length: long.actions.length + 1 }, (_, index) => index).filter((index) =>
+        [...after(index, long)].every(([table, state]) => sameTable(state, sights.get(table))),
+      );
+      expect(fittingPlaces(long, sights).map((place) => place.done)).toEqual(expected);
+      expect(nearestPlace(long, sights)).toMatchObject({ place: { done: expected.at(-1) }, differences: [] });
+      for (const place of fittingPlaces(long, sights)) expect(chosenPlace(long, place.choice)).toEqual(place);
+    }),
+  );
+});

@@ -1,0 +1,253 @@
+/** Repairs that are killed, that race, and that meet others, on the real engine. */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { foldLedger } from "../../../src/ledger/fold.ts";
+import { journalOf } from "../../../src/ledger/journals.ts";
+import { takeLease } from "../../../src/ledger/lease.ts";
+import { status, up, type MigratorOptions } from "../../../src/run/migrator.ts";
+import { repair } from "../../../src/run/repair.ts";
+import { verifyLedger, verifyTables } from "../../../src/run/verify.ts";
+import { open as openLance } from "../../../src/targets/lance/lance.ts";
+import { open as openRest } from "../../../src/targets/rest/rest.ts";
+import type { Target } from "../../../src/targets/target.ts";
+import { temporaryFolder } from "../../support/project.ts";
+import { aService, apiKey } from "../../support/service.ts";
+import { lancedb } from "../../support/tables.ts";
+import { killed, leapingClock, optionsFor, watched, writeMigrations, type Watch } from "../../support/watched.ts";
+
+const column = (name: string) => ({ name, type: { kind: "int32" }, nullable: true });
+const rename = (table: string, path: string, name: string) => ({ kind: "renameColumn", table, path, name });
+const migrations = [
+  [{ kind: "createTable", table: "t", columns: [column("a"), column("b")] }],
+  [{ kind: "createTable", table: "u", columns: [column("a")] }, rename("t", "a", "c")],
+  [rename("u", "a", "d")],
+];
+
+/** A database in a folder, and a program that works on it. */
+interface World {
+  readonly data: string;
+  process(watch?: Watch): Promise<MigratorOptions>;
+}
+
+async function aFolder(from?: World): Promise<World> {
+  const [folder, clock] = [temporaryFolder(), leapingClock()];
+  const data = join(folder, "data");
+  if (from !== undefined) cpSync(from.data, data, { recursive: true });
+  writeMigrations(folder, migrations);
+  return {
+    data,
+    async process(watch = {}) {
+      const target = await openLance({ kind: "lance", uri: "data" }, { name: "test", folder });
+      return optionsFor(folder, watched(target, watch), clock);
+    },
+  };
+}
+
+async function aServedFolder(): Promise<World> {
+  const [folder, clock, { url, data }] = [temporaryFolder(), leapingClock(), await aService()];
+  writeMigrations(folder, migrations);
+  return {
+    data,
+    async process(watch = {}) {
+      const target = await openRest(
+        { kind: "rest", endpoint: url, apiKey, dialect: "service" },
+        { name: "test", folder },
+      );
+      return optionsFor(folder, watched(target, watch), clock);
+    },
+  };
+}
+
+/** All is applied, the ledger says so quickly and without a fault, and the tables are as they should. */
+async function expectWell(world: World): Promise<void> {
+  const { pending, applied } = await status(await world.process());
+  expect({ pending, applied: applied.map(({ version }) => version) }).toEqual({ pending: [], applied: [1, 2, 3] });
+  expect(await verifyTables(await world.process())).toMatchObject({ differences: [] });
+  expect((await verifyLedger(await world.process())).findings.filter(({ known }) => !known)).toEqual([]);
+  const calls: string[] = [];
+  await up(await world.process({ before: (_, what) => calls.push(what) }));
+  expect(calls).toEqual([expect.stringMatching(/^(head|list)$/)]);
+}
+
+const table = async ({ data }: World, name: string) => await (await lancedb.connect(data)).openTable(name);
+
+/** What befalls a database in which all is applied. */
+const harms: readonly { readonly what: string; readonly harm: (world: World) => Promise<void> }[] = [
+  {
+    what: "lost its ledger",
+    harm: async ({ data }) => await (await lancedb.connect(data)).dropTable("_migrations"),
+  },
+  {
+    what: "lost its ledger in the middle of a migration",
+    async harm(world) {
+      const t = await table(world, "t");
+      await t.alterColumns([{ path: "c", rename: "a" }]);
+      await (await table(world, "u")).alterColumns([{ path: "d", rename: "a" }]);
+      await (await lancedb.connect(world.data)).dropTable("_migrations");
+    },
+  },
+  {
+    what: "had its tables put back",
+    async harm(world) {
+      const u = await table(world, "u");
+      await u.checkout((await u.version()) - 1);
+      await u.restore();
+    },
+  },
+  {
+    what: "lost a record of its ledger",
+    harm: async (world) => void (await (await table(world, "_migrations")).delete("event = 'applied' AND version = 2")),
+  },
+];
+
+test.each(harms)("a repair of what $what is killed at every call, and repair and up do the rest", async ({ harm }) => {
+  const harmed = await aFolder();
+  await up(await harmed.process());
+  await harm(harmed);
+  for (let at = 1, ended = false; !ended; at++)
+    for (const after of [false, true]) {
+      const world = await aFolder(harmed);
+      const end = await repair(await world.process(killed(at, after)), { yes: true }).catch((error: unknown) => error);
+      ended = !(end instanceof Error);
+      // Nobody has lost anything: what is said by then is true.
+      const { applied } = await status(await world.process());
+      expect(applied.map(({ version }) => version).join()).toMatch(/^(1(,2)?(,3)?|1,3)?$/);
+      expect(await repair(await world.process(), { yes: true })).toMatchObject({ refusal: undefined });
+      await up(await world.process());
+      await expectWell(world);
+    }
+});
+
+test("a repair of markers is killed at every call, and repair and up do the rest", async () => {
+  for (let at = 1, ended = false; !ended; at++)
+    for (const after of [false, true]) {
+      const world = await aServedFolder();
+      await up(await world.process());
+      const db = await lancedb.connect(world.data);
+      const marker = (await db.tableNames()).find((name) => name.includes(".advanced."))!;
+      await db.dropTable(marker);
+      const end = await repair(await world.process(killed(at, after)), { yes: true }).catch((error: unknown) => error);
+      ended = !(end instanceof Error);
+      expect(await repair(await world.process(), { yes: true })).toMatchObject({ refusal: undefined });
+      await up(await world.process());
+      await expectWell(world);
+    }
+});
+
+test("what is left of a ledger of markers is not written anew when it can't be", async () => {
+  const world = await aServedFolder();
+  await up(await world.process());
+  const db = await lancedb.connect(world.data);
+  await db.dropTable((await db.tableNames()).find((name) => name.includes(".applied.0001_"))!);
+  const before = (await db.tableNames()).toSorted();
+  expect(await repair(await world.process(), { yes: true })).toMatchObject({
+    does: "refused",
+    refusal: {
+      code: "ERR_REPAIR_BLIND",
+      message: expect.stringContaining("no migration before this creates a table t"),
+    },
+  });
+  expect((await db.tableNames()).toSorted()).toEqual(before);
+});
+
+test("of two repairs at once one repairs, and the other finds nothing to do", async () => {
+  for (const { harm } of harms) {
+    const world = await aFolder();
+    await up(await world.process());
+    await harm(world);
+    const ends = await Promise.all([1, 2].map(async () => await repair(await world.process(), { yes: true })));
+    expect(ends.map(({ done }) => done).toSorted()).toEqual([false, true]);
+    await up(await world.process());
+    await expectWell(world);
+  }
+});
+
+test("a repair that another finishes first, between any two of its calls, does nothing more", async () => {
+  const harmed = await aFolder();
+  await up(await harmed.process());
+  await harms[0]!.harm(harmed);
+  for (let at = 1, met = true; met; at++) {
+    const world = await aFolder(harmed);
+    met = false;
+    const before = async (call: number) => {
+      if (call !== at) return;
+      met = true;
+      // While we hold the lease it waits for a whole one, and takes over.
+      await repair(await world.process(), { yes: true });
+    };
+    await repair(await world.process({ before }), { yes: true }).catch((error: unknown) => {
+      expect(error).toMatchObject({ code: "ERR_LEASE_LOST" });
+    });
+    await up(await world.process());
+    await expectWell(world);
+  }
+});
+
+test("beside a run that applies what is pending a repair ends well, wherever they meet", async () => {
+  const harmed = await aFolder();
+  await up(await harmed.process(), { to: 2 });
+  await (await table(harmed, "_migrations")).delete("event = 'applied' AND version = 1");
+  for (let at = 1, met = true; met; at += 2) {
+    const world = await aFolder(harmed);
+    met = false;
+    const before = async (call: number) => {
+      if (call !== at) return;
+      met = true;
+      await repair(await world.process(), { yes: true });
+    };
+    // Without the record of the first migration up can't plan: it is refused, or goes on once that is repaired.
+    await up(await world.process({ before })).catch((error: unknown) => {
+      expect((error as { readonly code: string }).code).toMatch(
+        /^ERR_(LEASE_LOST|OUT_OF_ORDER|DRIFT|STEP_IMPOSSIBLE|TABLE_)/,
+      );
+    });
+    await repair(await world.process(), { yes: true });
+    await up(await world.process());
+    await expectWell(world);
+  }
+});
+
+test("a holder that is at work is waited for, and then it is said that it holds the lease", async () => {
+  const world = await aFolder();
+  await up(await world.process());
+  await harms[2]!.harm(world);
+  const options = await world.process();
+  const { target, ledger, lease, clock } = options;
+  const journal = journalOf(target, ledger);
+  const bob = { by: "bob", run: "run b", tool: "test" };
+  const held = await takeLease(journal, foldLedger(await journal.read()), bob, undefined, { ...lease, clock: clock! });
+  const explained = await repair(options);
+  expect(explained.sees[0]).toMatch(
+    /^bob holds the lease, last heard of \d+ seconds? ago by this clock; once it is silent/,
+  );
+  const busy = {
+    ...clock!,
+    sleep: async (ms: number) => {
+      await clock!.sleep(ms);
+      await held!.record([{ event: "renewed" }]);
+    },
+  };
+  const impatient = { ...options, clock: busy, lease: { ...lease, patience: 5_000 } };
+  await expect(repair(impatient, { yes: true })).rejects.toMatchObject({ code: "ERR_LEASE_HELD", outcome: "locked" });
+  await held!.release();
+  expect(await repair(await world.process(), { yes: true })).toMatchObject({ done: true });
+});
+
+test("a run that was killed, and what it left in doubt, is said and left to the next up", async () => {
+  const world = await aFolder();
+  await up(await world.process(), { to: 1 });
+  const before = (_: number, what: string) => {
+    if (what === "execute") throw new Error("killed");
+  };
+  const lost: Target["verdict"] = () => ({ kind: "refused" });
+  const dying = await world.process({ before });
+  await up({ ...dying, target: { ...dying.target, verdict: lost } }).catch(() => {});
+  const { sees, does } = await repair(await world.process());
+  expect({ sees, does }).toEqual({
+    sees: [expect.stringMatching(/^0002_m has 0 of 2 actions done; the next migrate up goes on$/)],
+    does: "nothing",
+  });
+  await up(await world.process());
+  await expectWell(world);
+});
