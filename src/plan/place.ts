@@ -112,11 +112,11 @@ export function nearestPlace(row: HistoryRow, sights: Sights): Nearest {
 /** The place of that choice; undefined when there is none. */
 export function chosenPlace(row: HistoryRow, choice: string): Place | undefined {
   const [version, number] = choice.split(".").map(Number);
-  if (version === 0 && number === undefined) return placeAt(row, 0);
   const index = row.actions.findIndex(
     (one) => one.migration.version === version && one.number === (number ?? one.total),
   );
-  return index === -1 ? undefined : placeAt(row, index + 1);
+  if (index === -1) return version === 0 && number === undefined ? placeAt(row, 0) : undefined;
+  return placeAt(row, index + 1);
 }
 
 function placeAt({ actions }: HistoryRow, done: number): Place {

@@ -78,6 +78,6 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
 
 function hintFor(expected: Table | undefined): string {
   return expected === undefined
-    ? "somebody else has made it; drop it if nobody needs it, or remove the step that creates it"
+    ? "somebody else has made it, or the ledger was lost: see migrate repair; otherwise drop it if nobody needs it, or remove the step that creates it"
     : "somebody has changed it by hand; put it back, then run migrate up again";
 }

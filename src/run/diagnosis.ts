@@ -135,18 +135,21 @@ function differenceText({ table, differences }: TableDifference): string {
 
 function lostText(ledger: string, sights: Sights): string {
   const there = [...sights].filter(([, table]) => table !== undefined).map(([name]) => name);
-  return `the ledger ${ledger} says of no migration that it ran, and tables that they make are there: ${there.join(", ")}`;
+  const tables =
+    there.length === 0 ? "no table that they make is there" : `tables that they make are there: ${there.join(", ")}`;
+  return `the ledger ${ledger} says of no migration that it ran, and ${tables}`;
 }
 
 function fromTables(row: HistoryRow, sights: Sights, state: LedgerState, patient: Patient): Cure {
   const fits = fittingPlaces(row, sights);
   const refused = (error: MigrateError): Cure => ({ kind: "refused", error });
-  const rebuilt = (place: Place): Cure => ({
-    kind: "rebuild",
-    words: `the tables are as they were ${place.words}: the ledger ${patient.ledger} is to say so`,
-    entries: entriesFromTables(row, place, state),
-    next: undefined,
-  });
+  const rebuilt = (place: Place): Cure => {
+    // A call of a run that was killed may still be under way.
+    const following = row.actions[place.done]?.migration.version;
+    const next = following !== undefined && inDoubt(state, patient.run).has(following) ? following : undefined;
+    const words = `the tables are as they were ${place.words}: the ledger ${patient.ledger} is to say so`;
+    return { kind: "rebuild", words, entries: entriesFromTables(row, place, state), next };
+  };
   const nearest = nearestPlace(row, sights);
   if (fits.length === 0)
     return refused(

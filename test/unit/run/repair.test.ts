@@ -2,7 +2,8 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { foldLedger } from "../../../src/ledger/fold.ts";
+import { MigrateError } from "../../../src/errors.ts";
+import { foldLedger, inDoubt } from "../../../src/ledger/fold.ts";
 import { journalOf } from "../../../src/ledger/journals.ts";
 import { takeLease } from "../../../src/ledger/lease.ts";
 import { status, up, type MigratorOptions } from "../../../src/run/migrator.ts";
@@ -184,11 +185,15 @@ test("a repair that another finishes first, between any two of its calls, does n
   }
 });
 
-test("beside a run that applies what is pending a repair ends well, wherever they meet", async () => {
+test.each([
+  { what: "needs what was taken away", where: "event = 'applied' AND version = 1", gone: true },
+  { what: "applies what is pending", where: "event = 'taken'", gone: false },
+])("beside a run that $what a repair ends well, wherever they meet", async ({ where, gone }) => {
   const harmed = await aFolder();
   await up(await harmed.process(), { to: 2 });
-  await (await table(harmed, "_migrations")).delete("event = 'applied' AND version = 1");
-  for (let at = 1, met = true; met; at += 2) {
+  const records = await table(harmed, "_migrations");
+  await (gone ? records.delete(where) : records.update({ where, values: { by: "nobody" } }));
+  for (let at = 1, met = true; met; at++) {
     const world = await aFolder(harmed);
     met = false;
     const before = async (call: number) => {
@@ -196,7 +201,7 @@ test("beside a run that applies what is pending a repair ends well, wherever the
       met = true;
       await repair(await world.process(), { yes: true });
     };
-    // Without the record of the first migration up can't plan: it is refused, or goes on once that is repaired.
+    // It is refused, or taken over from, or goes on with what was repaired.
     await up(await world.process({ before })).catch((error: unknown) => {
       expect((error as { readonly code: string }).code).toMatch(
         /^ERR_(LEASE_LOST|OUT_OF_ORDER|DRIFT|STEP_IMPOSSIBLE|TABLE_)/,
@@ -206,6 +211,25 @@ test("beside a run that applies what is pending a repair ends well, wherever the
     await up(await world.process());
     await expectWell(world);
   }
+});
+
+test("what a killed run left in doubt stays in doubt when the ledger is rebuilt", async () => {
+  const world = await aFolder();
+  await up(await world.process(), { to: 1 });
+  const dying = await world.process({
+    before: (_, what) => {
+      if (what === "execute") throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "killed" });
+    },
+  });
+  await up({ ...dying, target: { ...dying.target, verdict: () => ({ kind: "unanswered" }) } }).catch(() => {});
+  await (await table(world, "_migrations")).delete("event = 'applied' AND version = 1");
+  const { target } = await world.process();
+  const doubtful = async () => inDoubt(foldLedger(await journalOf(target, "_migrations").read()), "another run");
+  expect(await doubtful()).toEqual(new Set([2]));
+  expect(await repair(await world.process(), { yes: true })).toMatchObject({ done: true });
+  expect(await doubtful()).toEqual(new Set([2]));
+  await up(await world.process());
+  await expectWell(world);
 });
 
 test("a holder that is at work is waited for, and then it is said that it holds the lease", async () => {
