@@ -1,0 +1,115 @@
+/**
+ * The most memory that the built command takes (peak of its resident set), by the size of what it is given.
+ * `npm run bench:memory [-- --sizes 1000,10000,100000]`; prints a table for docs/limits.md.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Worker, isMainThread, parentPort, workerData } from "node:worker_threads";
+import { ledgerOf, markersOf, migrationsOf, serviceOf } from "./memory-scenes.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+if (isMainThread) await measureAll();
+else serveList(workerData as Parameters<typeof serviceOf>[0]);
+
+function serveList(what: Parameters<typeof serviceOf>[0]): void {
+  const server = createServer(serviceOf(what) as RequestListener);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  server.listen(0, "127.0.0.1", () => parentPort!.postMessage((server.address() as AddressInfo).port));
+}
+
+async function measureAll(): Promise<void> {
+  const { values } = parseArgs({ options: { sizes: { type: "string", default: "1000,10000,100000" } } });
+  const sizes = values.sizes.split(",").map(Number);
+  const work = mkdtempSync(join(tmpdir(), "lance-migrate-memory-"));
+  const rows: Record<string, Record<string, string>> = {};
+  const note = (what: string, size: number, args: readonly string[], folder: string) => {
+    const { peak, seconds, code } = measure(args, folder);
+    rows[what] = { ...rows[what], [size]: `${peak} MB, ${seconds.toFixed(1)} s${code === 0 ? "" : `, exit ${code}`}` };
+    console.error(`${size} ${what}: ${rows[what][size]}`);
+  };
+  try {
+    for (const size of sizes) {
+      for (const paged of [false, true])
+        await withService({ kind: "tables", size, paged }, (url) =>
+          note(
+            `tables of a service, ${paged ? "in pages" : "one list"}: status`,
+            size,
+            ["status"],
+            aProject(work, service(url, paged)),
+          ),
+        );
+      await withService({ kind: "names", names: markersOf(size), paged: false }, (url) =>
+        note("records in markers: status", size, ["status"], aProject(work, service(url, false))),
+      );
+      const ledger = aProject(work);
+      await ledgerOf(join(ledger, ".lancedb"), size);
+      note("records in rows: status", size, ["status"], ledger);
+      note("records in rows: history --json", size, ["history", "--json"], ledger);
+      if (size <= 10_000) {
+        const files = aProject(work);
+        migrationsOf(join(files, "migrations"), size);
+        note("files in migrations: status", size, ["status"], files);
+        note("files in migrations: lint", size, ["lint"], files);
+      }
+      const huge = aProject(work);
+      const columns = Array.from({ length: size / 10 }, (_, n) => `c${n}: m.utf8()`).join(", ");
+      const text = `import * as m from "lance-migrate";\nexport const up = [m.createTable("t", { ${columns} })]; // ${"x".repeat(size * 100)}\n`;
+      writeFileSync(join(huge, "migrations/0001_huge.ts"), text);
+      note("a file of so many hundred bytes and a tenth as many columns: plan", size, ["plan"], huge);
+    }
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  console.log(`| | ${sizes.join(" | ")} |\n|---|${sizes.map(() => "---|").join("")}`);
+  for (const [what, by] of Object.entries(rows))
+    console.log(`| ${what} | ${sizes.map((size) => by[size] ?? "").join(" | ")} |`);
+}
+
+function service(url: string, paged: boolean): string {
+  return `{ kind: "rest", endpoint: "${url}", apiKey: "a-key-for-memory", dialect: "${paged ? "namespace" : "service"}" }`;
+}
+
+function aProject(work: string, target = `{ kind: "lance", uri: ".lancedb" }`): string {
+  const folder = mkdtempSync(join(work, "project-"));
+  for (const name of ["migrations", "node_modules"]) mkdirSync(join(folder, name));
+  symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
+  writeFileSync(join(folder, "migrate.config.ts"), `export default { targets: { one: ${target} } };\n`);
+  return folder;
+}
+
+async function withService(what: Parameters<typeof serviceOf>[0], work: (url: string) => void): Promise<void> {
+  // A thread of its own: the command is waited for without a turn of our event loop.
+  const worker = new Worker(fileURLToPath(import.meta.url), { workerData: what });
+  const port = await new Promise<number>((done) => worker.once("message", done));
+  work(`http://127.0.0.1:${port}`);
+  await worker.terminate();
+}
+
+export interface Measured {
+  /** MB. */
+  readonly peak: number;
+  readonly seconds: number;
+  readonly code: number | null;
+}
+
+function measure(args: readonly string[], cwd: string): Measured {
+  // The process itself says at its end what the kernel has counted.
+  const tell = `data:text/javascript,process.on("exit",()=>process.stderr.write("\\npeak "+process.resourceUsage().maxRSS+"\\n"))`;
+  const started = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, ["--import", tell, join(root, "dist", "bin.js"), ...args], {
+    cwd,
+    encoding: "utf8",
+    env: { ...process.env, http_proxy: "", HTTP_PROXY: "" },
+    maxBuffer: 2 ** 30,
+  });
+  const peak = Math.round(Number(/^peak (\d+)$/m.exec(stderr)?.[1]) / 1024);
+  return { peak, seconds: (performance.now() - started) / 1000, code: status };
+}

@@ -1,0 +1,40 @@
+/** What is large at the other end does not make the command large: generous bounds, docs/limits.md has the figures. */
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { markersOf, serviceOf, type Served } from "../bench/memory-scenes.ts";
+import { listen } from "../rest/servers.ts";
+import { root, startNode } from "../support/project.ts";
+import { manyProjects } from "./support/many-projects.ts";
+
+const { project } = manyProjects();
+/** The process says at its end what the kernel has counted, in KB. */
+const tell = `data:text/javascript,process.on("exit",()=>process.stderr.write("peak "+process.resourceUsage().maxRSS))`;
+
+test.each<{ what: string; served: Served; megabytes: number }>([
+  { what: "100,000 tables in one list", served: { kind: "tables", size: 100_000, paged: false }, megabytes: 350 },
+  { what: "100,000 tables in pages", served: { kind: "tables", size: 100_000, paged: true }, megabytes: 350 },
+  {
+    what: "50,000 records in markers",
+    served: { kind: "names", names: markersOf(50_000), paged: false },
+    megabytes: 600,
+  },
+])("$what take less than $megabytes MB", async ({ served, megabytes }) => {
+  const port = await listen(createServer(serviceOf(served)));
+  const target = {
+    kind: "rest",
+    endpoint: `http://127.0.0.1:${port}`,
+    apiKey: "a-key",
+    dialect: served.paged ? "namespace" : "service",
+  };
+  const where = project({
+    "migrations/": "",
+    "migrate.config.ts": `export default { targets: { a: ${JSON.stringify(target)} } };\n`,
+  });
+  const args = ["--import", tell, join(root, "dist", "bin.js"), "status", "--json"];
+  const { code, stdout, stderr } = await startNode(args, where.folder, { http_proxy: "", HTTP_PROXY: "" }).finished;
+  expect(code).toBe(0);
+  const { applied } = JSON.parse(stdout) as { applied: readonly unknown[] };
+  expect(applied).toHaveLength(served.kind === "names" ? served.names.length - 2 : 0);
+  expect(Number(/peak (\d+)$/.exec(stderr)?.[1]) / 1024).toBeLessThan(megabytes);
+});
