@@ -95,7 +95,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   // The longest first: a shorter one inside it would leave the rest.
   return secrets
     .toSorted((one, other) => other.length - one.length)
-    .reduce((shown, secret) => shown.replace(patternOf(secret), hidden), text);
+    .reduce((shown, secret) => patternsOf(secret).reduce((all, pattern) => all.replace(pattern, hidden), shown), text);
 }
 
 /** An error of the same name and code. Its words may hold what was received, or a proxy's password. */
@@ -117,14 +117,29 @@ function decoded(text: string): string {
   }
 }
 
-const patterns = new Map<string, RegExp>();
+const expressions = new Map<string, readonly RegExp[]>();
 
-function patternOf(secret: string): RegExp {
-  const known = patterns.get(secret);
-  if (known !== undefined) return known;
-  const pattern = new RegExp([secret, ...base64(secret), hex(secret)].map(tolerant).join("|"), "gi");
-  patterns.set(secret, pattern);
-  return pattern;
+function patternsOf(secret: string): readonly RegExp[] {
+  let patterns = expressions.get(secret);
+  if (patterns === undefined) {
+    const pieces = [secret, ...base64(secret), hex(secret)].map(piecesOf);
+    // The forms of a short secret are looked for together, the pieces of a long one each: an expression has a largest size.
+    const together = pieces.every(({ length }) => length === 1);
+    const sources = pieces.flat().map(tolerant);
+    patterns = (together ? [sources.join("|")] : sources).map((source) => new RegExp(source, "gi"));
+    expressions.set(secret, patterns);
+  }
+  return patterns;
+}
+
+const longestPiece = 250;
+
+/** Of about one length, so that none is so short that it stands elsewhere too. */
+function piecesOf(text: string): readonly string[] {
+  const characters = [...text];
+  const count = Math.ceil(characters.length / longestPiece);
+  const size = Math.ceil(characters.length / count);
+  return Array.from({ length: count }, (_, at) => characters.slice(at * size, (at + 1) * size).join(""));
 }
 
 /** What base64 of it looks like in the middle of other bytes: three ways, without the ends that depend on those. */
