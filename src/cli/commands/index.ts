@@ -20,8 +20,8 @@ export const commands: readonly Command[] = [
   verifyCommand,
   repairCommand,
   lintCommand,
+  simulateCommand,
   newCommand,
   serveCommand,
   doctorCommand,
-  simulateCommand,
 ];
