@@ -141,11 +141,12 @@ function brokenLinks(links: readonly Link[]): readonly Found[] {
 }
 
 /** Whether a record may say that none was before it although some are: they came late, in the epochs before. */
-function mayBeFirst({ record }: Link, usable: readonly Link[], takenCounts: boolean): boolean {
+function mayBeFirst(link: Link, usable: readonly Link[], takenCounts: boolean): boolean {
+  const { record } = link;
   if (takenCounts || record.previous !== "") return false;
   const earlier = usable.filter((other) => byPlace(other.record, record) < 0);
   const here = earlier.filter((other) => other.record.epoch === record.epoch);
-  return strayOf(record, here) === undefined && earlier.every(({ knownTo }) => knownTo >= record.epoch);
+  return strayOf(link, here, usable) === undefined && earlier.every(({ knownTo }) => knownTo > record.epoch);
 }
 
 /** A reference that leads to a record, but not to the one before. */
@@ -161,15 +162,28 @@ function misplaced(link: Link, before: Link, usable: readonly Link[], takenCount
     (other) =>
       other.record.epoch === epoch && byPlace(before.record, other.record) < 0 && byPlace(other.record, record) < 0,
   );
-  const stray = strayOf(record, skipped);
+  const stray = strayOf(link, skipped, usable);
   if (stray === undefined) return [];
   const sentence = `${follows}, so ${placeOf(stray.record)} between them, or ${placeOf(record)} itself, was added`;
   return [{ kind: "added", at: stray.record, sentence }];
 }
 
-/** A write that failed may have been stored all the same; but after any other than a renewal a run writes nothing more. */
-function strayOf({ event }: LedgerRecord, skipped: readonly Link[]): Link | undefined {
-  return event === "renewed" ? undefined : skipped.find(({ record }) => record.event !== "renewed");
+/**
+ * The first of the records that one passes over although it may not. A write that failed may have been stored all the same:
+ * then the next one follows what that one followed. After any other than a renewal a run writes nothing more, unless a
+ * renewal was already waiting for its turn.
+ */
+function strayOf({ record }: Link, skipped: readonly Link[], usable: readonly Link[]): Link | undefined {
+  const isRenewal = (link: Link) => link.record.event === "renewed";
+  const ends =
+    record.event === "renewed" &&
+    usable.every(
+      (other) => byPlace(other.record, record) <= 0 || other.record.epoch > record.epoch || isRenewal(other),
+    );
+  const together = (link: Link) => !isRenewal(link) && link.before !== undefined && skipped.includes(link.before);
+  return skipped.find(
+    (other) => !(ends || isRenewal(other)) || !(other.record.previous === record.previous || together(other)),
+  );
 }
 
 /** A reference that leads nowhere: what can be known of why. */
