@@ -1,6 +1,6 @@
 /** Where records are kept. Two operations matter: add if absent, and read all. */
 import { MigrateError } from "../errors.ts";
-import type { LedgerRecord } from "./record.ts";
+import type { LedgerRecord, Place } from "./record.ts";
 
 /** What one look at the newest record tells. */
 export type LedgerHead = Pick<LedgerRecord, "epoch" | "number" | "by" | "applied">;
@@ -29,6 +29,8 @@ export interface Journal {
   readonly name: string;
   /** The newest record, read without reading the others where the target can; undefined for a ledger without records. */
   head(): Promise<LedgerHead | undefined>;
+  /** Whether no record comes after this one: what waiting asks, again and again, and so as cheap as can be. */
+  isNewest(place: Place): Promise<boolean>;
   /** Every record, in any order. */
   read(): Promise<readonly LedgerRecord[]>;
   /** Adds the record that takes an epoch, unless somebody has: of n racing runners exactly one is told true. */

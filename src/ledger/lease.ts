@@ -3,7 +3,7 @@ import { MigrateError } from "../errors.ts";
 import { recordChain, type Runner } from "./chain.ts";
 import { elapsed, now, type Clock, type Moment } from "../clock.ts";
 import type { LedgerState } from "./fold.ts";
-import { sameRecord, type Journal } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 import type { LedgerEntry, LedgerRecord } from "./record.ts";
 
 export interface LeaseTerms {
@@ -85,9 +85,16 @@ export async function takeLease(
   const lost = async () => new MigrateError("ERR_LEASE_LOST", { by: (await journal.head())?.by ?? "another run" });
 
   // Others wait for a whole duration of silence; a third of it leaves room for a slow write and another try.
+  let renewing = false;
   const stopRenewing = clock.every(duration / 6, () => {
+    if (renewing || elapsed(clock, held) < duration / 3 || overdue()) return;
+    renewing = true;
     // What goes wrong here is found by the next check.
-    if (elapsed(clock, held) >= duration / 3 && !overdue()) void inTurn(renew).catch(() => {});
+    void inTurn(renew)
+      .catch(() => {})
+      .finally(() => {
+        renewing = false;
+      });
   });
 
   return {
@@ -147,19 +154,21 @@ export async function waitForHolder(
   atWork: boolean,
   { duration, clock, patience, signal }: WaitTerms,
 ): Promise<boolean> {
-  const since = now(clock);
+  // By the steady clock alone: a wall clock that is set forward must not shorten somebody's lease, nor our patience.
+  const since = clock.steady();
   // The holder counts by its own duration, which may be longer than ours.
   const silence = Math.max(duration, holder?.lease ?? 0);
-  for (let pause = 25; ; pause = Math.min(pause * 1.5, 500)) {
-    if (atWork && elapsed(clock, since) >= patience)
+  let longest = 500;
+  for (let pause = 25; ; pause = Math.min(pause * 1.5, longest)) {
+    if (atWork && clock.steady() - since >= patience)
       throw new MigrateError("ERR_LEASE_HELD", { by: holder?.by ?? "somebody" });
     // Many runners that wait for one holder should not ask at the same instants.
     await clock.sleep(pause * (0.75 + clock.random() / 2), signal);
     const asked = clock.steady();
-    const seen = await journal.head();
-    if (!sameRecord(seen, head)) return false;
-    // When we asked, not when the answer came: it may have been under way for long. And by the steady clock alone: a wall
-    // clock that is set forward must not shorten somebody's lease.
-    if (asked - since.steady > silence) return true;
+    if (!(await journal.isNewest(head ?? { epoch: 0, number: 0 }))) return false;
+    // When we asked, not when the answer came: it may have been under way for long.
+    if (asked - since > silence) return true;
+    // Where answers take long, many are asking: the holder is among those who wait for one.
+    longest = Math.max(500, Math.min(20 * (clock.steady() - asked), silence / 6));
   }
 }

@@ -10,7 +10,7 @@ import type { CreateMarker, Target } from "../targets/target.ts";
 import { foldLedger } from "./fold.ts";
 import { otherForm, withoutAnswer, type Journal } from "./journal.ts";
 import { epochName, markerName, parseMarkerName } from "./marker-name.ts";
-import type { LedgerRecord } from "./record.ts";
+import { byPlace, type LedgerRecord } from "./record.ts";
 import { ledgerColumns, toRow } from "./rows.ts";
 
 export interface MarkerStore {
@@ -65,6 +65,9 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     async head() {
       const { head, late } = foldLedger(recordsIn(await names()));
       return head && withoutAnswer(head, late.length > 0);
+    },
+    async isNewest(place) {
+      return recordsIn(await names()).every((other) => byPlace(other, place) <= 0);
     },
     async read() {
       const all = await names();

@@ -83,12 +83,15 @@ export function recordHash(record: LedgerRecord): string {
   return sha256(canonicalJson(record));
 }
 
+/** Where a record stands. */
+export type Place = Pick<LedgerRecord, "epoch" | "number">;
+
 /** A record as people and other records name it: `<epoch>.<number>`. */
-export function placeOf({ epoch, number }: Pick<LedgerRecord, "epoch" | "number">): string {
+export function placeOf({ epoch, number }: Place): string {
   return `${epoch}.${number}`;
 }
 
 /** Records count in this order, in whatever order they were written or read. */
-export function byPlace(one: LedgerRecord, other: LedgerRecord): number {
+export function byPlace(one: Place, other: Place): number {
   return one.epoch - other.epoch || one.number - other.number;
 }

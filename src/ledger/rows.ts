@@ -63,6 +63,8 @@ export function rowsJournal(name: string, table: RecordTable, fences: boolean): 
         ]);
         return row === undefined ? undefined : withoutAnswer(storedHead.parse(row), late > 0);
       }),
+    isNewest: ({ epoch, number }) =>
+      reading(async () => (await table.count(`epoch > ${epoch} OR (epoch = ${epoch} AND number > ${number})`)) === 0),
     read: () => reading(async () => ((await table.all(storedColumns)) ?? []).map(toRecord)),
     take: (record) =>
       writing(async () => {

@@ -45,9 +45,19 @@ export function memoryRecords(
   };
 }
 
-/** As much of SQL as a ledger asks: a column against a value. */
+/** As much of SQL as a ledger asks: columns against values, with AND inside OR. */
 function holds(predicate: string): (row: Row) => boolean {
-  const [, column = "", sign, text = ""] = /^(\w+) (=|>) (.+)$/.exec(predicate) ?? [];
+  const sides = predicate.split(" OR ").map((side) =>
+    side
+      .replace(/^\(|\)$/g, "")
+      .split(" AND ")
+      .map(compares),
+  );
+  return (row) => sides.some((all) => all.every((one) => one(row)));
+}
+
+function compares(comparison: string): (row: Row) => boolean {
+  const [, column = "", sign, text = ""] = /^(\w+) (=|>) (.+)$/.exec(comparison) ?? [];
   const value: Cell = text.startsWith("'") ? text.slice(1, -1) : Number(text);
   return (row) => (sign === "=" ? row[column] === value : row[column]! > value);
 }

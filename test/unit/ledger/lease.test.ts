@@ -80,6 +80,10 @@ function memoryJournal() {
       reads++;
       return records.toSorted(byPlace).at(-1);
     },
+    async isNewest(place) {
+      reads++;
+      return records.every((other) => byPlace(other, place) <= 0);
+    },
     async read() {
       reads++;
       return [...records];
@@ -452,7 +456,7 @@ test("a taker whose answer was lost is told so when there is no record", async (
   await expect(aLease(answerLost(memoryJournal(), undefined), handClock())).rejects.toThrow("connection reset");
 });
 
-/** A journal whose head does what is due first. */
+/** A journal in which a wait's question does what is due first. */
 function scripted(
   journal: Journal,
   clock: Clock,
@@ -461,9 +465,9 @@ function scripted(
   const due = [...script];
   return {
     ...journal,
-    async head() {
+    async isNewest(place) {
       while (due[0] !== undefined && due[0][0] <= clock.steady()) await due.shift()![1]();
-      return await journal.head();
+      return await journal.isNewest(place);
     },
   };
 }
@@ -524,8 +528,8 @@ test("a look that took long proves no silence while it was under way", async () 
   // The answer to the first look is what stood there when it was asked; then the waiter's process was stopped.
   const slow: Journal = {
     ...journal,
-    async head() {
-      const seen = await journal.head();
+    async isNewest(place) {
+      const seen = await journal.isNewest(place);
       if (looks++ > 0) return seen;
       await holder.record([{ event: "renewed" }]);
       clock.stall(duration * 2);
@@ -545,6 +549,61 @@ test("patience with a holder that is at work runs out, naming it", async () => {
     details: { by: "bob" },
   });
   expect(clock.steady()).toBeLessThan(21_000);
+});
+
+test("a wall clock that is set forward uses up nobody's patience", async () => {
+  const journal = memoryJournal();
+  await aLease(journal, handClock(), bob);
+  const clock = handClock();
+  const state = foldLedger(journal.records);
+  const jumping = scripted(journal, clock, [[1_000, () => clock.jumpWall(duration * 100)]]);
+  await expect(waitForHolder(jumping, state, true, { duration, clock, patience: 20_000 })).rejects.toMatchObject({
+    code: "ERR_LEASE_HELD",
+  });
+  expect(clock.steady()).toBeGreaterThan(19_000);
+});
+
+test("who waits asks less often where answers take long, and yet several times within a lease", async () => {
+  const asked = async (delay: number): Promise<number> => {
+    const journal = memoryJournal();
+    await aLease(journal, handClock(), bob);
+    const clock = handClock();
+    let times = 0;
+    const slow: Journal = {
+      ...journal,
+      async isNewest(place) {
+        times++;
+        clock.stall(delay);
+        return await journal.isNewest(place);
+      },
+    };
+    await waitForHolder(slow, foldLedger(journal.records), false, { duration, clock, patience });
+    return times;
+  };
+  expect(await asked(1)).toBeGreaterThan(50);
+  const few = await asked(1_000);
+  expect(few).toBeGreaterThan(5);
+  expect(few).toBeLessThan(20);
+});
+
+test("while one renewal is slow no other is begun", async () => {
+  const journal = memoryJournal();
+  const clock = handClock();
+  let finish = () => {};
+  const slow: Journal = {
+    ...journal,
+    async add(records) {
+      await new Promise<void>((resolve) => (finish = resolve));
+      await journal.add(records);
+    },
+  };
+  await aLease(slow, clock);
+  await clock.pass(duration * 0.9);
+  for (let times = 0; times < 5; times++) {
+    finish();
+    await clock.pass(1);
+  }
+  expect(eventsOf(journal.records)).toEqual(["1.0 taken", "1.1 renewed"]);
 });
 
 test.each([0, 20_000])("a holder that may be dead is waited for a whole lease with a patience of %d", async (least) => {
