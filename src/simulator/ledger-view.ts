@@ -1,6 +1,8 @@
 /** The ledger of a simulation as it is in the tables, whichever form it has. */
 import { systemClock } from "../clock.ts";
+import { auditLedger } from "../ledger/audit.ts";
 import { foldLedger, type LedgerState } from "../ledger/fold.ts";
+import type { Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { memoryTarget, type Model } from "../targets/memory/memory.ts";
 import type { MemoryTables } from "../targets/memory/tables.ts";
@@ -22,7 +24,16 @@ export function ownerOf(tables: MemoryTables): string | undefined {
   return newest?.run as string | undefined;
 }
 
+function journalIn(tables: MemoryTables, model: Model): Journal {
+  return journalOf(memoryTarget({ name: model, model, tables }), ledger, systemClock);
+}
+
 export async function ledgerState(tables: MemoryTables, model: Model): Promise<LedgerState> {
-  const target = memoryTarget({ name: model, model, tables });
-  return foldLedger(await journalOf(target, ledger, systemClock).read());
+  return foldLedger(await journalIn(tables, model).read());
+}
+
+/** What an audit of the ledger finds. */
+export async function ledgerFindings(tables: MemoryTables, model: Model): Promise<readonly string[]> {
+  const journal = journalIn(tables, model);
+  return auditLedger(await journal.read(), journal.hashOf).map(({ sentence }) => sentence);
 }

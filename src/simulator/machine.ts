@@ -44,6 +44,7 @@ export function aMachine(
   let backlog: (() => void)[] = [];
   const heard = { things: 0, actions: 0 };
   let slept = 0;
+  let stoppedAt = 0;
   let jumped = offset;
 
   const meet = ({ kind, milliseconds }: Mishap) => {
@@ -55,8 +56,8 @@ export function aMachine(
         break;
       case "stop":
         state = "stopped";
+        stoppedAt = world.now();
         world.after(milliseconds, () => {
-          if (clockStops) slept += milliseconds;
           if (state === "stopped") wake();
         });
         break;
@@ -69,6 +70,7 @@ export function aMachine(
   };
   const wake = () => {
     state = "awake";
+    if (clockStops) slept += world.now() - stoppedAt;
     tell(() => `${name}: wakes`);
     const waiting = backlog;
     backlog = [];

@@ -82,28 +82,36 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
           tell(() => `${machine.name} <- ${what}: ${said}`);
           settle();
         });
-      const fail = (error: Error, delay: number) => world.after(delay, () => hear(() => reject(error), error.message));
+      const fail = (problem: () => Error, delay: number) =>
+        world.after(delay, () => {
+          if (settled) return;
+          const error = problem();
+          hear(() => reject(error), error.message);
+        });
 
       const send = () => {
         tell(() => `${machine.name} -> ${what}`);
         // An engine in the same process always ends its call.
-        if (!isEmbedded) fail(unanswered(what), limit);
+        if (!isEmbedded) fail(() => unanswered(what), limit);
         if (troubled("lost")) {
           // Cut at once, or never heard of again.
-          if (isEmbedded || chance.happens(0.7)) fail(unanswered(what), leg());
+          if (isEmbedded || chance.happens(0.7)) fail(() => unanswered(what), leg());
           return;
         }
         world.after(leg(), reach);
       };
       const reach = () => {
         if (!isEmbedded && troubled("throttled"))
-          return fail(answered(429, what, "slow down", { conflict: true, pause: chance.between(0, 2_000) }), leg());
+          return fail(
+            () => answered(429, what, "slow down", { conflict: true, pause: chance.between(0, 2_000) }),
+            leg(),
+          );
         if (action !== undefined && troubled("conflict"))
-          return fail(answered(409, what, "another writer came first", { conflict: true }), leg());
+          return fail(() => answered(409, what, "another writer came first", { conflict: true }), leg());
         const failing = troubled("failing");
-        if (failing && chance.happens(0.5)) return fail(failed(what, "before it acted"), leg());
+        if (failing && chance.happens(0.5)) return fail(() => failed(what, "before it acted"), leg());
         if (action !== undefined && refuses(action))
-          return fail(answered(400, what, "the data stands in its way"), leg());
+          return fail(() => answered(400, what, "the data stands in its way"), leg());
         const call = action && arrived(action, machine);
         const end = (arrive as () => () => Result)();
         world.after(work(action), () => here(() => finish(end, call, failing)));
@@ -113,13 +121,13 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
         try {
           result = end();
         } catch (error) {
-          return fail(error as Error, leg());
+          return fail(() => error as Error, leg());
         }
         tell(() => `   ${machine.name}: ${what} is done`);
         call?.done();
-        if (failing) return fail(failed(what, "after it acted"), leg());
+        if (failing) return fail(() => failed(what, "after it acted"), leg());
         if (troubled("answerLost")) {
-          if (isEmbedded || chance.happens(0.7)) fail(unanswered(what), leg());
+          if (isEmbedded || chance.happens(0.7)) fail(() => unanswered(what), leg());
           return;
         }
         world.after(leg(), () => hear(() => resolve(result), "ok"));

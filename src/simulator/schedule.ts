@@ -8,7 +8,7 @@ import { memoryTarget } from "../targets/memory/memory.ts";
 import { memoryTables, type Effects } from "../targets/memory/tables.ts";
 import { chanceOf, type Chance } from "./chance.ts";
 import { checkAfterTrouble, checkAtEnd, checkEnding, checkLateness, isHarmed } from "./invariants.ts";
-import { ownerOf } from "./ledger-view.ts";
+import { ledgerFindings, ownerOf } from "./ledger-view.ts";
 import { aMachine, type Machine, type Trouble } from "./machine.ts";
 import { carryFor } from "./network.ts";
 import { referenceOf } from "./reference.ts";
@@ -180,7 +180,9 @@ async function checkNothingPending(scene: Scene): Promise<string | undefined> {
   const { ended } = run;
   if (ended === undefined || "error" in ended || ended.result.applied !== 0)
     return `a run with nothing to do ends otherwise: ${ended !== undefined && "error" in ended ? wordsOf(ended.error) : "it applied something"}`;
-  return versions() === before ? undefined : "a run with nothing to do has written something";
+  if (versions() !== before) return "a run with nothing to do has written something";
+  const [finding] = await ledgerFindings(tables, scene.model);
+  return finding && `an audit of the ledger finds: ${finding}`;
 }
 
 /** Migrations that are in memory. */
