@@ -15,8 +15,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a lease is taken over by the wall clock, which may be set",
     "ledger/lease.ts",
-    "if (asked - since.steady > silence) return true;",
-    "if (elapsed(clock, since) > silence) return true;",
+    "const since = clock.steady();",
+    "clock = { ...clock, steady: clock.wall };\n  const since = clock.steady();",
   ),
   bug(
     "a silent holder is waited for by half its lease",
@@ -39,8 +39,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "nothing is renewed while an action takes long",
     "ledger/lease.ts",
-    "if (elapsed(clock, held) >= duration / 3 && !overdue()) void inTurn(renew).catch(() => {});",
-    "",
+    "if (renewing || elapsed(clock, held) < duration / 3 || overdue()) return;",
+    "if (duration > 0) return;",
   ),
   bug(
     "an epoch whose answer was lost is taken for one's own",
@@ -95,18 +95,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     "run/act.ts",
     "if (sameTable(found?.table, after)) return { before: seen?.version, after: found?.version };",
     "if (failure === undefined && sameTable(found?.table, after)) return { before: seen?.version, after: found?.version };",
-  ),
-  bug(
-    "a refusal is believed though the call before had no answer",
-    "run/act-blindly.ts",
-    'if (failure.kind === "refused" && inDoubt && (await hasRun(planned, acting))) return done;',
-    "",
-  ),
-  bug(
-    "what is in doubt is not asked about before it is sent",
-    "run/act-blindly.ts",
-    "if (inDoubt && (await hasRun(planned, acting))) return done;",
-    "",
   ),
   bug(
     "an action is recorded before it is done",

@@ -79,7 +79,8 @@ async function share(): Promise<void> {
         }
         resolve(message.result);
         if (message.result.violations.length < mostViolations) return;
-        for (const other of children) if (other.connected) other.send("enough");
+        // One that has just ended does not hear of it.
+        for (const other of children) if (other.connected) other.send("enough", () => {});
       });
       child.on("exit", (code) => reject(new Error(`a part ended with ${code}`)));
     });
