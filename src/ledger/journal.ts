@@ -3,7 +3,7 @@ import { MigrateError } from "../errors.ts";
 import type { LedgerRecord, Place } from "./record.ts";
 
 /** What one look at the newest record tells. */
-export type LedgerHead = Pick<LedgerRecord, "epoch" | "number" | "by" | "applied">;
+export type LedgerHead = Pick<LedgerRecord, "epoch" | "number" | "event" | "version" | "by" | "lease" | "applied">;
 
 /** Whether two looks at the newest record saw the same one; no record is like no record. */
 export function sameRecord(one: LedgerHead | undefined, other: LedgerHead | undefined): boolean {

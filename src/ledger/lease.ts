@@ -3,7 +3,7 @@ import { MigrateError } from "../errors.ts";
 import { recordChain, type Runner } from "./chain.ts";
 import { elapsed, now, type Clock, type Moment } from "../clock.ts";
 import type { LedgerState } from "./fold.ts";
-import type { Journal } from "./journal.ts";
+import type { Journal, LedgerHead } from "./journal.ts";
 import type { LedgerEntry, LedgerRecord } from "./record.ts";
 
 export interface LeaseTerms {
@@ -140,35 +140,54 @@ async function take(journal: Journal, record: LedgerRecord): Promise<boolean> {
 export interface WaitTerms extends LeaseTerms {
   /** Milliseconds to wait at most for a holder that is known to be at work. */
   readonly patience: number;
+  /** The record after which the ledger was silent for so long, if it was: whoever has written since is at work. */
+  readonly after?: LedgerHead | undefined;
+  /** The migration up to which it is waited for; for the end of the epoch when absent. */
+  readonly upTo?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Waits while somebody holds the lease. Resolves to true when the ledger has stood still for a whole lease, so that it
- * may be taken over, and to false when the ledger has moved on. Throws ERR_LEASE_HELD when patience runs out; but as
- * long as the holder may be dead it is waited for a whole lease, or a dead one would never be taken over from.
+ * Waits while somebody holds the lease. Gives the record after which the ledger has stood still for a whole lease, so that
+ * it may be taken over; undefined when the epoch has ended, or what is waited for is applied. Throws ERR_LEASE_HELD when
+ * patience runs out; but as long as the holder may be dead it is waited for a whole lease, or a dead one would never be
+ * taken over from.
  */
 export async function waitForHolder(
   journal: Journal,
   { head, holder }: LedgerState,
-  atWork: boolean,
-  { duration, clock, patience, signal }: WaitTerms,
-): Promise<boolean> {
+  { duration, clock, patience, after, upTo, signal }: WaitTerms,
+): Promise<LedgerHead | undefined> {
   // By the steady clock alone: a wall clock that is set forward must not shorten somebody's lease, nor our patience.
-  const since = clock.steady();
+  const began = clock.steady();
+  let newest: LedgerHead | undefined = head;
+  let since = began;
   // The holder counts by its own duration, which may be longer than ours.
-  const silence = Math.max(duration, holder?.lease ?? 0);
-  let longest = 500;
+  let silence = Math.max(duration, holder?.lease ?? 0);
+  let longest = longestPause;
   for (let pause = 25; ; pause = Math.min(pause * 1.5, longest)) {
-    if (atWork && clock.steady() - since >= patience)
+    // Whoever has written while we waited is at work.
+    const atWork = newest !== head || after?.epoch === head?.epoch;
+    if (atWork && clock.steady() - began >= patience)
       throw new MigrateError("ERR_LEASE_HELD", { by: holder?.by ?? "somebody" });
     // Many runners that wait for one holder should not ask at the same instants.
     await clock.sleep(pause * (0.75 + clock.random() / 2), signal);
     const asked = clock.steady();
-    if (!(await journal.isNewest(head ?? { epoch: 0, number: 0 }))) return false;
-    // When we asked, not when the answer came: it may have been under way for long.
-    if (asked - since > silence) return true;
+    const isNewest = await journal.isNewest(newest ?? { epoch: 0, number: 0 });
     // Where answers take long, many are asking: the holder is among those who wait for one.
-    longest = Math.max(500, Math.min(20 * (clock.steady() - asked), silence / 6));
+    longest = Math.max(longestPause, Math.min(20 * (clock.steady() - asked), silence / 6));
+    if (isNewest) {
+      // When we asked, not when the answer came: it may have been under way for long.
+      if (asked - since > silence) return newest;
+      continue;
+    }
+    const seen = await journal.head();
+    if (seen === undefined || seen.epoch !== newest?.epoch || seen.event === "released") return undefined;
+    if (seen.event === "applied" && upTo !== undefined && (seen.version ?? 0) >= upTo) return undefined;
+    newest = seen;
+    since = clock.steady();
+    silence = Math.max(silence, seen.lease ?? 0);
   }
 }
+
+const longestPause = 500;

@@ -161,7 +161,15 @@ const storedRow = z.object({
   previous: z.string(),
 });
 
-const storedHead = storedRow.pick({ epoch: true, number: true, by: true, applied: true });
+const storedHead = storedRow.pick({
+  epoch: true,
+  number: true,
+  event: true,
+  version: true,
+  by: true,
+  lease: true,
+  applied: true,
+});
 const headColumns = Object.keys(storedHead.shape);
 const storedColumns = Object.keys(storedRow.shape);
 

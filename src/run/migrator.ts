@@ -7,7 +7,7 @@ import type { Runner } from "../ledger/chain.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import { foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
-import { takeLease, waitForHolder, type Lease } from "../ledger/lease.ts";
+import { takeLease, waitForHolder, type Lease, type WaitTerms } from "../ledger/lease.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { byPlace, type LedgerRecord } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
@@ -81,7 +81,6 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
 
   let lease: Lease | undefined;
   let waited = 0;
-  let waitingFor: string | undefined; // a run that we have seen hold the lease
   // The record after which the ledger has stood still for so long that its holder may be taken over from.
   let silentSince: LedgerHead | undefined;
   try {
@@ -101,15 +100,12 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
       }
       // Planning beside a runner that is at work would take its half-done changes for drift.
       if (lease === undefined && state.holder !== undefined && !sameRecord(silentSince, state.head)) {
-        // Still the same holder, and the ledger has moved: it is at work.
-        const atWork = waitingFor === state.holder.run;
-        if (!atWork) emit({ event: "waiting", by: state.holder.by });
-        waitingFor = state.holder.run;
+        emit({ event: "waiting", by: state.holder.by });
         const from = clock.steady();
-        const silent = await waitOrStop(options, journal, state, atWork, waited);
+        const upTo = pendingFiles(chosen, state).at(-1)?.version;
+        silentSince = await waitOrStop(options, journal, state, { waited, after: silentSince, upTo });
         waited += clock.steady() - from;
-        silentSince = silent ? state.head : undefined;
-        if (silent) emit({ event: "takenOver", by: state.holder.by });
+        if (silentSince !== undefined) emit({ event: "takenOver", by: state.holder.by });
         continue;
       }
       const planned = await planUnlessMoved(journal, {
@@ -221,12 +217,11 @@ export async function waitOrStop(
   { lease, clock = systemClock, signal }: MigratorOptions,
   journal: Journal,
   state: LedgerState,
-  atWork: boolean,
-  waited: number,
-): Promise<boolean> {
+  { waited, after, upTo }: { readonly waited: number } & Pick<WaitTerms, "after" | "upTo">,
+): Promise<LedgerHead | undefined> {
   const patience = lease.patience - waited;
   try {
-    return await waitForHolder(journal, state, atWork, { ...lease, patience, clock, signal });
+    return await waitForHolder(journal, state, { ...lease, patience, after, upTo, clock, signal });
   } catch (error) {
     throwIfInterrupted(signal);
     throw error;

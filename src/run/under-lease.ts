@@ -24,7 +24,6 @@ export async function underLease<Result>(
   const journal = journalOf(options.target, options.ledger, options.clock);
   let lease: Lease | undefined;
   let waited = 0;
-  let waitingFor: string | undefined;
   let silentSince: LedgerHead | undefined;
   try {
     for (;;) {
@@ -43,14 +42,11 @@ export async function underLease<Result>(
         lease = await takeLease(journal, state, runner, undefined, { ...options.lease, clock });
         continue;
       }
-      const atWork = waitingFor === state.holder.run;
-      if (!atWork) emit({ event: "waiting", by: state.holder.by });
-      waitingFor = state.holder.run;
+      emit({ event: "waiting", by: state.holder.by });
       const from = clock.steady();
-      const silent = await waitOrStop(options, journal, state, atWork, waited);
+      silentSince = await waitOrStop(options, journal, state, { waited, after: silentSince });
       waited += clock.steady() - from;
-      silentSince = silent ? state.head : undefined;
-      if (silent) emit({ event: "takenOver", by: state.holder.by });
+      if (silentSince !== undefined) emit({ event: "takenOver", by: state.holder.by });
     }
   } catch (error) {
     if (lease !== undefined && isMigrateError(error) && ["refused", "interrupted", "usage"].includes(error.outcome))

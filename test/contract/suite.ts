@@ -200,6 +200,14 @@ export function describeTarget(name: string, open: OpenPair): void {
       const read = (await theirs.read()).filter(({ number }) => number > 0);
       expect(read.toSorted(byPlace).map(facts)).toEqual(records.toSorted(byPlace).map(facts));
       expect(await theirs.head()).toMatchObject({ epoch: 1, number: 10 });
+      const places = [
+        { epoch: 1, number: 9 },
+        { epoch: 0, number: 11 },
+        { epoch: 1, number: 10 },
+        { epoch: 2, number: 0 },
+      ];
+      const newest = await Promise.all(places.map((place) => theirs.isNewest(place)));
+      expect(newest).toEqual([false, false, true, true]);
     });
 
     test("a record of every event reads back with the hash that it had when it was written", async () => {

@@ -46,7 +46,7 @@ export function memoryRecords(
 }
 
 /** As much of SQL as a ledger asks: columns against values, with AND inside OR. */
-function holds(predicate: string): (row: Row) => boolean {
+export function holds(predicate: string): (row: Row) => boolean {
   const sides = predicate.split(" OR ").map((side) =>
     side
       .replace(/^\(|\)$/g, "")

@@ -156,10 +156,17 @@ test.each(journals)(
     const journal = await one.make();
     const lease = await aLease(journal, handClock());
     const state = foldLedger(await journal.read());
-    const terms = { duration, patience: 600_000, clock: handClock() };
-    expect(await waitForHolder(journal, state, false, terms)).toBe(true);
+    const waited = async () => {
+      const clock = handClock();
+      const silent = await waitForHolder(journal, state, { duration, patience: 600_000, clock });
+      return [silent?.number, clock.steady() > duration];
+    };
+    expect(await waited()).toEqual([0, true]);
+    // A record that came meanwhile is one to be silent after.
     await lease.record([{ event: "renewed" }]);
-    expect(await waitForHolder(journal, state, false, terms)).toBe(false);
+    expect(await waited()).toEqual([1, true]);
+    await lease.release();
+    expect(await waited()).toEqual([undefined, false]);
   },
 );
 
@@ -482,7 +489,7 @@ test.each([
   await takeLease(journal, foldLedger([]), bob, 1, { duration: theirs, clock: handClock() });
   const clock = handClock();
   const state = foldLedger(journal.records);
-  expect(await waitForHolder(journal, state, false, { duration, clock, patience })).toBe(true);
+  expect(await waitForHolder(journal, state, { duration, clock, patience })).toBeDefined();
   expect(clock.steady()).toBeGreaterThan(least);
   expect(clock.steady()).toBeLessThan(least + 1_000);
 });
@@ -493,20 +500,38 @@ test("a wall clock that is set forward shortens nobody's lease", async () => {
   const clock = handClock();
   const state = foldLedger(journal.records);
   const jumping = scripted(journal, clock, [[1_000, () => clock.jumpWall(duration * 2)]]);
-  expect(await waitForHolder(jumping, state, false, { duration, clock, patience })).toBe(true);
+  expect(await waitForHolder(jumping, state, { duration, clock, patience })).toBeDefined();
   expect(clock.steady()).toBeGreaterThan(duration);
 });
 
+test("a holder that renews is waited for a whole lease from then on", async () => {
+  const journal = memoryJournal();
+  const holder = await aLease(journal, handClock(), bob);
+  const clock = handClock();
+  const state = foldLedger(journal.records);
+  const moving = scripted(journal, clock, [[20_000, () => holder.record([{ event: "renewed" }])]]);
+  expect(await waitForHolder(moving, state, { duration, clock, patience })).toMatchObject({ epoch: 1, number: 1 });
+  expect(clock.steady()).toBeGreaterThan(50_000);
+  expect(clock.steady()).toBeLessThan(52_000);
+});
+
+const applied = (version: number) => ({ event: "applied", version, name: "any", textHash: "t" }) as const;
+
 test.each([
-  { what: "renews", move: (holder: Lease) => holder.record([{ event: "renewed" }]) },
   { what: "releases", move: (holder: Lease) => holder.release() },
+  { what: "has applied what is waited for", move: (holder: Lease) => holder.record([applied(3)]) },
 ])("a wait ends as soon as the holder $what", async ({ move }) => {
   const journal = memoryJournal();
   const holder = await aLease(journal, handClock(), bob);
   const clock = handClock();
   const state = foldLedger(journal.records);
-  const moving = scripted(journal, clock, [[20_000, () => move(holder)]]);
-  expect(await waitForHolder(moving, state, false, { duration, clock, patience })).toBe(false);
+  const early = () => holder.record([applied(2)]);
+  const moving = scripted(journal, clock, [
+    [10_000, early],
+    [20_000, () => move(holder)],
+  ]);
+  expect(await waitForHolder(moving, state, { duration, clock, patience, upTo: 3 })).toBeUndefined();
+  expect(clock.steady()).toBeGreaterThan(19_000);
   expect(clock.steady()).toBeLessThan(21_000);
 });
 
@@ -516,7 +541,7 @@ test("a wait ends when somebody else takes over", async () => {
   const clock = handClock();
   const state = foldLedger(journal.records);
   const moving = scripted(journal, clock, [[20_000, () => aLease(journal, handClock(), { ...ann, run: "run c" })]]);
-  expect(await waitForHolder(moving, state, false, { duration, clock, patience })).toBe(false);
+  expect(await waitForHolder(moving, state, { duration, clock, patience })).toBeUndefined();
 });
 
 test("a look that took long proves no silence while it was under way", async () => {
@@ -536,28 +561,34 @@ test("a look that took long proves no silence while it was under way", async () 
       return seen;
     },
   };
-  expect(await waitForHolder(slow, state, false, { duration, clock, patience })).toBe(false);
+  // Not after the record that the holder has long gone on from.
+  expect(await waitForHolder(slow, state, { duration, clock, patience })).toMatchObject({ number: 1 });
 });
 
 test("patience with a holder that is at work runs out, naming it", async () => {
   const journal = memoryJournal();
-  await aLease(journal, handClock(), bob);
+  const holder = await aLease(journal, handClock(), bob);
   const clock = handClock();
   const state = foldLedger(journal.records);
-  await expect(waitForHolder(journal, state, true, { duration, clock, patience: 20_000 })).rejects.toMatchObject({
+  const working = scripted(journal, clock, [[1_000, () => holder.record([{ event: "renewed" }])]]);
+  await expect(waitForHolder(working, state, { duration, clock, patience: 20_000 })).rejects.toMatchObject({
     code: "ERR_LEASE_HELD",
     details: { by: "bob" },
   });
+  expect(clock.steady()).toBeGreaterThan(19_000);
   expect(clock.steady()).toBeLessThan(21_000);
 });
 
 test("a wall clock that is set forward uses up nobody's patience", async () => {
   const journal = memoryJournal();
-  await aLease(journal, handClock(), bob);
+  const holder = await aLease(journal, handClock(), bob);
   const clock = handClock();
   const state = foldLedger(journal.records);
-  const jumping = scripted(journal, clock, [[1_000, () => clock.jumpWall(duration * 100)]]);
-  await expect(waitForHolder(jumping, state, true, { duration, clock, patience: 20_000 })).rejects.toMatchObject({
+  const jumping = scripted(journal, clock, [
+    [500, () => holder.record([{ event: "renewed" }])],
+    [1_000, () => clock.jumpWall(duration * 100)],
+  ]);
+  await expect(waitForHolder(jumping, state, { duration, clock, patience: 20_000 })).rejects.toMatchObject({
     code: "ERR_LEASE_HELD",
   });
   expect(clock.steady()).toBeGreaterThan(19_000);
@@ -577,7 +608,7 @@ test("who waits asks less often where answers take long, and yet several times w
         return await journal.isNewest(place);
       },
     };
-    await waitForHolder(slow, foldLedger(journal.records), false, { duration, clock, patience });
+    await waitForHolder(slow, foldLedger(journal.records), { duration, clock, patience });
     return times;
   };
   expect(await asked(1)).toBeGreaterThan(50);
@@ -611,7 +642,7 @@ test.each([0, 20_000])("a holder that may be dead is waited for a whole lease wi
   await aLease(journal, handClock(), bob);
   const clock = handClock();
   const state = foldLedger(journal.records);
-  expect(await waitForHolder(journal, state, false, { duration, clock, patience: least })).toBe(true);
+  expect(await waitForHolder(journal, state, { duration, clock, patience: least })).toBeDefined();
   expect(clock.steady()).toBeGreaterThan(duration);
 });
 
@@ -622,6 +653,6 @@ test("a wait that is interrupted rejects", async () => {
   const controller = new AbortController();
   const state = foldLedger(journal.records);
   const stopping = scripted(journal, clock, [[1_000, () => controller.abort()]]);
-  const wait = waitForHolder(stopping, state, false, { duration, clock, patience, signal: controller.signal });
+  const wait = waitForHolder(stopping, state, { duration, clock, patience, signal: controller.signal });
   await expect(wait).rejects.toThrow(/abort/i);
 });

@@ -9,6 +9,7 @@ import { history, status, up, type MigratorOptions } from "../../../src/run/migr
 import { describeAction, type Action } from "../../../src/schema/action.ts";
 import { applyAction } from "../../support/fold.ts";
 import { type Database, type Table } from "../../../src/schema/table.ts";
+import { holds } from "../../../src/targets/memory/records.ts";
 import type { RecordTable, Target } from "../../../src/targets/target.ts";
 import type { Row } from "../../../src/wire/rows.ts";
 import { temporaryFolder } from "../../support/project.ts";
@@ -69,7 +70,7 @@ function aDatabase(folder: string) {
     create: async () => {},
     all: async () => [...rows],
     last: async () => rows.toSorted((one, other) => place(one) - place(other)).at(-1),
-    count: async () => rows.filter(({ event }) => event === "late").length,
+    count: async (predicate) => rows.filter(holds(predicate)).length,
     async insertIfAbsent(row) {
       if (rows.some(({ key }) => key === row.key)) return false;
       rows.push(row);

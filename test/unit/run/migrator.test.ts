@@ -14,6 +14,7 @@ import { history, plan, status, up, type MigratorOptions } from "../../../src/ru
 import type { Action } from "../../../src/schema/action.ts";
 import { applyAction } from "../../support/fold.ts";
 import type { Database } from "../../../src/schema/table.ts";
+import { holds } from "../../../src/targets/memory/records.ts";
 import type { RecordTable, Target } from "../../../src/targets/target.ts";
 import type { Row } from "../../../src/wire/rows.ts";
 import { recordsOf } from "../../support/ledger.ts";
@@ -97,7 +98,7 @@ function aWorld() {
       async last() {
         return rows.toSorted((one, other) => order(one) - order(other)).at(-1);
       },
-      count: async () => rows.filter(({ event }) => event === "late").length,
+      count: async (predicate) => rows.filter(holds(predicate)).length,
       async insertIfAbsent(row) {
         await due("take");
         const absent = !rows.some(({ key }) => key === row.key);
