@@ -4,7 +4,7 @@ import { recordChain, type Runner } from "./chain.ts";
 import { elapsed, now, type Clock, type Moment } from "../clock.ts";
 import type { LedgerState } from "./fold.ts";
 import type { Journal, LedgerHead } from "./journal.ts";
-import type { LedgerEntry, LedgerRecord } from "./record.ts";
+import { start, type LedgerEntry, type LedgerRecord } from "./record.ts";
 
 export interface LeaseTerms {
   /** Milliseconds for which the ledger may stand still before another runner may take over. */
@@ -173,9 +173,9 @@ export async function waitForHolder(
     // Many runners that wait for one holder should not ask at the same instants.
     await clock.sleep(pause * (0.75 + clock.random() / 2), signal);
     const asked = clock.steady();
-    const isNewest = await journal.isNewest(newest ?? { epoch: 0, number: 0 });
+    const isNewest = await journal.isNewest(newest ?? start);
     // Where answers take long, many are asking: the holder is among those who wait for one.
-    longest = Math.max(longestPause, Math.min(20 * (clock.steady() - asked), silence / 6));
+    longest = Math.max(longestPause, Math.min(20 * (clock.steady() - asked), silence / 3));
     if (isNewest) {
       // When we asked, not when the answer came: it may have been under way for long.
       if (asked - since > silence) return newest;

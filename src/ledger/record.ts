@@ -86,6 +86,9 @@ export function recordHash(record: LedgerRecord): string {
 /** Where a record stands. */
 export type Place = Pick<LedgerRecord, "epoch" | "number">;
 
+/** Before every record. */
+export const start: Place = { epoch: 0, number: 0 };
+
 /** A record as people and other records name it: `<epoch>.<number>`. */
 export function placeOf({ epoch, number }: Place): string {
   return `${epoch}.${number}`;

@@ -9,7 +9,7 @@ import { foldLedger, type LateCall, type LedgerMigration, type LedgerState } fro
 import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
 import { takeLease, waitForHolder, type Lease, type WaitTerms } from "../ledger/lease.ts";
 import { journalOf } from "../ledger/journals.ts";
-import { byPlace, type LedgerRecord } from "../ledger/record.ts";
+import { byPlace, start, type LedgerRecord } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
@@ -121,6 +121,8 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
       if (planned === undefined) continue;
       const { plan, migrations } = planned;
       if (lease === undefined) {
+        // Planning took its time: of many that start together most see here that somebody was quicker.
+        if (!(await journal.isNewest(state.head ?? start))) continue;
         const first = plan.migrations[0]?.migration.version;
         lease = await takeLease(journal, state, runner, first, { ...options.lease, clock });
         continue; // with the ledger as it is now: whether we won, and whatever came in between
