@@ -1,13 +1,13 @@
 /**
  * The story of a run. Read this file first: compare the files with the ledger, plan, take the lease, look again, act.
  */
-import { isMigrateError, MigrateError } from "../errors.ts";
+import { isMigrateError } from "../errors.ts";
 import { appliedHash } from "../ledger/applied-hash.ts";
 import type { Runner } from "../ledger/chain.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import { foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
-import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
-import { takeLease, waitForHolder, type Lease, type WaitTerms } from "../ledger/lease.ts";
+import type { Journal } from "../ledger/journal.ts";
+import { takeLease, type Lease } from "../ledger/lease.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { byPlace, start, type LedgerRecord } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
@@ -22,6 +22,7 @@ import { execute } from "./executor.ts";
 import { lookAtLate } from "./late.ts";
 import { openingEntries, planUnlessMoved } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
+import { throwIfInterrupted, waitingFor } from "./waiting.ts";
 
 export interface MigratorOptions {
   readonly target: Target;
@@ -79,10 +80,8 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
   const journal = journalOf(options.target, options.ledger, options.clock);
   if (await nothingPending(journal, files)) return finish(0, files.length);
 
+  const waiting = waitingFor(journal, options);
   let lease: Lease | undefined;
-  let waited = 0;
-  // The record after which the ledger has stood still for so long that its holder may be taken over from.
-  let silentSince: LedgerHead | undefined;
   try {
     for (;;) {
       throwIfInterrupted(signal);
@@ -99,13 +98,8 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         return finish(0, before);
       }
       // Planning beside a runner that is at work would take its half-done changes for drift.
-      if (lease === undefined && state.holder !== undefined && !sameRecord(silentSince, state.head)) {
-        emit({ event: "waiting", by: state.holder.by });
-        const from = clock.steady();
-        const upTo = pendingFiles(chosen, state).at(-1)?.version;
-        silentSince = await waitOrStop(options, journal, state, { waited, after: silentSince, upTo });
-        waited += clock.steady() - from;
-        if (silentSince !== undefined) emit({ event: "takenOver", by: state.holder.by });
+      if (lease === undefined && waiting.isDue(state)) {
+        await waiting.wait(state, pendingFiles(chosen, state).at(-1)?.version);
         continue;
       }
       const planned = await planUnlessMoved(journal, {
@@ -215,25 +209,6 @@ async function loadChanged(
 }
 
 /** Waits for the holder, as `waitForHolder` does it, until the run is interrupted. */
-export async function waitOrStop(
-  { lease, clock = systemClock, signal }: MigratorOptions,
-  journal: Journal,
-  state: LedgerState,
-  { waited, after, upTo }: { readonly waited: number } & Pick<WaitTerms, "after" | "upTo">,
-): Promise<LedgerHead | undefined> {
-  const patience = lease.patience - waited;
-  try {
-    return await waitForHolder(journal, state, { ...lease, patience, after, upTo, clock, signal });
-  } catch (error) {
-    throwIfInterrupted(signal);
-    throw error;
-  }
-}
-
 function countApplied({ migrations }: LedgerState): number {
   return [...migrations.values()].filter(({ status: is }) => is === "applied").length;
-}
-
-export function throwIfInterrupted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new MigrateError("ERR_INTERRUPTED", { done: "nothing was changed" });
 }

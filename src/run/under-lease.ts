@@ -2,11 +2,11 @@
 import { isMigrateError } from "../errors.ts";
 import { systemClock } from "../clock.ts";
 import { foldLedger, type LedgerState } from "../ledger/fold.ts";
-import { sameRecord, type LedgerHead } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { takeLease, type Lease } from "../ledger/lease.ts";
 import type { LedgerRecord } from "../ledger/record.ts";
-import { throwIfInterrupted, waitOrStop, type MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./migrator.ts";
+import { throwIfInterrupted, waitingFor } from "./waiting.ts";
 
 export interface Held {
   readonly lease: Lease;
@@ -20,11 +20,10 @@ export async function underLease<Result>(
   options: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
   work: (held: Held) => Promise<Result>,
 ): Promise<Result> {
-  const { signal, runner, clock = systemClock, emit = () => {} } = options;
+  const { signal, runner, clock = systemClock } = options;
   const journal = journalOf(options.target, options.ledger, options.clock);
+  const waiting = waitingFor(journal, options);
   let lease: Lease | undefined;
-  let waited = 0;
-  let silentSince: LedgerHead | undefined;
   try {
     for (;;) {
       throwIfInterrupted(signal);
@@ -37,16 +36,12 @@ export async function underLease<Result>(
       }
       lease?.abandon();
       lease = undefined;
-      if (state.holder === undefined || sameRecord(silentSince, state.head)) {
-        // It changes no table, so nothing is in doubt should it die; what is in doubt already stays so.
-        lease = await takeLease(journal, state, runner, undefined, { ...options.lease, clock });
+      if (waiting.isDue(state)) {
+        await waiting.wait(state);
         continue;
       }
-      emit({ event: "waiting", by: state.holder.by });
-      const from = clock.steady();
-      silentSince = await waitOrStop(options, journal, state, { waited, after: silentSince });
-      waited += clock.steady() - from;
-      if (silentSince !== undefined) emit({ event: "takenOver", by: state.holder.by });
+      // It changes no table, so nothing is in doubt should it die; what is in doubt already stays so.
+      lease = await takeLease(journal, state, runner, undefined, { ...options.lease, clock });
     }
   } catch (error) {
     if (lease !== undefined && isMigrateError(error) && ["refused", "interrupted", "usage"].includes(error.outcome))

@@ -8,7 +8,8 @@ import { loadMigrations } from "../migrations/source.ts";
 import type { TableDifference } from "../plan/compare.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
 import { compare } from "./compare.ts";
-import { throwIfInterrupted, type MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./migrator.ts";
+import { throwIfInterrupted } from "./waiting.ts";
 import { thisRunner } from "./runner.ts";
 
 export interface TablesVerdict {

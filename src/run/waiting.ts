@@ -1,0 +1,49 @@
+/** Waiting for whoever holds the lease, however often it passes on. */
+import { MigrateError } from "../errors.ts";
+import { systemClock } from "../clock.ts";
+import type { LedgerState } from "../ledger/fold.ts";
+import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
+import { waitForHolder } from "../ledger/lease.ts";
+import type { MigratorOptions } from "./migrator.ts";
+
+export interface Waiting {
+  /** Whether somebody holds the lease, so that it has to be waited for: nobody has been silent for a whole lease. */
+  isDue(state: LedgerState): boolean;
+  /** Until the lease is free or may be taken over, or a migration is applied. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
+  wait(state: LedgerState, upTo?: number): Promise<void>;
+}
+
+export function waitingFor(journal: Journal, options: MigratorOptions): Waiting {
+  const { lease, clock = systemClock, signal, emit = () => {} } = options;
+  let waited = 0;
+  // The record after which the ledger has stood still for so long that its holder may be taken over from.
+  let silentSince: LedgerHead | undefined;
+  return {
+    isDue: ({ holder, head }) => holder !== undefined && !sameRecord(silentSince, head),
+    async wait(state, upTo) {
+      const by = state.holder?.by ?? "somebody";
+      emit({ event: "waiting", by });
+      const from = clock.steady();
+      const patience = lease.patience - waited;
+      try {
+        silentSince = await waitForHolder(journal, state, {
+          ...lease,
+          patience,
+          after: silentSince,
+          upTo,
+          clock,
+          signal,
+        });
+      } catch (error) {
+        throwIfInterrupted(signal);
+        throw error;
+      }
+      waited += clock.steady() - from;
+      if (silentSince !== undefined) emit({ event: "takenOver", by });
+    },
+  };
+}
+
+export function throwIfInterrupted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new MigrateError("ERR_INTERRUPTED", { done: "nothing was changed" });
+}
