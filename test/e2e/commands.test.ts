@@ -287,6 +287,7 @@ const commands = {
   verify: ["--ledger"],
   repair: ["--yes", "--to", "--wait"],
   lint: [],
+  simulate: ["--schedules", "--seed"],
   new: [],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
   doctor: [],
