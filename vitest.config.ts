@@ -7,7 +7,7 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- not that of arrays
     const rest = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => /\/test\/(fault|container)\//.test(moduleId);
+    const isLong = ({ moduleId }: TestSpecification) => /\/test\/(fault|container|e2e|rest|simulate)\//.test(moduleId);
     return [...rest.filter(isLong), ...rest.filter((file) => !isLong(file))];
   }
 }
