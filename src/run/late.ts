@@ -91,16 +91,16 @@ async function restate(
   target: Target,
 ): Promise<readonly string[]> {
   if (call.kind !== "alterColumns") return [];
-  const wanted = call.alterations.flatMap(({ path, type, nullable }): readonly Alteration[] => {
-    const now = followPath(parsePath(path), since);
-    const column = findColumn(table.columns, now);
-    if (column === undefined) return [];
-    const at = { path: formatPath(now) };
-    return [
-      ...(type === undefined || sameType(type, column.type) ? [] : [{ ...at, type: column.type }]),
-      ...(nullable === undefined || nullable === column.nullable ? [] : [{ ...at, nullable: column.nullable }]),
-    ];
-  });
+  const wanted = call.alterations.flatMap(({ path, type, nullable }) =>
+    whereNow(path, since).flatMap((now): readonly Alteration[] => {
+      const column = findColumn(table.columns, parsePath(now));
+      if (column === undefined) return [];
+      return [
+        ...(type === undefined || sameType(type, column.type) ? [] : [{ path: now, type: column.type }]),
+        ...(nullable === undefined || nullable === column.nullable ? [] : [{ path: now, nullable: column.nullable }]),
+      ];
+    }),
+  );
   try {
     // One by one: a retype and "not null" can't be in one call.
     for (const alteration of wanted)
@@ -113,4 +113,12 @@ async function restate(
     if (target.verdict(error).kind !== "refused") throw error;
     return [target.explain(error)];
   }
+}
+
+/** Where a column is now to which a late call may have come: the one that had the name before or after any of the actions. */
+function whereNow(path: string, since: readonly Action[]): readonly string[] {
+  const places = Array.from({ length: since.length + 1 }, (_, before) =>
+    formatPath(followPath(parsePath(path), since.slice(before))),
+  );
+  return [...new Set(places)];
 }

@@ -3,7 +3,6 @@ import { isMigrateError, type ErrorCode } from "../errors.ts";
 import { ledgerRows, ledgerState } from "./ledger-view.ts";
 import { textOf } from "./reference.ts";
 import { isLedger, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
-import { calm } from "./weather.ts";
 
 /** How a run may end that met with trouble. */
 const expected: readonly ErrorCode[] = [
@@ -29,10 +28,11 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   const { error } = ended;
   const isOneOf = (codes: readonly ErrorCode[]) => codes.some((code) => isMigrateError(error, code));
   const said = `${machine.name} ends with ${wordsOf(error)}`;
-  if (isOneOf(alarms)) return scene.late.length > 0 ? undefined : `${said}, and nobody had acted late`;
+  if (isOneOf(alarms)) return wasLate(scene) ? undefined : `${said}, and nobody had acted late`;
   if (!isOneOf(expected)) return said;
+  const isCalm = Object.values(scene.weather).every((probability) => probability === 0);
   if (isOneOf(["ERR_MIGRATION_MISSING"]) && files === scene.migrations.length) return said;
-  if (isOneOf(["ERR_LEASE_HELD"]) && patience > 10 * scene.lease && scene.weather === calm) return said;
+  if (isOneOf(["ERR_LEASE_HELD"]) && patience > 10 * scene.lease && isCalm) return said;
   // An action may take long, which is no trouble: who is at work renews the lease.
   const hadTrouble = Object.values({ ...weather, long: 0 }).some((probability) => probability > 0);
   const isHarmless = isOneOf(["ERR_LEASE_HELD", "ERR_MIGRATION_MISSING"]);

@@ -30,10 +30,12 @@ export async function runSchedule(
   const before = old === 0 ? undefined : await runCalmly(scene, "first run", old);
   if (typeof before === "string") return before;
   const count = chance.pick([1, 1, 2, 2, 3, 4, 5]);
+  // What is rare otherwise: everybody is stopped right before a call, and wakes when the lease is another's.
+  const oversleep = chance.happens(0.1);
   for (let index = 0; index < count; index++) {
     const files = chance.happens(0.85) ? migrations.length : Math.max(old, 1) + chance.below(migrations.length - old);
     const patience = chance.pick([0, lease, 20 * lease, 20 * lease]);
-    const trouble = drawTrouble(chance, lease);
+    const trouble = drawTrouble(chance, lease, oversleep);
     world.after(chance.happens(0.5) ? 0 : chance.between(0, 3 * lease), () =>
       start(scene, { name: `run ${index + 1}`, files, patience, trouble, weather: scene.weather }),
     );

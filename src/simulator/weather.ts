@@ -20,9 +20,11 @@ export function drawWeather(chance: Chance): Weather {
 }
 
 /** What happens to one machine. */
-export function drawTrouble(chance: Chance, lease: number): Trouble {
+export function drawTrouble(chance: Chance, lease: number, oversleeps: boolean): Trouble {
   return {
-    mishaps: Array.from({ length: chance.pick([0, 0, 1, 1, 1, 2, 3]) }, () => drawMishap(chance, lease)),
+    mishaps: oversleeps
+      ? [{ at: 1 + chance.below(5), of: "actions", kind: "stop", milliseconds: lease * chance.between(1, 4) }]
+      : Array.from({ length: chance.pick([0, 0, 1, 1, 1, 2, 3]) }, () => drawMishap(chance, lease)),
     clockStops: chance.happens(0.3),
     offset: chance.pick([0, 0, 3_600_000, -3_600_000]),
   };

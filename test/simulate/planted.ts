@@ -15,14 +15,14 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a lease is taken over by the wall clock, which may be set",
     "ledger/lease.ts",
-    "const since = clock.steady();",
-    "clock = { ...clock, steady: clock.wall };\n  const since = clock.steady();",
+    "const began = clock.steady();",
+    "clock = { ...clock, steady: clock.wall };\n  const began = clock.steady();",
   ),
   bug(
     "a silent holder is waited for by half its lease",
     "ledger/lease.ts",
-    "const silence = Math.max(duration, holder?.lease ?? 0);",
-    "const silence = Math.max(duration, holder?.lease ?? 0) / 2;",
+    "if (asked - since > silence) return newest;",
+    "if (asked - since > silence / 2) return newest;",
   ),
   bug(
     "a holder is sure of a lease that has run out",
@@ -119,6 +119,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     "run/planning.ts",
     "if (sameRecord(head, input.state.head)) throw error;",
     "throw error;",
+  ),
+  bug(
+    "patience is over at once",
+    "ledger/lease.ts",
+    "if (atWork && clock.steady() - began >= patience)",
+    "if (atWork)",
   ),
   bug(
     "nobody looks at the tables of late calls",

@@ -65,7 +65,11 @@ async function share(): Promise<void> {
   const children: ChildProcess[] = [];
   const parts = done.map(async (_, job) => {
     const begin = job * size;
-    const args = { first: first + begin, schedules: Math.min(size, schedules - begin), violations: mostViolations };
+    const args = {
+      first: first + begin,
+      schedules: Math.max(0, Math.min(size, schedules - begin)),
+      violations: mostViolations,
+    };
     const child = fork(
       fileURLToPath(import.meta.url),
       Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)]),

@@ -5,7 +5,7 @@ import { simulate } from "../../src/simulator/simulate.ts";
 import { counted, type Counted } from "../../src/simulator/watcher.ts";
 import { aWorld } from "../../src/simulator/world.ts";
 import { models } from "../../src/targets/memory/memory.ts";
-import { drawHistory } from "./history.ts";
+import { aMigration, drawHistory } from "./history.ts";
 
 const schedules = 3_000;
 const scenario = (chance: Chance) => ({ model: chance.pick(models), migrations: drawHistory(chance) });
@@ -17,6 +17,24 @@ test(`whatever happens in ${schedules} schedules, everything holds`, { timeout: 
   // And everything did happen.
   const never = (Object.keys(counted) as readonly Counted[]).filter((what) => result.counts[what] === 0);
   expect(never).toEqual([]);
+});
+
+// A late call acts on whichever column has the name when it comes, which may not be the one that was meant.
+test("what a late call did is put right where names were used again since", { timeout: 300_000 }, async () => {
+  const swap = [
+    { path: "a", rename: "b" },
+    { path: "b", rename: "a" },
+  ];
+  const columns = ["a", "b"].map((name) => ({ name, type: { kind: "int32" as const }, nullable: false }));
+  const migrations = [
+    [{ kind: "createTable" as const, table: "t", columns }],
+    [{ kind: "setNullable" as const, table: "t", path: "a", nullable: true }],
+    [{ kind: "alterColumns" as const, table: "t", alterations: swap }],
+  ].map((steps, index) => aMigration(index + 1, steps));
+  const fixed = () => ({ model: "service" as const, migrations });
+  const { violations, counts } = await simulate({ scenario: fixed, first: 1, schedules: 3_000, mostViolations: 1 });
+  expect(violations).toEqual([]);
+  expect(counts.late).toBeGreaterThan(10);
 });
 
 test("a seed always draws the same schedule", async () => {

@@ -57,7 +57,7 @@ export const simulateCommand: Command = {
       signal,
       progress: (count) => output.passing(`${count} of ${schedules} schedules`),
     });
-    if (signal.aborted)
+    if (signal.aborted && result.violations.length === 0)
       throw new MigrateError("ERR_INTERRUPTED", { done: `${result.schedules} schedules ran, and everything held` });
     output.data({ model: scenario.model, migrations: scenario.migrations.length, ...result });
     for (const violation of result.violations)
