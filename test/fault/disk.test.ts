@@ -107,7 +107,6 @@ test.for([
     }
     console.log(`the disk was full at: ${[...places].join("; ")}`);
     expect(places).toContain("the ledger");
-    expect(places.size).toBeGreaterThan(1);
   },
 );
 

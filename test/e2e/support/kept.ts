@@ -30,7 +30,7 @@ export async function aKeptProject(kept: Kept, upTo = 4): Promise<KeptProject> {
     service === undefined
       ? { kind: "lance", uri: ".lancedb" }
       : { kind: "rest", endpoint: service.url, dialect: kept, apiKey };
-  const config = { targets: { here: target }, leaseSeconds: 2 };
+  const config = { targets: { here: target }, leaseSeconds: 5 };
   project.write("migrate.config.ts", `export default ${JSON.stringify(config)};\n`);
   for (const [file, steps] of migrations) project.migration(file, steps);
   const run = (...args: readonly string[]) => project.migrate(args);
