@@ -93,9 +93,7 @@ function cleanError(error: Error, seen: Map<object, unknown>): Error {
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   // The longest first: a shorter one inside it would leave the rest.
-  return secrets
-    .toSorted((one, other) => other.length - one.length)
-    .reduce((shown, secret) => patternsOf(secret).reduce((all, pattern) => all.replace(pattern, hidden), shown), text);
+  return secrets.toSorted((one, other) => other.length - one.length).reduce(hide, text);
 }
 
 /** An error of the same name and code. Its words may hold what was received, or a proxy's password. */
@@ -117,29 +115,47 @@ function decoded(text: string): string {
   }
 }
 
-const expressions = new Map<string, readonly RegExp[]>();
+/** Longer ones are looked for in fewer forms: an expression for all of them would take hundreds of megabytes. */
+const longestTolerant = 250;
+const longPiece = 64;
 
-function patternsOf(secret: string): readonly RegExp[] {
-  let patterns = expressions.get(secret);
-  if (patterns === undefined) {
-    const pieces = [secret, ...base64(secret), hex(secret)].map(piecesOf);
-    // The forms of a short secret are looked for together, the pieces of a long one each: an expression has a largest size.
-    const together = pieces.every(({ length }) => length === 1);
-    const sources = pieces.flat().map(tolerant);
-    patterns = (together ? [sources.join("|")] : sources).map((source) => new RegExp(source, "gi"));
-    expressions.set(secret, patterns);
-  }
-  return patterns;
+const expressions = new Map<string, RegExp>();
+const pieces = new Map<string, readonly string[]>();
+
+function hide(text: string, secret: string): string {
+  if (secret.length > longestTolerant)
+    return remembered(pieces, secret, piecesOf).reduce((all, piece) => all.replaceAll(piece, hidden), text);
+  // No form is shorter than what it stands for, and most lines are short.
+  return text.length < secret.length ? text : text.replace(remembered(expressions, secret, expressionOf), hidden);
 }
 
-const longestPiece = 250;
+function remembered<Value>(known: Map<string, Value>, secret: string, make: (secret: string) => Value): Value {
+  const value = known.get(secret) ?? make(secret);
+  known.set(secret, value);
+  return value;
+}
 
-/** Of about one length, so that none is so short that it stands elsewhere too. */
-function piecesOf(text: string): readonly string[] {
-  const characters = [...text];
-  const count = Math.ceil(characters.length / longestPiece);
-  const size = Math.ceil(characters.length / count);
-  return Array.from({ length: count }, (_, at) => characters.slice(at * size, (at + 1) * size).join(""));
+function expressionOf(secret: string): RegExp {
+  return new RegExp([secret, ...base64(secret), hex(secret)].map(tolerant).join("|"), "gi");
+}
+
+/** The parts of a long secret as it is, in JSON, in a URL, in base64 and in hex: whoever cuts it off leaves less than one. */
+function piecesOf(secret: string): readonly string[] {
+  const forms = [secret, JSON.stringify(secret).slice(1, -1), inUrl(secret), ...base64(secret), hex(secret)];
+  return [...new Set(forms)].flatMap((form) =>
+    Array.from({ length: Math.ceil(form.length / longPiece) }, (_, at) =>
+      // The last has the same length as the others, so that it stands nowhere else.
+      form.slice(Math.min(at * longPiece, form.length - longPiece)).slice(0, longPiece),
+    ),
+  );
+}
+
+function inUrl(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** What base64 of it looks like in the middle of other bytes: three ways, without the ends that depend on those. */
@@ -158,7 +174,8 @@ function hex(secret: string): string {
 }
 
 function tolerant(secret: string): string {
-  return [...secret].map(anyForm).join("");
+  // Only from the first of a row of backslashes on: to try it from each of them takes for ever.
+  return [...secret].map((character, at) => anyForm(character, at === 0 ? "(?<!\\\\)" : "")).join("");
 }
 
 const named: Readonly<Record<string, string>> = {
@@ -173,7 +190,7 @@ const named: Readonly<Record<string, string>> = {
   "\t": "\\\\+t",
 };
 
-function anyForm(character: string): string {
+function anyForm(character: string, before: string): string {
   const code = character.codePointAt(0)!;
   const hex = code.toString(16).padStart(2, "0");
   const plain = character.replace(/[\\^$.*+?()[\]{}|/]/, "\\$&");
@@ -183,10 +200,10 @@ function anyForm(character: string): string {
     (_, at) => `\\\\+u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
   ).join("");
   const forms = [
-    `\\\\*${plain}`,
-    units,
-    `\\\\+u\\{0*${hex}\\}`,
-    ...(code < 256 ? [`\\\\+x${hex}`] : []),
+    `${before}\\\\*${plain}`,
+    `${before}${units}`,
+    `${before}\\\\+u\\{0*${hex}\\}`,
+    ...(code < 256 ? [`${before}\\\\+x${hex}`] : []),
     bytes,
     `&(?:amp;)*#(?:0*${code}|x0*${hex});`,
     ...(named[character] === undefined ? [] : [named[character]]),

@@ -92,7 +92,7 @@ export async function openTable(db: Connection, name: string): Promise<EngineTab
     return await db.openTable(name);
   } catch (error) {
     // The binding gives every error the same code; the text is all there is.
-    if (engineProblem(error).startsWith(`Table '${name}' was not found`)) return undefined;
+    if (plainProblem(error).startsWith(`Table '${name}' was not found`)) return undefined;
     throw error;
   }
 }
@@ -114,9 +114,14 @@ export function isConflict(thrown: unknown): boolean {
 
 /** The engine's message without the place in its source that it adds, and without the credentials of an object store. */
 export function engineProblem(thrown: unknown): string {
+  return withoutKnownSecrets(plainProblem(thrown));
+}
+
+/** As the engine says it: for decisions, not for people. */
+function plainProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const line = text.split("\n", 1)[0] ?? "";
-  return withoutKnownSecrets(line)
+  return line
     .replace(/,?\s*(Caused by: |location: Location).*/, "")
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
     .replace(/(GenericFailure, )?lance error: /g, "")

@@ -64,15 +64,18 @@ const internal = "the service could not do this; its operator finds more under t
 const diskFull: Problem = { status: 507, code: codes.internal, error: "the service has no space left for this" };
 
 function isFull(thrown: unknown): boolean {
-  return /No space left on device|ENOSPC/i.test(String(thrown));
+  return (
+    (thrown as { code?: unknown } | null)?.code === "ENOSPC" ||
+    /No space left on device \(os error 28\)/.test(String(thrown))
+  );
 }
 
 function engineProblemOf(thrown: unknown, folder: string): Problem {
   const error = clean(engineProblem(thrown), folder);
   if (isConflict(thrown)) return { status: 503, code: codes.unavailable, error: "too many changes at once; try again" };
-  if (isFull(thrown)) return diskFull;
   const known = engineProblems.find(([pattern]) => pattern.test(error));
   if (known !== undefined) return { status: known[1], code: codes[known[2]], error };
+  if (isFull(thrown)) return diskFull;
   if (/LanceError\(IO\)|os error|Permission denied|^Not found:/i.test(String(thrown)))
     return { status: 500, code: codes.internal, error: internal };
   if (/panic|unwrap\(\)|unreachable/i.test(error))
