@@ -3,7 +3,7 @@
  * code), its code and its sentence. The sentence names the thing, the place and, where there is one, the way out.
  */
 
-import { cleaned, withoutKnownSecrets } from "./secrets.ts";
+import { cleaned, shownCause, withoutKnownSecrets } from "./secrets.ts";
 
 /** What an error means to the caller of `migrate`; the exit code follows from it (cli/exit-code.ts). */
 export type Outcome = "failed" | "usage" | "refused" | "locked" | "unreachable" | "interrupted";
@@ -256,7 +256,7 @@ export class MigrateError<Code extends ErrorCode = ErrorCode> extends Error {
     const entry = catalogue[code] as unknown as Entry<ErrorDetails<Code>>;
     super(
       withoutKnownSecrets(entry.sentence(details)),
-      options?.cause === undefined ? undefined : { cause: cleaned(options.cause) },
+      options?.cause === undefined ? undefined : { cause: shownCause(options.cause) },
     );
     this.code = code;
     this.details = cleaned(details);

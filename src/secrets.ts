@@ -3,6 +3,8 @@
  * line of its command repeats it, wherever the text came from: a service, the engine, or what a migration has thrown.
  */
 
+import { inspect } from "node:util";
+
 const hidden = "***";
 /** A shorter one is no secret, and to hide it would take words out of names. */
 const shortest = 8;
@@ -57,34 +59,62 @@ export function withoutKnownSecrets(text: string): string {
   return withoutSecrets(text, [...new Set(known.filter(isLong))]);
 }
 
-/** A value with every text in it without known secrets; the value itself where there are none. */
+/** Plain data with every text in it without known secrets. */
 export function cleaned<Value>(value: Value): Value {
   return clean(value, new Map()) as Value;
 }
 
-function clean(value: unknown, seen: Map<object, unknown>): unknown {
+function clean(value: unknown, copies: Map<object, unknown>): unknown {
   if (typeof value === "string") return withoutKnownSecrets(value);
   if (typeof value !== "object" || value === null) return value;
-  if (seen.has(value)) return seen.get(value);
-  seen.set(value, value);
-  if (value instanceof Error) return cleanError(value, seen);
-  if (!Array.isArray(value) && ![Object.prototype, null].includes(Object.getPrototypeOf(value) as null)) return value;
-  const entries = Object.entries(value).map(([name, one]) => [name, clean(one, seen)] as const);
-  if (entries.every(([name, one]) => one === (value as Record<string, unknown>)[name])) return value;
-  return Array.isArray(value) ? entries.map(([, one]) => one) : Object.fromEntries(entries);
+  if (copies.has(value)) return copies.get(value);
+  const isArray = Array.isArray(value);
+  if (!isArray && Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const copy: Record<string, unknown> | unknown[] = isArray ? [] : {};
+  copies.set(value, copy);
+  const entries = Object.entries(value).map(([name, one]) => [withoutKnownSecrets(name), clean(one, copies)] as const);
+  return Object.assign(copy, Object.fromEntries(entries));
 }
 
-/** The error itself, or one of the same name, code and place without secrets. */
-function cleanError(error: Error, seen: Map<object, unknown>): Error {
-  const own = Reflect.ownKeys(error).map((name) => {
-    const value = (error as unknown as Record<string | symbol, unknown>)[name];
-    return [name, value, clean(value, seen)] as const;
-  });
-  if (own.every(([, value, shown]) => value === shown)) return error;
-  const copy = Object.create(Object.getPrototypeOf(error) as object) as Error;
-  for (const [name, , value] of own)
-    Object.defineProperty(copy, name, { value, writable: true, configurable: true, enumerable: false });
-  return copy;
+const deepest = 8;
+
+/**
+ * What was thrown, to be kept as the cause of an error: itself where nothing that it shows is secret, otherwise a plain error
+ * of its name, message, code and place. Whoever made it may have hung anything on it.
+ */
+export function shownCause(thrown: unknown, depth = 0): unknown {
+  if (typeof thrown === "string") return withoutKnownSecrets(thrown);
+  if (typeof thrown !== "object" || thrown === null || isHarmless(thrown)) return thrown;
+  const shown = new Error(withoutKnownSecrets(partOf(thrown, "message")));
+  const [code, stack] = [partOf(thrown, "code"), partOf(thrown, "stack")];
+  Object.assign(shown, { name: withoutKnownSecrets(partOf(thrown, "name")) || "Error" });
+  if (code !== "") Object.assign(shown, { code: withoutKnownSecrets(code) });
+  shown.stack = stack === "" ? undefined : withoutKnownSecrets(stack);
+  if (depth === deepest) return shown;
+  const { cause, errors } = thrown as { cause?: unknown; errors?: unknown };
+  if (cause !== undefined) shown.cause = shownCause(cause, depth + 1);
+  if (Array.isArray(errors)) Object.assign(shown, { errors: errors.map((one) => shownCause(one, depth + 1)) });
+  return shown;
+}
+
+function isHarmless(thrown: object): boolean {
+  try {
+    const text = [inspect(thrown, { depth: deepest, showHidden: true }), partOf(thrown, "message")].join("\n");
+    // Bytes are shown in a way in which nobody would find a text again.
+    return withoutKnownSecrets(text) === text && !/<Buffer |Array\(\d+\) \[/.test(text);
+  } catch {
+    return false;
+  }
+}
+
+/** A text that an error has; empty where it has none, or none that can be read. */
+function partOf(thrown: object, name: string): string {
+  try {
+    const part = (thrown as Record<string, unknown>)[name];
+    return typeof part === "string" || typeof part === "number" ? String(part) : "";
+  } catch {
+    return "";
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { MigrateError } from "../../src/errors.ts";
 import {
@@ -38,7 +39,7 @@ test("what was learnt is in no error, nor in what caused it", () => {
   const error = new MigrateError("ERR_FILE_UNREADABLE", { file: "a learnt secret", problem: cause.message }, { cause });
   expect(error.message).toBe("*** can't be loaded: it is ***");
   expect(error.details).toEqual({ file: "***", problem: "it is ***" });
-  expect(error.cause).toBeInstanceOf(TypeError);
+  expect(error.cause).toMatchObject({ name: "TypeError" });
   const [outer, inner] = [error.cause as Error, (error.cause as Error).cause as Error];
   expect([outer.message, inner.message]).toEqual(["it is ***", "***"]);
   expect(`${outer.stack}${inner.stack}`).not.toContain("a learnt secret");
@@ -56,7 +57,48 @@ test("values are cleaned at any depth, and what goes round in a circle too", () 
   round["self"] = round;
   expect(cleaned(round)).toMatchObject({ list: ["***", 7, null] });
   const plain = { a: [1, "b"] };
-  expect(cleaned(plain)).toBe(plain);
+  expect(cleaned(plain)).toEqual(plain);
+});
+
+test.each<readonly [string, (secret: string) => unknown]>([
+  ["twice in one error", (secret) => twice(new Error(secret))],
+  ["in an error that is its own cause", (secret) => itsOwnCause(new Error(secret))],
+  ["in the name of a property", (secret) => Object.assign(new Error("x"), { [secret]: 1 })],
+  ["in a map", (secret) => Object.assign(new Error("x"), { headers: new Map([["authorization", secret]]) })],
+  [
+    "in an instance of a class",
+    (secret) =>
+      Object.assign(new Error("x"), {
+        request: new (class Request {
+          key = secret;
+        })(),
+      }),
+  ],
+  ["in bytes", (secret) => Object.assign(new Error("x"), { body: Buffer.from(secret) })],
+  ["in an object that is no error", (secret) => ({ message: secret, deep: { secret } })],
+])("a secret that was thrown %s is not shown", (_, thrownWith) => {
+  const secret = "sk-a-learnt-secret";
+  keepSecret(secret);
+  const { cause } = new MigrateError("ERR_USAGE", { problem: "x" }, { cause: thrownWith(secret) });
+  const shown = inspect(cause, { depth: 20, showHidden: true });
+  expect(shown).not.toContain(secret);
+  expect(shown).not.toContain("73 6b 2d 61");
+  expect(cause).toBeInstanceOf(Error);
+});
+
+const twice = (error: Error) => new AggregateError([error, error], "several", { cause: error });
+const itsOwnCause = (error: Error) => Object.assign(error, { cause: error });
+
+test("what can't be read of a thrown error is left out", () => {
+  const trap = {
+    enumerable: true,
+    get: () => {
+      throw new Error("boom");
+    },
+  };
+  const thrown = Object.defineProperties(new Error("a learnt secret"), { message: trap, code: trap });
+  keepSecret("a learnt secret");
+  expect(new MigrateError("ERR_USAGE", { problem: "x" }, { cause: thrown }).cause).toMatchObject({ name: "Error" });
 });
 
 test("the environment's credentials and the passwords of its proxies are known", () => {
