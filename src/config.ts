@@ -33,7 +33,7 @@ export function defineConfig(config: Config): Config {
   return config;
 }
 
-const seconds = (least: number) =>
+export const seconds = (least: number) =>
   z
     .number("has to be a number of seconds")
     .min(least, `has to be at least ${least} seconds`)

@@ -1,7 +1,9 @@
 /** A configuration and its target, opened together: what every run needs, from the command line or from code. */
 import { resolve } from "node:path";
+import { z } from "zod";
+import { MigrateError } from "./errors.ts";
 import { migrationsIn } from "./migrations/source.ts";
-import { loadConfig, openTarget, type LoadedConfig } from "./config.ts";
+import { loadConfig, openTarget, seconds, type LoadedConfig } from "./config.ts";
 import type { Emit } from "./run/events.ts";
 import type { Choice } from "./plan/history.ts";
 import type { Plan } from "./plan/plan.ts";
@@ -24,6 +26,12 @@ export interface SessionOptions {
   readonly emit?: Emit | undefined;
 }
 
+const limits = z.looseObject({
+  waitSeconds: seconds(0).optional(),
+  leaseSeconds: seconds(1).optional(),
+  loadSeconds: seconds(0.1).optional(),
+});
+
 export interface Session {
   readonly config: LoadedConfig;
   readonly options: MigratorOptions;
@@ -31,6 +39,8 @@ export interface Session {
 }
 
 export async function openSession(wanted: SessionOptions): Promise<Session> {
+  const [issue] = limits.safeParse(wanted).error?.issues ?? [];
+  if (issue !== undefined) throw new MigrateError("ERR_USAGE", { problem: `${issue.path.join(".")} ${issue.message}` });
   const config = await loadConfig(wanted.folder ?? process.cwd(), wanted.config, wanted.loadSeconds);
   const target = await openTarget(config, wanted.target);
   return {

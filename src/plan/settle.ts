@@ -71,7 +71,7 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
     .flatMap(({ actions }) => actions)
     .findLast(({ action }) => action.table === table)?.after;
   const hint = sameTable(after, found)
-    ? "somebody has made the pending changes by hand; take them back, or remove the migration"
+    ? "the pending changes are there already: somebody has made them by hand, so take them back or remove the migration; or the ledger was lost or is older than the tables, so see migrate repair"
     : hintFor(expected);
   throw new MigrateError("ERR_DRIFT", { table, differences: differences(expected, found), hint });
 }

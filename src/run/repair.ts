@@ -50,7 +50,8 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
     break;
   }
   return await underLease({ ...options, runner }, async ({ lease, records }) => {
-    const found = await look(records);
+    // Taking the lease has written a record that is well, after one that may not be.
+    const found = await look(records.filter(({ run }) => run !== runner.run));
     if (found.cure.kind !== "rebuild") return resultOf(found, false);
     throwIfInterrupted(signal);
     await lease.check();

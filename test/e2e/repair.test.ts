@@ -193,3 +193,18 @@ test("with --json what is seen, and what is to be done about it, is one document
     { does: "refused", done: false, refusal: { code: "ERR_REPAIR_NO_PLACE", message: refused.stderr.trimEnd() } },
   ]);
 });
+
+test.each(described)("damage to the newest record is acknowledged too, not written over (%s)", async (kept) => {
+  const project = await aKeptProject(kept, 3);
+  const table = await (await lancedb.connect(project.data)).openTable("_migrations");
+  const places = await table.query().select(["epoch", "number"]).toArray();
+  const newest = places
+    .map(({ epoch, number }) => [Number(epoch), Number(number)] as const)
+    .toSorted((one, other) => one[0] - other[0] || one[1] - other[1])
+    .at(-1)!;
+  await table.update({ where: `key = '${newest.join(".")}'`, values: { applied: "x" } });
+  expect(await project.run("repair")).toMatchObject({ code: 4 });
+  expect(await project.run("repair", "--yes")).toMatchObject({ code: 0, stdout: expect.stringContaining("done; ") });
+  expect(await project.run("verify", "--ledger")).toMatchObject({ code: 0 });
+  await goesOn(project, "applied 0004_wider");
+});

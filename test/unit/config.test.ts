@@ -214,3 +214,15 @@ test("a session's paths start at the configuration and its times are millisecond
     lease: { duration: 16_100, patience: 3_000 },
   });
 });
+
+test.each([
+  [{ leaseSeconds: 0 }, "leaseSeconds has to be at least 1 seconds"],
+  [{ leaseSeconds: Number.NaN }, "leaseSeconds has to be a number of seconds"],
+  [{ waitSeconds: -1 }, "waitSeconds has to be at least 0 seconds"],
+  [{ loadSeconds: 0 }, "loadSeconds has to be at least 0.1 seconds"],
+])("a session of %o is refused", async (wanted, problem) => {
+  await expect(openSession({ folder: temporaryFolder(), ...wanted })).rejects.toMatchObject({
+    code: "ERR_USAGE",
+    details: { problem },
+  });
+});

@@ -171,7 +171,8 @@ test("the migration after the one in doubt has not run, whatever its tables look
   expect(() => settlePlan(plan, sightsAfter(plan, 2))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
 });
 
-const byHand = "somebody has made the pending changes by hand; take them back, or remove the migration";
+const byHand =
+  "the pending changes are there already: somebody has made them by hand, so take them back or remove the migration; or the ledger was lost or is older than the tables, so see migrate repair";
 const putBack = "somebody has changed it by hand; put it back, then run migrate up again";
 
 test("pending changes that are made already, without a doubt about them, are drift and said to be so", () => {
