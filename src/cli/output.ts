@@ -1,6 +1,6 @@
 /** Where things are printed: results on stdout, progress and errors on stderr. */
 import { styleText } from "node:util";
-import { withoutKnownSecrets } from "../secrets.ts";
+import { cleaned, withoutKnownSecrets } from "../secrets.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -52,7 +52,7 @@ export function createOutput({ json, quiet, verbose, color }: OutputOptions): Ou
       if (!json) process.stdout.write(`${line}\n`);
     },
     data: (value) => {
-      if (json) process.stdout.write(`${JSON.stringify(value)}\n`);
+      if (json) process.stdout.write(`${JSON.stringify(cleaned(value))}\n`);
     },
     progress: (line) => {
       if (!quiet && !json) toError(line);

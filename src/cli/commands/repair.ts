@@ -25,8 +25,9 @@ export const repairCommand: Command = {
       .option("to", { type: "string", describe: "up to where the tables are migrated, when several places fit" })
       .option("wait", { type: "string", describe: "seconds to wait for another runner" }),
   async run(context) {
-    const { flags, output } = context;
+    const { flags, output, underWay } = context;
     const { yes, to, wait } = parseFlags(repairFlags, flags);
+    underWay(yes === true);
     const [found, target] = await withSession(
       context,
       { emit: (event) => renderEvent(event, output), waitSeconds: wait },

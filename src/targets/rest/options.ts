@@ -133,7 +133,9 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
     },
     dialect: { ...known, endpoints: { ...known.endpoints, ...given.endpoints } },
     types: given.types ?? "lance",
-    secrets: [key, ...Object.values(headers)].filter((secret) => secret.length > 3),
+    secrets: [key, ...Object.entries(headers).flatMap(([name, value]) => (namesSecret(name) ? [value] : []))].filter(
+      (secret) => secret.length > 3,
+    ),
     ca: given.ca === undefined ? undefined : readCertificates(resolve(folder, given.ca), refuse),
     connectTimeout: Math.round((given.connectSeconds ?? 10) * 1000),
     answerTimeout: Math.round((given.answerSeconds ?? 300) * 1000),
