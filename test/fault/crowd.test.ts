@@ -68,7 +68,7 @@ test.each(["namespace", "service"] as const)(
     expect((await columnsOf(data, "people")).map((column) => column.split(":")[0])).toEqual(["id", "b", "a"]);
     if (dialect === "namespace") expect((await versionsOf(data))["people"]).toBe(before["people"]! + migrations);
 
-    // Two looks, each of several requests, and the pause between them.
+    // The last question, what is read and looked at before the lease is asked for, and the pause before it.
     const bound = 5_000 + 10 * slowest;
     const left = successions(records, killed);
     console.log(
