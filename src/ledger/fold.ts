@@ -66,7 +66,6 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       taken = record;
       own = new Map();
       released = false;
-      lease = 0;
     }
     next = record.next;
     lease = record.lease ?? lease;

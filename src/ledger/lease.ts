@@ -42,24 +42,22 @@ export async function takeLease(
   let upcoming = next;
   // When the last record that others can have seen in time was begun: they measure from when they see it, so later.
   let held: Moment;
-  // Whether a record after the one that took the epoch says how long the lease is: where names are all that can be read,
-  // that one can't.
-  let saysTerms = false;
+  let standing: "held" | "lost" | "released" = "lost";
 
-  const takeEpoch = async (): Promise<boolean> => {
+  const takeEpoch = async (): Promise<void> => {
     const started = now(clock);
     const record = chain.begin({ event: "taken", next: upcoming, lease: duration });
-    const won = await take(journal, record);
-    if (!won) return false;
+    if (!(await take(journal, record))) return;
     chain.began(record);
-    saysTerms = false;
     held = started;
-    return true;
+    standing = "held";
+    if (journal.hashOf(record) !== "") return;
+    // A name says nothing of its lease, so the next record does; whoever waits for less may have taken over before.
+    await write([{ event: "renewed", next: upcoming, lease: duration }]);
+    if (!(await journal.isNewest({ epoch: record.epoch, number: 1 }))) standing = "lost";
   };
-  if (!(await takeEpoch())) return undefined;
 
   let queue: Promise<void> = Promise.resolve();
-  let standing: "held" | "lost" | "released" = "held";
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const done = queue.then(work);
     queue = done.then(
@@ -73,16 +71,17 @@ export async function takeLease(
   const write = async (entries: readonly LedgerEntry[]): Promise<void> => {
     if (standing === "lost") throw await lost();
     const started = now(clock);
-    const [first, ...others] = entries;
-    const said = first === undefined || saysTerms ? entries : [{ ...first, lease: duration }, ...others];
-    await chain.write(said, (records) => journal.add(records));
-    saysTerms = true;
+    await chain.write(entries, (records) => journal.add(records));
     // A record that came too late holds nothing: somebody may already have found the ledger silent.
     if (!overdue()) held = started;
     upcoming = entries.at(-1)?.next;
   };
   const renew = () => write([{ event: "renewed", next: upcoming }]);
+  const isHeld = () => standing === "held";
   const lost = async () => new MigrateError("ERR_LEASE_LOST", { by: (await journal.head())?.by ?? "another run" });
+
+  await takeEpoch();
+  if (!isHeld()) return undefined;
 
   // Others wait for a whole duration of silence; a third of it leaves room for a slow write and another try.
   let renewing = false;
@@ -108,14 +107,14 @@ export async function takeLease(
         // Slept too long to renew. Whoever takes the next epoch is the holder: us, if nobody else has. An epoch that was
         // asked for is not asked for again, so without an answer it is lost too.
         standing = "lost";
-        if (!(await takeEpoch())) throw await lost();
-        standing = "held";
+        await takeEpoch();
+        if (!isHeld()) throw await lost();
       }),
     recordLate: (entry) => inTurn(() => chain.write([entry], (records) => journal.add(records))),
-    isSure: () => standing === "held" && !overdue(),
+    isSure: () => isHeld() && !overdue(),
     async release(entries = [], next) {
       stopRenewing();
-      if (standing !== "held") return;
+      if (!isHeld()) return;
       standing = "released";
       // In each of them: where they are written one by one, the last may be missing.
       await inTurn(() => write([...entries, { event: "released" } as const].map((entry) => ({ ...entry, next }))));

@@ -2,7 +2,7 @@
 import { isMigrateError, type ErrorCode } from "../errors.ts";
 import { ledgerRows, ledgerState } from "./ledger-view.ts";
 import { textOf } from "./reference.ts";
-import { isLedger, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
+import { isLedger, longWait, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
 
 /** How a run may end that met with trouble. */
 const expected: readonly ErrorCode[] = [
@@ -32,7 +32,7 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   if (!isOneOf(expected)) return said;
   const isCalm = Object.values(scene.weather).every((probability) => probability === 0);
   if (isOneOf(["ERR_MIGRATION_MISSING"]) && files === scene.migrations.length) return said;
-  if (isOneOf(["ERR_LEASE_HELD"]) && patience > 10 * scene.lease && isCalm) return said;
+  if (isOneOf(["ERR_LEASE_HELD"]) && patience >= longWait * scene.lease && isCalm) return said;
   // An action may take long, which is no trouble: who is at work renews the lease.
   const hadTrouble = Object.values({ ...weather, long: 0 }).some((probability) => probability > 0);
   const isHarmless = isOneOf(["ERR_LEASE_HELD", "ERR_MIGRATION_MISSING"]);

@@ -13,6 +13,9 @@ import type { World } from "./world.ts";
 
 export const ledger = "_migrations";
 
+/** A patience, in leases, that lasts until everybody else has ended or died, where nothing but that goes wrong. */
+export const longWait = 60;
+
 /** What a schedule is about. */
 export interface Scenario {
   readonly model: Model;
@@ -25,7 +28,7 @@ export interface Scene extends Scenario {
   readonly tables: MemoryTables;
   readonly reference: Reference;
   readonly weather: Weather;
-  /** Milliseconds. */
+  /** The shortest one of all runs, in milliseconds. */
   readonly lease: number;
   /** Actions that the data stands in the way of. */
   readonly refused: Set<string>;
@@ -41,6 +44,8 @@ export interface SimulatedRun {
   readonly weather: Weather;
   /** How many of the migrations it has files of. */
   readonly files: number;
+  /** Milliseconds; not everyone's configuration says the same. */
+  readonly lease: number;
   readonly patience: number;
   /** Undefined while it runs, and for ever when it was killed. */
   ended: { readonly result: UpResult } | { readonly error: unknown } | undefined;

@@ -12,7 +12,7 @@ import { ledgerFindings, ownerOf } from "./ledger-view.ts";
 import { aMachine, type Machine, type Trouble } from "./machine.ts";
 import { carryFor } from "./network.ts";
 import { referenceOf } from "./reference.ts";
-import { isLedger, ledger, wordsOf, type Scenario, type Scene, type SimulatedRun } from "./scene.ts";
+import { isLedger, ledger, longWait, wordsOf, type Scenario, type Scene, type SimulatedRun } from "./scene.ts";
 import { calm, drawTrouble, drawWeather } from "./weather.ts";
 import { blind, type Watcher } from "./watcher.ts";
 import { aWorld } from "./world.ts";
@@ -34,10 +34,11 @@ export async function runSchedule(
   const oversleep = chance.happens(0.1);
   for (let index = 0; index < count; index++) {
     const files = chance.happens(0.85) ? migrations.length : Math.max(old, 1) + chance.below(migrations.length - old);
-    const patience = chance.pick([0, lease, 20 * lease, 20 * lease]);
+    const own = lease * chance.pick([1, 1, 1, 2, 4]);
+    const patience = chance.pick([0, lease, longWait * lease, longWait * lease]);
     const trouble = drawTrouble(chance, lease, oversleep);
     world.after(chance.happens(0.5) ? 0 : chance.between(0, 3 * lease), () =>
-      start(scene, { name: `run ${index + 1}`, files, patience, trouble, weather: scene.weather }),
+      start(scene, { name: `run ${index + 1}`, files, lease: own, patience, trouble, weather: scene.weather }),
     );
   }
   writeBeside(scene);
@@ -89,27 +90,27 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
   };
 }
 
-interface Start extends Pick<SimulatedRun, "files" | "patience" | "trouble" | "weather"> {
+interface Start extends Pick<SimulatedRun, "files" | "lease" | "patience" | "trouble" | "weather"> {
   readonly name: string;
 }
 
 const untroubled: Trouble = { mishaps: [], clockStops: false, offset: 0 };
 
-function start(scene: Scene, { name, files, patience, trouble, weather }: Start): SimulatedRun {
-  const { world, chance, tables, model, lease, watcher } = scene;
+function start(scene: Scene, { name, files, lease, patience, trouble, weather }: Start): SimulatedRun {
+  const { world, chance, tables, model, watcher } = scene;
   const { tell } = watcher;
   watcher.count("run");
   const machine = aMachine(name, world, chance, trouble, watcher);
-  const run: SimulatedRun = { machine, trouble, weather, files, patience, ended: undefined };
+  const run: SimulatedRun = { machine, trouble, weather, files, lease, patience, ended: undefined };
   scene.runs.push(run);
   const carry = carryFor(machine, {
     world,
     chance,
     model,
     weather,
-    lease,
+    lease: scene.lease,
     // Some wait for less than an action takes, and then hear of it no more.
-    limit: weather.slow > 0 ? lease * chance.pick([0.5, 1, 10]) : lease * 10,
+    limit: scene.lease * (weather.slow > 0 ? chance.pick([0.5, 1, 10]) : 10),
     refuses: (action) => scene.refused.has(JSON.stringify(action)),
     arrived: (action, sender) => watch(scene, action, sender),
     watcher,
@@ -168,7 +169,7 @@ function writeBeside({ chance, world, tables, lease }: Scene): void {
 async function runCalmly(scene: Scene, name: string, files = scene.migrations.length): Promise<SimulatedRun | string> {
   const { lease, world } = scene;
   const patience = 100 * lease;
-  const run = start(scene, { name, files, patience, trouble: untroubled, weather: calm });
+  const run = start(scene, { name, files, lease, patience, trouble: untroubled, weather: calm });
   if (!(await world.run()) || run.ended === undefined) return `${name} waits for ever`;
   return run;
 }

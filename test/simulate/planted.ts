@@ -27,8 +27,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a holder is sure of a lease that has run out",
     "ledger/lease.ts",
-    'isSure: () => standing === "held" && !overdue(),',
-    'isSure: () => standing === "held" || duration > 0,',
+    "isSure: () => isHeld() && !overdue(),",
+    "isSure: () => isHeld() || duration > 0,",
   ),
   bug(
     "a record that was written too late counts as a renewal",
@@ -40,6 +40,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     "nothing is renewed while an action takes long",
     "ledger/lease.ts",
     "if (renewing || elapsed(clock, held) < duration / 3 || overdue()) return;",
+    "if (duration > 0) return;",
+  ),
+  bug(
+    "nobody is told how long a lease is whose name can't say it",
+    "ledger/lease.ts",
+    'if (journal.hashOf(record) !== "") return;',
     "if (duration > 0) return;",
   ),
   bug(

@@ -4,6 +4,7 @@ import type { Runner } from "../../../src/ledger/chain.ts";
 import type { Clock } from "../../../src/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
 import type { Journal } from "../../../src/ledger/journal.ts";
+import { markersJournal } from "../../../src/ledger/markers.ts";
 import { takeLease, waitForHolder, type Lease } from "../../../src/ledger/lease.ts";
 import { byPlace, recordHash, type LedgerRecord } from "../../../src/ledger/record.ts";
 import { rowsJournal } from "../../../src/ledger/rows.ts";
@@ -102,6 +103,16 @@ function memoryJournal() {
   return { ...journal, records, reads: () => reads, writes: () => writes };
 }
 
+/** Markers in memory. */
+function markersOf(names: string[]): Journal {
+  return markersJournal("_migrations", {
+    names: async () => [...names],
+    create: async (name) => !names.includes(name) && names.push(name) > 0,
+    verdict: () => ({ kind: "refused" }),
+    clock: handClock(),
+  });
+}
+
 async function rowsInFolder() {
   const target = await open({ kind: "lance", uri: "data" }, { name: "local", folder: temporaryFolder() });
   return rowsJournal("_migrations", recordsOf(target, "_migrations"), true);
@@ -174,6 +185,41 @@ test("the first record says for how long and where the holder begins", async () 
   const journal = memoryJournal();
   await aLease(journal, handClock(), ann, 3);
   expect(journal.records).toMatchObject([{ epoch: 1, number: 0, event: "taken", next: 3, lease: duration, by: "ann" }]);
+});
+
+test("where the name that takes an epoch can't say for how long, the next one says it at once", async () => {
+  const names: string[] = [];
+  await aLease(markersOf(names), handClock(), ann, 3);
+  expect(await markersOf(names).read()).toMatchObject([
+    { epoch: 1, number: 0, event: "taken" },
+    { epoch: 1, number: 1, event: "renewed", next: 3, lease: duration },
+  ]);
+});
+
+test.each([
+  { kind: "rows", make: rowsInFolder },
+  { kind: "markers", make: async () => markersOf([]) },
+])("who has a shorter lease waits for as long as the holder's ($kind)", async ({ make }) => {
+  const journal = await make();
+  await aLease(journal, handClock());
+  const clock = handClock();
+  const state = foldLedger(await journal.read());
+  await waitForHolder(journal, state, { duration: duration / 10, patience: 0, clock });
+  expect(clock.steady()).toBeGreaterThan(duration);
+});
+
+test("an epoch whose length was said too late is not held when another was taken meanwhile", async () => {
+  const names: string[] = [];
+  const journal = markersOf(names);
+  const slow: Journal = {
+    ...journal,
+    async add(records) {
+      await aLease(markersOf(names), handClock(), bob);
+      await journal.add(records);
+    },
+  };
+  const state = foldLedger([]);
+  expect(await takeLease(slow, state, ann, 1, { duration, clock: handClock() })).toBeUndefined();
 });
 
 test("an idle holder renews after a third of its lease and again after each", async () => {

@@ -712,7 +712,7 @@ test("after a late call the next run looks at its table though nothing is pendin
   const world = await aWorldWithLateCall();
   world.sent.length = 0;
   expect(await up(world.aProcess())).toEqual({ applied: 0, total: 2 });
-  expect(world.events().slice(-3)).toEqual(["4.0 taken", "4.1 looked", "4.2 released"]);
+  expect(world.events().slice(-4)).toEqual(["4.0 taken", "4.1 renewed", "4.2 looked", "4.3 released"]);
   expect(foldLedger(world.records()).late).toEqual([]);
   expect(world.sent).toEqual([]);
   const before = world.events();
