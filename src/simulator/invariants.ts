@@ -76,7 +76,10 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
       return `${String(run)} and ${String(owners.get(epoch))} both wrote in epoch ${String(epoch)}`;
     owners.set(epoch, run);
   }
-  if (wasLate(scene) || mayHaveBeenLate(scene)) return undefined;
+  if (wasLate(scene) || mayHaveBeenLate(scene)) {
+    scene.watcher.count("maybeLate");
+    return undefined;
+  }
   const { migrations } = await ledgerState(tables, model);
   const isDone = ({ version, number }: (typeof reference.actions)[number]) => {
     const known = migrations.get(version);

@@ -7,7 +7,7 @@ import type { Action } from "../schema/action.ts";
 import { memoryTarget } from "../targets/memory/memory.ts";
 import { memoryTables, type Effects } from "../targets/memory/tables.ts";
 import { chanceOf, type Chance } from "./chance.ts";
-import { checkAfterTrouble, checkAtEnd, checkEnding, checkLateness, isHarmed } from "./invariants.ts";
+import { checkAfterTrouble, checkAtEnd, checkEnding, checkLateness, isHarmed, unsaid } from "./invariants.ts";
 import { ledgerFindings, ownerOf } from "./ledger-view.ts";
 import { aMachine, type Machine, type Trouble } from "./machine.ts";
 import { carryFor } from "./network.ts";
@@ -55,10 +55,14 @@ export async function runSchedule(
     if (standsInTheWay && refused.size === 0) continue;
     const found = await runCalmly(scene, standsInTheWay ? "run beside the data" : "last run");
     if (typeof found === "string") return found;
-    if (isHarmed(scene, found)) return undefined;
+    if (isHarmed(scene, found)) {
+      scene.watcher.count("harmed");
+      return undefined;
+    }
     const problem = checkAtEnd(scene, found, standsInTheWay);
     if (problem !== undefined) return problem;
   }
+  if (unsaid(scene)) scene.watcher.count("harmed");
   return await checkNothingPending(scene);
 }
 

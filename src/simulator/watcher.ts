@@ -18,6 +18,8 @@ export const counted = {
   conflict: "conflicts",
   failing: "5xx",
   late: "actions after the lease",
+  maybeLate: "schedules after whose trouble the tables were not compared, as a call may have come late",
+  harmed: "schedules of which only the ends of runs could be checked",
 } as const;
 export type Counted = keyof typeof counted;
 
