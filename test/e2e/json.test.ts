@@ -112,7 +112,6 @@ describe("one document", () => {
         ...link,
         event: "applied",
         previous: hash,
-        lease: 30_000,
         version: 1,
         name: "documents",
         step: 1,

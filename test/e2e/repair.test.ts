@@ -108,7 +108,8 @@ test.each(everywhere)(
       ),
     });
     await goesOn(project, "applied 0004_wider");
-    await changeRecord(project, kept, "2.2");
+    // On markers the second record of an epoch says what the first can't.
+    await changeRecord(project, kept, kept === "service" ? "2.3" : "2.2");
     expect(await project.run("verify", "--ledger")).toMatchObject({ code: 4 });
   },
 );
