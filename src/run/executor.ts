@@ -34,8 +34,6 @@ export async function execute(migrations: readonly PlannedMigration[], execution
     const { version, name } = planned.migration;
     execution.emit({ event: "applied", version, name, duration: applied.duration ?? 0 });
   }
-  // With nothing to apply there is no last record to end with.
-  await lease.release();
   return migrations.length;
 }
 

@@ -1,15 +1,13 @@
 /**
  * The story of a run. Read this file first: compare the files with the ledger, plan, take the lease, look again, act.
  */
-import { isMigrateError } from "../errors.ts";
 import { appliedHash } from "../ledger/applied-hash.ts";
 import type { Runner } from "../ledger/chain.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import { foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import type { Journal } from "../ledger/journal.ts";
-import { takeLease, type Lease } from "../ledger/lease.ts";
 import { journalOf } from "../ledger/journals.ts";
-import { byPlace, start, type LedgerRecord } from "../ledger/record.ts";
+import { byPlace, type LedgerRecord } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
@@ -22,7 +20,8 @@ import { execute } from "./executor.ts";
 import { lookAtLate } from "./late.ts";
 import { openingEntries, planUnlessMoved } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
-import { throwIfInterrupted, waitingFor } from "./waiting.ts";
+import { underLease } from "./under-lease.ts";
+import { throwIfInterrupted } from "./waiting.ts";
 
 export interface MigratorOptions {
   readonly target: Target;
@@ -71,78 +70,52 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
     runner = thisRunner(),
   } = options;
   const started = clock.steady();
-  const finish = (applied: number, total: number): UpResult => {
-    emit({ event: "finished", applied, duration: Math.round(clock.steady() - started) });
-    return { applied, total };
+  const finish = (result: UpResult): UpResult => {
+    emit({ event: "finished", applied: result.applied, duration: Math.round(clock.steady() - started) });
+    return result;
   };
   const files = source.list();
   const chosen = chosenFiles(files, choice);
   const journal = journalOf(options.target, options.ledger, options.clock);
-  if (await nothingPending(journal, files)) return finish(0, files.length);
+  if (await nothingPending(journal, files)) return finish({ applied: 0, total: files.length });
 
-  const waiting = waitingFor(journal, options);
-  let lease: Lease | undefined;
-  try {
-    for (;;) {
-      throwIfInterrupted(signal);
-      const state = foldLedger(await journal.read());
-      const before = countApplied(state);
-      if (lease !== undefined && state.holder?.run !== runner.run) {
-        // We were told that the epoch is ours, and the ledger says otherwise: the ledger is what everyone else believes.
-        lease.abandon();
-        lease = undefined;
-      }
-      if (pendingFiles(chosen, state).length === 0 && state.late.length === 0) {
+  const result = await underLease(
+    journal,
+    { ...options, runner },
+    {
+      async settled(state) {
+        if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;
         checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
-        await lease?.release();
-        return finish(0, before);
-      }
-      // Planning beside a runner that is at work would take its half-done changes for drift.
-      if (lease === undefined && waiting.isDue(state)) {
-        await waiting.wait(state, pendingFiles(chosen, state).at(-1)?.version);
-        continue;
-      }
-      const planned = await planUnlessMoved(journal, {
-        target,
-        ledger,
-        source,
-        files,
-        state,
-        choice,
-        run: runner.run,
-        besideAnother: false,
-      });
-      if (planned === undefined) continue;
-      const { plan, migrations } = planned;
-      if (lease === undefined) {
-        // Planning took its time: of many that start together most see here that somebody was quicker.
-        if (!(await journal.isNewest(state.head ?? start))) continue;
-        const first = plan.migrations[0]?.migration.version;
-        lease = await takeLease(journal, state, runner, first, { ...options.lease, clock });
-        continue; // with the ledger as it is now: whether we won, and whatever came in between
-      }
-      emit({
-        event: "planned",
-        migrations: plan.migrations.map(({ migration: { version, name } }) => ({ version, name })),
-        actions: plan.migrations.reduce((sum, { actions }) => sum + actions.length, 0),
-        risks: plan.migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
-      });
-      const opening = [
-        ...(await lookAtLate(state.late, { target, clock, lease, plan, state, migrations })),
-        ...openingEntries(migrations, state, plan),
-      ];
-      if (opening.length > 0) await lease.record(opening);
-      const applied = await execute(plan.migrations, { target, lease, clock, emit, signal });
-      return finish(applied, before + applied);
-    }
-  } catch (error) {
-    // What stops a run before its first action leaves nothing in doubt; later on the executor has said what does.
-    if (lease !== undefined && isMigrateError(error) && ["refused", "interrupted"].includes(error.outcome))
-      await lease.release().catch(() => {});
-    throw error;
-  } finally {
-    lease?.abandon();
-  }
+        return { applied: 0, total: countApplied(state) };
+      },
+      upTo: (state) => pendingFiles(chosen, state).at(-1)?.version,
+      async prepare({ state }) {
+        const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother: false };
+        const planned = await planUnlessMoved(journal, input);
+        if (planned === undefined) return undefined;
+        const { plan, migrations } = planned;
+        return {
+          first: plan.migrations[0]?.migration.version,
+          async act(lease) {
+            emit({
+              event: "planned",
+              migrations: plan.migrations.map(({ migration: { version, name } }) => ({ version, name })),
+              actions: plan.migrations.reduce((sum, { actions }) => sum + actions.length, 0),
+              risks: plan.migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
+            });
+            const opening = [
+              ...(await lookAtLate(state.late, { target, clock, lease, plan, state, migrations })),
+              ...openingEntries(migrations, state, plan),
+            ];
+            if (opening.length > 0) await lease.record(opening);
+            const applied = await execute(plan.migrations, { target, lease, clock, emit, signal });
+            return { applied, total: countApplied(state) + applied };
+          },
+        };
+      },
+    },
+  );
+  return finish(result);
 }
 
 /** What `up` would do, against the tables as they are now. Changes nothing. */
@@ -154,16 +127,8 @@ export async function plan(options: MigratorOptions, choice: Choice = {}): Promi
     throwIfInterrupted(signal);
     const state = foldLedger(await journal.read());
     const besideAnother = state.holder !== undefined;
-    const planned = await planUnlessMoved(journal, {
-      target,
-      ledger,
-      source,
-      files,
-      state,
-      choice,
-      run: runner.run,
-      besideAnother,
-    });
+    const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother };
+    const planned = await planUnlessMoved(journal, input);
     if (planned !== undefined) return planned.plan;
   }
 }
@@ -208,7 +173,6 @@ async function loadChanged(
   );
 }
 
-/** Waits for the holder, as `waitForHolder` does it, until the run is interrupted. */
 function countApplied({ migrations }: LedgerState): number {
   return [...migrations.values()].filter(({ status: is }) => is === "applied").length;
 }

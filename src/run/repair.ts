@@ -49,15 +49,27 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
     if (!yes || found.cure.kind !== "rebuild") return resultOf(found, false);
     break;
   }
-  return await underLease({ ...options, runner }, async ({ lease, records }) => {
-    // Taking the lease has written a record that is well, after one that may not be.
-    const found = await look(records.filter(({ run }) => run !== runner.run));
-    if (found.cure.kind !== "rebuild") return resultOf(found, false);
-    throwIfInterrupted(signal);
-    await lease.check();
-    await lease.release(found.cure.entries, found.cure.next);
-    return resultOf(found, true);
-  });
+  return await underLease(
+    journal,
+    { ...options, runner },
+    {
+      async prepare({ records }) {
+        // Taking the lease has written a record that is well, after one that may not be.
+        const found = await look(records.filter(({ run }) => run !== runner.run));
+        return {
+          // It changes no table, so nothing is in doubt should it die; what is in doubt already stays so.
+          first: undefined,
+          async act(lease) {
+            if (found.cure.kind !== "rebuild") return resultOf(found, false);
+            throwIfInterrupted(signal);
+            await lease.check();
+            await lease.release(found.cure.entries, found.cure.next);
+            return resultOf(found, true);
+          },
+        };
+      },
+    },
+  );
 }
 
 function checkChoice(to: string, files: readonly { readonly version: number; readonly name: string }[]): string {

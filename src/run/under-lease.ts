@@ -1,27 +1,44 @@
-/** Work that changes no table and writes to the ledger: it waits its turn as a run does. */
+/** The turn of a run that writes to the ledger: it waits until the lease is free, takes it, and looks again at everything. */
 import { isMigrateError } from "../errors.ts";
 import { systemClock } from "../clock.ts";
 import { foldLedger, type LedgerState } from "../ledger/fold.ts";
-import { journalOf } from "../ledger/journals.ts";
+import type { Journal } from "../ledger/journal.ts";
 import { takeLease, type Lease } from "../ledger/lease.ts";
-import type { LedgerRecord } from "../ledger/record.ts";
+import { start, type LedgerRecord } from "../ledger/record.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { throwIfInterrupted, waitingFor } from "./waiting.ts";
 
-export interface Held {
-  readonly lease: Lease;
-  /** The ledger as it was read when the lease was ours. */
+export interface Work<Result> {
+  /** The result where nothing is to be done: for that nobody is waited for. */
+  readonly settled?: (state: LedgerState) => Promise<Result | undefined>;
+  /** The migration up to which a holder is waited for; for the end of its epoch when absent. */
+  readonly upTo?: (state: LedgerState) => number | undefined;
+  /**
+   * What is to be done to the ledger as it is now. It is asked before the lease is taken, so that what can't be done takes
+   * none, and once more with it. Undefined when somebody has written to the ledger meanwhile.
+   */
+  readonly prepare: (ledger: Ledger) => Promise<Prepared<Result> | undefined>;
+}
+
+/** The ledger as it was read. */
+export interface Ledger {
   readonly records: readonly LedgerRecord[];
   readonly state: LedgerState;
 }
 
-/** Takes the lease, and releases it when the work has not. Throws ERR_LEASE_HELD. */
+export interface Prepared<Result> {
+  /** The migration to begin with: in doubt should this run die. */
+  readonly first: number | undefined;
+  act(lease: Lease): Promise<Result>;
+}
+
+/** Does the work as the holder, and releases the lease when the work has not. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
 export async function underLease<Result>(
+  journal: Journal,
   options: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
-  work: (held: Held) => Promise<Result>,
+  { settled, upTo, prepare }: Work<Result>,
 ): Promise<Result> {
   const { signal, runner, clock = systemClock } = options;
-  const journal = journalOf(options.target, options.ledger, options.clock);
   const waiting = waitingFor(journal, options);
   let lease: Lease | undefined;
   try {
@@ -29,21 +46,34 @@ export async function underLease<Result>(
       throwIfInterrupted(signal);
       const records = await journal.read();
       const state = foldLedger(records);
-      if (lease !== undefined && state.holder?.run === runner.run) {
-        const result = await work({ lease, records, state });
-        await lease.release();
+      if (state.holder?.run !== runner.run) {
+        // Should we have been told that the epoch is ours: the ledger is what everyone else believes.
+        lease?.abandon();
+        lease = undefined;
+      }
+      const result = await settled?.(state);
+      if (result !== undefined) {
+        await lease?.release();
         return result;
       }
-      lease?.abandon();
-      lease = undefined;
-      if (waiting.isDue(state)) {
-        await waiting.wait(state);
+      // Looking at tables beside a runner that is at work would take its half-done changes for drift.
+      if (lease === undefined && waiting.isDue(state)) {
+        await waiting.wait(state, upTo?.(state));
         continue;
       }
-      // It changes no table, so nothing is in doubt should it die; what is in doubt already stays so.
-      lease = await takeLease(journal, state, runner, undefined, { ...options.lease, clock });
+      const prepared = await prepare({ records, state });
+      if (prepared === undefined) continue;
+      if (lease !== undefined) {
+        const done = await prepared.act(lease);
+        await lease.release();
+        return done;
+      }
+      // Preparing took its time: of many that start together most see here that somebody was quicker.
+      if (!(await journal.isNewest(state.head ?? start))) continue;
+      lease = await takeLease(journal, state, runner, prepared.first, { ...options.lease, clock });
     }
   } catch (error) {
+    // What stops a run before its first action leaves nothing in doubt; later on the executor has said what does.
     if (lease !== undefined && isMigrateError(error) && ["refused", "interrupted", "usage"].includes(error.outcome))
       await lease.release().catch(() => {});
     throw error;
