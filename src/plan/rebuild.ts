@@ -1,7 +1,7 @@
 /** What is recorded to make a ledger anew: every migration that has run, and that this is all. Pure. */
 import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
-import { checksumOf, stepHash } from "../migrations/checksum.ts";
+import { factsAgain, factsOf } from "./facts.ts";
 import type { HistoryRow, Place, RowAction } from "./place.ts";
 
 /** From the tables, at that place in history. What the ledger knew of a migration beyond that, it goes on to say. */
@@ -19,21 +19,12 @@ export function entriesFromTables(
 }
 
 function entryOf({ migration, place, number, total }: RowAction, known: LedgerMigration | undefined): LedgerEntry {
-  const { version, name, textHash } = migration;
   const applied = number === total;
   const ran = applied ? migration.steps : migration.steps.slice(0, place.step);
+  const { attempt = 1, duration = 0, tables = {} } = known ?? {};
   return {
     event: applied ? "applied" : "interrupted",
-    version,
-    name,
-    step: number,
-    total,
-    checksum: checksumOf(ran),
-    steps: ran.map(stepHash),
-    textHash,
-    attempt: known?.attempt ?? 1,
-    duration: known?.duration ?? 0,
-    tables: known?.tables ?? {},
+    ...factsOf(migration, ran, { step: number, total, attempt, duration, tables }),
     detail: "found in the tables",
   };
 }
@@ -41,34 +32,10 @@ function entryOf({ migration, place, number, total }: RowAction, known: LedgerMi
 /** From the ledger itself: what it says now, said once more. What is in doubt is not among it. */
 export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerEntry[] {
   const said = [...migrations.values()].toSorted((one, other) => one.order - other.order);
-  const facts = said.map(
-    ({
-      status,
-      version,
-      name,
-      step,
-      total,
-      checksum,
-      steps,
-      textHash,
-      attempt,
-      duration,
-      tables,
-      detail,
-    }): LedgerEntry => ({
-      event: status === "applied" ? "applied" : "interrupted",
-      version,
-      name,
-      step,
-      total,
-      checksum,
-      steps,
-      textHash,
-      attempt,
-      duration,
-      tables,
-      detail: detail ?? "as the ledger said",
-    }),
-  );
+  const facts = said.map((known): LedgerEntry => ({
+    event: known.status === "applied" ? "applied" : "interrupted",
+    ...factsAgain(known),
+    detail: known.detail ?? "as the ledger said",
+  }));
   return [...facts, { event: "rebuilt" }];
 }

@@ -6,7 +6,7 @@ import { isMigrateError, MigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry, TableVersions } from "../ledger/record.ts";
-import { checksumOf, stepHash } from "../migrations/checksum.ts";
+import { factsOf } from "../plan/facts.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Target } from "../targets/target.ts";
@@ -45,23 +45,12 @@ async function executeMigration(
 ): Promise<LedgerEntry> {
   const { target, lease, clock, emit, signal } = execution;
   const { migration, total, attempt } = planned;
-  const { version, name, textHash } = migration;
+  const { version, name } = migration;
   const started = clock.steady();
   let tables: TableVersions = {};
   let done = planned.done;
-  // Of what has begun and not ended, the ledger holds the steps that ran: the others may still be mended.
-  const facts = (ran: readonly Step[] = migration.steps.slice(0, planned.begun[done - 1] ?? 0)) => ({
-    version,
-    name,
-    step: done,
-    total,
-    checksum: checksumOf(ran),
-    steps: ran.map(stepHash),
-    textHash,
-    attempt,
-    duration: Math.round(clock.steady() - started),
-    tables,
-  });
+  const facts = (ran: readonly Step[] = migration.steps.slice(0, planned.begun[done - 1] ?? 0)) =>
+    factsOf(migration, ran, { step: done, total, attempt, duration: Math.round(clock.steady() - started), tables });
 
   emit({ event: "started", version, name, done, total });
   for (const [index, action] of planned.actions.entries()) {

@@ -7,6 +7,7 @@ import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
+import { factsAgain } from "../plan/facts.ts";
 import { checkMissing, checkUnchanged, orderPending, type Choice } from "../plan/history.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
 import { checkPresence, settlePlan, touchedTables, type Sights } from "../plan/settle.ts";
@@ -117,8 +118,7 @@ export function openingEntries(
   const notes = migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
     const known = ran.get(version);
     if (known?.status !== "applied" || matchesHash(textHash, known.textHash)) return [];
-    const { name, step, total, checksum, steps, attempt, duration, tables } = known;
-    return [{ event: "noted", next, version, name, step, total, checksum, steps, textHash, attempt, duration, tables }];
+    return [{ event: "noted", next, ...factsAgain(known), textHash }];
   });
   return notes.length === 0 && holder?.next !== next ? [{ event: "renewed", next }] : notes;
 }

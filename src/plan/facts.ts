@@ -1,0 +1,23 @@
+/** What a record says about a migration. Pure. */
+import type { LedgerMigration } from "../ledger/fold.ts";
+import type { MigrationFacts } from "../ledger/record.ts";
+import { checksumOf, stepHash } from "../migrations/checksum.ts";
+import type { Migration } from "../migrations/load.ts";
+import type { Step } from "../steps/registry.ts";
+
+export type Progress = Pick<MigrationFacts, "step" | "total" | "attempt" | "duration" | "tables">;
+
+/** `ran` is all of its steps, or of what has not ended those that have begun: the others may still be mended. */
+export function factsOf(
+  { version, name, textHash }: Migration,
+  ran: readonly Step[],
+  progress: Progress,
+): MigrationFacts {
+  return { version, name, ...progress, checksum: checksumOf(ran), steps: ran.map(stepHash), textHash };
+}
+
+/** What the ledger says already, without who said it and when. */
+export function factsAgain(known: LedgerMigration): MigrationFacts {
+  const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = known;
+  return { version, name, step, total, checksum, steps, textHash, attempt, duration, tables };
+}
