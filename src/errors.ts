@@ -147,6 +147,11 @@ const catalogue = {
     (d: { ledger: string; problem: string }) => `the ledger ${d.ledger} can't be read: ${d.problem}`,
   ),
 
+  ERR_LEDGER_CHANGED: refused(
+    (d: { problem: string }) =>
+      `the ledger was changed by something else than this tool: ${d.problem}; see migrate verify --ledger, and mend it with migrate repair`,
+  ),
+
   // repair
   ERR_REPAIR_NO_PLACE: refused(
     (d: { nearest: string; differences: readonly string[]; problem?: string | undefined }) =>

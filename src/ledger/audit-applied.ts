@@ -1,8 +1,15 @@
-/** Whether a record's running hash is that of what the ledger says is applied. Pure. */
+/** Whether running hashes are those of what the ledger says is applied. Pure. */
 import { matchesHash } from "../migrations/checksum.ts";
 import { appliedHash } from "./applied-hash.ts";
-import { foldLedger } from "./fold.ts";
+import { appliedIn, foldLedger, type LedgerState } from "./fold.ts";
 import type { LedgerRecord } from "./record.ts";
+
+/** Whether the newest record says the same as all records together: so it is unless one came late, or was changed or taken away. */
+export function agreesWithNewest(state: LedgerState): boolean {
+  // The name of a marker that takes an epoch does not say what is applied.
+  const said = state.head?.applied || state.told?.applied;
+  return !said || matchesHash(appliedHash(appliedIn(state)).value, said);
+}
 
 /** With more of them it is not looked at: each may or may not have been known. */
 const mostLate = 6;
@@ -19,9 +26,8 @@ export function saysWhatIsApplied(
   const telling = late.filter(({ event }) => event === "applied" || event === "noted");
   if (telling.length > mostLate) return true;
   return subsets(telling).some((unknown) => {
-    const { migrations } = foldLedger(records.filter((record) => !unknown.has(record)));
-    const entries = [...migrations.values()].filter(({ status }) => status === "applied");
-    return matchesHash(appliedHash(entries).value, applied);
+    const state = foldLedger(records.filter((record) => !unknown.has(record)));
+    return matchesHash(appliedHash(appliedIn(state)).value, applied);
   });
 }
 

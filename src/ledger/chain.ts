@@ -1,7 +1,7 @@
 /** The holder's records in a row: numbered, each with the hash of the one before and the running hash of what is applied. */
 import { appliedHash, type AppliedEntry, type AppliedHash } from "./applied-hash.ts";
 import type { Clock } from "../clock.ts";
-import type { LedgerState } from "./fold.ts";
+import { appliedIn, type LedgerState } from "./fold.ts";
 import type { LedgerEntry, LedgerRecord } from "./record.ts";
 
 /** One run of the tool, as its records name it. */
@@ -27,7 +27,7 @@ export function recordChain(
   clock: Clock,
   hashOf: (record: LedgerRecord) => string,
 ): RecordChain {
-  let hash: AppliedHash = appliedHash([...state.migrations.values()].filter(({ status }) => status === "applied"));
+  let hash: AppliedHash = appliedHash(appliedIn(state));
   const hashes = (record: LedgerRecord | undefined) => (record === undefined ? "" : hashOf(record));
   // What was said in this epoch: all that counts once it is said that the ledger was rebuilt.
   let own: AppliedEntry[] = [];

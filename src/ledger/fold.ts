@@ -106,6 +106,11 @@ function replace<Key, Value>(map: Map<Key, Value>, other: ReadonlyMap<Key, Value
   for (const [key, value] of other) map.set(key, value);
 }
 
+/** By ascending version. */
+export function appliedIn({ migrations }: Pick<LedgerState, "migrations">): readonly LedgerMigration[] {
+  return [...migrations.values()].filter(({ status }) => status === "applied");
+}
+
 /** Whether the ledger says that an action is done, counted from 1. */
 export function isDone(known: Pick<LedgerMigration, "status" | "step"> | undefined, action: number): boolean {
   return known?.status === "applied" || (known?.step ?? 0) >= action;

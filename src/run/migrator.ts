@@ -4,7 +4,7 @@
 import { appliedHash } from "../ledger/applied-hash.ts";
 import type { Runner } from "../ledger/chain.ts";
 import { systemClock, type Clock } from "../clock.ts";
-import { foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
+import { appliedIn, foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { byPlace, type LedgerRecord } from "../ledger/record.ts";
@@ -15,6 +15,7 @@ import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
 import { checkUnchanged, chosenFiles, missingFiles, pendingFiles, type Choice } from "../plan/history.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
+import { contradiction } from "./audited.ts";
 import type { Emit } from "./events.ts";
 import { execute } from "./executor.ts";
 import { lookAtLate } from "./late.ts";
@@ -56,6 +57,8 @@ export interface StatusResult {
   readonly holder: string | undefined;
   /** Calls that may have come after their lease: the next `up` looks at their tables first. */
   readonly late: readonly LateCall[];
+  /** Why the ledger is not to be believed. */
+  readonly problem: string | undefined;
 }
 
 /** Applies what is pending. Throws a MigrateError; by then as much is done as the ledger says. */
@@ -136,13 +139,15 @@ export async function plan(options: MigratorOptions, choice: Choice = {}): Promi
 /** What is applied and what is pending. Evaluates nothing. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
   const files = options.migrations.list();
-  const state = foldLedger(await journalOf(options.target, options.ledger, options.clock).read());
+  const journal = journalOf(options.target, options.ledger, options.clock);
+  const state = foldLedger(await journal.read());
   return {
-    applied: [...state.migrations.values()].filter(({ status: is }) => is === "applied"),
+    applied: appliedIn(state),
     pending: pendingFiles(files, state).map((file) => ({ ...file, partial: state.migrations.get(file.version) })),
     missing: missingFiles(files, state),
     holder: state.holder?.by,
     late: state.late,
+    problem: (await contradiction(journal, state))?.message,
   };
 }
 

@@ -13,6 +13,7 @@ import { makePlan, type Plan } from "../plan/plan.ts";
 import { checkPresence, settlePlan, touchedTables, type Sights } from "../plan/settle.ts";
 import { sameTable, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
+import { contradiction } from "./audited.ts";
 
 export interface PlanningInput {
   readonly target: Target;
@@ -38,6 +39,8 @@ export interface Planned {
  * drift is what that runner did: it writes to the ledger before it changes a table.
  */
 export async function planUnlessMoved(journal: Journal, input: PlanningInput): Promise<Planned | undefined> {
+  const contradicts = await contradiction(journal, input.state);
+  if (contradicts !== undefined) throw contradicts;
   try {
     return await planPending(input);
   } catch (error) {

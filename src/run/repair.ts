@@ -6,12 +6,12 @@ import { journalOf } from "../ledger/journals.ts";
 import type { LedgerRecord } from "../ledger/record.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import { loadMigrations } from "../migrations/source.ts";
+import { audited } from "./audited.ts";
 import { diagnose, type Cure, type Diagnosis } from "./diagnosis.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { throwIfInterrupted } from "./waiting.ts";
 import { thisRunner } from "./runner.ts";
 import { underLease } from "./under-lease.ts";
-import { audited } from "./verify.ts";
 
 export interface RepairChoice {
   /** Does what is to be done, instead of saying it only. */

@@ -1,12 +1,12 @@
 /** Whether all is as the ledger says, and whether the ledger itself is as it was written. Changes nothing. */
 import { foldLedger } from "../ledger/fold.ts";
-import { auditLedger, type Finding } from "../ledger/audit.ts";
-import { sameRecord, type Journal } from "../ledger/journal.ts";
+import type { Finding } from "../ledger/audit.ts";
+import { sameRecord } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
-import type { LedgerRecord } from "../ledger/record.ts";
 import { loadMigrations } from "../migrations/source.ts";
 import type { TableDifference } from "../plan/compare.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
+import { audited } from "./audited.ts";
 import { compare } from "./compare.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { throwIfInterrupted } from "./waiting.ts";
@@ -49,18 +49,4 @@ export interface LedgerVerdict {
 export async function verifyLedger(options: MigratorOptions): Promise<LedgerVerdict> {
   const { records, findings } = await audited(journalOf(options.target, options.ledger, options.clock));
   return { records: records.length, findings };
-}
-
-/** The ledger and what is wrong with it. A list that is read while somebody adds to it may miss a record, so that it is read again. */
-export async function audited(
-  journal: Journal,
-): Promise<{ readonly records: readonly LedgerRecord[]; readonly findings: readonly Finding[] }> {
-  let before: string | undefined;
-  for (;;) {
-    const records = await journal.read();
-    const findings = auditLedger(records, journal.hashOf);
-    const words = findings.map(({ sentence }) => sentence).join("\n");
-    if (findings.length === 0 || words === before) return { records, findings };
-    before = words;
-  }
 }

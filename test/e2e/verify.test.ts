@@ -1,7 +1,15 @@
 /** migrate verify, on tables and ledgers that something else has changed. */
 import { expect, test } from "vitest";
 import { lancedb, versionsOf } from "../support/tables.ts";
-import { aKeptProject, changeRecord, described, dropLedger, dropRecord, everywhere } from "./support/kept.ts";
+import {
+  aKeptProject,
+  changeRecord,
+  described,
+  dropApplied,
+  dropLedger,
+  dropRecord,
+  everywhere,
+} from "./support/kept.ts";
 
 test.each(everywhere)("all is well after up, and nothing is changed by looking (%s)", async (kept) => {
   const project = await aKeptProject(kept);
@@ -69,6 +77,20 @@ test.each(everywhere)("a table that is gone, and one that is there too early, ar
   expect(code).toBe(4);
   expect(stdout).toContain("people: it does not exist");
   expect(stdout).toContain("places: it exists, but should not");
+});
+
+test.each(everywhere)("a ledger that says less than its newest record is not planned by (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  await dropApplied(project, kept, 3);
+  const problem =
+    "its newest record says that other migrations are applied than all its records together; see migrate verify --ledger";
+  expect(await project.run("status")).toMatchObject({ code: 0, stdout: expect.stringContaining(problem) });
+  const { stdout } = await project.run("status", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ problem: expect.stringContaining(problem) });
+  expect(await project.run("plan")).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+  project.migration("0005_more.ts", `m.createTable("more", { id: m.int32() })`);
+  for (const args of [["plan"], ["up"]])
+    expect(await project.run(...args)).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
 });
 
 test.each(everywhere)("a ledger that is gone is noticed (%s)", async (kept) => {

@@ -80,7 +80,7 @@ export function optionsFor(folder: string, target: Target, clock: Clock): Migrat
   };
 }
 
-export function writeMigrations(folder: string, migrations: readonly (readonly object[])[]): void {
+export function writeMigrations(folder: string, migrations: readonly (readonly object[])[], before = ""): void {
   for (const [index, steps] of migrations.entries())
-    writeFileSync(join(folder, `000${index + 1}_m.mjs`), `export const up = ${JSON.stringify(steps)};\n`);
+    writeFileSync(join(folder, `000${index + 1}_m.mjs`), `${before}export const up = ${JSON.stringify(steps)};\n`);
 }

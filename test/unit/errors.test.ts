@@ -48,6 +48,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_REPAIR_AMBIGUOUS: { places: ["before the first migration", "after 0003_widen_ids"], choices: ["0", "0003"] },
   ERR_REPAIR_PLACE: { choice: "0002", places: ["after 0003_widen_ids"] },
   ERR_REPAIR_BLIND: { target: "local", problem },
+  ERR_LEDGER_CHANGED: { problem },
   ERR_LEDGER_UNREADABLE: { ledger: "_migrations", problem },
   ERR_LEDGER_UNWRITABLE: { ledger: "_migrations", problem },
   ERR_STEP_FAILED: { ...place, problem, done: 1, total: 3, applied: 2 },

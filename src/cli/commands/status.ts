@@ -21,7 +21,7 @@ export const statusCommand: Command = {
       options.target.name,
     ]);
     output.data(toDocument(found, target));
-    const { applied, pending, missing, holder, late } = found;
+    const { applied, pending, missing, holder, late, problem } = found;
     const gone = new Set(missing);
     const rows = [
       ...applied.map((one) => [
@@ -40,6 +40,7 @@ export const statusCommand: Command = {
       output.result(
         `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
       );
+    if (problem !== undefined) output.result(problem);
     return check === true && pending.length > 0 ? somethingPending : done;
   },
 };
@@ -50,7 +51,7 @@ function partText(partial: StatusResult["pending"][number]["partial"]): string {
     : `${partial.step} of ${count(partial.total, "action")} done: ${partial.detail ?? "interrupted"}`;
 }
 
-function toDocument({ applied, pending, missing, holder, late }: StatusResult, target: string) {
+function toDocument({ applied, pending, missing, holder, late, problem }: StatusResult, target: string) {
   const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
@@ -72,5 +73,6 @@ function toDocument({ applied, pending, missing, holder, late }: StatusResult, t
     })),
     holder,
     late,
+    problem,
   };
 }

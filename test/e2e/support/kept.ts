@@ -52,6 +52,14 @@ export async function dropRecord({ data }: KeptProject, kept: Kept, place: strin
   await db.dropTable(names.find((name) => name.startsWith(`_migrations.e${place}.`))!);
 }
 
+/** Takes away that a migration was applied. */
+export async function dropApplied({ data }: KeptProject, kept: Kept, version: number): Promise<void> {
+  const db = await lancedb.connect(data);
+  const where = `event = 'applied' AND version = ${version}`;
+  if (kept !== "service") return void (await (await db.openTable("_migrations")).delete(where));
+  await db.dropTable((await db.tableNames()).find((name) => name.includes(`.applied.000${version}_`))!);
+}
+
 /** Changes one record: who a row says it was, or which migration a marker is about. */
 export async function changeRecord({ data }: KeptProject, kept: Kept, place: string): Promise<void> {
   const db = await lancedb.connect(data);

@@ -28,7 +28,7 @@ function leapingClock() {
   let time = 1_750_000_000_000;
   let timers: { due: number; readonly period: number; readonly work: () => void }[] = [];
   const clock = {
-    wall: () => time,
+    wall: () => Math.round(time),
     steady: () => time,
     async sleep(milliseconds: number, signal?: AbortSignal) {
       signal?.throwIfAborted();
