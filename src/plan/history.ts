@@ -79,15 +79,29 @@ export function checkMissing(files: readonly MigrationFile[], state: LedgerState
     throw new MigrateError("ERR_MIGRATION_MISSING", { version: formatVersion(missing.version), name: missing.name });
 }
 
-/** Refuses migrations whose steps are not those that ran; text alone may differ. */
+/** Refuses migrations whose steps are not those that ran; text alone may differ. Throws ERR_LEDGER_CHANGED where not they were changed. */
 export function checkUnchanged(migrations: readonly Migration[], state: LedgerState, describing: Describing): void {
   for (const migration of migrations) {
     const known = state.migrations.get(migration.version);
     if (known === undefined) continue;
     const change =
       known.status === "applied" ? changeOfApplied(migration, known) : changeOfPartial(migration, known, describing);
-    if (change !== undefined) throw new MigrateError("ERR_MIGRATION_CHANGED", { file: migration.file, change });
+    if (change === undefined) continue;
+    const { file } = migration;
+    if (!hasListedSteps(migration, known)) throw new MigrateError("ERR_MIGRATION_CHANGED", { file, change });
+    const problem = `its record of ${formatMigration(known)} lists the steps that ${file} has, and another checksum or count`;
+    throw new MigrateError("ERR_LEDGER_CHANGED", { problem });
   }
+}
+
+/** Whether the steps are just those that the ledger lists: then the file is not what was changed. */
+function hasListedSteps({ steps }: Migration, known: LedgerMigration): boolean {
+  const ran = known.status === "applied" ? steps : steps.slice(0, known.steps.length);
+  return (
+    known.steps.length > 0 &&
+    ran.length === known.steps.length &&
+    ran.every((step, index) => stepHash(step) === known.steps[index])
+  );
 }
 
 function changeOfApplied({ steps, checksum, name }: Migration, known: LedgerMigration): string | undefined {

@@ -157,6 +157,21 @@ test.each<{ what: string; now: readonly Step[]; change: string }>([
   );
 });
 
+test.each(["applied", "failed"] as const)(
+  "a checksum that was changed in the ledger is not blamed on the file (%s)",
+  (event) => {
+    const state = aLedger([event, aMigration(1), event === "applied" ? 3 : 2]);
+    const known = { ...state.migrations.get(1)!, checksum: "f".repeat(64) };
+    const changed = { ...state, migrations: new Map([[1, known]]) };
+    expect(() => checkUnchanged([aMigration(1)], changed, { describes: true })).toThrow(
+      expect.objectContaining({
+        code: "ERR_LEDGER_CHANGED",
+        message: expect.stringMatching(/its record of 0001_m1 lists the steps that 0001_m1\.ts has.*verify --ledger/),
+      }),
+    );
+  },
+);
+
 test("migrations that the ledger does not know and those that are as they ran pass", () => {
   expect(() =>
     checkUnchanged(files, aLedger(["applied", aMigration(1)], ["failed", aMigration(2), 1]), { describes: true }),
