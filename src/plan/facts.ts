@@ -16,6 +16,17 @@ export function factsOf(
   return { version, name, ...progress, checksum: checksumOf(ran), steps: ran.map(stepHash), textHash };
 }
 
+/** Where nobody saw how it ran: what the ledger knows of that, it goes on to say. */
+export function factsAnew(
+  migration: Migration,
+  ran: readonly Step[],
+  done: Pick<Progress, "step" | "total">,
+  known: LedgerMigration | undefined,
+): MigrationFacts {
+  const { attempt = 1, duration = 0, tables = {} } = known ?? {};
+  return factsOf(migration, ran, { ...done, attempt, duration, tables });
+}
+
 /** What the ledger says already, without who said it and when. */
 export function factsAgain(known: LedgerMigration): MigrationFacts {
   const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = known;

@@ -1,7 +1,7 @@
 /** What is recorded to make a ledger anew: every migration that has run, and that this is all. Pure. */
 import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
-import { factsAgain, factsOf } from "./facts.ts";
+import { factsAgain, factsAnew } from "./facts.ts";
 import type { HistoryRow, Place, RowAction } from "./place.ts";
 
 /** From the tables, at that place in history. What the ledger knew of a migration beyond that, it goes on to say. */
@@ -21,10 +21,9 @@ export function entriesFromTables(
 function entryOf({ migration, place, number, total }: RowAction, known: LedgerMigration | undefined): LedgerEntry {
   const applied = number === total;
   const ran = applied ? migration.steps : migration.steps.slice(0, place.step);
-  const { attempt = 1, duration = 0, tables = {} } = known ?? {};
   return {
     event: applied ? "applied" : "interrupted",
-    ...factsOf(migration, ran, { step: number, total, attempt, duration, tables }),
+    ...factsAnew(migration, ran, { step: number, total }, known),
     detail: "found in the tables",
   };
 }

@@ -2,7 +2,8 @@
 import { count, isMigrateError, MigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
 import { auditLedger } from "../ledger/audit.ts";
-import { foldLedger, inDoubt, type LedgerState } from "../ledger/fold.ts";
+import { agreesWithNewest } from "../ledger/audit-applied.ts";
+import { appliedIn, foldLedger, inDoubt, type LedgerState } from "../ledger/fold.ts";
 import type { Journal } from "../ledger/journal.ts";
 import type { LedgerEntry, LedgerRecord } from "../ledger/record.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
@@ -20,6 +21,7 @@ import {
   type Place,
 } from "../plan/place.ts";
 import { entriesFromLedger, entriesFromTables } from "../plan/rebuild.ts";
+import { withLost, type Restored } from "../plan/restore.ts";
 import type { Sights } from "../plan/settle.ts";
 import type { Target } from "../targets/target.ts";
 import { compare, seen, type Compared } from "./compare.ts";
@@ -57,11 +59,15 @@ export interface Patient {
 
 export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const { records, journal, target } = patient;
-  const state = foldLedger(records);
+  const { state, lost } = stateOf(patient);
   const findings = auditLedger(records, journal.hashOf).filter(({ known }) => !known);
   const sees = [
     ...(findings.length === 0 ? [] : ["the ledger was changed by something else than this tool:"]),
     ...findings.map(({ sentence }) => `  ${sentence}`),
+    ...lost.map(
+      (one) =>
+        `no record says any more that ${formatMigration(one)} is applied, but the running hash of later ones does`,
+    ),
     ...course(state, patient),
   ];
   const damaged = findings.length > 0;
@@ -71,8 +77,14 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   sees.push(...(said ? differences.map(differenceText) : [lostText(patient.ledger, sights)]));
   const cure = target.capabilities.describes
     ? fromTables(historyRow(patient.migrations, state, target.capabilities), sights, state, patient)
-    : fromLedger(state, said, differences, impossible, patient);
+    : fromLedger(state, lost, said, differences, impossible, patient);
   return { state, sees, cure };
+}
+
+/** What the records say. Where nobody can look at the tables, it counts too what only their hashes say. */
+function stateOf({ records, migrations, target: { capabilities } }: Patient): Restored {
+  const state = foldLedger(records);
+  return capabilities.describes ? { state, lost: [] } : withLost(state, records, migrations, capabilities);
 }
 
 /** What goes on, or that the next run sees to by itself. */
@@ -183,6 +195,7 @@ function inShort({ table, differences }: TableDifference): string {
 /** Where tables can't be described: the records that are left are all that anybody knows. */
 function fromLedger(
   state: LedgerState,
+  lost: Restored["lost"],
   said: boolean,
   differences: readonly TableDifference[],
   impossible: MigrateError | undefined,
@@ -195,16 +208,17 @@ function fromLedger(
       ? wayOut
       : impossible !== undefined
         ? `what is left of it can't be (${impossible.message}); ${wayOut}`
-        : doubtful.length > 1
-          ? "several migrations are in doubt; run migrate up first"
-          : undefined;
+        : lost.length === 0 && !agreesWithNewest(state)
+          ? `its newest record says that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`
+          : doubtful.length > 1
+            ? "several migrations are in doubt; run migrate up first"
+            : undefined;
   if (problem !== undefined)
     return { kind: "refused", error: new MigrateError("ERR_REPAIR_BLIND", { target: target.name, problem }) };
-  const applied = [...state.migrations.values()].filter(({ status }) => status === "applied").length;
   return {
     kind: "rebuild",
     words:
-      `the ledger ${ledger} is to say again what its records say now, ${count(applied, "applied migration")}, and that this ` +
+      `the ledger ${ledger} is to say again what its records say now, ${count(appliedIn(state).length, "applied migration")}, and that this ` +
       "is all; the columns of the tables can't be looked at, so whether this is so is not checked: compare it with migrate status",
     entries: entriesFromLedger(state),
     next: doubtful[0],

@@ -152,21 +152,59 @@ test("a run that is killed while it notes new texts of files is no contradiction
   }
 });
 
-test("what is left of a ledger of markers is not written anew when it can't be", async () => {
+test.each([
+  { gone: ["1"], named: ["0001_m"] },
+  { gone: ["2"], named: ["0002_m"] },
+  { gone: ["3"], named: ["0003_m"] },
+  { gone: ["1", "2", "3"], named: ["0001_m", "0002_m", "0003_m"] },
+])("markers of what was applied, $gone, that are gone are made good by the running hash", async ({ gone, named }) => {
   const world = await aServedFolder();
   await up(await world.process());
+  await dropApplied(world, gone);
+  const explained = await repair(await world.process());
+  for (const name of named)
+    expect(explained.sees).toContain(
+      `no record says any more that ${name} is applied, but the running hash of later ones does`,
+    );
+  expect(explained.words).toContain("3 applied migrations");
+  expect(await repair(await world.process(), { yes: true })).toMatchObject({ done: true });
+  await expectWell(world);
+});
+
+test("a file that was reformatted since is known by its text as the ledger has it", async () => {
+  const world = await aServedFolder();
+  await up(await world.process());
+  await dropApplied(world, ["3"]);
+  const [first, second] = migrations;
+  writeMigrations(world.folder, [first!, second!], "// reformatted\n");
+  expect(await repair(await world.process(), { yes: true })).toMatchObject({ done: true });
+  expect(await status(await world.process())).toMatchObject({ pending: [], problem: undefined });
+});
+
+test.each([
+  { what: "when it can't be", gone: ["1"], says: "no migration before this creates a table t" },
+  { what: "when its hash fits no number of files", gone: ["3"], says: "and not that the first files are; bring its" },
+])("what is left of a ledger of markers is not written anew $what", async ({ gone, says }) => {
+  const world = await aServedFolder();
+  await up(await world.process());
+  await dropApplied(world, gone);
+  // What a hash says of these texts nobody knows any more.
+  writeMigrations(world.folder, migrations, "// reformatted\n");
   const db = await lancedb.connect(world.data);
-  await db.dropTable((await db.tableNames()).find((name) => name.includes(".applied.0001_"))!);
   const before = (await db.tableNames()).toSorted();
   expect(await repair(await world.process(), { yes: true })).toMatchObject({
     does: "refused",
-    refusal: {
-      code: "ERR_REPAIR_BLIND",
-      message: expect.stringContaining("no migration before this creates a table t"),
-    },
+    refusal: { code: "ERR_REPAIR_BLIND", message: expect.stringContaining(says) },
   });
   expect((await db.tableNames()).toSorted()).toEqual(before);
 });
+
+/** Markers that say of these migrations that they are applied. */
+async function dropApplied({ data }: World, versions: readonly string[]): Promise<void> {
+  const db = await lancedb.connect(data);
+  for (const name of await db.tableNames())
+    if (versions.some((version) => name.includes(`.applied.000${version}_`))) await db.dropTable(name);
+}
 
 test("of two repairs at once one repairs, and the other finds nothing to do", async () => {
   for (const { harm } of harms) {

@@ -1,0 +1,69 @@
+/** What running hashes still say of migrations whose own records are gone. Pure. */
+import { appliedHash } from "../ledger/applied-hash.ts";
+import { appliedIn, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
+import { byPlace, type LedgerRecord } from "../ledger/record.ts";
+import { shortHash } from "../migrations/checksum.ts";
+import type { Migration } from "../migrations/load.ts";
+import { compileMigration, type Describing } from "./compile.ts";
+import { factsAnew } from "./facts.ts";
+
+export interface Restored {
+  readonly state: LedgerState;
+  /** Of which a hash alone says that they are applied. */
+  readonly lost: readonly Migration[];
+}
+
+/**
+ * The ledger with all that any of its running hashes says is applied: a hash can't be read, but it can be compared with those
+ * of the first file, of the first two, and so on. What was applied once stays so until the ledger is rebuilt.
+ */
+export function withLost(
+  state: LedgerState,
+  records: readonly LedgerRecord[],
+  migrations: readonly Migration[],
+  describing: Describing,
+): Restored {
+  const applied = new Map(appliedIn(state).map((known) => [known.version, known]));
+  const rebuilt = records
+    .filter(({ event }) => event === "rebuilt")
+    .toSorted(byPlace)
+    .at(-1);
+  const counted = records.filter((record) => rebuilt === undefined || byPlace(record, rebuilt) >= 0);
+  const said = new Set(counted.map(({ applied: hash }) => shortHash(hash)));
+  let hash = appliedHash([]);
+  let first: readonly Migration[] = [];
+  for (const [index, migration] of migrations.entries()) {
+    hash = hash.with([applied.get(migration.version) ?? migration]);
+    if (said.has(shortHash(hash.value))) first = migrations.slice(0, index + 1);
+  }
+  const lost = first.filter(({ version }) => !applied.has(version));
+  if (first.length - lost.length < applied.size) return { state, lost: [] };
+  const all = new Map(state.migrations);
+  // Each ran when those below it had; of equals the lower number counts as the earlier one.
+  let order = -1;
+  for (const migration of first) {
+    const known = state.migrations.get(migration.version);
+    if (!applied.has(migration.version)) all.set(migration.version, found(migration, known, order, describing));
+    order = Math.max(order, known?.order ?? order);
+  }
+  const byVersion = new Map([...all].toSorted(([one], [other]) => one - other));
+  const doubtful = new Set([...state.doubtful].filter((version) => !lost.some((one) => one.version === version)));
+  return { state: { ...state, doubtful, migrations: byVersion }, lost };
+}
+
+function found(
+  migration: Migration,
+  known: LedgerMigration | undefined,
+  order: number,
+  describing: Describing,
+): LedgerMigration {
+  const total = compileMigration(migration, describing).length;
+  return {
+    ...factsAnew(migration, migration.steps, { step: total, total }, known),
+    status: "applied",
+    order: known?.order ?? order,
+    at: 0,
+    by: "another run",
+    detail: "found by the running hash",
+  };
+}
