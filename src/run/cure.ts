@@ -1,0 +1,119 @@
+/** What `repair` would do about a ledger, from the tables or from what is left of it. Changes nothing. */
+import { count, MigrateError } from "../errors.ts";
+import type { Clock } from "../clock.ts";
+import { agreesWithNewest } from "../ledger/audit-applied.ts";
+import { appliedIn, inDoubt } from "../ledger/fold.ts";
+import type { Journal } from "../ledger/journal.ts";
+import type { LedgerEntry, LedgerRecord } from "../ledger/record.ts";
+import type { MigrationFile } from "../migrations/files.ts";
+import type { Migration } from "../migrations/load.ts";
+import type { TableDifference } from "../plan/compare.ts";
+import { chosenPlace, fittingPlaces, historyRow, nearestPlace, type Place } from "../plan/place.ts";
+import { entriesFromLedger, entriesFromTables } from "../plan/rebuild.ts";
+import type { Restored } from "../plan/restore.ts";
+import type { Target } from "../targets/target.ts";
+import type { Compared } from "./compare.ts";
+
+export type Cure =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "refused"; readonly error: MigrateError }
+  /** `next` is the migration that stays in doubt. */
+  | {
+      readonly kind: "rebuild";
+      readonly words: string;
+      readonly entries: readonly LedgerEntry[];
+      readonly next: number | undefined;
+    };
+
+export interface Patient {
+  readonly target: Target;
+  readonly ledger: string;
+  readonly journal: Journal;
+  readonly records: readonly LedgerRecord[];
+  readonly files: readonly MigrationFile[];
+  readonly migrations: readonly Migration[];
+  readonly clock: Clock;
+  /** The run that looks: its own doing is no doubt to it. */
+  readonly run: string;
+  /** The place in history that was chosen. */
+  readonly choice: string | undefined;
+}
+
+/** What was seen of the ledger and the tables. */
+export interface Symptoms extends Restored, Compared {
+  /** Whether any record says something of a migration. */
+  readonly said: boolean;
+  /** Why what the ledger says can't be. */
+  readonly impossible: MigrateError | undefined;
+}
+
+export function cureFor(symptoms: Symptoms, patient: Patient): Cure {
+  return patient.target.capabilities.describes ? fromTables(symptoms, patient) : fromLedger(symptoms, patient);
+}
+
+function fromTables({ state, sights }: Symptoms, patient: Patient): Cure {
+  const row = historyRow(patient.migrations, state, patient.target.capabilities);
+  const fits = fittingPlaces(row, sights);
+  const refused = (error: MigrateError): Cure => ({ kind: "refused", error });
+  const rebuilt = (place: Place): Cure => {
+    // A call of a run that was killed may still be under way.
+    const following = row.actions[place.done]?.migration.version;
+    const next = following !== undefined && inDoubt(state, patient.run).has(following) ? following : undefined;
+    const words = `the tables are as they were ${place.words}: the ledger ${patient.ledger} is to say so`;
+    return { kind: "rebuild", words, entries: entriesFromTables(row, place, state), next };
+  };
+  const nearest = nearestPlace(row, sights);
+  if (fits.length === 0)
+    return refused(
+      new MigrateError("ERR_REPAIR_NO_PLACE", {
+        nearest: nearest.place.words,
+        differences: nearest.differences.map(inShort),
+        problem: row.problem?.message,
+      }),
+    );
+  const { choice } = patient;
+  if (choice !== undefined) {
+    const chosen = chosenPlace(row, choice);
+    const fitting = fits.find(({ done }) => done === chosen?.done);
+    if (fitting !== undefined) return rebuilt(fitting);
+    return refused(new MigrateError("ERR_REPAIR_PLACE", { choice, places: fits.map(({ words }) => words) }));
+  }
+  if (fits.length > 1)
+    return refused(
+      new MigrateError("ERR_REPAIR_AMBIGUOUS", {
+        places: fits.map(({ words }) => words),
+        choices: fits.map((place) => place.choice),
+      }),
+    );
+  return rebuilt(fits[0]!);
+}
+
+function inShort({ table, differences }: TableDifference): string {
+  return `table ${table}: ${differences.join(", ")}`;
+}
+
+/** Where tables can't be described: the records that are left are all that anybody knows. */
+function fromLedger({ state, lost, said, differences, impossible }: Symptoms, { target, ledger, run }: Patient): Cure {
+  const doubtful = [...inDoubt(state, run)];
+  const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";
+  const problem =
+    !said || differences.length > 0
+      ? wayOut
+      : impossible !== undefined
+        ? `what is left of it can't be (${impossible.message}); ${wayOut}`
+        : lost.length === 0 && !agreesWithNewest(state)
+          ? `its newest record says that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`
+          : doubtful.length > 1
+            ? "several migrations are in doubt; run migrate up first"
+            : undefined;
+  if (problem !== undefined)
+    return { kind: "refused", error: new MigrateError("ERR_REPAIR_BLIND", { target: target.name, problem }) };
+  return {
+    kind: "rebuild",
+    words:
+      `the ledger ${ledger} is to say again what its records say now, ${count(appliedIn(state).length, "applied migration")}, and that this ` +
+      "is all; the columns of the tables can't be looked at, so whether this is so is not checked: compare it with migrate status",
+    entries: entriesFromLedger(state),
+    next: doubtful[0],
+  };
+}
