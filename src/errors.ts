@@ -220,9 +220,7 @@ const catalogue = {
       pause?: number | undefined;
     }) => `target ${d.target} answered ${d.request} with ${d.status}: ${d.problem}`,
   ),
-  ERR_INTERRUPTED: interrupted(
-    (d: { done: string }) => `interrupted at a safe point; ${d.done}; run migrate up to go on`,
-  ),
+  ERR_INTERRUPTED: interrupted((d: { done: string }) => `interrupted; ${d.done}`),
   ERR_TIMEOUT: interrupted(
     (d: { seconds: number }) => `not done within ${d.seconds} s (--timeout); no table was changed`,
   ),

@@ -13,8 +13,8 @@ export interface Command {
   readonly switches?: Readonly<Record<string, string>>;
   /** Other flags and arguments. */
   readonly flags?: (cli: Argv) => Argv;
-  /** Whether it changes nothing, so that it may be ended anywhere. */
-  readonly readOnly?: boolean;
+  /** What it says when it is to end; "stopping" where there is no more to say. */
+  readonly stopping?: string;
   /** Carries it out and gives the exit code. */
   readonly run: (context: Context) => Promise<number>;
 }
@@ -24,7 +24,7 @@ export interface Context {
   readonly flags: Readonly<Record<string, unknown>>;
   readonly output: Output;
   readonly signal: AbortSignal;
-  /** Says whether there is something under way that has to come to its safe point before the command may end. */
+  /** Says whether something is under way that has to come to its safe point; otherwise the command may be ended anywhere. */
   readonly underWay: (something: boolean) => void;
 }
 

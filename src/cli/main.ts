@@ -4,17 +4,10 @@ import packageJson from "../../package.json" with { type: "json" };
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { keepSecret } from "../secrets.ts";
 import { similarName } from "../schema/names.ts";
-import {
-  commonFlags,
-  commonSwitches,
-  parseFlags,
-  timeoutSchema,
-  withSwitches,
-  type Command,
-  type Context,
-} from "./command.ts";
+import { commonFlags, commonSwitches, withSwitches, type Command } from "./command.ts";
 import { commands } from "./commands/index.ts";
 import { exitCodeOf } from "./exit-code.ts";
+import { interruptible } from "./interruptible.ts";
 import { createOutput, keepSecretsOut, type Output } from "./output.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
@@ -99,40 +92,6 @@ function typedKeys(args: readonly string[]): readonly string[] {
     const typed = /^--api-?key(=|$)/i.exec(arg);
     return typed === null ? [] : typed[1] === "=" ? [arg.slice(typed[0].length)] : (args[index + 1] ?? []);
   });
-}
-
-/** How long a command that changes nothing may take to notice that its time is over. */
-const grace = 2_000;
-
-/** The first Ctrl-C stops at the next safe point, the second at once; --timeout is like the first. */
-async function interruptible({ flags, output }: Pick<Context, "flags" | "output">, command: Command): Promise<number> {
-  const { timeout } = parseFlags(timeoutSchema, flags);
-  const controller = new AbortController();
-  let underWay = command.readOnly !== true;
-  const stop = () => {
-    if (controller.signal.aborted) process.exit(130);
-    controller.abort();
-    output.problem("stopping at the next safe point; once more stops at once, and a next run goes on");
-  };
-  const timers: NodeJS.Timeout[] = [];
-  const over = new Promise<never>((_, reject) => {
-    if (timeout === undefined) return;
-    const cut = () => underWay || reject(new MigrateError("ERR_TIMEOUT", { seconds: timeout }));
-    const end = () => {
-      controller.abort();
-      if (underWay) output.problem(`${timeout} s are over (--timeout): stopping at the next safe point`);
-      timers.push(setTimeout(cut, grace));
-    };
-    timers.push(setTimeout(end, timeout * 1000));
-  });
-  process.on("SIGINT", stop).on("SIGTERM", stop);
-  try {
-    const run = command.run({ flags, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
-    return await Promise.race([run, over]);
-  } finally {
-    process.off("SIGINT", stop).off("SIGTERM", stop);
-    timers.forEach(clearTimeout);
-  }
 }
 
 /** yargs' words, with what it knows and does not say. */

@@ -2,7 +2,7 @@
  * Carries out planned migrations under a lease, so that a run that is killed anywhere can be gone on with: the ledger
  * and the target together always tell how far it got.
  */
-import { isMigrateError, MigrateError } from "../errors.ts";
+import { count, isMigrateError, MigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry, TableVersions } from "../ledger/record.ts";
@@ -100,7 +100,8 @@ function isHeld(cause: unknown): boolean {
 
 function progressText(applied: number, done: number, total: number, name: string): string {
   const some = `${applied} ${applied === 1 ? "migration was" : "migrations were"} applied`;
-  return done === 0 ? some : `${some}, ${done} of ${total} actions of ${name} are done`;
+  const part = done === 0 ? "" : `, ${done} of ${count(total, "action")} of ${name} are done`;
+  return `${some}${part}; run migrate up to go on`;
 }
 
 const firstWord = 2_000;

@@ -45,5 +45,10 @@ export function waitingFor(journal: Journal, options: MigratorOptions): Waiting 
 }
 
 export function throwIfInterrupted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw new MigrateError("ERR_INTERRUPTED", { done: "nothing was changed" });
+  if (signal?.aborted === true) throw interruptedEarly();
+}
+
+/** What ends a command that was told to end before it changed a table. */
+export function interruptedEarly(): MigrateError {
+  return new MigrateError("ERR_INTERRUPTED", { done: "no table was changed; run it again" });
 }

@@ -1,4 +1,5 @@
 /** Nothing is waited for without end: each limit, its flag or setting, and how a command ends that meets it. */
+import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, describe, expect, test, vi } from "vitest";
@@ -22,6 +23,7 @@ const store = (more: object = {}) =>
   JSON.stringify({ kind: "lance", uri: "s3://b/t", storageOptions: { ...credentials, endpoint: nobody }, ...more });
 const service = (more: object = {}) => JSON.stringify({ kind: "rest", endpoint: nobody, apiKey: "a-key", ...more });
 const targets = (target: string) => config(`{ targets: { cloud: ${target} } }`);
+const proxyless = { MIGRATE_API_KEY: "", http_proxy: "", HTTP_PROXY: "" };
 /** Keeps the process alive, as an open socket or a watcher would. */
 const endless = "setInterval(() => {}, 1000); await new Promise(() => {});\n";
 
@@ -119,9 +121,33 @@ const limits: readonly Limit[] = [
 describe("a limit ends the command in words", () => {
   test.concurrent.each(limits)("$title", async ({ files, args, code, says }) => {
     const started = performance.now();
-    const finished = await project(files).migrate(args, { MIGRATE_API_KEY: "", http_proxy: "", HTTP_PROXY: "" });
+    const finished = await project(files).migrate(args, proxyless);
     expect(finished).toMatchObject({ code, stderr: expect.stringMatching(says) });
     expect(performance.now() - started).toBeLessThan(25_000);
+  });
+});
+
+/** Asks nobody, until the signal comes. */
+async function interruptedBefore(command: string, signal: "SIGINT" | "SIGTERM") {
+  const asked = once(silent, "connection");
+  const running = project(targets(service())).start(command.split(" "), proxyless);
+  await asked;
+  running.process.kill(signal);
+  return await running.finished;
+}
+
+describe("a command before a service that never answers", () => {
+  test.each(["status", "up", "plan", "history", "verify", "repair", "doctor"])(
+    "is ended by Ctrl-C within seconds, %s",
+    async (command) => {
+      const { code, stdout, stderr } = await interruptedBefore(command, "SIGINT");
+      expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
+      expect(stderr).toMatch(/; once more stops at once\ninterrupted; no table was changed; run it again\n$/);
+    },
+  );
+
+  test("is ended by SIGTERM too", async () => {
+    expect(await interruptedBefore("status", "SIGTERM")).toMatchObject({ code: 130 });
   });
 });
 
@@ -140,7 +166,7 @@ test("a run whose time is over stops at a safe point, and the next one goes on",
     "migrations/0004_t.ts": `await new Promise((done) => setTimeout(done, 1500));\n${module(`[m.createTable("t4", { id: m.int32() })]`)}`,
   });
   const first = await where.migrate(["up", "--timeout", "1"]);
-  expect(first).toMatchObject({ code: 130, stderr: expect.stringMatching(/^interrupted at a safe point; /m) });
+  expect(first).toMatchObject({ code: 130, stderr: expect.stringMatching(/^interrupted; /m) });
   expect(await where.migrate(["up", "--quiet"])).toMatchObject({ code: 0 });
   expect((await where.migrate(["status", "--check"])).code).toBe(0);
 });

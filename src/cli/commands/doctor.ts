@@ -7,9 +7,12 @@ const unfit = 1;
 export const doctorCommand: Command = {
   usage: "doctor",
   describe: "find out on scratch tables whether the target can do what up needs",
+  stopping: "it ends by itself, and clears away what it made",
   async run(context) {
-    const { output } = context;
+    const { output, underWay } = context;
     const tell = (news: Finding | { readonly leftBehind: readonly string[] }) => {
+      // The first finding comes before the first scratch table.
+      underWay(!("leftBehind" in news));
       if ("leftBehind" in news) {
         if (news.leftBehind.length > 0)
           output.result(`left behind, since they can't be dropped: ${news.leftBehind.join(", ")}`);

@@ -8,7 +8,6 @@ import { renderDuration, renderTable, renderTime } from "../render.ts";
 export const historyCommand: Command = {
   usage: "history",
   describe: "show the ledger, record by record",
-  readOnly: true,
   async run(context) {
     const { output } = context;
     const [records, target] = await withSession(context, {}, async ({ options }) => [

@@ -6,7 +6,6 @@ import { count } from "../../errors.ts";
 export const lintCommand: Command = {
   usage: "lint",
   describe: "check every migration without touching the target's tables",
-  readOnly: true,
   async run(context) {
     const { output } = context;
     const { problems, files, losses } = await withSession(context, {}, ({ options }) => lint(options));

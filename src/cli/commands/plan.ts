@@ -14,7 +14,6 @@ const planFlags = z.looseObject({
 export const planCommand: Command = {
   usage: "plan",
   describe: "show what up would do, checked against the tables; changes nothing",
-  readOnly: true,
   switches: { "allow-out-of-order": "plan numbers below an applied one too" },
   flags: (cli) => cli.option("to", { type: "string", describe: "plan up to this number only" }),
   async run(context) {

@@ -46,7 +46,8 @@ export const serveCommand: Command = {
       .option("database", { type: "string", describe: "the database that every request has to name" })
       .option("body-limit", { type: "string", describe: "the largest body, in MB (256)" })
       .option("request-timeout", { type: "string", describe: "seconds in which a request has to arrive (300)" }),
-  async run({ flags, output, signal }) {
+  stopping: "stopping when the requests in flight are answered",
+  async run({ flags, output, signal, underWay }) {
     const { data, host, port, "api-key": flagKey, database, ...limits } = parseFlags(serveFlags, flags);
     // Arguments are visible to everybody on the machine, so the environment is the better place for a key.
     const apiKey = flagKey ?? process.env["MIGRATE_API_KEY"] ?? "";
@@ -66,6 +67,7 @@ export const serveCommand: Command = {
     const { "body-limit": bodyLimit, "request-timeout": seconds } = limits;
     const requestTimeout = seconds === undefined ? undefined : seconds * 1000;
     const log = output.progress;
+    underWay(true);
     const service = await startService({ data, host, port, apiKey, database, bodyLimit, requestTimeout, log });
     output.data({ url: service.url, port: service.port, data: resolve(data) });
     output.result(`serving ${resolve(data)} on ${service.url}`);

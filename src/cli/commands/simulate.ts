@@ -22,7 +22,6 @@ const usually = 1_000;
 export const simulateCommand: Command = {
   usage: "simulate",
   describe: "run the migrations in memory on machines that fail in every way, and check what has to hold",
-  readOnly: true,
   flags: (cli) =>
     cli
       .option("schedules", { type: "string", describe: `how many ways to fail (${usually})` })

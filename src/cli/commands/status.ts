@@ -11,7 +11,6 @@ const statusFlags = z.looseObject({ check: switchFlag("check") });
 export const statusCommand: Command = {
   usage: "status",
   describe: "show what is applied and what is pending",
-  readOnly: true,
   switches: { check: "exit with 3 when something is pending" },
   async run(context) {
     const { flags, output } = context;

@@ -19,6 +19,7 @@ const upFlags = z.looseObject({
 export const upCommand: Command = {
   usage: "up",
   describe: "apply what is pending",
+  stopping: "stopping at the next safe point, and a next run goes on wherever this one ends",
   switches: {
     "dry-run": "show the plan and change nothing",
     "allow-out-of-order": "apply numbers below an applied one too",
@@ -34,7 +35,6 @@ export const upCommand: Command = {
   async run(context) {
     const { flags, output, underWay } = context;
     const { to, wait, lease, "dry-run": dryRun, "allow-out-of-order": allowOutOfOrder } = parseFlags(upFlags, flags);
-    underWay(false);
     if (dryRun === true) return await planCommand.run(context);
     const emit = (event: RunEvent) => {
       if (event.event === "planned") underWay(true); // the lease is ours

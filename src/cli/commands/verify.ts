@@ -9,7 +9,6 @@ const verifyFlags = z.looseObject({ ledger: switchFlag("ledger") });
 export const verifyCommand: Command = {
   usage: "verify",
   describe: "compare the tables with what the ledger says, or look for tampering with the ledger; changes nothing",
-  readOnly: true,
   switches: { ledger: "look at the ledger itself and at no table" },
   async run(context) {
     const { ledger } = parseFlags(verifyFlags, context.flags);

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, lstatSync, symlink
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
-import { root, startNode, type Finished } from "../../support/project.ts";
+import { root, startNode, type Finished, type Running } from "../../support/project.ts";
 
 export interface ManyProjects {
   /** A project with these files, by path. A path that ends in "/" is a folder. */
@@ -13,6 +13,7 @@ export interface ManyProjects {
 export interface SmallProject {
   readonly folder: string;
   migrate(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>;
+  start(args: readonly string[], env?: Readonly<Record<string, string>>): Running;
   /** Takes over another project's database as it is. */
   copyDatabase(from: SmallProject): void;
   /** Every file with its size and the time of its last change. */
@@ -30,9 +31,12 @@ export function manyProjects(): ManyProjects {
       symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
       for (const [path, text] of Object.entries({ "package.json": `{ "type": "module" }\n`, ...files }))
         writeInto(folder, path, text);
+      const start = (args: readonly string[], env?: Readonly<Record<string, string>>) =>
+        startNode([join(root, "dist", "bin.js"), ...args], folder, env);
       return {
         folder,
-        migrate: (args, env) => startNode([join(root, "dist", "bin.js"), ...args], folder, env).finished,
+        migrate: (args, env) => start(args, env).finished,
+        start,
         copyDatabase: (from) => cpSync(join(from.folder, ".lancedb"), join(folder, ".lancedb"), { recursive: true }),
         tree: () => treeOf(folder),
       };

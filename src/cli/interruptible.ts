@@ -1,0 +1,49 @@
+/** How a command is ended from outside: Ctrl-C, SIGTERM, --timeout. */
+import { MigrateError } from "../errors.ts";
+import { interruptedEarly } from "../run/waiting.ts";
+import { parseFlags, timeoutSchema, type Command, type Context } from "./command.ts";
+
+/** How long a command with nothing under way may take to notice that it is to end. */
+const grace = 2_000;
+
+/**
+ * The first Ctrl-C, or --timeout, stops the command at its next safe point; with nothing under way any point is one, also
+ * the wait for an answer that never comes. The second Ctrl-C stops it wherever it is.
+ */
+export async function interruptible(
+  { flags, output }: Pick<Context, "flags" | "output">,
+  command: Command,
+): Promise<number> {
+  const { timeout } = parseFlags(timeoutSchema, flags);
+  const { stopping = "stopping" } = command;
+  const controller = new AbortController();
+  let underWay = false;
+  const timers: NodeJS.Timeout[] = [];
+  let cut: (error: MigrateError) => void = () => {};
+  const over = new Promise<never>((_, reject) => (cut = reject));
+  const stop = (error: MigrateError) => {
+    controller.abort();
+    timers.push(setTimeout(() => underWay || cut(error), grace));
+  };
+  const onSignal = () => {
+    if (controller.signal.aborted) process.exit(130);
+    output.problem(`${stopping}; once more stops at once`);
+    stop(interruptedEarly());
+  };
+  if (timeout !== undefined) {
+    const onTime = () => {
+      if (controller.signal.aborted) return;
+      if (underWay) output.problem(`the time of --timeout ${timeout} is over: ${stopping}`);
+      stop(new MigrateError("ERR_TIMEOUT", { seconds: timeout }));
+    };
+    timers.push(setTimeout(onTime, timeout * 1000));
+  }
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  try {
+    const run = command.run({ flags, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
+    return await Promise.race([run, over]);
+  } finally {
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+    timers.forEach(clearTimeout);
+  }
+}
