@@ -2,6 +2,7 @@
 import type { Argv } from "yargs";
 import { z } from "zod";
 import { MigrateError } from "../errors.ts";
+import type { RunEvent } from "../run/events.ts";
 import { openSession, type Session, type SessionOptions } from "../session.ts";
 import type { Output } from "./output.ts";
 
@@ -91,6 +92,11 @@ export async function withSession<Result>(
   } finally {
     await session.close();
   }
+}
+
+/** A run may be ended anywhere until it asks for the lease, and while it waits because somebody else was quicker. */
+export function tellUnderWay({ event }: RunEvent, underWay: Context["underWay"]): void {
+  if (event === "taking" || event === "waiting") underWay(event === "taking");
 }
 
 /** Flags through zod; the first problem is the sentence that the user reads. */

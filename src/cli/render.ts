@@ -64,6 +64,7 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return output.progress(
         `${count(event.applied, "migration")} applied, ${event.done} of ${event.total} actions of ${formatMigration(event)} done; the next migrate up goes on`,
       );
+    case "taking":
     case "applied":
     case "finished":
       return undefined;

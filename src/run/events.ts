@@ -3,6 +3,8 @@ import type { MigrationName } from "../migrations/file-name.ts";
 import type { Risk } from "../schema/risk.ts";
 
 export type RunEvent =
+  /** The lease is about to be asked for: from here on it may be ours, and is given back when the run ends. */
+  | { readonly event: "taking" }
   | {
       readonly event: "planned";
       readonly migrations: readonly MigrationName[];

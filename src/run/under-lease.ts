@@ -38,7 +38,7 @@ export async function underLease<Result>(
   options: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
   { settled, upTo, prepare }: Work<Result>,
 ): Promise<Result> {
-  const { signal, runner, clock = systemClock } = options;
+  const { signal, runner, clock = systemClock, emit = () => {} } = options;
   const waiting = waitingFor(journal, options);
   let lease: Lease | undefined;
   try {
@@ -70,6 +70,7 @@ export async function underLease<Result>(
       }
       // Preparing took its time: of many that start together most see here that somebody was quicker.
       if (!(await journal.isNewest(state.head ?? start))) continue;
+      emit({ event: "taking" });
       lease = await takeLease(journal, state, runner, prepared.first, { ...options.lease, clock });
     }
   } catch (error) {

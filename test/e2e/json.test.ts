@@ -179,6 +179,7 @@ describe("events of up", () => {
     const retype = "retype documents.id to int64";
     // How often a slow action tells that it is still running depends on the machine.
     expect(eventsOf(stdout).filter(({ event }) => event !== "running")).toEqual([
+      { event: "taking" },
       {
         event: "planned",
         migrations: [

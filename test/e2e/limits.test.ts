@@ -2,7 +2,11 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { aProxy, type Fate } from "../support/proxy.ts";
+import { aService, apiKey } from "../support/service.ts";
+import { lancedb } from "../support/tables.ts";
 import { manyProjects } from "./support/many-projects.ts";
 
 vi.setConfig({ maxConcurrency: 3 });
@@ -137,7 +141,7 @@ async function interruptedBefore(command: string, signal: "SIGINT" | "SIGTERM") 
 }
 
 describe("a command before a service that never answers", () => {
-  test.each(["status", "up", "plan", "history", "verify", "repair", "doctor"])(
+  test.each(["status", "up", "plan", "history", "verify", "repair --yes", "doctor"])(
     "is ended by Ctrl-C within seconds, %s",
     async (command) => {
       const { code, stdout, stderr } = await interruptedBefore(command, "SIGINT");
@@ -148,6 +152,33 @@ describe("a command before a service that never answers", () => {
 
   test("is ended by SIGTERM too", async () => {
     expect(await interruptedBefore("status", "SIGTERM")).toMatchObject({ code: 130 });
+  });
+});
+
+describe("a run that has just asked for the lease", () => {
+  test.each(["up", "repair --yes"])("gives it back although answers come late, %s", async (command) => {
+    const { url, data } = await aService();
+    const proxy = await aProxy(url);
+    const where = project(targets(JSON.stringify({ kind: "rest", endpoint: proxy.url, dialect: "namespace", apiKey })));
+    if (command !== "up") {
+      await where.migrate(["up"], proxyless);
+      await (await lancedb.connect(data)).dropTable("_migrations");
+    }
+    const running = where.start(command.split(" "), proxyless);
+    let asked = false;
+    proxy.fate = async (_, __, body): Promise<Fate> => {
+      if (body.includes("taken")) asked = true;
+      else if (asked) {
+        proxy.fate = () => "passes";
+        running.process.kill("SIGINT");
+        // Longer than a command with nothing under way is given.
+        await pause(3_000);
+      }
+      return "passes";
+    };
+    expect(await running.finished).toMatchObject({ code: 130, stderr: expect.stringMatching(/^interrupted; /m) });
+    const history = await where.migrate(["history", "--json"], proxyless);
+    expect(JSON.parse(history.stdout).records.at(-1)).toMatchObject({ event: "released" });
   });
 });
 

@@ -19,7 +19,7 @@ export interface Proxy {
   readonly url: string;
   readonly passed: readonly Passed[];
   /** Decides the fate of each request, counted from 1. */
-  fate: (request: number, path: string, body: Buffer) => Fate;
+  fate: (request: number, path: string, body: Buffer) => Fate | Promise<Fate>;
 }
 
 /** `atEnd` is told how to close it; a test closes it when it has finished. */
@@ -29,10 +29,10 @@ export async function aProxy(target: string, atEnd: (close: () => void) => void 
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.on("end", () => {
+    incoming.on("end", async () => {
       const { method = "", url: path = "", headers } = incoming;
       const body = Buffer.concat(chunks);
-      const fate = proxy.fate(++count, path, body);
+      const fate = await proxy.fate(++count, path, body);
       const seen = { method, path, headers, body };
       if (fate === "unsent") {
         passed.push({ ...seen, status: undefined });

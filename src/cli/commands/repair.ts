@@ -1,6 +1,7 @@
 import { z } from "zod";
+import type { RunEvent } from "../../run/events.ts";
 import { repair } from "../../run/repair.ts";
-import { parseFlags, secondsFlag, switchFlag, withSession, type Command } from "../command.ts";
+import { parseFlags, secondsFlag, switchFlag, tellUnderWay, withSession, type Command } from "../command.ts";
 import { amiss, done, exitCodeOf } from "../exit-code.ts";
 import { renderEvent } from "../render.ts";
 
@@ -27,12 +28,14 @@ export const repairCommand: Command = {
   async run(context) {
     const { flags, output, underWay } = context;
     const { yes, to, wait } = parseFlags(repairFlags, flags);
-    underWay(yes === true);
-    const [found, target] = await withSession(
-      context,
-      { emit: (event) => renderEvent(event, output), waitSeconds: wait },
-      async ({ options }) => [await repair(options, { yes, to }), options.target.name],
-    );
+    const emit = (event: RunEvent) => {
+      tellUnderWay(event, underWay);
+      renderEvent(event, output);
+    };
+    const [found, target] = await withSession(context, { emit, waitSeconds: wait }, async ({ options }) => [
+      await repair(options, { yes, to }),
+      options.target.name,
+    ]);
     const { sees, does, words, done: wasDone, refusal } = found;
     output.data({
       target,

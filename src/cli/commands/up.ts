@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { up } from "../../run/migrator.ts";
-import { parseFlags, secondsFlag, switchFlag, versionFlag, withSession, type Command } from "../command.ts";
+import {
+  parseFlags,
+  secondsFlag,
+  switchFlag,
+  tellUnderWay,
+  versionFlag,
+  withSession,
+  type Command,
+} from "../command.ts";
 import { done } from "../exit-code.ts";
 import { renderDuration, renderEvent } from "../render.ts";
 import { count } from "../../errors.ts";
@@ -37,7 +45,7 @@ export const upCommand: Command = {
     const { to, wait, lease, "dry-run": dryRun, "allow-out-of-order": allowOutOfOrder } = parseFlags(upFlags, flags);
     if (dryRun === true) return await planCommand.run(context);
     const emit = (event: RunEvent) => {
-      if (event.event === "planned") underWay(true); // the lease is ours
+      tellUnderWay(event, underWay);
       output.data(event);
       renderEvent(event, output);
       if (event.event === "applied")

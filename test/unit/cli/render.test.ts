@@ -105,8 +105,9 @@ test("where nobody looks on, a long action says so on a line of its own", () => 
 });
 
 test.each<RunEvent>([
+  { event: "taking" },
   { event: "applied", ...name, duration: 7 },
   { event: "finished", applied: 1, duration: 7 },
-])("$event is left to the command's result", (event) => {
+])("$event is no line of progress", (event) => {
   expect(shown(event)).toEqual([]);
 });

@@ -228,7 +228,15 @@ test("a run tells what it does in this order", async () => {
   world.migration("0002_rename", [rename("a", "c")]);
   const events: RunEvent[] = [];
   await up(world.runner({}, { emit: (event) => events.push(event) }));
-  expect(events.map(({ event }) => event)).toEqual(["planned", "started", "action", "done", "applied", "finished"]);
+  expect(events.map(({ event }) => event)).toEqual([
+    "taking",
+    "planned",
+    "started",
+    "action",
+    "done",
+    "applied",
+    "finished",
+  ]);
 });
 
 test("a runner waits for the one who holds the lease and then has nothing left to do", async () => {
