@@ -222,7 +222,7 @@ const catalogue = {
   ),
   ERR_INTERRUPTED: interrupted((d: { done: string }) => `interrupted; ${d.done}`),
   ERR_TIMEOUT: interrupted(
-    (d: { seconds: number }) => `not done within ${d.seconds} s (--timeout); no table was changed`,
+    (d: { seconds: number; done: string }) => `not done within ${d.seconds} s (--timeout); ${d.done}`,
   ),
 
   // the service

@@ -1,5 +1,5 @@
 /** How a command is ended from outside: Ctrl-C, SIGTERM, --timeout. */
-import { MigrateError } from "../errors.ts";
+import { isMigrateError, MigrateError } from "../errors.ts";
 import { interruptedEarly } from "../run/waiting.ts";
 import { parseFlags, timeoutSchema, type Command, type Context } from "./command.ts";
 
@@ -18,30 +18,34 @@ export async function interruptible(
   const { stopping = "stopping" } = command;
   const controller = new AbortController();
   let underWay = false;
+  let overdue: number | undefined;
   const timers: NodeJS.Timeout[] = [];
-  let cut: (error: MigrateError) => void = () => {};
-  const over = new Promise<never>((_, reject) => (cut = reject));
-  const stop = (error: MigrateError) => {
+  let cut = () => {};
+  const over = new Promise<never>((_, reject) => (cut = () => reject(interruptedEarly())));
+  const stop = () => {
     controller.abort();
-    timers.push(setTimeout(() => underWay || cut(error), grace));
+    timers.push(setTimeout(() => underWay || cut(), grace));
   };
   const onSignal = () => {
     if (controller.signal.aborted) process.exit(130);
     output.problem(`${stopping}; once more stops at once`);
-    stop(interruptedEarly());
+    stop();
   };
-  if (timeout !== undefined) {
-    const onTime = () => {
-      if (controller.signal.aborted) return;
-      if (underWay) output.problem(`the time of --timeout ${timeout} is over: ${stopping}`);
-      stop(new MigrateError("ERR_TIMEOUT", { seconds: timeout }));
-    };
-    timers.push(setTimeout(onTime, timeout * 1000));
-  }
+  const onTime = () => {
+    if (controller.signal.aborted) return;
+    if (underWay) output.problem(`the time of --timeout ${timeout} is over: ${stopping}`);
+    overdue = timeout;
+    stop();
+  };
+  if (timeout !== undefined) timers.push(setTimeout(onTime, timeout * 1000));
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
     const run = command.run({ flags, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
     return await Promise.race([run, over]);
+  } catch (error) {
+    // A run knows that it was told to end, and not why.
+    if (overdue === undefined || !isMigrateError(error, "ERR_INTERRUPTED")) throw error;
+    throw new MigrateError("ERR_TIMEOUT", { seconds: overdue, ...error.details });
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     timers.forEach(clearTimeout);

@@ -71,7 +71,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_SERVICE_ADDRESS: { host: "127.0.0.1", port: 2333, problem: "something listens there already" },
   ERR_REQUEST: { status: 400, code: 13, problem },
   ERR_ARROW_INVALID: { problem: "ends in the middle of a message" },
-  ERR_TIMEOUT: { seconds: 5 },
+  ERR_TIMEOUT: { seconds: 5, done: "no table was changed" },
   ERR_INTERRUPTED: { done: "nothing was changed" },
 };
 
