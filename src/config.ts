@@ -92,13 +92,14 @@ export async function loadConfig(folder: string, path?: string, loadSeconds?: nu
 }
 
 async function importConfig(file: string, loadSeconds?: number): Promise<unknown> {
+  const url = pathToFileURL(file).href;
   let module: { default?: unknown };
   try {
-    module = (await evaluate(pathToFileURL(file).href, loadSeconds)) as { default?: unknown };
+    module = (await evaluate(url, loadSeconds)) as { default?: unknown };
   } catch (cause) {
     throw new MigrateError(
       "ERR_CONFIG_UNREADABLE",
-      { file: basename(file), problem: importProblem(cause) },
+      { file: basename(file), problem: importProblem(cause, url) },
       withoutSource(cause),
     );
   }

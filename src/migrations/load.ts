@@ -27,11 +27,12 @@ export async function loadMigration(file: MigrationFile, seconds?: number): Prom
 }
 
 async function importFile({ path, file, textHash }: MigrationFile, seconds?: number): Promise<unknown> {
+  // The hash lets a process that goes on living see an edited file again.
+  const url = `${pathToFileURL(path).href}?${textHash.slice(0, 16)}`;
   try {
-    // The hash lets a process that goes on living see an edited file again.
-    return await evaluate(`${pathToFileURL(path).href}?${textHash.slice(0, 16)}`, seconds);
+    return await evaluate(url, seconds);
   } catch (cause) {
-    throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: importProblem(cause) }, withoutSource(cause));
+    throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: importProblem(cause, url) }, withoutSource(cause));
   }
 }
 
@@ -57,9 +58,9 @@ export async function evaluate(url: string, seconds = 60): Promise<unknown> {
   }
 }
 
-/** What went wrong while evaluating a TypeScript file, with the way out where it is known. */
-export function importProblem(cause: unknown): string {
-  const problem = `${firstLine(cause)}${placeOf(cause)}`;
+/** What went wrong while evaluating the module at `url`, with the way out where it is known. */
+export function importProblem(cause: unknown, url: string): string {
+  const problem = `${firstLine(cause)}${placeOf(cause, url)}`;
   const code = (cause as { code?: unknown } | null)?.code;
   if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
     return `${problem}; Node only strips types, so leave out enums, namespaces and parameter properties`;
@@ -78,12 +79,14 @@ export function withoutSource(cause: unknown): { readonly cause: unknown } {
   return { cause };
 }
 
-/** The line, which Node puts in front of the stack of a syntax error, or into the first call of another. */
-function placeOf(cause: unknown): string {
+/** The line of the module itself: in front of the stack of a syntax error, or in the first call from it. */
+function placeOf(cause: unknown, url: string): string {
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
-  const line =
-    /^[^\n]*\.[cm]?[jt]s(?:\?\w+)?:(\d+)\n/.exec(stack)?.[1] ??
-    /\n    at (?:[^\n(]* \()?file:[^\n]*?:(\d+):\d+/.exec(stack)?.[1];
+  const lines = stack
+    .split(`${url}:`)
+    .slice(1)
+    .map((rest) => Number.parseInt(rest));
+  const line = lines.find(Number.isInteger);
   return line === undefined ? "" : ` (line ${line})`;
 }
 

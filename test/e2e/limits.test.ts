@@ -87,7 +87,7 @@ const limits: readonly Limit[] = [
     files: { "migrations/0001_documents.ts": `${endless}${module("[]")}` },
     args: ["up", "--load-timeout", "0.5"],
     code: 4,
-    says: /^0001_documents\.ts can't be loaded: it was not evaluated within 0\.5 s \(--load-timeout\)/m,
+    says: /^0001_documents\.ts can't be loaded: it was not evaluated within 0\.5 s \(--load-timeout\)$/m,
   },
   {
     title: "--timeout before a migration that never ends",

@@ -115,9 +115,19 @@ test.each([
   ]);
 });
 
+const throwing = `"data:text/javascript,throw new Error('elsewhere')"`;
+
 test.each([
-  ["a syntax error", "export const up = [;", /Expression expected|Unexpected token/],
+  ["a syntax error", "\nexport const up = [;", /(Expression expected|Unexpected token).* \(line 2\)$/],
   ["a throw at its top", 'throw new Error("no such luck\\n    at somewhere");', /^no such luck \(line 1\)$/],
+  ["a throw further down", "\nfunction stop() {\n  throw new Error('no');\n}\nstop();", /^no \(line 3\)$/],
+  [
+    "a throw of what it calls",
+    `\nimport { parsePath } from ${url("src/schema/path.ts")};\nparsePath("");`,
+    / \(line 3\)$/,
+  ],
+  ["a throw in what it imports", `import ${throwing};`, /^elsewhere$/],
+  ["an await that never ends", "await new Promise(() => {});", /^it awaits something that never comes$/],
   ["a throw of no error", 'throw "a text";', /^a text$/],
   ["a missing import", 'import "./nowhere.ts";\nexport const up = [];', /Cannot find module/],
   [
