@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { MigrateError } from "./errors.ts";
+import { count, MigrateError } from "./errors.ts";
 import { evaluate, importProblem, withoutSource } from "./migrations/load.ts";
 import { similarName, tableNameProblem } from "./schema/names.ts";
 import { loadTarget, targetKinds, type TargetConfig } from "./targets/index.ts";
@@ -36,7 +36,7 @@ export function defineConfig(config: Config): Config {
 export const seconds = (least: number) =>
   z
     .number("has to be a number of seconds")
-    .min(least, `has to be at least ${least} seconds`)
+    .min(least, `has to be at least ${count(least, "second")}`)
     .max(86_400, "has to be at most a day");
 
 const configShape = {

@@ -1,7 +1,7 @@
 /** What a command is, and the flags that all of them take. */
 import type { Argv } from "yargs";
 import { z } from "zod";
-import { MigrateError } from "../errors.ts";
+import { count, MigrateError } from "../errors.ts";
 import type { RunEvent } from "../run/events.ts";
 import { openSession, type Session, type SessionOptions } from "../session.ts";
 import type { Output } from "./output.ts";
@@ -66,7 +66,7 @@ export const secondsFlag = (flag: string, least = 0) =>
     .string(`--${flag} is given twice or without a value`)
     .regex(/^\d+(\.\d+)?$/, `--${flag} has to be a number of seconds`)
     .transform(Number)
-    .refine((seconds) => seconds >= least, `--${flag} has to be at least ${least} seconds`)
+    .refine((seconds) => seconds >= least, `--${flag} has to be at least ${count(least, "second")}`)
     .refine((seconds) => seconds <= 86_400, `--${flag} has to be at most a day`);
 
 /** The flags that open a configuration. */

@@ -46,7 +46,7 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return output.progress(`${event.by} has not been heard of for a whole lease; taking over`);
     case "started":
       return output.progress(
-        `${formatMigration(event)}${event.done > 0 ? `: ${event.done} of ${event.total} actions are done already` : ""}`,
+        `${formatMigration(event)}${event.done > 0 ? `: ${event.done} of ${count(event.total, "action")} done already` : ""}`,
       );
     case "action":
       return output.passing(`  ${event.text} …`);
@@ -62,7 +62,7 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return output.progress(`  ${event.text} (${renderDuration(event.duration)})`);
     case "left":
       return output.progress(
-        `${count(event.applied, "migration")} applied, ${event.done} of ${event.total} actions of ${formatMigration(event)} done; the next migrate up goes on`,
+        `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up goes on`,
       );
     case "taking":
     case "applied":

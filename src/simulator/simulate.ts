@@ -82,7 +82,8 @@ export function added(one: SimulationResult, other: SimulationResult): Simulatio
 /** «12 runs, 3 killed»: what happened at all. */
 export function countsText({ counts }: SimulationResult): string {
   return Object.entries(counted)
-    .filter(([what]) => counts[what as Counted] > 0)
-    .map(([what, words]) => `${counts[what as Counted].toLocaleString("en")} ${words}`)
+    .map(([what, words]) => ({ number: counts[what as Counted], words }))
+    .filter(({ number }) => number > 0)
+    .map(({ number, words }) => `${number.toLocaleString("en")} ${words.replace("(s)", number === 1 ? "" : "s")}`)
     .join(", ");
 }

@@ -5,21 +5,21 @@ export interface Watcher {
   readonly count: (what: Counted) => void;
 }
 
-/** What a simulation counts, in words for people. */
+/** What a simulation counts, in words for people: of one, without the (s). */
 export const counted = {
-  run: "runs",
+  run: "run(s)",
   kill: "killed",
   stop: "stopped for a while",
-  jump: "clocks set",
+  jump: "clock(s) set",
   interrupt: "interrupted",
-  lost: "requests lost",
-  answerLost: "answers lost",
+  lost: "request(s) lost",
+  answerLost: "answer(s) lost",
   throttled: "throttled",
-  conflict: "conflicts",
+  conflict: "conflict(s)",
   failing: "5xx",
-  late: "actions after the lease",
-  maybeLate: "schedules after whose trouble the tables were not compared, as a call may have come late",
-  harmed: "schedules of which only the ends of runs could be checked",
+  late: "action(s) after the lease",
+  maybeLate: "schedule(s) after whose trouble the tables were not compared, as a call may have come late",
+  harmed: "schedule(s) of which only the ends of runs could be checked",
 } as const;
 export type Counted = keyof typeof counted;
 

@@ -118,7 +118,13 @@ const limits: readonly Limit[] = [
     says: /--timeout has to be at least 0\.1/,
   },
   { title: "a timeout of a week", files, args: ["up", "--timeout", "604800"], code: 2, says: /at most a day/ },
-  { title: "a lease of no time", files, args: ["up", "--lease", "0"], code: 2, says: /--lease has to be at least 1 s/ },
+  {
+    title: "a lease of no time",
+    files,
+    args: ["up", "--lease", "0"],
+    code: 2,
+    says: /--lease has to be at least 1 second$/m,
+  },
   { title: "two leases", files, args: ["up", "--lease", "1", "--lease", "2"], code: 2, says: /--lease is given twice/ },
   {
     title: "a load timeout twice",

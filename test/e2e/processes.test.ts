@@ -54,7 +54,7 @@ describe("a signal", () => {
     // The lease was given back, so that nobody has to wait for it.
     const again = await project.migrate(["up", "--wait", "0"]);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("1 migration applied") });
-    expect(again.stderr).toContain(`${done} of 60 actions are done already`);
+    expect(again.stderr).toContain(`${done} of 60 actions done already`);
     expect((await versionsOf(project.database)).documents).toBe(before! + many);
   });
 

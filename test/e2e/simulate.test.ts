@@ -32,6 +32,11 @@ test.each(targets)(
   },
 );
 
+test("one schedule is counted as one", async () => {
+  const { stdout } = await aProjectWithSwaps().migrate(["simulate", "--schedules", "1"]);
+  expect(stdout).toMatch(/^1 schedule: everything held$/m);
+});
+
 test("a seed shows the same schedule twice", async () => {
   const project = aProjectWithSwaps();
   const [one, other] = [

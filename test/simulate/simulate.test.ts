@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Chance } from "../../src/simulator/chance.ts";
 import { runSchedule } from "../../src/simulator/schedule.ts";
-import { simulate } from "../../src/simulator/simulate.ts";
+import { countsText, simulate } from "../../src/simulator/simulate.ts";
 import { counted, type Counted } from "../../src/simulator/watcher.ts";
 import { aWorld } from "../../src/simulator/world.ts";
 import { models } from "../../src/targets/memory/memory.ts";
@@ -35,6 +35,17 @@ test("what a late call did is put right where names were used again since", { ti
   const { violations, counts } = await simulate({ scenario: fixed, first: 1, schedules: 3_000, mostViolations: 1 });
   expect(violations).toEqual([]);
   expect(counts.late).toBeGreaterThan(10);
+});
+
+test.each([
+  [1, "1 run, 1 killed, 1 stopped for a while, 1 clock set, 1 interrupted, 1 request lost, 1 answer lost"],
+  [
+    1_000,
+    "1,000 runs, 1,000 killed, 1,000 stopped for a while, 1,000 clocks set, 1,000 interrupted, 1,000 requests lost",
+  ],
+])("%d of each thing that happens are told as %s", (number, words) => {
+  const counts = Object.fromEntries(Object.keys(counted).map((what) => [what, number])) as Record<Counted, number>;
+  expect(countsText({ schedules: 1, violations: [], counts })).toContain(words);
 });
 
 test("a seed always draws the same schedule", async () => {

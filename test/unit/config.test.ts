@@ -76,7 +76,7 @@ const bad: readonly { readonly config: string; readonly says: string }[] = [
   { config: "{ ledger: '../up' }", says: "ledger has to be a table's name: letters, digits, _, - and ." },
   { config: "{ ledger: 'x'.repeat(61) }", says: "ledger has to be at most 60 characters long" },
   { config: "{ ledger: 7 }", says: "ledger has to be a table's name" },
-  { config: "{ leaseSeconds: 0 }", says: "leaseSeconds has to be at least 1 seconds" },
+  { config: "{ leaseSeconds: 0 }", says: "leaseSeconds has to be at least 1 second" },
   { config: "{ leaseSeconds: '5' }", says: "leaseSeconds has to be a number of seconds" },
   { config: "{ leaseSeconds: NaN }", says: "leaseSeconds has to be a number of seconds" },
   { config: "{ leaseSeconds: Infinity }", says: "leaseSeconds has to be a number of seconds" },
@@ -216,7 +216,7 @@ test("a session's paths start at the configuration and its times are millisecond
 });
 
 test.each([
-  [{ leaseSeconds: 0 }, "leaseSeconds has to be at least 1 seconds"],
+  [{ leaseSeconds: 0 }, "leaseSeconds has to be at least 1 second"],
   [{ leaseSeconds: Number.NaN }, "leaseSeconds has to be a number of seconds"],
   [{ waitSeconds: -1 }, "waitSeconds has to be at least 0 seconds"],
   [{ loadSeconds: 0 }, "loadSeconds has to be at least 0.1 seconds"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MigrateError } from "../../errors.ts";
+import { count, MigrateError } from "../../errors.ts";
 import { parseFlags, withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
 
@@ -54,16 +54,18 @@ export const simulateCommand: Command = {
       schedules,
       mostViolations: 1,
       signal,
-      progress: (count) => output.passing(`${count} of ${schedules} schedules`),
+      progress: (ran) => output.passing(`${ran} of ${count(schedules, "schedule")}`),
     });
     if (signal.aborted && result.violations.length === 0)
-      throw new MigrateError("ERR_INTERRUPTED", { done: `${result.schedules} schedules ran, and everything held` });
+      throw new MigrateError("ERR_INTERRUPTED", {
+        done: `${count(result.schedules, "schedule")} ran, and everything held`,
+      });
     output.data({ model: scenario.model, migrations: scenario.migrations.length, ...result });
     for (const violation of result.violations)
       output.result(`${violation.problem}\nsee it happen: migrate simulate --seed ${violation.seed}`);
     output.result(`${countsText(result)}`);
     const held = result.violations.length === 0;
-    output.result(`${result.schedules} schedules: ${held ? "everything held" : "something did not hold"}`);
+    output.result(`${count(result.schedules, "schedule")}: ${held ? "everything held" : "something did not hold"}`);
     return held ? done : violated;
   },
 };

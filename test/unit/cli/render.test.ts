@@ -70,10 +70,14 @@ test.each<{ event: RunEvent; line: string }>([
   { event: { event: "waiting", by: "ann" }, line: "waiting for ann, who holds the lease" },
   { event: { event: "takenOver", by: "ann" }, line: "ann has not been heard of for a whole lease; taking over" },
   { event: { event: "started", ...name, done: 0, total: 2 }, line: "0003_widen_ids" },
-  { event: { event: "started", ...name, done: 1, total: 2 }, line: "0003_widen_ids: 1 of 2 actions are done already" },
+  { event: { event: "started", ...name, done: 1, total: 2 }, line: "0003_widen_ids: 1 of 2 actions done already" },
   {
     event: { event: "retried", ...place, text: "rename t.a to b", reason: "conflict", problem: "preempted" },
     line: "  rename t.a to b: another writer came first, trying again",
+  },
+  {
+    event: { event: "left", ...name, applied: 1, done: 0, total: 1 },
+    line: "1 migration applied, 0 of 1 action of 0003_widen_ids done; the next migrate up goes on",
   },
   {
     event: { event: "left", ...name, applied: 3, done: 1, total: 2 },
