@@ -6,7 +6,7 @@ import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { z } from "zod";
 import { firstLine } from "../errors.ts";
-import { withoutSecrets } from "../secrets.ts";
+import { withoutSecrets } from "../secrets/forms.ts";
 import { jsonType } from "../wire/http-text.ts";
 import { addBodyParsers } from "./bodies.ts";
 import { checkContentType, checkTarget, tableName, validator } from "./check.ts";

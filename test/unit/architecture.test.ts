@@ -6,6 +6,7 @@ import { root, temporaryFolder } from "../support/project.ts";
 
 /** Lowest first: a file imports from its own layer and from those before it. docs: "the one direction of imports". */
 const layers = [
+  "secrets",
   "secrets.ts",
   "errors.ts",
   "clock.ts",

@@ -1,4 +1,4 @@
-import { copyFileSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
@@ -133,7 +133,8 @@ test.each([
 test("an error of a second copy of the package is known", async () => {
   const folder = temporaryFolder();
   const copy = join(folder, "errors.ts");
-  for (const name of ["errors.ts", "secrets.ts"]) copyFileSync(join(root, "src", name), join(folder, name));
+  for (const name of ["errors.ts", "secrets.ts", "secrets"])
+    cpSync(join(root, "src", name), join(folder, name), { recursive: true });
   const other = (await import(pathToFileURL(copy).href)) as typeof import("../../src/errors.ts");
   const error = new other.MigrateError("ERR_DRIFT", samples.ERR_DRIFT);
   expect(error).not.toBeInstanceOf(MigrateError);

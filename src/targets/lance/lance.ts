@@ -7,7 +7,8 @@ import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
-import { keepSecret, namesSecret, secretsOfAddress } from "../../secrets.ts";
+import { keepSecret } from "../../secrets.ts";
+import { namesSecret, secretsOfAddress } from "../../secrets/settings.ts";
 import { createTable } from "../../engine/create.ts";
 import {
   alterColumns,

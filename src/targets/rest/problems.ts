@@ -2,7 +2,7 @@
 import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
 import type { Answer, Request } from "./http.ts";
 import type { Settings } from "./options.ts";
-import { withoutSecrets } from "../../secrets.ts";
+import { withoutSecrets } from "../../secrets/forms.ts";
 
 const shownOfAnswer = 500;
 
