@@ -14,6 +14,20 @@ test.each([
   ["google_service_account_path", false],
   ["bucket_key_enabled", false],
   ["x-tenant", false],
+  ["AZURE_STORAGE_ACCESS_KEY", true],
+  ["GOOGLE_SERVICE_ACCOUNT_KEY", true],
+  ["AWS_CONTAINER_AUTHORIZATION_TOKEN", true],
+  ["AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", false],
+  ["AWS_CONTAINER_CREDENTIALS_FULL_URI", false],
+  ["AWS_CREDENTIAL_EXPIRATION", false],
+  ["AZURE_AUTHORITY_HOST", false],
+  ["azure_storage_authority_id", false],
+  ["GOOGLE_APPLICATION_CREDENTIALS", false],
+  ["x-author", false],
+  ["subject_token_type", false],
+  ["private_key", true],
+  ["private_key_id", false],
+  ["auth_provider_x509_cert_url", false],
 ])("a setting %s is a secret: %s", (name, secret) => expect(namesSecret(name)).toBe(secret));
 
 test.each<readonly [string, readonly string[]]>([
