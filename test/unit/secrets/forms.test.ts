@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { withoutSecrets } from "../../../src/secrets/forms.ts";
 import { formsOf, leaksIn, trickyKey } from "../../support/secrets.ts";
@@ -20,4 +21,40 @@ test("a secret is taken out in every form that programs give to it", () => {
     expect(withoutSecrets(`before ${form} after`, [trickyKey])).toMatch(/^before \S*\*\*\*\S* after$/);
   const inside = Buffer.from(`user:${trickyKey}@host`).toString("base64");
   expect(leaksIn(withoutSecrets(inside, [trickyKey]), [trickyKey])).toEqual([]);
+});
+
+test("a long secret is taken out to its last character", () => {
+  const secret = Array.from({ length: 100 }, (_, index) => `${index}-`).join("");
+  for (const text of [secret, encodeURIComponent(`"${secret}"`), Buffer.from(secret).toString("hex")])
+    expect(withoutSecrets(`before ${text} after`, [secret])).toMatch(/^before (%22)?\*\*\*(%22)? after$/);
+});
+
+describe("of a PEM key nothing is left", () => {
+  const { privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  });
+  const lines = privateKey.split("\n").filter((line) => /^[^-]/.test(line));
+
+  test.each([
+    ["with its line breaks", privateKey],
+    ["in JSON", JSON.stringify({ private_key: privateKey })],
+    ["in JSON in JSON", JSON.stringify(JSON.stringify({ private_key: privateKey }))],
+    ["in one line", privateKey.replaceAll("\n", " ")],
+    ["with a place before each line", privateKey.replaceAll("\n", "\n  at 7: ")],
+    ["in a URL", encodeURIComponent(privateKey)],
+    ["in base64", Buffer.from(privateKey).toString("base64")],
+    ["in base64 of JSON", Buffer.from(JSON.stringify({ private_key: privateKey })).toString("base64")],
+  ])("%s", (_, text) => {
+    const shown = withoutSecrets(text, [privateKey]);
+    const bytes = Buffer.from(shown, "base64").toString("latin1");
+    expect(lines.filter((line) => [shown, bytes].some((one) => one.includes(line.slice(0, 16))))).toEqual([]);
+    expect(shown.length).toBeLessThan(text.length / 2);
+  });
+
+  test("but its first line stays in a sentence about keys", () => {
+    const sentence = "a key has to begin with -----BEGIN PRIVATE KEY-----";
+    expect(withoutSecrets(sentence, [privateKey])).toBe(sentence);
+  });
 });
