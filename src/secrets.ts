@@ -5,59 +5,52 @@
 
 import { inspect } from "node:util";
 import { withoutSecrets } from "./secrets/forms.ts";
-import { secretsOfAddress } from "./secrets/settings.ts";
+import { secretsOfAddress, secretsOfSettings } from "./secrets/settings.ts";
 
 /** A shorter one is no secret, and to hide it would take words out of names. */
 const shortest = 8;
 const learnt = new Set<string>();
 
-/** Where the tool, the engine and its object stores look for credentials. */
-const variables = [
-  "MIGRATE_API_KEY",
-  "LANCEDB_API_KEY",
-  "AWS_SECRET_ACCESS_KEY",
-  "AWS_SESSION_TOKEN",
-  "AZURE_CLIENT_SECRET",
-  "AZURE_STORAGE_ACCOUNT_KEY",
-  "AZURE_STORAGE_CLIENT_SECRET",
-  "AZURE_STORAGE_SAS_KEY",
-  "AZURE_STORAGE_SAS_TOKEN",
-  "AZURE_STORAGE_TOKEN",
-  "GOOGLE_SERVICE_ACCOUNT_KEY",
-  "OSS_ACCESS_KEY_SECRET",
-  "HF_TOKEN",
-] as const;
+/** Variables that the tool, the engine and its object stores read; those stores know no case. */
+const variable = /^(migrate|lancedb|aws|azure|google|oss|alibaba_cloud|hf|hugging_?face)_/i;
 const proxies = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"] as const;
 
 export function keepSecret(...secrets: readonly (string | undefined)[]): void {
-  for (const secret of secrets) for (const form of [secret, secret?.trim()]) if (isLong(form)) learnt.add(form);
+  for (const secret of secrets) if (secret !== undefined) learnt.add(secret);
 }
 
 /** Text without anything that is known to be secret. */
 export function withoutKnownSecrets(text: string): string {
-  const env = process.env;
+  return withoutSecrets(text, knownSecrets());
+}
+
+function knownSecrets(): readonly string[] {
+  const { env } = process;
+  const own = Object.keys(env).filter((name) => variable.test(name));
   const known = [
     ...learnt,
-    ...variables.flatMap((name) => [env[name], env[name]?.trim()]),
+    ...secretsOfSettings(Object.fromEntries(own.map((name) => [name, env[name]]))),
     ...proxies.flatMap((name) => (env[name] === undefined ? [] : secretsOfAddress(env[name]))),
-  ];
-  return withoutSecrets(text, [...new Set(known.filter(isLong))]);
+  ].flatMap((secret) => [secret, secret.trim()]);
+  return [...new Set(known)].filter(({ length }) => length >= shortest);
 }
 
 /** Plain data with every text in it without known secrets. */
 export function cleaned<Value>(value: Value): Value {
-  return clean(value, new Map()) as Value;
+  return clean(value, knownSecrets(), new Map()) as Value;
 }
 
-function clean(value: unknown, copies: Map<object, unknown>): unknown {
-  if (typeof value === "string") return withoutKnownSecrets(value);
+function clean(value: unknown, secrets: readonly string[], copies: Map<object, unknown>): unknown {
+  if (typeof value === "string") return withoutSecrets(value, secrets);
   if (typeof value !== "object" || value === null) return value;
   if (copies.has(value)) return copies.get(value);
   const isArray = Array.isArray(value);
   if (!isArray && Object.getPrototypeOf(value) !== Object.prototype) return value;
   const copy: Record<string, unknown> | unknown[] = isArray ? [] : {};
   copies.set(value, copy);
-  const entries = Object.entries(value).map(([name, one]) => [withoutKnownSecrets(name), clean(one, copies)] as const);
+  const entries = Object.entries(value).map(
+    ([name, one]) => [withoutSecrets(name, secrets), clean(one, secrets, copies)] as const,
+  );
   return Object.assign(copy, Object.fromEntries(entries));
 }
 
@@ -107,8 +100,4 @@ export function withoutData(thrown: unknown, secrets: readonly string[]): Error 
   const { name, code } = thrown as { readonly name?: unknown; readonly code?: unknown };
   const clean = new Error(withoutSecrets(String(code ?? name ?? "no reason was given"), secrets));
   return Object.assign(clean, { name: String(name ?? "Error"), code: code === undefined ? undefined : String(code) });
-}
-
-function isLong(secret: string | undefined): secret is string {
-  return secret !== undefined && secret.length >= shortest;
 }

@@ -10,6 +10,33 @@ export function namesSecret(name: string): boolean {
   return secret.test(name) && !about.test(name);
 }
 
+/** Those of storage options, of variables, or of the members of a JSON document. */
+export function secretsOfSettings(settings: object): readonly string[] {
+  return Object.entries(settings).flatMap(([name, value]: readonly [string, unknown]) => {
+    if (typeof value === "string") return secretsOfSetting(name, value);
+    return typeof value === "object" && value !== null ? secretsOfSettings(value) : [];
+  });
+}
+
+function secretsOfSetting(name: string, value: string): readonly string[] {
+  const members = secretsOfDocument(value);
+  if (members.length > 0) return members;
+  if (!namesSecret(name)) return secretsOfAddress(value);
+  // Alone too: what stands behind Bearer or Basic, and the signature of what is signed for a time.
+  const [, credentials = value] = /^[a-z]+ +(\S+)$/i.exec(value) ?? [];
+  return [value, credentials, ...secretsOfAddress(value), ...secretsOfAddress(`?${value}`)];
+}
+
+/** Those of a text that is a JSON document, such as the key file of a service account. */
+function secretsOfDocument(text: string): readonly string[] {
+  if (!/^\s*\{/.test(text)) return [];
+  try {
+    return secretsOfSettings(JSON.parse(text) as object);
+  } catch {
+    return [];
+  }
+}
+
 /** The user name and the password of an address are secrets, and so are the parts of its query that say so. */
 export function secretsOfAddress(address: string): readonly string[] {
   const [, userinfo = ""] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(address) ?? [];

@@ -80,6 +80,36 @@ test("the environment's credentials and the passwords of its proxies are known",
   expect(withoutKnownSecrets("key/of+a+store key-with-a-line-break pa55@word user")).toBe("*** *** *** user");
 });
 
+test.each([
+  "AWS_SESSION_TOKEN",
+  "AZURE_STORAGE_ACCESS_KEY",
+  "azure_storage_sas_token",
+  "GOOGLE_SERVICE_ACCOUNT_KEY",
+  "OSS_SECURITY_TOKEN",
+  "ALIBABA_CLOUD_ACCESS_KEY_SECRET",
+  "HF_TOKEN",
+  "HUGGING_FACE_HUB_TOKEN",
+  "HUGGINGFACE_TOKEN",
+  "LANCEDB_API_KEY",
+  "MIGRATE_API_KEY",
+])("the value of the variable %s is a secret", (name) => {
+  vi.stubEnv(name, "value-of-a-variable");
+  expect(withoutKnownSecrets("with value-of-a-variable")).toBe("with ***");
+});
+
+test.each(["AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE", "GOOGLE_APPLICATION_CREDENTIALS", "OTHER_TOKEN"])(
+  "the value of the variable %s is none",
+  (name) => {
+    vi.stubEnv(name, "value-of-a-variable");
+    expect(withoutKnownSecrets("with value-of-a-variable")).toBe("with value-of-a-variable");
+  },
+);
+
+test("the password in an address of the environment is a secret, and the address is none", () => {
+  vi.stubEnv("AWS_ENDPOINT_URL", "http://minio:minio-pa55word@store.example.com");
+  expect(withoutKnownSecrets("minio-pa55word at store.example.com")).toBe("*** at store.example.com");
+});
+
 test("a word that is shorter than a secret is left where it is", () => {
   keepSecret("test", undefined, "", "  ");
   expect(withoutKnownSecrets("test_documents")).toBe("test_documents");

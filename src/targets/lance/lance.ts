@@ -8,7 +8,7 @@ import type { Action } from "../../schema/action.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
 import { keepSecret } from "../../secrets.ts";
-import { namesSecret, secretsOfAddress } from "../../secrets/settings.ts";
+import { secretsOfAddress, secretsOfSettings } from "../../secrets/settings.ts";
 import { createTable } from "../../engine/create.ts";
 import {
   alterColumns,
@@ -48,7 +48,7 @@ export async function open(
   { uri, storageOptions, answerSeconds = 60 }: z.output<typeof options>,
   { name, folder }: OpenContext,
 ): Promise<Target> {
-  keepSecret(...secretsOfAddress(uri), ...secretsOfStore(storageOptions));
+  keepSecret(...secretsOfAddress(uri), ...secretsOfSettings(storageOptions ?? {}));
   const place: Place = { ...placeOf(uri, folder), storageOptions };
   // Without a read consistency interval a handle keeps to the version that it saw, and the engine refuses to alter a
   // table that has moved on since. With one it would refresh itself and act on a table that nobody looked at.
@@ -130,13 +130,6 @@ async function within<Result>(seconds: number, work: Promise<Result>): Promise<R
     limit.catch(() => {});
     late.abort();
   }
-}
-
-/** Also the signature alone of one that is signed for a time. */
-function secretsOfStore(options: Readonly<Record<string, string>> = {}): readonly string[] {
-  return Object.entries(options).flatMap(([name, value]) =>
-    namesSecret(name) ? [value, ...secretsOfAddress(`?${value}`)] : [],
-  );
 }
 
 /** A connection that is made when it is first needed: making one creates the folder, and reading must not. */

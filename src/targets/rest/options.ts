@@ -6,7 +6,7 @@ import { z } from "zod";
 import { firstLine, MigrateError } from "../../errors.ts";
 import { keepSecret } from "../../secrets.ts";
 import { withoutSecrets } from "../../secrets/forms.ts";
-import { namesSecret } from "../../secrets/settings.ts";
+import { secretsOfSettings } from "../../secrets/settings.ts";
 import { headerValue } from "../../wire/http-text.ts";
 import type { OpenContext } from "../target.ts";
 import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
@@ -106,7 +106,8 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
   const address = given.endpoint ?? process.env["MIGRATE_ENDPOINT"] ?? "";
   const key = fromEnvironment(given.apiKey, "MIGRATE_API_KEY", options.shape.apiKey, refuse) ?? "";
   const headers = given.headers ?? {};
-  keepSecret(key, ...Object.keys(headers).flatMap((name) => (namesSecret(name) ? headers[name] : [])));
+  const secrets = [key, ...secretsOfSettings(headers)];
+  keepSecret(...secrets);
   const database = fromEnvironment(given.database, "MIGRATE_DATABASE", options.shape.database, refuse);
   const parsed = address === "" ? { base: "" } : baseUrl(address, given.region);
   if ("problem" in parsed) throw refuse(`endpoint ${parsed.problem}`);
@@ -135,9 +136,7 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
     },
     dialect: { ...known, endpoints: { ...known.endpoints, ...given.endpoints } },
     types: given.types ?? "lance",
-    secrets: [key, ...Object.entries(headers).flatMap(([name, value]) => (namesSecret(name) ? [value] : []))].filter(
-      (secret) => secret.length > 3,
-    ),
+    secrets: secrets.filter(({ length }) => length > 3),
     ca: given.ca === undefined ? undefined : readCertificates(resolve(folder, given.ca), refuse),
     connectTimeout: Math.round((given.connectSeconds ?? 10) * 1000),
     answerTimeout: Math.round((given.answerSeconds ?? 300) * 1000),

@@ -1,4 +1,5 @@
 /** Ways in which a secret gets near the command: settings, keys, servers, proxies, object stores and code that fails. */
+import { createHash } from "node:crypto";
 import type { Answering } from "../../rest/servers.ts";
 import { freePort, serve, serveProxy, serveSockets } from "../../rest/servers.ts";
 import { echoOf, trickyKey } from "../../support/secrets.ts";
@@ -201,6 +202,11 @@ const code = (title: string, files: Readonly<Record<string, string>>): Scene => 
 });
 const printed = (scene: Scene): Scene => ({ ...scene, printed: true });
 const shownKey = "process.env.MIGRATE_API_KEY";
+/** Like those of an RSA key. */
+const pemLines = Array.from({ length: 26 }, (_, line) => createHash("sha384").update(`${line}`).digest("base64"));
+const pem = ["-----BEGIN PRIVATE KEY-----", ...pemLines, "-----END PRIVATE KEY-----", ""].join("\n");
+const account = quoted({ type: "service_account", private_key: pem, client_email: "a@b.example" });
+const shownAccount = "JSON.parse(process.env.GOOGLE_SERVICE_ACCOUNT_KEY)";
 /** Long enough for what was left behind to fail. */
 const pause = "await new Promise((done) => setTimeout(done, 100));";
 const third = (text: string) => ({ "migrations/0003_third.ts": `${text}\nexport const up = [];\n` });
@@ -225,6 +231,11 @@ export const crashes: readonly Scene[] = [
       third(`console.log(${shownKey}); process.stdout.write(Buffer.from(${shownKey}));`),
     ),
   ),
+  printed({
+    ...code("a migration that prints what is in a key file", third(`console.log(${shownAccount}.private_key);`)),
+    env: { GOOGLE_SERVICE_ACCOUNT_KEY: account },
+    secrets: pemLines,
+  }),
   printed(code("a migration that warns with it", third(`process.emitWarning(${shownKey});`))),
   code("a configuration that throws it", configured(local, `throw new Error("bad " + JSON.stringify(${shownKey}));`)),
   printed(code("a configuration that prints it", configured(local, `console.error({ key: ${shownKey} });`))),

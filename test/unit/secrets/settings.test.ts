@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { namesSecret, secretsOfAddress } from "../../../src/secrets/settings.ts";
+import { namesSecret, secretsOfAddress, secretsOfSettings } from "../../../src/secrets/settings.ts";
 
 test.each([
   ["aws_secret_access_key", true],
@@ -36,3 +36,14 @@ test.each<readonly [string, readonly string[]]>([
   ["az://c/x?sv=1&sig=a%2Bb", ["a+b"]],
   ["folder/with@sign", []],
 ])("of the address %s the secrets are %j", (address, secrets) => expect(secretsOfAddress(address)).toEqual(secrets));
+
+test.each<readonly [string, Readonly<Record<string, string>>, readonly string[]]>([
+  ["a key file", { google_service_account_key: '{"client_id": "7", "private_key": "a\\nb"}' }, ["a\nb"]],
+  ["a document inside another", { token: '{"source": {"id": "7", "client_secret": "a"}}' }, ["a"]],
+  ["a document under a harmless name", { google_service_account: '{"refresh_token": "a"}' }, ["a"]],
+  ["a document that names no secret", { token: '{"a": "b"}' }, ['{"a": "b"}']],
+  ["half a document", { token: '{"a": "b"' }, ['{"a": "b"']],
+])("of %s the secrets are known", (_, settings, secrets) => {
+  expect(secretsOfSettings(settings)).toEqual(expect.arrayContaining([...secrets]));
+  expect(new Set(secretsOfSettings(settings)).size).toBe(secrets.length);
+});

@@ -133,6 +133,8 @@ describe("what differs", () => {
     const { secrets } = settings({ endpoint, apiKey, headers: { authorization: "Bearer of-a-token", "x-a": "abc" } });
     expect(secrets).toContain(apiKey);
     expect(secrets).toContain("Bearer of-a-token");
+    expect(secrets).toContain("of-a-token");
+    expect(secrets).not.toContain("abc");
   });
 
   // Two lines of one header are two values to a server.
