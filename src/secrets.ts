@@ -5,7 +5,7 @@
 
 import { inspect } from "node:util";
 import { withoutSecrets } from "./secrets/forms.ts";
-import { secretsOfAddress, secretsOfSettings } from "./secrets/settings.ts";
+import { secretsOfProxy, secretsOfSettings } from "./secrets/settings.ts";
 
 /** A shorter one is no secret, and to hide it would take words out of names. */
 const shortest = 8;
@@ -13,7 +13,8 @@ const learnt = new Set<string>();
 
 /** Variables that the tool, the engine and its object stores read; those stores know no case. */
 const variable = /^(migrate|lancedb|aws|azure|google|oss|alibaba_cloud|hf|hugging_?face)_/i;
-const proxies = ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"] as const;
+/** Also those of npm, which it hands on to what npx starts. */
+const proxy = /(^|_)proxy$/i;
 
 export function keepSecret(...secrets: readonly (string | undefined)[]): void {
   for (const secret of secrets) if (secret !== undefined) learnt.add(secret);
@@ -25,14 +26,16 @@ export function withoutKnownSecrets(text: string): string {
 }
 
 function knownSecrets(): readonly string[] {
-  const { env } = process;
-  const own = Object.keys(env).filter((name) => variable.test(name));
-  const known = [
-    ...learnt,
-    ...secretsOfSettings(Object.fromEntries(own.map((name) => [name, env[name]]))),
-    ...proxies.flatMap((name) => (env[name] === undefined ? [] : secretsOfAddress(env[name]))),
-  ].flatMap((secret) => [secret, secret.trim()]);
+  const known = [...learnt, ...secretsOfEnvironment()].flatMap((secret) => [secret, secret.trim()]);
   return [...new Set(known)].filter(({ length }) => length >= shortest);
+}
+
+function secretsOfEnvironment(): readonly string[] {
+  const { env } = process;
+  return Object.keys(env).flatMap((name) => {
+    if (proxy.test(name)) return secretsOfProxy(env[name]!);
+    return variable.test(name) ? secretsOfSettings({ [name]: env[name] }) : [];
+  });
 }
 
 /** Plain data with every text in it without known secrets. */

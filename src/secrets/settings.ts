@@ -41,10 +41,23 @@ function secretsOfDocument(text: string): readonly string[] {
 export function secretsOfAddress(address: string): readonly string[] {
   const [, userinfo = ""] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(address) ?? [];
   const [, query = ""] = /\?([^#]*)/.exec(address) ?? [];
-  const values = query
-    .split("&")
-    .flatMap((part) => (namesSecret(part.split("=", 1)[0]!) ? [part.slice(part.indexOf("=") + 1)] : []));
-  return [...values, ...(userinfo === "" ? [] : [userinfo, ...userinfo.split(":").slice(1)])].map(decoded);
+  const values = query.split("&").flatMap((part) => {
+    const [, name = "", value = ""] = /^([^=]*)=(.*)$/s.exec(part) ?? [];
+    return namesSecret(name) ? [decoded(value)] : [];
+  });
+  return [...values, ...secretsOfUser(userinfo)];
+}
+
+/** However a proxy is written: also without a scheme, and with characters that belong in no address. */
+export function secretsOfProxy(proxy: string): readonly string[] {
+  const address = proxy.replace(/^\s*([a-z][a-z0-9+.-]*:\/\/)?/i, "");
+  return secretsOfUser(address.slice(0, Math.max(0, address.lastIndexOf("@"))));
+}
+
+function secretsOfUser(userinfo: string): readonly string[] {
+  if (userinfo === "") return [];
+  const colon = userinfo.indexOf(":");
+  return (colon === -1 ? [userinfo] : [userinfo, userinfo.slice(colon + 1)]).map(decoded);
 }
 
 function decoded(text: string): string {

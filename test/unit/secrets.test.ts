@@ -114,3 +114,16 @@ test("a word that is shorter than a secret is left where it is", () => {
   keepSecret("test", undefined, "", "  ");
   expect(withoutKnownSecrets("test_documents")).toBe("test_documents");
 });
+
+test.each([
+  "http_proxy",
+  "HTTP_PROXY",
+  "https_proxy",
+  "HTTPS_PROXY",
+  "all_proxy",
+  "ALL_PROXY",
+  "npm_config_https_proxy",
+])("the password of the proxy %s is a secret", (name) => {
+  vi.stubEnv(name, " user:pa55:word@proxy.example.com:3128 ");
+  expect(withoutKnownSecrets("pa55:word at proxy.example.com")).toBe("*** at proxy.example.com");
+});

@@ -145,6 +145,7 @@ export async function proxied(): Promise<readonly Scene[]> {
     ["a proxy that wants another password", (await serveProxy(407)).url.replace("//", `//user:${encoded}@`)],
     ["a proxy that repeats its password", (await serve(text(500, everything))).url.replace("//", `//user:${encoded}@`)],
     ["a proxy that is no address", `http://user:${encoded}@127.0.0.1:99999`],
+    ["a proxy without a scheme that is no address", `user:${key}@127.0.0.1:99999`],
   ] as const;
   return proxies.map(([title, proxy], index) => ({
     ...scene(title, at(index % 2 === 0 ? nowhere : "https://127.0.0.1:9", plainKey), {

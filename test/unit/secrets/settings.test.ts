@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { namesSecret, secretsOfAddress, secretsOfSettings } from "../../../src/secrets/settings.ts";
+import { namesSecret, secretsOfAddress, secretsOfProxy, secretsOfSettings } from "../../../src/secrets/settings.ts";
 
 test.each([
   ["aws_secret_access_key", true],
@@ -34,6 +34,8 @@ test.each<readonly [string, readonly string[]]>([
   ["s3://bucket/path", []],
   ["s3://AKIA:s%2Fcret@bucket/path", ["AKIA:s/cret", "s/cret"]],
   ["az://c/x?sv=1&sig=a%2Bb", ["a+b"]],
+  ["https://x/?token&key", []],
+  ["s3://user:a:b@bucket", ["user:a:b", "a:b"]],
   ["folder/with@sign", []],
 ])("of the address %s the secrets are %j", (address, secrets) => expect(secretsOfAddress(address)).toEqual(secrets));
 
@@ -47,3 +49,12 @@ test.each<readonly [string, Readonly<Record<string, string>>, readonly string[]]
   expect(secretsOfSettings(settings)).toEqual(expect.arrayContaining([...secrets]));
   expect(new Set(secretsOfSettings(settings)).size).toBe(secrets.length);
 });
+
+test.each<readonly [string, readonly string[]]>([
+  ["proxy.example.com:3128", []],
+  ["http://user:s%40cret@proxy.example.com", ["user:s@cret", "s@cret"]],
+  ["user:s3cret@proxy.example.com:3128", ["user:s3cret", "s3cret"]],
+  [" socks5h://user:s3cret@proxy.example.com ", ["user:s3cret", "s3cret"]],
+  ["http://user:a:b/c d#e@proxy.example.com", ["user:a:b/c d#e", "a:b/c d#e"]],
+  ["http://t0ken@proxy.example.com", ["t0ken"]],
+])("of the proxy %s the secrets are %j", (proxy, secrets) => expect(secretsOfProxy(proxy)).toEqual(secrets));
