@@ -25,6 +25,14 @@ export function withoutKnownSecrets(text: string): string {
   return withoutSecrets(text, knownSecrets());
 }
 
+/** Bytes without anything that is known to be secret; the others stay as they are, whatever they mean. */
+export function bytesWithoutKnownSecrets(bytes: ArrayBufferView): Buffer {
+  // As Latin-1 every byte is a character, and a secret beyond ASCII is as long as its bytes.
+  const secrets = new Set(knownSecrets().flatMap((secret) => [secret, Buffer.from(secret).toString("latin1")]));
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  return Buffer.from(withoutSecrets(text, [...secrets]), "latin1");
+}
+
 function knownSecrets(): readonly string[] {
   const known = [...learnt, ...secretsOfEnvironment()].flatMap((secret) => [secret, secret.trim()]);
   return [...new Set(known)].filter(({ length }) => length >= shortest);

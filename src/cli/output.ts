@@ -1,6 +1,6 @@
 /** Where things are printed: results on stdout, progress and errors on stderr. */
 import { styleText } from "node:util";
-import { cleaned, withoutKnownSecrets } from "../secrets.ts";
+import { bytesWithoutKnownSecrets, cleaned, withoutKnownSecrets } from "../secrets.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -30,12 +30,16 @@ export interface OutputOptions {
 
 /** Whatever is written from here on holds no secret: also what a migration or a configuration prints for itself. */
 export function keepSecretsOut(stream: NodeJS.WriteStream): void {
-  const write = stream.write.bind(stream) as (chunk: string | Uint8Array, ...rest: unknown[]) => boolean;
-  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) =>
-    // As Latin-1 bytes stay as they are, whatever they mean.
-    typeof chunk === "string"
-      ? write(withoutKnownSecrets(chunk), ...rest)
-      : write(Buffer.from(withoutKnownSecrets(Buffer.from(chunk).toString("latin1")), "latin1"), ...rest);
+  for (const name of ["write", "end"] as const) {
+    const original = stream[name].bind(stream) as (...args: readonly unknown[]) => never;
+    stream[name] = (chunk?: unknown, ...rest: readonly unknown[]) => original(withoutKnown(chunk), ...rest);
+  }
+}
+
+/** What is no chunk is left to the stream: a callback, nothing at all, or a mistake. */
+function withoutKnown(chunk: unknown): unknown {
+  if (typeof chunk === "string") return withoutKnownSecrets(chunk);
+  return ArrayBuffer.isView(chunk) ? bytesWithoutKnownSecrets(chunk) : chunk;
 }
 
 export function createOutput({ json, quiet, verbose, color }: OutputOptions): Output {
