@@ -8,7 +8,7 @@ import { withoutSecrets } from "./secrets/forms.ts";
 import { secretsOfProxy, secretsOfSettings } from "./secrets/settings.ts";
 
 /** A shorter one is no secret, and to hide it would take words out of names. */
-const shortest = 8;
+export const shortestSecret = 8;
 const learnt = new Set<string>();
 
 /** Variables that the tool, the engine and its object stores read; those stores know no case. */
@@ -35,7 +35,7 @@ export function bytesWithoutKnownSecrets(bytes: ArrayBufferView): Buffer {
 
 function knownSecrets(): readonly string[] {
   const known = [...learnt, ...secretsOfEnvironment()].flatMap((secret) => [secret, secret.trim()]);
-  return [...new Set(known)].filter(({ length }) => length >= shortest);
+  return [...new Set(known)].filter(({ length }) => length >= shortestSecret);
 }
 
 function secretsOfEnvironment(): readonly string[] {

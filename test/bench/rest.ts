@@ -21,7 +21,7 @@ const rounds = Number(values.rounds);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = join(root, "dist/bin.js");
 const work = mkdtempSync(join(tmpdir(), "lance-migrate-bench-"));
-const apiKey = "bench";
+const apiKey = "a-key-for-bench";
 const services: (() => void)[] = [];
 
 try {

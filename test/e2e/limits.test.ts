@@ -230,5 +230,5 @@ test("--lease is what the ledger says about the run", async () => {
 test("a service ends when its time is over", async () => {
   const where = project(files);
   const args = ["serve", "--data", "t", "--port", "0", "--timeout", "1"];
-  expect(await where.migrate(args, { MIGRATE_API_KEY: "a-key" })).toMatchObject({ code: 0 });
+  expect(await where.migrate(args, { MIGRATE_API_KEY: "a-key-of-limits" })).toMatchObject({ code: 0 });
 });

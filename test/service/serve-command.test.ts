@@ -64,11 +64,16 @@ test.each<{ what: string; args: string[]; environment?: Record<string, string>; 
     error: /the key .*header/,
   },
   { what: "a key with a space before it", args: ["--data", ".", "--api-key", ` ${key}`], error: /the key .*header/ },
+  {
+    what: "a key of seven characters",
+    args: ["--data", ".", "--api-key", "s3cret7"],
+    error: /^the key has fewer than 8/,
+  },
   { what: "a key beyond ASCII", args: ["--data", ".", "--api-key", "schlüssel"], error: /the key .*header/ },
   { what: "an object store", args: ["--data", "s3://bucket/tables"], error: /--data .*object store/ },
   { what: "a folder that is a file", args: ["--data", import.meta.filename], error: /is a file/ },
 ])("with $what it does not start", async ({ args, environment, error }) => {
   const { code, errors } = await serve(args, environment).end();
   expect([code, errors]).toEqual([2, expect.stringMatching(error)]);
-  expect(errors).not.toContain(key);
+  for (const secret of [key, "s3cret7"]) expect(errors).not.toContain(secret);
 });

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
-import { keepSecret } from "../../secrets.ts";
+import { keepSecret, shortestSecret } from "../../secrets.ts";
 import { headerValue } from "../../wire/http-text.ts";
 import { parseFlags, secondsFlag, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
@@ -55,6 +55,11 @@ export const serveCommand: Command = {
     if (apiKey === "")
       throw new MigrateError("ERR_USAGE", {
         problem: "migrate serve needs a key that its clients have to send; set MIGRATE_API_KEY, or pass --api-key",
+      });
+    // Nothing limits the number of requests, so whoever tries them all would come in.
+    if (apiKey.length < shortestSecret)
+      throw new MigrateError("ERR_USAGE", {
+        problem: `the key has fewer than ${shortestSecret} characters and could be guessed; choose a longer one, such as openssl rand -hex 24 prints`,
       });
     // No client could send another one.
     if (![apiKey, database ?? "-"].every((text) => headerValue.test(text)))
