@@ -67,6 +67,12 @@ const catalogue = {
   ERR_TEMPLATE_INVALID: usage((d: { file: string; problem: string }) => `the template ${d.file} ${d.problem}`),
   ERR_FILE_EXISTS: usage((d: { file: string }) => `${d.file} exists already; choose another name`),
 
+  ERR_UNCAUGHT: failed(
+    (d: { problem: string }) =>
+      `something failed that nothing waits for: ${d.problem}; ` +
+      `where a migration or the configuration started it, await it there (--verbose shows where)`,
+  ),
+
   // migration files
   ERR_FILE_NAME: refused(
     (d: { file: string }) =>

@@ -9,6 +9,7 @@ import { commands } from "./commands/index.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { interruptible } from "./interruptible.ts";
 import { createOutput, keepSecretsOut, type Output } from "./output.ts";
+import { uncaught } from "./uncaught.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
   silenceNodeWarnings();
@@ -16,11 +17,13 @@ export async function main(args: readonly string[]): Promise<void> {
   keepSecret(...typedKeys(args));
   for (const stream of [process.stdout, process.stderr]) keepSecretsOut(stream);
   let output = createOutput({ json: args.includes("--json"), quiet: false, verbose: false, color: false });
-  // What a migration's timer throws, Node itself would print past our output.
-  process.on("uncaughtException", (error) => {
+  // What a migration's timer throws, Node itself would print past our output, and of a promise it would not say why.
+  const end = (thrown: unknown) => {
+    const error = uncaught(thrown);
     report(error, output);
     process.exit(exitCodeOf(error));
-  });
+  };
+  process.on("uncaughtException", end).on("unhandledRejection", end);
   try {
     process.exitCode = await runCommand(args, (chosen) => (output = chosen));
   } catch (error) {
@@ -124,7 +127,8 @@ function report(error: unknown, output: Output): void {
   const message = ours ? error.message : firstLine(error);
   output.data({ event: "error", code: ours ? error.code : "ERR_INTERNAL", message });
   output.problem(ours ? message : `internal error: ${message}; run with --verbose for where, and report it`);
-  if (output.verbose && error instanceof Error) output.problem(error.stack ?? "");
+  if (!output.verbose || !(error instanceof Error)) return;
+  for (const at of [error, error.cause]) if (at instanceof Error) output.problem(at.stack ?? "");
 }
 
 /** A reader that goes away (migrate up | head -1) must not stop a run between two actions. */

@@ -366,6 +366,19 @@ const modules: readonly BadInput[] = [
     code: 4,
     says: "m.addColunm is not a function",
   },
+  ...(
+    [
+      ["a timer that throws", `setTimeout(() => { throw new Error("no luck") });`, "no luck"],
+      ["a promise that fails", `void Promise.reject(new Error("no luck"));`, "no luck"],
+      ["a promise that fails with an object", `void Promise.reject({ status: 7, more: {} });`, `{"status":7}`],
+      ["a promise that fails without a word", `void Promise.reject();`, "what was thrown says nothing"],
+    ] as const
+  ).map(([title, source, says]): BadInput => ({
+    title: `${title} and that nothing waits for`,
+    files: text(`${source}\nawait new Promise((done) => setTimeout(done, 1000));\nexport const up = [];`),
+    code: 1,
+    says: `something failed that nothing waits for: ${says}; where a migration or the configuration started it, await it there`,
+  })),
   {
     title: "an await without end",
     files: text("await new Promise(() => {});\nexport const up = [];"),

@@ -358,6 +358,17 @@ describe("common flags", () => {
     expect(stderr).toMatch(/^ {4}at /m);
   });
 
+  test("--verbose adds where something was thrown that nothing waits for", async () => {
+    const project = aProject();
+    project.write(
+      "migrations/0001_bad.ts",
+      `setTimeout(() => {\n  throw new Error("late");\n});\nawait new Promise(() => {});\n`,
+    );
+    const { code, stderr } = await project.migrate(["lint", "--verbose"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Error: late\n {4}at .*0001_bad\.ts\S*:2:/m);
+  });
+
   test("a mistyped command with a value before it is still recognised", async () => {
     const project = aProject();
     project.write("deploy.ts", config);

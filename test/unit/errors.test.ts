@@ -72,6 +72,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_REQUEST: { status: 400, code: 13, problem },
   ERR_ARROW_INVALID: { problem: "ends in the middle of a message" },
   ERR_TIMEOUT: { seconds: 5, done: "no table was changed" },
+  ERR_UNCAUGHT: { problem: "out of reach" },
   ERR_INTERRUPTED: { done: "nothing was changed" },
 };
 

@@ -228,6 +228,12 @@ export const crashes: readonly Scene[] = [
   ),
   printed(
     code(
+      "a migration whose promise fails with an object that holds it",
+      third(`void Promise.reject({ key: ${shownKey}, [${shownKey}]: 7, bytes: Buffer.from(${shownKey}) }); ${pause}`),
+    ),
+  ),
+  printed(
+    code(
       "a migration that prints it",
       third(`console.log(${shownKey}); process.stdout.write(Buffer.from(${shownKey}));`),
     ),
