@@ -111,7 +111,8 @@ export async function open(
       records: (shape) =>
         lanceRecords({ connect: () => reaching(records.get), makeFolder, reading: withinTime, place }, shape),
     },
-    discard: (table) => reaching(async () => await (await tables.get())?.dropTable(table)),
+    // Given up half-way, part of the table would stay.
+    discard: async (table) => await (await reaching(tables.get))?.dropTable(table),
     async close() {
       await tables.close();
       await records.close();
