@@ -160,9 +160,9 @@ const catalogue = {
 
   // repair
   ERR_REPAIR_NO_PLACE: refused(
-    (d: { nearest: string; differences: readonly string[]; problem?: string | undefined }) =>
+    (d: { nearest: string; differences: readonly string[]; hint: string; problem?: string | undefined }) =>
       `at no place in the history of the migration files were all tables as they are; nearest is ${d.nearest}, and there ` +
-      `${d.differences.join("; ")}; put that right, then run migrate repair again` +
+      `${d.differences.join("; ")}; ${d.hint}, then run migrate repair again` +
       (d.problem === undefined ? "" : `; history ends early: ${d.problem}`),
   ),
   ERR_REPAIR_AMBIGUOUS: refused(

@@ -11,6 +11,20 @@ export interface TableDifference {
   readonly differences: readonly string[];
 }
 
+/** Those of tables that should be there and are not. */
+export function goneOf(found: readonly TableDifference[], sights: Sights): readonly TableDifference[] {
+  return found.filter(({ table }) => sights.get(table) === undefined);
+}
+
+/** What people can do about differences that no record can mend. */
+export function putRight(found: readonly TableDifference[], sights: Sights): string {
+  const gone = goneOf(found, sights);
+  if (gone.length === 0) return "put that right by hand";
+  const names = gone.map(({ table }) => table).join(" and ");
+  const back = `bring ${gone.length === 1 ? "table" : "tables"} ${names} back from a backup`;
+  return gone.length === found.length ? back : `${back} and put the rest right by hand`;
+}
+
 /**
  * The tables to look at: those that the ledger says are there, those of what is in doubt, and those that a migration would
  * make later.

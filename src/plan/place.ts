@@ -84,13 +84,14 @@ export function fittingPlaces(row: HistoryRow, sights: Sights): readonly Place[]
   return fits;
 }
 
-/** The place with the fewest differences; of several the last. A table that is there or not counts by its columns. */
+/** The place with the fewest differences; of several the last. A table that should not be there counts by its columns. */
 export function nearestPlace(row: HistoryRow, sights: Sights): Nearest {
   const compare = (table: string, should: Table | undefined) => {
     const found = sights.get(table);
     const words = differences(should, found);
-    const whole = should === undefined ? found : found === undefined ? should : undefined;
-    return { table, differences: words, size: whole === undefined ? words.length : whole.columns.length + 1 };
+    // What is gone can be brought back; what is there too early would have to be dropped with its rows.
+    const size = should === undefined && found !== undefined ? found.columns.length + 1 : words.length;
+    return { table, differences: words, size };
   };
   const compared = new Map(tablesOf(row).map((table) => [table, compare(table, undefined)]));
   const sizeOf = () => [...compared.values()].reduce((sum, { size }) => sum + size, 0);

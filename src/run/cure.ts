@@ -7,7 +7,7 @@ import type { Journal } from "../ledger/journal.ts";
 import type { LedgerEntry, LedgerRecord } from "../ledger/record.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
-import type { TableDifference } from "../plan/compare.ts";
+import { goneOf, putRight, type TableDifference } from "../plan/compare.ts";
 import { chosenPlace, fittingPlaces, historyRow, nearestPlace, type Place } from "../plan/place.ts";
 import { entriesFromLedger, entriesFromTables } from "../plan/rebuild.ts";
 import type { Restored } from "../plan/restore.ts";
@@ -51,7 +51,7 @@ export function cureFor(symptoms: Symptoms, patient: Patient): Cure {
   return patient.target.capabilities.describes ? fromTables(symptoms, patient) : fromLedger(symptoms, patient);
 }
 
-function fromTables({ state, sights }: Symptoms, patient: Patient): Cure {
+function fromTables({ state, sights, differences }: Symptoms, patient: Patient): Cure {
   const row = historyRow(patient.migrations, state, patient.target.capabilities);
   const fits = fittingPlaces(row, sights);
   const refused = (error: MigrateError): Cure => ({ kind: "refused", error });
@@ -62,15 +62,20 @@ function fromTables({ state, sights }: Symptoms, patient: Patient): Cure {
     const words = `the tables are as they were ${place.words}: the ledger ${patient.ledger} is to say so`;
     return { kind: "rebuild", words, entries: entriesFromTables(row, place, state), next };
   };
-  const nearest = nearestPlace(row, sights);
-  if (fits.length === 0)
+  if (fits.length === 0) {
+    const { place, differences: fewest } = nearestPlace(row, sights);
+    // Whoever lost a table wants it back, however little differs elsewhere.
+    const [nearest, found] =
+      goneOf(differences, sights).length > 0 ? ["what the ledger says", differences] : [place.words, fewest];
     return refused(
       new MigrateError("ERR_REPAIR_NO_PLACE", {
-        nearest: nearest.place.words,
-        differences: nearest.differences.map(inShort),
+        nearest,
+        differences: found.map(inShort),
+        hint: putRight(found, sights),
         problem: row.problem?.message,
       }),
     );
+  }
   const { choice } = patient;
   if (choice !== undefined) {
     const chosen = chosenPlace(row, choice);
@@ -93,19 +98,12 @@ function inShort({ table, differences }: TableDifference): string {
 }
 
 /** Where tables can't be described: the records that are left are all that anybody knows. */
-function fromLedger({ state, lost, said, differences, impossible }: Symptoms, { target, ledger, run }: Patient): Cure {
+function fromLedger(symptoms: Symptoms, { target, ledger, run }: Patient): Cure {
+  const { state } = symptoms;
   const doubtful = [...inDoubt(state, run)];
-  const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";
   const problem =
-    !said || differences.length > 0
-      ? wayOut
-      : impossible !== undefined
-        ? `what is left of it can't be (${impossible.message}); ${wayOut}`
-        : lost.length === 0 && !agreesWithNewest(state)
-          ? `its newest record says that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`
-          : doubtful.length > 1
-            ? "several migrations are in doubt; run migrate up first"
-            : undefined;
+    blindProblem(symptoms) ??
+    (doubtful.length > 1 ? "several migrations are in doubt; run migrate up first" : undefined);
   if (problem !== undefined)
     return { kind: "refused", error: new MigrateError("ERR_REPAIR_BLIND", { target: target.name, problem }) };
   return {
@@ -116,4 +114,16 @@ function fromLedger({ state, lost, said, differences, impossible }: Symptoms, { 
     entries: entriesFromLedger(state),
     next: doubtful[0],
   };
+}
+
+/** Why the records that are left can't be believed. */
+function blindProblem({ state, lost, said, sights, differences, impossible }: Symptoms): string | undefined {
+  const gone = goneOf(differences, sights);
+  if (gone.length > 0 && gone.length === differences.length)
+    return `${gone.map(inShort).join("; ")}; ${putRight(gone, sights)}`;
+  const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";
+  if (!said || differences.length > 0) return wayOut;
+  if (impossible !== undefined) return `what is left of it can't be (${impossible.message}); ${wayOut}`;
+  if (lost.length > 0 || agreesWithNewest(state)) return undefined;
+  return `its newest record says that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`;
 }

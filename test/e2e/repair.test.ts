@@ -149,6 +149,36 @@ test.each(described)("tables that were nowhere in history are refused, with the 
   expect(await versionsOf(project.data)).toEqual(before);
 });
 
+test.each(described)("a table that is gone is to be brought back, and no other dropped (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  await (await lancedb.connect(project.data)).dropTable("people");
+  const known = await project.run("repair", "--yes");
+  expect(known).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "nearest is what the ledger says, and there table people: it does not exist; bring table people back from a backup, then",
+    ),
+  });
+  await dropLedger(project);
+  const lost = await project.run("repair", "--yes");
+  expect(lost).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "nearest is after 0004_wider, and there table people: it does not exist; bring table people back",
+    ),
+  });
+});
+
+test("a table that is gone where none can be described is to be brought back", async () => {
+  const project = await aKeptProject("service");
+  await changeRecord(project, "service", "1.2");
+  await (await lancedb.connect(project.data)).dropTable("people");
+  expect(await project.run("repair")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("table people: it does not exist; bring table people back from a backup"),
+  });
+});
+
 test.each(described)("where several places fit nothing is done until one is chosen (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   project.migration("0005_back.ts", `m.retypeColumn("people", "id", m.int32())`);

@@ -71,6 +71,19 @@ test("where no place fits, the one with the fewest differences is nearest", () =
   });
 });
 
+test("a place where a table is gone is nearer than one where another would have to be dropped", () => {
+  const columns = ["a", "b", "c", "d"].map((name) => ({ name, type: { kind: "int32" }, nullable: true }));
+  const two = historyRow(
+    [aMigration(1, { kind: "createTable", table: "w", columns }), aMigration(2, create("t"))],
+    empty,
+    describing,
+  );
+  expect(nearestPlace(two, new Map([...after(2, two), ["w", undefined]]))).toEqual({
+    place: expect.objectContaining({ done: 2 }),
+    differences: [{ table: "w", differences: ["it does not exist"] }],
+  });
+});
+
 test("a row of actions that goes there and back has every place at which the tables are the same", () => {
   const back = [...migrations, aMigration(4, retype("u", "int32")), aMigration(5, retype("u", "int64"))];
   const long = historyRow(back, empty, describing);
