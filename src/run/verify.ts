@@ -1,13 +1,16 @@
 /** Whether all is as the ledger says, and whether the ledger itself is as it was written. Changes nothing. */
-import { foldLedger } from "../ledger/fold.ts";
+import { foldLedger, type LedgerState } from "../ledger/fold.ts";
 import type { Finding } from "../ledger/audit.ts";
 import { sameRecord } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
+import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
-import type { TableDifference } from "../plan/compare.ts";
+import { goneOf, putRight, type TableDifference } from "../plan/compare.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
+import { fittingPlaces, historyRow } from "../plan/place.ts";
+import type { Target } from "../targets/target.ts";
 import { audited } from "./audited.ts";
-import { compare } from "./compare.ts";
+import { compare, type Compared } from "./compare.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { throwIfInterrupted } from "./waiting.ts";
 import { thisRunner } from "./runner.ts";
@@ -18,6 +21,8 @@ export interface TablesVerdict {
   /** Whether the columns were compared, or only whether there are such tables. */
   readonly columns: boolean;
   readonly differences: readonly TableDifference[];
+  /** What helps against them. */
+  readonly hint: string | undefined;
 }
 
 /** Compares every table that an applied migration has made or changed with what it should be. */
@@ -35,8 +40,22 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
     // A run writes to the ledger before it changes a table: what differs may be what it did.
     if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
     const tables = [...sights.values()].filter((table) => table !== undefined).length;
-    return { tables, columns: target.capabilities.describes, differences };
+    const hint = differences.length === 0 ? undefined : hintFor({ sights, differences }, migrations, state, target);
+    return { tables, columns: target.capabilities.describes, differences, hint };
   }
+}
+
+/** A repair helps where the tables are as they were at another place, or a ledger is gone. */
+function hintFor(
+  { sights, differences }: Compared,
+  migrations: readonly Migration[],
+  state: LedgerState,
+  { capabilities }: Target,
+): string {
+  const helps = capabilities.describes
+    ? fittingPlaces(historyRow(migrations, state, capabilities), sights).length > 0
+    : goneOf(differences, sights).length < differences.length;
+  return helps ? "see migrate repair" : putRight(differences, sights);
 }
 
 export interface LedgerVerdict {

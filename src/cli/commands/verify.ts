@@ -18,15 +18,15 @@ export const verifyCommand: Command = {
 
 async function verifyTheTables(context: Context): Promise<number> {
   const { output } = context;
-  const [{ tables, columns, differences }, target] = await withSession(context, {}, async ({ options }) => [
+  const [{ tables, columns, differences, hint }, target] = await withSession(context, {}, async ({ options }) => [
     await verifyTables(options),
     options.target.name,
   ]);
-  output.data({ target, tables, columns, differences });
+  output.data({ target, tables, columns, differences, hint });
   for (const { table, differences: words } of differences) for (const word of words) output.result(`${table}: ${word}`);
   if (!columns) output.result(`${target} can't describe its tables: only whether they are there was compared`);
   if (differences.length === 0) output.result(`${count(tables, "table")} of ${target} as the ledger says`);
-  else output.result(`${count(differences.length, "table")} of ${target} not as the ledger says; see migrate repair`);
+  else output.result(`${count(differences.length, "table")} of ${target} not as the ledger says; ${hint}`);
   return differences.length === 0 ? done : amiss;
 }
 
