@@ -32,13 +32,20 @@ async function verifyTheTables(context: Context): Promise<number> {
 
 async function verifyTheLedger(context: Context): Promise<number> {
   const { output } = context;
-  const [{ records, findings }, target] = await withSession(context, {}, async ({ options }) => [
+  const [{ records, findings }, target, ledger] = await withSession(context, {}, async ({ options }) => [
     await verifyLedger(options),
     options.target.name,
+    options.ledger,
   ]);
   output.data({ target, records, findings });
   for (const { sentence, known } of findings)
     output.result(known ? `${sentence} (known: the ledger was rebuilt since)` : sentence);
+  if (records === 0) {
+    output.result(
+      `${target} has no ledger ${ledger}, or an empty one: nothing was applied yet, or it was lost; migrate repair tells which`,
+    );
+    return done;
+  }
   const unknown = findings.filter(({ known }) => !known).length;
   const what = count(records, "record");
   output.result(
