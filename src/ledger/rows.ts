@@ -47,8 +47,10 @@ export function rowsJournal(name: string, table: RecordTable, fences: boolean): 
       try {
         return await work();
       } catch (cause) {
-        if (isMigrateError(cause)) throw cause;
-        throw new MigrateError(code, { ledger: name, problem: problemOf(cause) }, { cause });
+        const column = wrongColumn(cause);
+        if (isMigrateError(cause) && column === undefined) throw cause;
+        const problem = column === undefined ? firstLine(cause) : foreign(column);
+        throw new MigrateError(code, { ledger: name, problem }, { cause });
       }
     };
   const reading = guarded("ERR_LEDGER_UNREADABLE");
@@ -83,11 +85,19 @@ export function rowsJournal(name: string, table: RecordTable, fences: boolean): 
   };
 }
 
-function problemOf(cause: unknown): string {
+/** The column that an error is about: one that is missing, whoever says so, or that holds something else. */
+function wrongColumn(cause: unknown): string | undefined {
+  if (cause instanceof z.ZodError) return String(cause.issues[0]?.path[0]);
   const missing = /column (\w+) not found|no field named (\w+)/i.exec(firstLine(cause));
-  if (!(cause instanceof z.ZodError) && missing === null) return firstLine(cause);
-  const column = cause instanceof z.ZodError ? cause.issues[0]?.path[0] : (missing?.[1] ?? missing?.[2]);
-  return `column ${String(column)} is not as this version of lance-migrate writes it; is it another table of that name?`;
+  return missing?.[1] ?? missing?.[2];
+}
+
+/** Another table of that name, or a ledger that something else has damaged: only people can tell. */
+function foreign(column: string): string {
+  return (
+    `column ${column} is not as this version of lance-migrate writes it; if it is another table, give the ledger another name ` +
+    'with "ledger" in the configuration; if it is the ledger, move it away (rename or drop its table), then run migrate repair'
+  );
 }
 
 /** A record as the columns above. */

@@ -701,7 +701,7 @@ const tables: readonly BadInput[] = [
       db.close();
     },
     code: 4,
-    says: "is it another table of that name?",
+    says: "if it is another table, give the ledger another name",
   },
   {
     title: "a table that is there already",

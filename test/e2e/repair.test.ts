@@ -136,6 +136,22 @@ test("a ledger of markers that is lost can't be rebuilt, and that is said", asyn
   expect(await versionsOf(project.data)).toEqual(before);
 });
 
+test.each(described)("a ledger that can't be read says how to be rid of it, and that helps (%s)", async (kept) => {
+  const project = await aKeptProject(kept, 3);
+  const db = await lancedb.connect(project.data);
+  await (await db.openTable("_migrations")).dropColumns(["checksum"]);
+  for (const args of [["up"], ["repair"], ["verify", "--ledger"]])
+    expect(await project.run(...args)).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(
+        /column checksum is not as .* move it away \(rename or drop its table\), then run migrate repair\n$/,
+      ),
+    });
+  await dropLedger(project);
+  expect(await project.run("repair", "--yes")).toMatchObject({ code: 0 });
+  await goesOn(project, "applied 0004_wider");
+});
+
 test.each(described)("tables that were nowhere in history are refused, with the nearest place (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const people = await (await lancedb.connect(project.data)).openTable("people");
