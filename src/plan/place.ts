@@ -31,7 +31,7 @@ export interface Place {
   readonly done: number;
   /** In words: after which migration, or in the middle of which. */
   readonly words: string;
-  /** How people choose it: `3`, or `3.2` for two actions of the third migration. */
+  /** How people choose it: `3`, `3.2` for two actions of the third migration, or `start`. */
   readonly choice: string;
 }
 
@@ -110,19 +110,22 @@ export function nearestPlace(row: HistoryRow, sights: Sights): Nearest {
   return nearest;
 }
 
+/** Before the first migration: numbers are taken, 0 too. */
+const atStart = "start";
+
 /** The place of that choice; undefined when there is none. */
 export function chosenPlace(row: HistoryRow, choice: string): Place | undefined {
+  if (choice === atStart) return placeAt(row, 0);
   const [version, number] = choice.split(".").map(Number);
   const index = row.actions.findIndex(
     (one) => one.migration.version === version && one.number === (number ?? one.total),
   );
-  if (index === -1) return version === 0 && number === undefined ? placeAt(row, 0) : undefined;
-  return placeAt(row, index + 1);
+  return index === -1 ? undefined : placeAt(row, index + 1);
 }
 
 function placeAt({ actions }: HistoryRow, done: number): Place {
   const last = actions[done - 1];
-  if (last === undefined) return { done, words: "before the first migration", choice: "0" };
+  if (last === undefined) return { done, words: "before the first migration", choice: atStart };
   const { migration, number, total } = last;
   return number === total
     ? { done, words: `after ${formatMigration(migration)}`, choice: formatVersion(migration.version) }

@@ -17,7 +17,7 @@ import { underLease } from "./under-lease.ts";
 export interface RepairChoice {
   /** Does what is to be done, instead of saying it only. */
   readonly yes?: boolean | undefined;
-  /** The place in history where the tables are, should several fit: `3`, or `3.2` for two actions of migration 3. */
+  /** The place in history where the tables are, should several fit: `3`, `3.2` for two actions of migration 3, or `start` for before the first. */
   readonly to?: string | undefined;
 }
 
@@ -75,7 +75,7 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
 
 function checkChoice(to: string, files: readonly { readonly version: number; readonly name: string }[]): string {
   const version = Number(to.split(".")[0]);
-  if (Number(to) === 0 || files.some((file) => file.version === version)) return to;
+  if (Number.isNaN(version) || files.some((file) => file.version === version)) return to;
   const known = files.map(formatMigration).join(", ") || "there are none yet";
   throw new MigrateError("ERR_VERSION_UNKNOWN", { version: formatVersion(version), known });
 }

@@ -219,6 +219,22 @@ test.each(described)("where several places fit nothing is done until one is chos
   await goesOn(project, "2 migrations applied");
 });
 
+test("before the first migration is a place of its own, beside a migration with the number 0", async () => {
+  const project = await aKeptProject("lance", 0);
+  project.migration("0000_zero.ts", `m.createTable("zero", { id: m.int32() })`);
+  await project.run("up");
+  const db = await lancedb.connect(project.data);
+  for (const name of ["zero", "people", "places"]) await db.dropTable(name);
+  expect(await project.run("repair", "--to", "0")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "--to 0: the tables are not as they were there; they are as they were before the first",
+    ),
+  });
+  expect(await project.run("repair", "--yes", "--to", "start")).toMatchObject({ code: 0 });
+  await goesOn(project, "5 migrations applied");
+});
+
 test("with --json what is seen, and what is to be done about it, is one document", async () => {
   const project = await aKeptProject("lance");
   await dropLedger(project);

@@ -45,7 +45,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_DRIFT: { table: "documents", differences, hint: "put it back" },
   ERR_VERSION_UNKNOWN: { version: "0009", known: "from 0001_a to 0003_b" },
   ERR_REPAIR_NO_PLACE: { nearest: "after 0003_widen_ids", differences, hint: "put that right by hand", problem },
-  ERR_REPAIR_AMBIGUOUS: { places: ["before the first migration", "after 0003_widen_ids"], choices: ["0", "0003"] },
+  ERR_REPAIR_AMBIGUOUS: { places: ["before the first migration", "after 0003_widen_ids"], choices: ["start", "0003"] },
   ERR_REPAIR_PLACE: { choice: "0002", places: ["after 0003_widen_ids"] },
   ERR_REPAIR_BLIND: { target: "local", problem },
   ERR_LEDGER_CHANGED: { problem },

@@ -11,8 +11,8 @@ const repairFlags = z.looseObject({
   to: z
     .string("--to is given twice or without a value")
     .regex(
-      /^\d+(\.[1-9]\d*)?$/,
-      "--to has to be the number of a migration, such as 0003, or 0003.2 for two of its actions",
+      /^(start|\d+(\.[1-9]\d*)?)$/,
+      "--to has to be the number of a migration, such as 0003, or 0003.2 for two of its actions, or start for before the first",
     )
     .optional(),
 });

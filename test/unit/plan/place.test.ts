@@ -42,7 +42,7 @@ function after(done: number, of = row): Sights {
 }
 
 test.each([
-  { done: 0, words: "before the first migration", choice: "0" },
+  { done: 0, words: "before the first migration", choice: "start" },
   { done: 1, words: "after 0001_m1", choice: "0001" },
   { done: 2, words: "after 1 of 2 actions of 0002_m2", choice: "0002.1" },
   { done: 3, words: "after 0002_m2", choice: "0002" },
@@ -53,7 +53,7 @@ test.each([
   expect(chosenPlace(row, choice)).toEqual(place);
 });
 
-test.each(["4", "0002.3", "0002.0", "9.1"])("there is no place %s", (choice) => {
+test.each(["0", "4", "0002.3", "0002.0", "9.1"])("there is no place %s", (choice) => {
   expect(chosenPlace(row, choice)).toBeUndefined();
 });
 

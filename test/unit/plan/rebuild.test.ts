@@ -40,7 +40,7 @@ const summary = ({ migrations: all }: LedgerState) =>
   [...all.values()].map(({ version, status, step, total }) => `${version} ${status} ${step}/${total}`);
 
 test.each([
-  { choice: "0", says: [] },
+  { choice: "start", says: [] },
   { choice: "1", says: ["1 applied 1/1"] },
   { choice: "2.1", says: ["1 applied 1/1", "2 partial 1/3"] },
   { choice: "2", says: ["1 applied 1/1", "2 applied 3/3"] },
