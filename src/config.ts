@@ -39,6 +39,8 @@ export const seconds = (least: number) =>
     .min(least, `has to be at least ${count(least, "second")}`)
     .max(86_400, "has to be at most a day");
 
+export const defaultSeconds = { lease: 30, wait: 600 };
+
 const configShape = {
   migrations: z.string("has to be a folder's path").min(1, "has to be a folder's path").default("migrations"),
   ledger: z
@@ -59,8 +61,8 @@ const configShape = {
     )
     .refine((targets) => Object.keys(targets).length > 0, "has to hold at least one target")
     .default({ local: { kind: "lance", uri: ".lancedb" } }),
-  leaseSeconds: seconds(1).default(30),
-  waitSeconds: seconds(0).default(600),
+  leaseSeconds: seconds(1).default(defaultSeconds.lease),
+  waitSeconds: seconds(0).default(defaultSeconds.wait),
 };
 
 const configSchema = z.strictObject(configShape, "has to be an object");

@@ -1,6 +1,7 @@
 /** What a command is, and the flags that all of them take. */
 import type { Argv } from "yargs";
 import { z } from "zod";
+import { defaultSeconds } from "../config.ts";
 import { count, MigrateError } from "../errors.ts";
 import type { RunEvent } from "../run/events.ts";
 import { openSession, type Session, type SessionOptions } from "../session.ts";
@@ -50,6 +51,20 @@ export function commonFlags(cli: Argv): Argv {
     .default("color", true);
 }
 
+/** The flags of a command that takes the lease. */
+export function leaseFlags(cli: Argv): Argv {
+  const { wait, lease } = defaultSeconds;
+  return cli
+    .option("wait", {
+      type: "string",
+      describe: `seconds to wait for another runner (waitSeconds of the configuration, else ${wait})`,
+    })
+    .option("lease", {
+      type: "string",
+      describe: `seconds of silence after which others may take over from this run (leaseSeconds, else ${lease})`,
+    });
+}
+
 export function withSwitches(cli: Argv, switches: Command["switches"] = {}): Argv {
   return Object.entries(switches).reduce(
     (all, [name, describe]) => all.option(name, { type: "boolean", describe }),
@@ -74,6 +89,11 @@ export const commonSchema = z.looseObject({
   target: once("target").optional(),
   config: once("config").optional(),
   "load-timeout": secondsFlag("load-timeout", 0.1).optional(),
+});
+
+export const leaseSchema = z.looseObject({
+  wait: secondsFlag("wait").optional(),
+  lease: secondsFlag("lease", 1).optional(),
 });
 
 /** The flag that ends a command. */

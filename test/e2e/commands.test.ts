@@ -280,12 +280,12 @@ describe("new", () => {
 });
 
 const commands = {
-  up: ["--to", "--dry-run", "--allow-out-of-order", "--wait"],
+  up: ["--to", "--dry-run", "--allow-out-of-order", "--wait", "else 600)", "--lease", "else 30)"],
   status: ["--check"],
   plan: ["--to", "--allow-out-of-order"],
   history: [],
   verify: ["--ledger"],
-  repair: ["--yes", "--to", "--wait"],
+  repair: ["--yes", "--to", "--wait", "else 600)", "--lease", "else 30)"],
   lint: [],
   simulate: ["--schedules", "--seed"],
   new: [],
@@ -302,12 +302,15 @@ describe("help", () => {
     expect(listed).toEqual(Object.keys(commands));
   });
 
-  test.each(Object.entries(commands))("of %s lists its flags", async (command, flags) => {
-    const { code, stdout, stderr } = await aProject().migrate([command, "--help"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(new RegExp(`^migrate ${command}\\b`));
-    for (const flag of [...common, ...flags]) expect(stdout).toContain(flag);
-  });
+  test.each(Object.entries(commands))(
+    "of %s lists its flags, and what they are when left out",
+    async (command, flags) => {
+      const { code, stdout, stderr } = await aProject().migrate([command, "--help"]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toMatch(new RegExp(`^migrate ${command}\\b`));
+      for (const flag of [...common, ...flags]) expect(stdout).toContain(flag);
+    },
+  );
 
   test.each([["--version"], ["-V"]])("%s is the package's version", async (flag) => {
     expect(await aProject().migrate([flag])).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: "" });

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { aProxy, type Fate } from "../support/proxy.ts";
@@ -218,9 +219,13 @@ test("a run whose time is over stops at a safe point, and the next one goes on",
   expect((await where.migrate(["status", "--check"])).code).toBe(0);
 });
 
-test("--lease is what the ledger says about the run", async () => {
+test.each(["up", "repair --yes"])("--lease is what the ledger says about the run, %s", async (command) => {
   const where = project(files);
-  await where.migrate(["up", "--lease", "7"]);
+  if (command !== "up") {
+    await where.migrate(["up"]);
+    await (await lancedb.connect(join(where.folder, ".lancedb"))).dropTable("_migrations");
+  }
+  expect(await where.migrate([...command.split(" "), "--lease", "7"])).toMatchObject({ code: 0 });
   const { records } = JSON.parse((await where.migrate(["history", "--json"])).stdout) as {
     records: readonly { event: string; lease?: number }[];
   };

@@ -1,13 +1,20 @@
 import { z } from "zod";
 import type { RunEvent } from "../../run/events.ts";
 import { repair } from "../../run/repair.ts";
-import { parseFlags, secondsFlag, switchFlag, tellUnderWay, withSession, type Command } from "../command.ts";
+import {
+  leaseFlags,
+  leaseSchema,
+  parseFlags,
+  switchFlag,
+  tellUnderWay,
+  withSession,
+  type Command,
+} from "../command.ts";
 import { amiss, done, exitCodeOf } from "../exit-code.ts";
 import { renderEvent } from "../render.ts";
 
-const repairFlags = z.looseObject({
+const repairFlags = leaseSchema.extend({
   yes: switchFlag("yes"),
-  wait: secondsFlag("wait").optional(),
   to: z
     .string("--to is given twice or without a value")
     .regex(
@@ -22,20 +29,21 @@ export const repairCommand: Command = {
   describe: "say what is wrong with the ledger, and with --yes make it anew; changes no table",
   switches: { yes: "do what is to be done" },
   flags: (cli) =>
-    cli
-      .option("to", { type: "string", describe: "up to where the tables are migrated, when several places fit" })
-      .option("wait", { type: "string", describe: "seconds to wait for another runner" }),
+    leaseFlags(
+      cli.option("to", { type: "string", describe: "up to where the tables are migrated, when several places fit" }),
+    ),
   async run(context) {
     const { flags, output, underWay } = context;
-    const { yes, to, wait } = parseFlags(repairFlags, flags);
+    const { yes, to, wait, lease } = parseFlags(repairFlags, flags);
     const emit = (event: RunEvent) => {
       tellUnderWay(event, underWay);
       renderEvent(event, output);
     };
-    const [found, target] = await withSession(context, { emit, waitSeconds: wait }, async ({ options }) => [
-      await repair(options, { yes, to }),
-      options.target.name,
-    ]);
+    const [found, target] = await withSession(
+      context,
+      { emit, waitSeconds: wait, leaseSeconds: lease },
+      async ({ options }) => [await repair(options, { yes, to }), options.target.name],
+    );
     const { sees, does, words, done: wasDone, refusal } = found;
     output.data({
       target,

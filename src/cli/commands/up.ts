@@ -1,8 +1,8 @@
-import { z } from "zod";
 import { up } from "../../run/migrator.ts";
 import {
+  leaseFlags,
+  leaseSchema,
   parseFlags,
-  secondsFlag,
   switchFlag,
   tellUnderWay,
   versionFlag,
@@ -16,12 +16,10 @@ import { formatMigration } from "../../migrations/file-name.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { planCommand } from "./plan.ts";
 
-const upFlags = z.looseObject({
+const upFlags = leaseSchema.extend({
   to: versionFlag.optional(),
   "dry-run": switchFlag("dry-run"),
   "allow-out-of-order": switchFlag("allow-out-of-order"),
-  wait: secondsFlag("wait").optional(),
-  lease: secondsFlag("lease", 1).optional(),
 });
 
 export const upCommand: Command = {
@@ -32,14 +30,7 @@ export const upCommand: Command = {
     "dry-run": "show the plan and change nothing",
     "allow-out-of-order": "apply numbers below an applied one too",
   },
-  flags: (cli) =>
-    cli
-      .option("to", { type: "string", describe: "apply up to this number only" })
-      .option("wait", { type: "string", describe: "seconds to wait for another runner" })
-      .option("lease", {
-        type: "string",
-        describe: "seconds of silence after which others may take over from this run",
-      }),
+  flags: (cli) => leaseFlags(cli.option("to", { type: "string", describe: "apply up to this number only" })),
   async run(context) {
     const { flags, output, underWay } = context;
     const { to, wait, lease, "dry-run": dryRun, "allow-out-of-order": allowOutOfOrder } = parseFlags(upFlags, flags);
