@@ -120,7 +120,7 @@ function parseConfig(value: unknown, file: string): z.output<typeof configSchema
 }
 
 /** The first thing that zod found wrong, as one sentence. */
-function problemOf(error: z.ZodError, known: readonly string[]): string {
+export function problemOf(error: z.ZodError, known: readonly string[]): string {
   // A key that nobody knows is more often the cause of a missing one than its company.
   const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0]!;
   if (issue.code === "unrecognized_keys") {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "./errors.ts";
 import { migrationsIn } from "./migrations/source.ts";
-import { loadConfig, openTarget, seconds, type LoadedConfig } from "./config.ts";
+import { loadConfig, openTarget, problemOf, seconds, type LoadedConfig } from "./config.ts";
 import type { Emit } from "./run/events.ts";
 import type { Choice } from "./plan/history.ts";
 import type { Plan } from "./plan/plan.ts";
@@ -26,11 +26,27 @@ export interface SessionOptions {
   readonly emit?: Emit | undefined;
 }
 
-const limits = z.looseObject({
-  waitSeconds: seconds(0).optional(),
-  leaseSeconds: seconds(1).optional(),
-  loadSeconds: seconds(0.1).optional(),
-});
+const sessionShape = {
+  folder: z.string("has to be a folder's path"),
+  config: z.string("has to be a file's path"),
+  target: z.string("has to be the name of a target"),
+  waitSeconds: seconds(0),
+  leaseSeconds: seconds(1),
+  loadSeconds: seconds(0.1),
+  signal: z.instanceof(AbortSignal, { error: "has to be an AbortSignal" }),
+  emit: z.custom((value) => typeof value === "function", "has to be a function"),
+} satisfies Record<keyof SessionOptions, z.ZodType>;
+
+const choiceShape = {
+  to: z.number("has to be the number of a migration"),
+  allowOutOfOrder: z.boolean("has to be true or false"),
+} satisfies Record<keyof Choice, z.ZodType>;
+
+/** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
+function checkOptions(options: unknown, shape: z.ZodRawShape): void {
+  const { error } = z.strictObject(shape, "options have to be an object").partial().safeParse(options);
+  if (error !== undefined) throw new MigrateError("ERR_USAGE", { problem: problemOf(error, Object.keys(shape)) });
+}
 
 export interface Session {
   readonly config: LoadedConfig;
@@ -39,8 +55,7 @@ export interface Session {
 }
 
 export async function openSession(wanted: SessionOptions): Promise<Session> {
-  const [issue] = limits.safeParse(wanted).error?.issues ?? [];
-  if (issue !== undefined) throw new MigrateError("ERR_USAGE", { problem: `${issue.path.join(".")} ${issue.message}` });
+  checkOptions(wanted, sessionShape);
   const config = await loadConfig(wanted.folder ?? process.cwd(), wanted.config, wanted.loadSeconds);
   const target = await openTarget(config, wanted.target);
   return {
@@ -82,9 +97,13 @@ export interface Migrator {
  */
 export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrator> {
   const { options, close } = await openSession(wanted);
+  const checked = (choice: Choice = {}): Choice => {
+    checkOptions(choice, choiceShape);
+    return choice;
+  };
   return {
-    up: (choice) => up(options, choice),
-    plan: (choice) => plan(options, choice),
+    up: async (choice) => await up(options, checked(choice)),
+    plan: async (choice) => await plan(options, checked(choice)),
     status: () => status(options),
     close,
   };

@@ -220,7 +220,12 @@ test.each([
   [{ leaseSeconds: Number.NaN }, "leaseSeconds has to be a number of seconds"],
   [{ waitSeconds: -1 }, "waitSeconds has to be at least 0 seconds"],
   [{ loadSeconds: 0 }, "loadSeconds has to be at least 0.1 seconds"],
-])("a session of %o is refused", async (wanted, problem) => {
+  [{ waitSecond: 5 }, "there is no setting waitSecond; did you mean waitSeconds?"],
+  [{ dryRun: true }, "there is no setting dryRun"],
+  [{ target: 3 }, "target has to be the name of a target"],
+  [{ emit: "all" }, "emit has to be a function"],
+  [{ signal: new AbortController() }, "signal has to be an AbortSignal"],
+] as readonly (readonly [object, string])[])("a session of %o is refused", async (wanted, problem) => {
   await expect(openSession({ folder: temporaryFolder(), ...wanted })).rejects.toMatchObject({
     code: "ERR_USAGE",
     details: { problem },
