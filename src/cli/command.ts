@@ -126,8 +126,8 @@ export function parseFlags<Schema extends z.ZodType>(schema: Schema, flags: Cont
   throw new MigrateError("ERR_USAGE", { problem: parsed.error.issues[0]!.message });
 }
 
-/** A flag without a value, once. */
-export const switchFlag = (flag: string) => z.boolean(`--${flag} is given twice`).optional();
+/** A flag without a value. */
+export const switchFlag = z.boolean().optional();
 
 /** A version as typed: 3 or 0003. */
 export const versionFlag = z

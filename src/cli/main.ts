@@ -77,11 +77,16 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
   return exitCode;
 }
 
-/** What yargs would pass over: it takes --dry-run=yes for no, and forgets what stands behind --. */
+/**
+ * What yargs would pass over: it takes --dry-run=yes for no, believes the last of --dry-run --no-dry-run, and forgets what
+ * stands behind --.
+ */
 function checkWords(args: readonly string[]): void {
   const switches = [commonSwitches, ...commands.map((command) => command.switches ?? {})].flatMap(Object.keys);
   const valued = switches.find((name) => args.some((arg) => new RegExp(`^--(no-)?${name}=(?!true$|false$)`).test(arg)));
   if (valued !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${valued} takes no value` });
+  const twice = switches.find((name) => args.filter((arg) => new RegExp(`^--(no-)?${name}(=|$)`).test(arg)).length > 1);
+  if (twice !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${twice} is given twice` });
   const end = args.indexOf("--");
   if (end !== -1 && end + 1 < args.length)
     throw new MigrateError("ERR_USAGE", {

@@ -60,6 +60,13 @@ const usage: readonly BadInput[] = [
   { title: "an extra word", args: ["up", "0001"], code: 2, says: "0001; see migrate up --help" },
   { title: "an extra word behind --", args: ["up", "--", "0001"], code: 2, says: "0001" },
   { title: "--to twice", args: ["up", "--to", "1", "--to", "2"], code: 2, says: "--to is given twice" },
+  {
+    title: "a switch and its contrary",
+    args: ["up", "--dry-run", "--no-dry-run"],
+    code: 2,
+    says: "--dry-run is given twice",
+  },
+  { title: "a switch twice", args: ["repair", "--yes", "--yes=true"], code: 2, says: "--yes is given twice" },
   { title: "--to without a value", args: ["up", "--to"], code: 2, says: "--to" },
   { title: "--to with a word", args: ["up", "--to", "abc"], code: 2, says: "--to has to be the number" },
   {

@@ -8,7 +8,7 @@ import { count } from "../../errors.ts";
 
 const planFlags = z.looseObject({
   to: versionFlag.optional(),
-  "allow-out-of-order": switchFlag("allow-out-of-order"),
+  "allow-out-of-order": switchFlag,
 });
 
 export const planCommand: Command = {

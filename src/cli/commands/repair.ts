@@ -14,7 +14,7 @@ import { amiss, done, exitCodeOf } from "../exit-code.ts";
 import { renderEvent } from "../render.ts";
 
 const repairFlags = leaseSchema.extend({
-  yes: switchFlag("yes"),
+  yes: switchFlag,
   to: z
     .string("--to is given twice or without a value")
     .regex(

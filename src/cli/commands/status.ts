@@ -6,7 +6,7 @@ import { done, somethingPending } from "../exit-code.ts";
 import { renderDuration, renderTable, renderTime } from "../render.ts";
 import { count } from "../../errors.ts";
 
-const statusFlags = z.looseObject({ check: switchFlag("check") });
+const statusFlags = z.looseObject({ check: switchFlag });
 
 export const statusCommand: Command = {
   usage: "status",

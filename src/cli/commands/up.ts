@@ -18,8 +18,8 @@ import { planCommand } from "./plan.ts";
 
 const upFlags = leaseSchema.extend({
   to: versionFlag.optional(),
-  "dry-run": switchFlag("dry-run"),
-  "allow-out-of-order": switchFlag("allow-out-of-order"),
+  "dry-run": switchFlag,
+  "allow-out-of-order": switchFlag,
 });
 
 export const upCommand: Command = {

@@ -4,7 +4,7 @@ import { verifyLedger, verifyTables } from "../../run/verify.ts";
 import { parseFlags, switchFlag, withSession, type Command, type Context } from "../command.ts";
 import { amiss, done } from "../exit-code.ts";
 
-const verifyFlags = z.looseObject({ ledger: switchFlag("ledger") });
+const verifyFlags = z.looseObject({ ledger: switchFlag });
 
 export const verifyCommand: Command = {
   usage: "verify",
