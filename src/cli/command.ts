@@ -84,6 +84,16 @@ export const secondsFlag = (flag: string, least = 0) =>
     .refine((seconds) => seconds >= least, `--${flag} has to be at least ${count(least, "second")}`)
     .refine((seconds) => seconds <= 86_400, `--${flag} has to be at most a day`);
 
+/** A whole number as typed, of at most nine digits. */
+export const wholeFlag = (flag: string, least: number) => {
+  const problem = `--${flag} has to be a whole number from ${least} to 999999999`;
+  return z
+    .string(`--${flag} is given twice or without a value`)
+    .regex(/^\d{1,9}$/, problem)
+    .transform(Number)
+    .refine((value) => value >= least, problem);
+};
+
 /** The flags that open a configuration. */
 export const commonSchema = z.looseObject({
   target: once("target").optional(),

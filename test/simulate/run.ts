@@ -6,30 +6,39 @@ import { fork, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { z } from "zod";
+import { parseFlags, wholeFlag } from "../../src/cli/command.ts";
+import { count, firstLine } from "../../src/errors.ts";
 import { models } from "../../src/targets/memory/memory.ts";
 import type { Chance } from "../../src/simulator/chance.ts";
 import { runSchedule } from "../../src/simulator/schedule.ts";
 import { added, countsText, simulate, type SimulationResult } from "../../src/simulator/simulate.ts";
 import { drawHistory } from "./history.ts";
 
-const { values } = parseArgs({
-  options: {
-    schedules: { type: "string", default: "10000" },
-    first: { type: "string", default: "1" },
-    seed: { type: "string" },
-    jobs: { type: "string", default: String(availableParallelism()) },
-    violations: { type: "string", default: "10" },
-  },
-});
-const [schedules, first, jobs, mostViolations] = [values.schedules, values.first, values.jobs, values.violations].map(
-  Number,
-) as [number, number, number, number];
+const flags = {
+  schedules: wholeFlag("schedules", 1).default(10_000),
+  first: wholeFlag("first", 0).default(1),
+  seed: wholeFlag("seed", 0).optional(),
+  jobs: wholeFlag("jobs", 1).default(availableParallelism()),
+  violations: wholeFlag("violations", 1).default(10),
+};
+const { schedules, first, seed, jobs, violations: mostViolations } = typed();
 
 const scenario = (chance: Chance) => ({ model: chance.pick(models), migrations: drawHistory(chance) });
 
-if (values.seed !== undefined) await show(Number(values.seed));
+if (seed !== undefined) await show(seed);
 else if (process.send !== undefined) await work(process.send.bind(process));
 else await share();
+
+function typed() {
+  const options = Object.fromEntries(Object.keys(flags).map((flag) => [flag, { type: "string" }] as const));
+  try {
+    return parseFlags(z.object(flags), parseArgs({ options }).values);
+  } catch (error) {
+    console.error(firstLine(error));
+    return process.exit(2);
+  }
+}
 
 async function show(seed: number): Promise<void> {
   const chosen = (chance: Chance) => {
@@ -56,18 +65,18 @@ async function work(send: (message: { done: number } | { result: SimulationResul
 
 async function share(): Promise<void> {
   const started = performance.now();
-  const done = Array.from({ length: jobs }, () => 0);
+  const size = Math.ceil(schedules / jobs);
+  const done = Array.from({ length: Math.ceil(schedules / size) }, () => 0);
   const said = setInterval(() => {
     const sum = done.reduce((one, other) => one + other);
     console.error(`${sum.toLocaleString("en")} of ${schedules.toLocaleString("en")} schedules`);
   }, 30_000);
-  const size = Math.ceil(schedules / jobs);
   const children: ChildProcess[] = [];
   const parts = done.map(async (_, job) => {
     const begin = job * size;
     const args = {
       first: first + begin,
-      schedules: Math.max(0, Math.min(size, schedules - begin)),
+      schedules: Math.min(size, schedules - begin),
       violations: mostViolations,
     };
     const child = fork(
@@ -96,7 +105,7 @@ async function share(): Promise<void> {
   const seconds = (performance.now() - started) / 1_000;
   console.log(countsText(result));
   console.log(
-    `${result.schedules.toLocaleString("en")} schedules, ${result.violations.length} violations, ${seconds.toFixed(0)} s on ${jobs} cores`,
+    `${result.schedules.toLocaleString("en")} schedules, ${count(result.violations.length, "violation")}, ${seconds.toFixed(0)} s on ${count(done.length, "core")}`,
   );
   process.exitCode = result.violations.length === 0 ? 0 : 1;
 }

@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { root, startNode } from "../support/project.ts";
 import type { Chance } from "../../src/simulator/chance.ts";
 import { runSchedule } from "../../src/simulator/schedule.ts";
 import { countsText, simulate } from "../../src/simulator/simulate.ts";
@@ -46,6 +48,25 @@ test.each([
 ])("%d of each thing that happens are told as %s", (number, words) => {
   const counts = Object.fromEntries(Object.keys(counted).map((what) => [what, number])) as Record<Counted, number>;
   expect(countsText({ schedules: 1, violations: [], counts })).toContain(words);
+});
+
+test.each([
+  [["--seed", "x"], "--seed has to be a whole number from 0 to 999999999"],
+  [["--schedules", "0"], "--schedules has to be a whole number from 1 to 999999999"],
+  [["--jobs", "1.5"], "--jobs has to be a whole number from 1 to 999999999"],
+  [["--sed", "1"], "Unknown option '--sed'"],
+])("npm run simulate -- %s is refused in words", async (args, words) => {
+  const { code, stdout, stderr } = await startNode([join(root, "test/simulate/run.ts"), ...args], root).finished;
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr.startsWith(words)).toBe(true);
+  expect(stderr.trimEnd()).not.toContain("\n");
+});
+
+test("npm run simulate runs as many schedules as are asked for, also fewer than there are cores", async () => {
+  const args = [join(root, "test/simulate/run.ts"), "--schedules", "5", "--jobs", "4"];
+  const { code, stdout } = await startNode(args, root).finished;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^5 schedules, 0 violations, \d+ s on 3 cores$/m);
 });
 
 test("a seed always draws the same schedule", async () => {

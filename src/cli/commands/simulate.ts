@@ -1,20 +1,13 @@
 import { z } from "zod";
 import { count, MigrateError } from "../../errors.ts";
-import { parseFlags, withSession, type Command } from "../command.ts";
+import { parseFlags, wholeFlag, withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
 
 const violated = 1;
 
-const whole = (flag: string, least: number) =>
-  z
-    .string(`--${flag} is given twice or without a value`)
-    .regex(/^\d{1,9}$/, `--${flag} has to be a whole number`)
-    .transform(Number)
-    .refine((value) => value >= least, `--${flag} has to be at least ${least}`);
-
 const simulateFlags = z.looseObject({
-  schedules: whole("schedules", 1).optional(),
-  seed: whole("seed", 0).optional(),
+  schedules: wholeFlag("schedules", 1).optional(),
+  seed: wholeFlag("seed", 0).optional(),
 });
 
 const usually = 1_000;
