@@ -5,6 +5,7 @@ import { foldLedger, inDoubt, type LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { TableDifference } from "../plan/compare.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
+import { foldHistory } from "../plan/plan.ts";
 import { historyRow, tablesOf } from "../plan/place.ts";
 import { withLost, type Restored } from "../plan/restore.ts";
 import type { Sights } from "../plan/settle.ts";
@@ -32,8 +33,10 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   ];
   const damaged = findings.length > 0;
   const { differences, sights, impossible } = await comparedWith(state, damaged, patient);
-  if (differences.length === 0 && !damaged) return { state, sees, cure: { kind: "nothing" } };
+  if (differences.length === 0 && !damaged && impossible === undefined)
+    return { state, sees, cure: { kind: "nothing" } };
   const said = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
+  if (impossible !== undefined && !damaged) sees.push(impossible.message);
   sees.push(...(said ? differences.map(differenceText) : [lostText(patient.ledger, sights)]));
   const cure = cureFor({ state, lost, said, sights, differences, impossible }, patient);
   return { state, sees, cure };
@@ -81,20 +84,30 @@ function ago(milliseconds: number): string {
   return seconds < 120 ? `${count(seconds, "second")} ago` : `${count(Math.round(seconds / 60), "minute")} ago`;
 }
 
-/** The tables against the ledger. Where that was changed, what it says may be nothing that can be. */
+/**
+ * The tables against the ledger. Where that was changed, what it says may be nothing that can be, and nothing but that may show that
+ * it was.
+ */
 async function comparedWith(
   state: LedgerState,
   damaged: boolean,
   patient: Patient,
 ): Promise<Compared & { readonly impossible?: MigrateError }> {
   const { target, files, migrations } = patient;
+  const { capabilities } = target;
+  let folds = false;
   try {
     checkMissing(files, state);
-    checkUnchanged(migrations, state, target.capabilities);
+    checkUnchanged(migrations, state, capabilities);
+    foldHistory(migrations, state, capabilities);
+    folds = true;
     return await compare({ ...patient, state });
   } catch (error) {
-    if (!damaged || !isMigrateError(error) || error.outcome !== "refused") throw error;
-    const row = historyRow(migrations, foldLedger([]), target.capabilities);
+    if (!isMigrateError(error) || error.outcome !== "refused") throw error;
+    const isLedgers =
+      ["ERR_BEGUN", "ERR_LEDGER_CHANGED"].includes(error.code) || (error.code === "ERR_STEP_IMPOSSIBLE" && !folds);
+    if (!damaged && !(isLedgers && capabilities.describes)) throw error;
+    const row = historyRow(migrations, foldLedger([]), capabilities);
     return { sights: await seen(target, tablesOf(row), false), differences: [], impossible: error };
   }
 }

@@ -6,6 +6,7 @@ import { MigrateError } from "../../../src/errors.ts";
 import { foldLedger, inDoubt } from "../../../src/ledger/fold.ts";
 import { journalOf } from "../../../src/ledger/journals.ts";
 import { takeLease } from "../../../src/ledger/lease.ts";
+import { factsAgain } from "../../../src/plan/facts.ts";
 import { status, up, type MigratorOptions } from "../../../src/run/migrator.ts";
 import { repair } from "../../../src/run/repair.ts";
 import { verifyLedger, verifyTables } from "../../../src/run/verify.ts";
@@ -122,6 +123,55 @@ test.each(harms)("a repair of what $what is killed at every call, and repair and
       await up(await world.process());
       await expectWell(world);
     }
+});
+
+/** What damages a ledger so that its records and their chain do not show it. */
+const quietHarms: readonly {
+  readonly what: string;
+  readonly harm: (world: World) => Promise<void>;
+  readonly sees: string;
+}[] = [
+  {
+    what: "turns to a migration that there is no file of",
+    async harm(world) {
+      const records = await table(world, "_migrations");
+      await records.update({ where: "event = 'released'", values: { next: "9" } });
+    },
+    sees: "migration 0009 of another release has begun and did not end",
+  },
+  {
+    what: "says of the last migration alone that it ran",
+    async harm(world) {
+      const { migrations: known } = foldLedger(await journalOf((await world.process()).target, "_migrations").read());
+      await (await lancedb.connect(world.data)).dropTable("_migrations");
+      const { target, lease, clock } = await world.process();
+      const ann = { by: "ann", run: "run a", tool: "test" };
+      const terms = { ...lease, clock: clock! };
+      const held = await takeLease(journalOf(target, "_migrations"), foldLedger([]), ann, undefined, terms);
+      await held!.release([{ event: "applied", ...factsAgain(known.get(3)!) }]);
+    },
+    sees: "no migration before this creates a table u",
+  },
+  {
+    what: "has another checksum in its newest record",
+    async harm(world) {
+      const records = await table(world, "_migrations");
+      await records.delete("event = 'released'");
+      await records.update({ where: "event = 'applied' AND version = 3", values: { checksum: "x" } });
+    },
+    sees: "lists the steps that 0003_m.mjs has",
+  },
+];
+
+test.each(quietHarms)("a ledger that $what is rebuilt from the tables", async ({ harm, sees }) => {
+  const world = await aFolder();
+  await up(await world.process());
+  await harm(world);
+  const explained = await repair(await world.process());
+  expect(explained.sees.join("\n")).toContain(sees);
+  expect(explained).toMatchObject({ does: "rebuild", words: expect.stringContaining("after 0003_m") });
+  expect(await repair(await world.process(), { yes: true })).toMatchObject({ done: true });
+  await expectWell(world);
 });
 
 test("a repair of markers is killed at every call, and repair and up do the rest", async () => {
