@@ -125,6 +125,7 @@ function brokenLinks(links: readonly Link[]): readonly Found[] {
   const found: Found[] = [];
   /** What is known to have been changed: its own reference says nothing. */
   const blamed = new Set<Link>();
+  const indexes = new Map(usable.map(({ record }, index) => [placeOf(record), index]));
   for (const [index, link] of [...usable.entries()].toReversed()) {
     const { record, before } = link;
     const nearest = usable[index - 1];
@@ -133,8 +134,10 @@ function brokenLinks(links: readonly Link[]): readonly Found[] {
     const explained =
       own === undefined &&
       ((takenCounts && record.number !== 0) || (record.epoch > 1 && !epochs.has(record.epoch - 1)));
-    if (before !== undefined) found.push(...misplaced(link, before, usable, takenCounts));
-    else if (nearest === undefined ? record.previous === "" : mayBeFirst(link, usable, takenCounts)) continue;
+    if (before !== undefined) {
+      const between = usable.slice(indexes.get(placeOf(before.record))! + 1, index);
+      found.push(...misplaced(link, before, between, usable, takenCounts));
+    } else if (nearest === undefined ? record.previous === "" : mayBeFirst(link, usable, takenCounts)) continue;
     else if (!explained && !blamed.has(link)) found.push(broken(link, nearest, own, blamed));
   }
   return found;
@@ -150,7 +153,13 @@ function mayBeFirst(link: Link, usable: readonly Link[], takenCounts: boolean): 
 }
 
 /** A reference that leads to a record, but not to the one before. */
-function misplaced(link: Link, before: Link, usable: readonly Link[], takenCounts: boolean): readonly Found[] {
+function misplaced(
+  link: Link,
+  before: Link,
+  between: readonly Link[],
+  usable: readonly Link[],
+  takenCounts: boolean,
+): readonly Found[] {
   const { record } = link;
   const { epoch, number } = record;
   const follows = `${placeOf(record)} follows ${placeOf(before.record)}`;
@@ -158,10 +167,7 @@ function misplaced(link: Link, before: Link, usable: readonly Link[], takenCount
   const begins = takenCounts ? number === 0 && before.record.epoch === epoch - 1 : before.record.epoch < epoch;
   if (before.record.epoch !== epoch && !begins)
     return [{ kind: "added", at: record, sentence: `${follows}, which is not the one before it` }];
-  const skipped = usable.filter(
-    (other) =>
-      other.record.epoch === epoch && byPlace(before.record, other.record) < 0 && byPlace(other.record, record) < 0,
-  );
+  const skipped = between.filter((other) => other.record.epoch === epoch);
   const stray = strayOf(link, skipped, usable);
   if (stray === undefined) return [];
   const sentence = `${follows}, so ${placeOf(stray.record)} between them, or ${placeOf(record)} itself, was added`;
@@ -174,6 +180,7 @@ function misplaced(link: Link, before: Link, usable: readonly Link[], takenCount
  * renewal was already waiting for its turn.
  */
 function strayOf({ record }: Link, skipped: readonly Link[], usable: readonly Link[]): Link | undefined {
+  if (skipped.length === 0) return undefined;
   const isRenewal = (link: Link) => link.record.event === "renewed";
   const ends =
     record.event === "renewed" &&

@@ -4,9 +4,10 @@ import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { systemClock } from "../../src/clock.ts";
 import { foldLedger } from "../../src/ledger/fold.ts";
+import type { Journal } from "../../src/ledger/journal.ts";
 import { journalOf } from "../../src/ledger/journals.ts";
 import { takeLease } from "../../src/ledger/lease.ts";
-import { markerName } from "../../src/ledger/marker-name.ts";
+import { markersJournal, type MarkerStore } from "../../src/ledger/markers.ts";
 import type { LedgerEntry } from "../../src/ledger/record.ts";
 import { checksumOf, sha256, stepHash } from "../../src/migrations/checksum.ts";
 import { thisRunner } from "../../src/run/runner.ts";
@@ -24,24 +25,31 @@ function entry(version: number): LedgerEntry {
 /** A ledger's table with so many records, written by our own writer. */
 export async function ledgerOf(database: string, size: number): Promise<void> {
   const target = await open({ kind: "lance", uri: database }, { name: "bench", folder: "/" });
-  const journal = journalOf(target, "_migrations");
-  const terms = { duration: 600_000, clock: systemClock };
-  const lease = await takeLease(journal, foldLedger(await journal.read()), thisRunner(), undefined, terms);
-  if (lease === undefined) throw new Error("somebody else took the lease");
-  const versions = Array.from({ length: size - 2 }, (_, index) => index + 1);
-  for (let at = 0; at < versions.length; at += 5_000) await lease.record(versions.slice(at, at + 5_000).map(entry));
-  await lease.release();
+  await fill(journalOf(target, "_migrations"), size);
   await target.close();
 }
 
-/** The names of so many markers. */
-export function markersOf(size: number): readonly string[] {
-  const [epoch, who] = [1, { by: "", run: "", tool: "", at: 1_700_000_000_000, previous: "", applied: sha256("") }];
-  const taken = markerName("_migrations", { ...who, epoch, number: 0, event: "taken" });
-  const applied = Array.from({ length: size - 2 }, (_, index) =>
-    markerName("_migrations", { ...who, epoch, number: index + 1, ...entry(index + 1) }),
-  );
-  return [taken, ...applied, markerName("_migrations", { ...who, epoch, number: size - 1, event: "released" })];
+/** The names of so many markers, as our own writer gives them. */
+export async function markersOf(size: number): Promise<readonly string[]> {
+  const names = new Set<string>();
+  const store: MarkerStore = {
+    names: async () => [...names],
+    create: async (name) => names.size < names.add(name).size,
+    verdict: () => ({ kind: "refused" }),
+    clock: systemClock,
+  };
+  await fill(markersJournal("_migrations", store), size);
+  return [...names];
+}
+
+async function fill(journal: Journal, size: number): Promise<void> {
+  const terms = { duration: 600_000, clock: systemClock };
+  const lease = await takeLease(journal, foldLedger(await journal.read()), thisRunner(), undefined, terms);
+  if (lease === undefined) throw new Error("somebody else took the lease");
+  const others = (await journal.read()).length + 1;
+  const versions = Array.from({ length: size - others }, (_, index) => index + 1);
+  for (let at = 0; at < versions.length; at += 5_000) await lease.record(versions.slice(at, at + 5_000).map(entry));
+  await lease.release();
 }
 
 export function migrationsOf(folder: string, size: number): void {

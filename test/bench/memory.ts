@@ -45,7 +45,7 @@ async function measureAll(): Promise<void> {
             aProject(work, service(url, paged)),
           ),
         );
-      await withService({ kind: "names", names: markersOf(size), paged: false }, (url) =>
+      await withService({ kind: "names", names: await markersOf(size), paged: false }, (url) =>
         note("records in markers: status", size, ["status"], aProject(work, service(url, false))),
       );
       const ledger = aProject(work);
