@@ -181,7 +181,7 @@ describe.concurrent("a read", () => {
     ["nothing in time", () => {}],
   ])("is sent again after %s, as the same request", async (_, bad) => {
     const { url, seen } = await serve((response, request, turn) => (turn < 3 ? bad : good)(response, request, turn));
-    const target = await targetAt(url, { answerSeconds: 0.5 });
+    const target = await targetAt(url, { answerSeconds: 2 });
     expect(await target.listTables()).toEqual(["documents"]);
     expect(seen).toHaveLength(3);
     expect(new Set(seen.map(({ headers }) => headers["x-request-id"])).size).toBe(1);
