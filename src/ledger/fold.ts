@@ -57,6 +57,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   let released = true;
   let next: number | undefined;
   let lease = 0;
+  let longest = 0;
   const late = new Map<number, LateCall>();
   const looked = new Set<number>();
   const sorted = records.toSorted(byPlace);
@@ -66,9 +67,12 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       taken = record;
       own = new Map();
       released = false;
+      // The name that takes an epoch can't say its lease: until the next record does, it may be as long as any was.
+      lease = longest;
     }
     next = record.next;
     lease = record.lease ?? lease;
+    longest = Math.max(longest, lease);
     if (record.event === "released") {
       released = true;
       // Only what nobody could find out the end of stands here.

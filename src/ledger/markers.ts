@@ -63,8 +63,9 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   return {
     name: ledger,
     async head() {
-      const { head, late } = foldLedger(recordsIn(await names()));
-      return head && withoutAnswer(head, late.length > 0);
+      const { head, holder, late } = foldLedger(recordsIn(await names()));
+      // Whoever waits may see the newest of many at once, and the lease stands on another.
+      return head && { ...withoutAnswer(head, late.length > 0), lease: holder?.lease };
     },
     async isNewest(place) {
       return recordsIn(await names()).every((other) => byPlace(other, place) <= 0);

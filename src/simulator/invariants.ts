@@ -28,7 +28,8 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   const { error } = ended;
   const isOneOf = (codes: readonly ErrorCode[]) => codes.some((code) => isMigrateError(error, code));
   const said = `${machine.name} ends with ${wordsOf(error)}`;
-  if (isOneOf(alarms)) return wasLate(scene) ? undefined : `${said}, and nobody had acted late`;
+  if (isOneOf(alarms))
+    return wasLate(scene) || mayHaveBeenLate(scene) ? undefined : `${said}, and nobody had acted late`;
   if (!isOneOf(expected)) return said;
   const isCalm = Object.values(scene.weather).every((probability) => probability === 0);
   if (isOneOf(["ERR_MIGRATION_MISSING"]) && files === scene.migrations.length) return said;

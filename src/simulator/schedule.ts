@@ -27,14 +27,17 @@ export async function runSchedule(
   const { chance, world, lease, migrations, refused, runs } = scene;
   // A database that has a history: trouble comes with what is new.
   const old = chance.happens(0.3) ? chance.below(migrations.length) : 0;
-  const before = old === 0 ? undefined : await runCalmly(scene, "first run", old);
+  const longest = 4 * lease;
+  const before = old === 0 ? undefined : await runCalmly(scene, "first run", old, longest);
   if (typeof before === "string") return before;
   const count = chance.pick([1, 1, 2, 2, 3, 4, 5]);
+  // Markers have to have heard of the longest lease (docs/ledger.md).
+  const mayDiffer = scene.model !== "service" || old > 0;
   // What is rare otherwise: everybody is stopped right before a call, and wakes when the lease is another's.
   const oversleep = chance.happens(0.1);
   for (let index = 0; index < count; index++) {
     const files = chance.happens(0.85) ? migrations.length : Math.max(old, 1) + chance.below(migrations.length - old);
-    const own = lease * chance.pick([1, 1, 1, 2, 4]);
+    const own = mayDiffer ? chance.pick([lease, lease, lease, 2 * lease, longest]) : lease;
     const patience = chance.pick([0, lease, longWait * lease, longWait * lease]);
     const trouble = drawTrouble(chance, lease, oversleep);
     world.after(chance.happens(0.5) ? 0 : chance.between(0, 3 * lease), () =>
@@ -170,9 +173,14 @@ function writeBeside({ chance, world, tables, lease }: Scene): void {
     });
 }
 
-async function runCalmly(scene: Scene, name: string, files = scene.migrations.length): Promise<SimulatedRun | string> {
-  const { lease, world } = scene;
-  const patience = 100 * lease;
+async function runCalmly(
+  scene: Scene,
+  name: string,
+  files = scene.migrations.length,
+  lease = scene.lease,
+): Promise<SimulatedRun | string> {
+  const { world } = scene;
+  const patience = 100 * scene.lease;
   const run = start(scene, { name, files, lease, patience, trouble: untroubled, weather: calm });
   if (!(await world.run()) || run.ended === undefined) return `${name} waits for ever`;
   return run;

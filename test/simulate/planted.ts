@@ -43,12 +43,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     "if (duration > 0) return;",
   ),
   bug(
-    "nobody is told how long a lease is whose name can't say it",
-    "ledger/lease.ts",
-    'if (journal.hashOf(record) !== "") return;',
-    "if (duration > 0) return;",
-  ),
-  bug(
     "an epoch whose answer was lost is taken for one's own",
     "ledger/lease.ts",
     "if (owner === undefined && failure !== undefined) throw failure;",

@@ -208,6 +208,29 @@ test.each([
   expect(clock.steady()).toBeGreaterThan(duration);
 });
 
+test("who waits hears how long a lease is, however many records came at once (markers)", async () => {
+  const names: string[] = [];
+  const state = foldLedger([]);
+  const lease = await takeLease(markersOf(names), state, ann, 1, { duration, clock: handClock() });
+  const taken = foldLedger(await markersOf(names.slice(0, 1)).read());
+  await lease!.record([{ event: "advanced", version: 1, name: "one", step: 1, total: 2, next: 1 }]);
+  const clock = handClock();
+  await waitForHolder(markersOf(names), taken, { duration: duration / 10, patience: 600_000, clock });
+  expect(clock.steady()).toBeGreaterThan(duration);
+});
+
+test("until an epoch says its lease it may be as long as any before it (markers)", async () => {
+  const names: string[] = [];
+  await (await aLease(markersOf(names), handClock())).release();
+  await takeLease(markersOf(names), foldLedger(await markersOf(names).read()), bob, 1, {
+    duration: duration / 10,
+    clock: handClock(),
+  });
+  const unsaid = names.filter((name) => !name.startsWith("_migrations.e2."));
+  expect(foldLedger(await markersOf(unsaid).read()).holder).toMatchObject({ lease: duration });
+  expect(foldLedger(await markersOf(names).read()).holder).toMatchObject({ lease: duration / 10 });
+});
+
 test("an epoch whose length was said too late is not held when another was taken meanwhile", async () => {
   const names: string[] = [];
   const journal = markersOf(names);
