@@ -208,6 +208,10 @@ const catalogue = {
   ERR_LEASE_LOST: locked(
     (d: { by: string }) => `${d.by} took the lease over while this run was stopped; run migrate up again`,
   ),
+  ERR_LEASE_SHORT: locked(
+    (d: { seconds: number }) =>
+      `the target takes longer to write to the ledger than a lease of ${count(d.seconds, "second")} lasts; use a longer one (--lease, leaseSeconds)`,
+  ),
   ERR_TARGET_UNREACHABLE: unreachable(
     (d: { target: string; problem: string }) => `target ${d.target} can't be reached: ${d.problem}`,
   ),

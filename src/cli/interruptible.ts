@@ -18,6 +18,7 @@ export async function interruptible(
   const { stopping = "stopping" } = command;
   const controller = new AbortController();
   let underWay = false;
+  let signalled = false;
   let overdue: number | undefined;
   const timers: NodeJS.Timeout[] = [];
   let cut = () => {};
@@ -27,7 +28,8 @@ export async function interruptible(
     timers.push(setTimeout(() => underWay || cut(), grace));
   };
   const onSignal = () => {
-    if (controller.signal.aborted) process.exit(130);
+    if (signalled) process.exit(130);
+    signalled = true;
     output.problem(`${stopping}; once more stops at once`);
     stop();
   };

@@ -30,6 +30,9 @@ export interface Lease {
   abandon(): void;
 }
 
+/** An epoch that is over when the answer comes says that answers take longer than leases. */
+const mostTries = 3;
+
 /** Takes the epoch after `state`; undefined when somebody else was quicker. `next` is the migration to begin with. */
 export async function takeLease(
   journal: Journal,
@@ -43,6 +46,9 @@ export async function takeLease(
   // When the last record that others can have seen in time was begun: they measure from when they see it, so later.
   let held: Moment;
   let standing: "held" | "lost" | "released" = "lost";
+  let epoch = 0;
+  // Whether the record that took the epoch can't say how long the lease is: the next one does.
+  let saysNothing = false;
 
   const takeEpoch = async (): Promise<void> => {
     const started = now(clock);
@@ -51,10 +57,9 @@ export async function takeLease(
     chain.began(record);
     held = started;
     standing = "held";
-    if (journal.hashOf(record) !== "") return;
-    // A name says nothing of its lease, so the next record does; whoever waits for less may have taken over before.
-    await write([{ event: "renewed", next: upcoming, lease: duration }]);
-    if (!(await journal.isNewest({ epoch: record.epoch, number: 1 }))) standing = "lost";
+    epoch = record.epoch;
+    saysNothing = journal.hashOf(record) === "";
+    if (saysNothing) await renew();
   };
 
   let queue: Promise<void> = Promise.resolve();
@@ -76,7 +81,11 @@ export async function takeLease(
     if (!overdue()) held = started;
     upcoming = entries.at(-1)?.next;
   };
-  const renew = () => write([{ event: "renewed", next: upcoming }]);
+  const renew = async (): Promise<void> => {
+    await write([{ event: "renewed", next: upcoming, lease: duration }]);
+    // Before it was said, somebody may have waited for less, and taken the next epoch since.
+    if (saysNothing && !(await journal.isNewest({ epoch, number: Infinity }))) standing = "lost";
+  };
   const isHeld = () => standing === "held";
   const lost = async () => new MigrateError("ERR_LEASE_LOST", { by: (await journal.head())?.by ?? "another run" });
 
@@ -103,11 +112,13 @@ export async function takeLease(
         if (standing === "lost") throw await lost();
         if (elapsed(clock, held) < duration / 2) return;
         if (!overdue()) await renew();
-        if (!overdue()) return;
         // Slept too long to renew. Whoever takes the next epoch is the holder: us, if nobody else has. An epoch that was
         // asked for is not asked for again, so without an answer it is lost too.
-        standing = "lost";
-        await takeEpoch();
+        for (let tries = 0; isHeld() && overdue(); tries++) {
+          if (tries === mostTries) throw new MigrateError("ERR_LEASE_SHORT", { seconds: duration / 1000 });
+          standing = "lost";
+          await takeEpoch();
+        }
         if (!isHeld()) throw await lost();
       }),
     recordLate: (entry) => inTurn(() => chain.write([entry], (records) => journal.add(records))),

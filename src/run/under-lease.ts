@@ -70,6 +70,7 @@ export async function underLease<Result>(
       }
       // Preparing took its time: of many that start together most see here that somebody was quicker.
       if (!(await journal.isNewest(state.head ?? start))) continue;
+      throwIfInterrupted(signal);
       emit({ event: "taking" });
       lease = await takeLease(journal, state, runner, prepared.first, { ...options.lease, clock });
     }

@@ -63,6 +63,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
     differences: ["column id is missing"],
   },
   ERR_LEASE_LOST: { by: "ann@machine (process 7)" },
+  ERR_LEASE_SHORT: { seconds: 1 },
   ERR_TARGET_UNREACHABLE: { target: "local", problem },
   ERR_ACTED_LATE: { version: "0003", name: "widen_ids", action: 2 },
   ERR_CREDENTIALS: { target: "local", request: "GET /v1/tables", status: 401, problem },

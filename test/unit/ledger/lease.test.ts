@@ -13,6 +13,7 @@ import { recordsOf } from "../../support/ledger.ts";
 import { temporaryFolder } from "../../support/project.ts";
 
 const duration = 30_000;
+const half = duration / 2;
 const ann: Runner = { by: "ann", run: "run a", tool: "test" };
 const bob: Runner = { by: "bob", run: "run b", tool: "test" };
 
@@ -245,6 +246,29 @@ test("an epoch whose length was said too late is not held when another was taken
   expect(await takeLease(slow, state, ann, 1, { duration, clock: handClock() })).toBeUndefined();
 });
 
+test("a holder hears at its next renewal that another took over before it had said its lease (markers)", async () => {
+  const names: string[] = [];
+  const clock = handClock();
+  const lease = await aLease(markersOf(names), clock);
+  await aLease(markersOf(names), handClock(), bob);
+  await clock.pass(half);
+  await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
+});
+
+test("where the ledger answers more slowly than a lease lasts, taking it again ends, with the way out", async () => {
+  const names: string[] = [];
+  const clock = handClock();
+  const journal = markersOf(names);
+  const slow: Journal = {
+    ...journal,
+    take: (record) => (clock.stall(0.6 * duration), journal.take(record)),
+    add: (records) => (clock.stall(0.6 * duration), journal.add(records)),
+  };
+  const lease = await aLease(slow, clock);
+  await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_SHORT", details: { seconds: 30 } });
+  expect(names.filter((name) => /e\d+$/.test(name))).toHaveLength(4);
+});
+
 test("an idle holder renews after a third of its lease and again after each", async () => {
   const journal = memoryJournal();
   const clock = handClock();
@@ -301,7 +325,6 @@ test("a check within half of the lease asks nobody and writes nothing", async ()
   expect(eventsOf(journal.records)).toEqual(["1.0 taken"]);
 });
 
-const half = duration / 2;
 const lateness = [
   { what: "half of it by both clocks", wall: half, steady: half },
   { what: "half of it by the wall clock alone", wall: half, steady: 0 },

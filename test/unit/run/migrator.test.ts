@@ -396,6 +396,16 @@ test("a failed action is recorded with how far the migration got, and the next r
   expect(world.sent).toEqual(threeActions.slice(1));
 });
 
+test("a run that is interrupted while it plans takes no lease", async () => {
+  const world = await aWorldWithT();
+  world.migration("0002_three", three);
+  const controller = new AbortController();
+  const before = await world.events();
+  const interrupted = up(world.runner({ look: { 1: () => controller.abort() } }, { signal: controller.signal }));
+  await expect(interrupted).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
+  expect(await world.events()).toEqual(before);
+});
+
 test("an interrupted run stops between two actions, releases, and is gone on with", async () => {
   const world = await aWorldWithT();
   world.migration("0002_three", three);
