@@ -41,7 +41,9 @@ export function renderEvent(event: RunEvent, output: Output): void {
       for (const { kind, text } of event.risks) if (kind === "loss") output.progress(`note: ${text}`);
       return undefined;
     case "waiting":
-      return output.progress(`waiting for ${event.by}, who holds the lease`);
+      return output.progress(
+        `waiting for ${event.by}, who holds the lease; after ${renderDuration(event.lease)} of silence it is taken over`,
+      );
     case "takenOver":
       return output.progress(`${event.by} has not been heard of for a whole lease; taking over`);
     case "started":

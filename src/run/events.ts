@@ -11,7 +11,8 @@ export type RunEvent =
       readonly actions: number;
       readonly risks: readonly Risk[];
     }
-  | { readonly event: "waiting"; readonly by: string }
+  /** `lease`: milliseconds of silence after which it is taken over. */
+  | { readonly event: "waiting"; readonly by: string; readonly lease: number }
   | { readonly event: "takenOver"; readonly by: string }
   | ({ readonly event: "started"; readonly done: number; readonly total: number } & MigrationName)
   | ({ readonly event: "action"; readonly text: string } & ActionPlace)

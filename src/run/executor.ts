@@ -6,6 +6,7 @@ import { count, isMigrateError, MigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry, TableVersions } from "../ledger/record.ts";
+import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import { factsOf } from "../plan/facts.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
 import type { Step } from "../steps/registry.ts";
@@ -57,7 +58,7 @@ async function executeMigration(
     if (signal?.aborted === true) {
       const inDoubt = planned.doubtful && index === 0;
       await lease.release([{ event: "interrupted", ...facts() }], inDoubt ? version : undefined);
-      throw new MigrateError("ERR_INTERRUPTED", { done: progressText(applied, done, total, name) });
+      throw new MigrateError("ERR_INTERRUPTED", { done: progressText(applied, done, total, migration) });
     }
     if (action.recordFirst) await lease.record([{ event: "advanced", ...facts(), next: version }]);
     const place = { version, name, action: done + 1, total };
@@ -98,9 +99,12 @@ function isHeld(cause: unknown): boolean {
   ).some((code) => isMigrateError(cause, code));
 }
 
-function progressText(applied: number, done: number, total: number, name: string): string {
+function progressText(applied: number, done: number, total: number, migration: MigrationName): string {
   const some = `${applied} ${applied === 1 ? "migration was" : "migrations were"} applied`;
-  const part = done === 0 ? "" : `, ${done} of ${count(total, "action")} of ${name} are done`;
+  const part =
+    done === 0
+      ? ""
+      : `, ${done} of ${count(total, "action")} of ${formatMigration(migration)} ${done === 1 ? "is" : "are"} done`;
   return `${some}${part}; run migrate up to go on`;
 }
 

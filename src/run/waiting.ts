@@ -22,7 +22,7 @@ export function waitingFor(journal: Journal, options: MigratorOptions): Waiting 
     isDue: ({ holder, head }) => holder !== undefined && !sameRecord(silentSince, head),
     async wait(state, upTo) {
       const by = state.holder?.by ?? "somebody";
-      emit({ event: "waiting", by });
+      emit({ event: "waiting", by, lease: Math.max(lease.duration, state.holder?.lease ?? 0) });
       const from = clock.steady();
       const patience = lease.patience - waited;
       try {

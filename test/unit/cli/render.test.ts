@@ -67,7 +67,10 @@ function shown(event: RunEvent): readonly (readonly [how: string, line: string])
 
 test.each<{ event: RunEvent; line: string }>([
   { event: { event: "planned", migrations: [name], actions: 2, risks: [] }, line: "1 migration pending, 2 actions" },
-  { event: { event: "waiting", by: "ann" }, line: "waiting for ann, who holds the lease" },
+  {
+    event: { event: "waiting", by: "ann", lease: 30_000 },
+    line: "waiting for ann, who holds the lease; after 30.0 s of silence it is taken over",
+  },
   { event: { event: "takenOver", by: "ann" }, line: "ann has not been heard of for a whole lease; taking over" },
   { event: { event: "started", ...name, done: 0, total: 2 }, line: "0003_widen_ids" },
   { event: { event: "started", ...name, done: 1, total: 2 }, line: "0003_widen_ids: 1 of 2 actions done already" },
