@@ -31,7 +31,7 @@ export interface Lease {
 }
 
 /** An epoch that is over when the answer comes says that answers take longer than leases. */
-const mostTries = 3;
+const mostTries = 5;
 
 /** Takes the epoch after `state`; undefined when somebody else was quicker. `next` is the migration to begin with. */
 export async function takeLease(

@@ -8,6 +8,7 @@ import { isLedger, longWait, wordsOf, type Scene, type SimulatedRun } from "./sc
 const expected: readonly ErrorCode[] = [
   "ERR_LEASE_HELD",
   "ERR_LEASE_LOST",
+  "ERR_LEASE_SHORT",
   "ERR_ACTED_LATE",
   "ERR_TARGET_UNREACHABLE",
   "ERR_ANSWER",
