@@ -34,6 +34,10 @@ export interface Repair {
 
 export async function repair(options: MigratorOptions, { yes = false, to }: RepairChoice = {}): Promise<Repair> {
   const { target, ledger, migrations: source, signal, clock = systemClock, runner = thisRunner() } = options;
+  if (to !== undefined && !target.capabilities.describes) {
+    const problem = `--to needs a target that can describe its tables, and ${target.name} can't; leave it out`;
+    throw new MigrateError("ERR_USAGE", { problem });
+  }
   const files = source.list();
   const migrations = await loadMigrations(source, files);
   const choice = to === undefined ? undefined : checkChoice(to, files);

@@ -235,6 +235,19 @@ test("before the first migration is a place of its own, beside a migration with 
   await goesOn(project, "5 migrations applied");
 });
 
+test("a place can't be chosen where none can be seen", async () => {
+  const project = await aKeptProject("service");
+  await changeRecord(project, "service", "1.2");
+  const before = await versionsOf(project.data);
+  for (const args of [["repair"], ["repair", "--yes"]])
+    expect(await project.run(...args, "--to", "start")).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "--to needs a target that can describe its tables, and here can't; leave it out\n",
+    });
+  expect(await versionsOf(project.data)).toEqual(before);
+});
+
 test("with --json what is seen, and what is to be done about it, is one document", async () => {
   const project = await aKeptProject("lance");
   await dropLedger(project);
