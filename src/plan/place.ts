@@ -1,5 +1,6 @@
 /** Which place in history tables are at: so many actions of the migration files are done, and none after. Pure. */
 import { isMigrateError, type MigrateError } from "../errors.ts";
+import { agreesWithNewest } from "../ledger/audit-applied.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
@@ -43,9 +44,51 @@ export interface Nearest {
 /** All actions in the order in which the ledger says that they ran, and then in that of the files. */
 export function historyRow(migrations: readonly Migration[], state: LedgerState, describing: Describing): HistoryRow {
   const ran = inOrder(migrations, state);
-  const inRow = rowOf([...ran, ...migrations.filter((migration) => !ran.includes(migration))], describing);
-  // A ledger that was changed may say an order that can't be.
-  return inRow.problem === undefined ? inRow : rowOf(migrations, describing);
+  return possibleRow([...ran, ...without(ran, migrations)], migrations, describing);
+}
+
+/** The row of actions that has places at which every table is as it was seen, and these places. */
+export function placesIn(
+  migrations: readonly Migration[],
+  state: LedgerState,
+  sights: Sights,
+  describing: Describing,
+): { readonly row: HistoryRow; readonly fits: readonly Place[] } {
+  // What a ledger says no more that it ran may have run between what it says still.
+  if (!agreesWithNewest(state)) {
+    const row = possibleRow(withLostBetween(inOrder(migrations, state), migrations), migrations, describing);
+    const fits = fittingPlaces(row, sights);
+    if (fits.length > 0) return { row, fits };
+  }
+  const row = historyRow(migrations, state, describing);
+  return { row, fits: fittingPlaces(row, sights) };
+}
+
+/** Each of the others comes before the first with a higher number. */
+function withLostBetween(ran: readonly Migration[], migrations: readonly Migration[]): readonly Migration[] {
+  const others = without(ran, migrations);
+  let next = 0;
+  const between = ran.flatMap((migration) => {
+    const from = next;
+    while (next < others.length && others[next]!.version < migration.version) next++;
+    return [...others.slice(from, next), migration];
+  });
+  return [...between, ...others.slice(next)];
+}
+
+function without(ran: readonly Migration[], migrations: readonly Migration[]): readonly Migration[] {
+  const known = new Set(ran);
+  return migrations.filter((migration) => !known.has(migration));
+}
+
+/** A ledger that was changed may say an order that can't be: then that of the files. */
+function possibleRow(
+  order: readonly Migration[],
+  migrations: readonly Migration[],
+  describing: Describing,
+): HistoryRow {
+  const row = rowOf(order, describing);
+  return row.problem === undefined ? row : rowOf(migrations, describing);
 }
 
 function rowOf(migrations: readonly Migration[], describing: Describing): HistoryRow {

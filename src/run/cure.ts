@@ -8,7 +8,7 @@ import type { LedgerEntry, LedgerRecord } from "../ledger/record.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { goneOf, putRight, type TableDifference } from "../plan/compare.ts";
-import { chosenPlace, fittingPlaces, historyRow, nearestPlace, type Place } from "../plan/place.ts";
+import { chosenPlace, nearestPlace, placesIn, type Place } from "../plan/place.ts";
 import { entriesFromLedger, entriesFromTables } from "../plan/rebuild.ts";
 import type { Restored } from "../plan/restore.ts";
 import type { Target } from "../targets/target.ts";
@@ -52,8 +52,7 @@ export function cureFor(symptoms: Symptoms, patient: Patient): Cure {
 }
 
 function fromTables({ state, sights, differences }: Symptoms, patient: Patient): Cure {
-  const row = historyRow(patient.migrations, state, patient.target.capabilities);
-  const fits = fittingPlaces(row, sights);
+  const { row, fits } = placesIn(patient.migrations, state, sights, patient.target.capabilities);
   const refused = (error: MigrateError): Cure => ({ kind: "refused", error });
   const rebuilt = (place: Place): Cure => {
     // A call of a run that was killed may still be under way.

@@ -7,7 +7,7 @@ import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
 import { goneOf, putRight, type TableDifference } from "../plan/compare.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
-import { fittingPlaces, historyRow } from "../plan/place.ts";
+import { placesIn } from "../plan/place.ts";
 import type { Target } from "../targets/target.ts";
 import { audited } from "./audited.ts";
 import { compare, type Compared } from "./compare.ts";
@@ -53,7 +53,7 @@ function hintFor(
   { capabilities }: Target,
 ): string {
   const helps = capabilities.describes
-    ? fittingPlaces(historyRow(migrations, state, capabilities), sights).length > 0
+    ? placesIn(migrations, state, sights, capabilities).fits.length > 0
     : goneOf(differences, sights).length < differences.length;
   return helps ? "see migrate repair" : putRight(differences, sights);
 }

@@ -125,6 +125,25 @@ test.each(described)(
   },
 );
 
+test.each([
+  { what: "gone", harm: (project: KeptProject) => dropRecord(project, "lance", "1.3") },
+  {
+    what: "about another number",
+    async harm({ data }: KeptProject) {
+      const records = await (await lancedb.connect(data)).openTable("_migrations");
+      await records.update({ where: "key = '1.3'", values: { version: "40" } });
+    },
+  },
+])("a migration whose record is $what has its place between those that ran before and after it", async ({ harm }) => {
+  const project = await aKeptProject("lance");
+  await harm(project);
+  expect(await project.run("repair")).toMatchObject({
+    stdout: expect.stringContaining("as they were after 0004_wider"),
+  });
+  expect(await project.run("repair", "--yes", "--to", "4")).toMatchObject({ code: 0 });
+  await goesOn(project, "nothing to do");
+});
+
 test("a ledger of markers that is lost can't be rebuilt, and that is said", async () => {
   const project = await aKeptProject("service");
   await dropLedger(project);

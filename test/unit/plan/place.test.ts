@@ -4,7 +4,7 @@ import { foldLedger, type LedgerState } from "../../../src/ledger/fold.ts";
 import type { LedgerRecord } from "../../../src/ledger/record.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
 import { checksumOf } from "../../../src/migrations/checksum.ts";
-import { chosenPlace, fittingPlaces, historyRow, nearestPlace, tablesOf } from "../../../src/plan/place.ts";
+import { chosenPlace, fittingPlaces, historyRow, nearestPlace, placesIn, tablesOf } from "../../../src/plan/place.ts";
 import type { Sights } from "../../../src/plan/settle.ts";
 import { parseStep, type Step } from "../../../src/steps/registry.ts";
 import { sameTable, type Table } from "../../../src/schema/table.ts";
@@ -113,6 +113,15 @@ test("migrations that the ledger knows come in the order in which they ran, and 
   const ran = historyRow(others, ranInOrder(1, 2, 4), describing);
   expect([...new Set(ran.actions.map(({ migration }) => migration.version))]).toEqual([1, 2, 4, 3]);
   expect(order(ranInOrder(3, 1, 2))).toEqual([1, 2, 3]);
+});
+
+test("tables are looked for in the ledger's order where what it lost ran in another than that of the files", () => {
+  const others = [...migrations, aMigration(4, rename("t", "b", "z"))];
+  const ran = { ...ranInOrder(1, 2, 4), told: { ...ranInOrder(1).head!, applied: "of something else" } };
+  const beside = historyRow(others, ran, describing);
+  for (const done of [1, 3, 4, 6]) expect(placesIn(others, ran, after(done, beside), describing).fits).not.toEqual([]);
+  const { fits } = placesIn(others, ran, after(4, beside), describing);
+  expect(fits).toEqual([{ done: 4, words: "after 0004_m4", choice: "0004" }]);
 });
 
 test("a row ends at a step that can't be, and says why", () => {
