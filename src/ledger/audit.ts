@@ -32,7 +32,7 @@ export function auditLedger(
   hashOf: (record: LedgerRecord) => string,
 ): readonly Finding[] {
   const sorted = records.toSorted(byPlace);
-  const since = sorted.findLast(({ event }) => event === "rebuilt")?.epoch ?? 0;
+  const since = sorted.findLast(({ event }) => event === "rebuilt")?.epoch ?? -Infinity;
   const links = linksOf(sorted, hashOf);
   const found: readonly Found[] = [
     ...doubles(sorted),
@@ -100,7 +100,8 @@ function gaps(sorted: readonly LedgerRecord[]): readonly Found[] {
   const found: Found[] = [];
   let last = 0;
   for (const { epoch, number } of sorted) {
-    if (epoch === last) continue;
+    // An epoch below the first is no place at all, which is said elsewhere.
+    if (epoch === last || epoch < 1) continue;
     const missing = epoch - last - 1;
     const at = { epoch: last + 1, number: 0 };
     if (missing === 1) found.push({ kind: "missing", at, sentence: `every record of epoch ${last + 1} is missing` });

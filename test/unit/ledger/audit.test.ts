@@ -212,6 +212,17 @@ test.each([
   expect(new Set(found.map(({ place }) => place))).toEqual(new Set([finding.place]));
 });
 
+test("a record in an epoch below the first is not known where nothing was rebuilt, and no epoch is missing for it", async () => {
+  const history = await aHistoryWith(
+    "rows",
+    (one) => five(one) && one.records.every(({ event }) => event !== "rebuilt"),
+  );
+  const found = audit(history.records.with(3, { ...history.records[3]!, epoch: -5 }), history);
+  expect(found.filter(({ known }) => known)).toEqual([]);
+  expect(found.map(({ sentence }) => sentence)).toContain("-5.3 has no place in a ledger");
+  expect(found.map(({ sentence }) => sentence).join()).not.toContain("every record of");
+});
+
 test("epochs that are missing are one finding", async () => {
   const history = await aHistoryWith("rows", ({ records }) => records.at(-1)!.epoch >= 5);
   const left = history.records.filter(({ epoch }) => epoch === 1 || epoch > 3);
