@@ -9,7 +9,7 @@ import { goneOf, putRight, type TableDifference } from "../plan/compare.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
 import { placesIn } from "../plan/place.ts";
 import type { Target } from "../targets/target.ts";
-import { audited } from "./audited.ts";
+import { audited, contradiction } from "./audited.ts";
 import { compare, type Compared } from "./compare.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { throwIfInterrupted } from "./waiting.ts";
@@ -25,7 +25,7 @@ export interface TablesVerdict {
   readonly hint: string | undefined;
 }
 
-/** Compares every table that an applied migration has made or changed with what it should be. */
+/** Compares every table that an applied migration has made or changed with what it should be. Throws ERR_LEDGER_CHANGED. */
 export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
   const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
   const files = source.list();
@@ -34,6 +34,8 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   for (;;) {
     throwIfInterrupted(signal);
     const state = foldLedger(await journal.read());
+    const contradicts = await contradiction(journal, state);
+    if (contradicts !== undefined) throw contradicts;
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
     const { sights, differences } = await compare({ target, ledger, state, migrations, run: runner.run });

@@ -91,10 +91,26 @@ test.each(everywhere)("a ledger that says less than its newest record is not pla
   expect(await project.run("status")).toMatchObject({ code: 0, stdout: expect.stringContaining(problem) });
   const { stdout } = await project.run("status", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ problem: expect.stringContaining(problem) });
-  expect(await project.run("plan")).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+  for (const command of ["plan", "verify"])
+    expect(await project.run(command)).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
   project.migration("0005_more.ts", `m.createTable("more", { id: m.int32() })`);
   for (const args of [["plan"], ["up"]])
     expect(await project.run(...args)).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+});
+
+test.each<{ readonly what: string; readonly where: string; readonly values?: Record<string, string> }>([
+  { what: "says of fewer that they ran", where: "key IN ('1.1', '1.2')" },
+  { what: "names a migration that there is no file of", where: "key = '1.4'", values: { version: "40" } },
+  { what: "says that one failed that did not", where: "key = '1.4'", values: { event: "'failed'" } },
+])("verify blames a ledger that $what, and not the files", async ({ where, values }) => {
+  const project = await aKeptProject("lance");
+  const records = await (await lancedb.connect(project.data)).openTable("_migrations");
+  await (values === undefined ? records.delete(where) : records.update({ where, valuesSql: values }));
+  expect(await project.run("verify")).toEqual({
+    code: 4,
+    stdout: "",
+    stderr: expect.stringMatching(/^the ledger was changed by something else than this tool: its newest record/),
+  });
 });
 
 test.each(everywhere)("a ledger that is gone is noticed (%s)", async (kept) => {
