@@ -91,6 +91,7 @@ test.each(everywhere)("a ledger that says less than its newest record is not pla
   expect(await project.run("status")).toMatchObject({ code: 0, stdout: expect.stringContaining(problem) });
   const { stdout } = await project.run("status", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ problem: expect.stringContaining(problem) });
+  expect(await project.run("status", "--check")).toMatchObject({ code: 4 });
   for (const command of ["plan", "verify"])
     expect(await project.run(command)).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
   project.migration("0005_more.ts", `m.createTable("more", { id: m.int32() })`);

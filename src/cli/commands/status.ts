@@ -2,7 +2,7 @@ import { z } from "zod";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../run/migrator.ts";
 import { parseFlags, switchFlag, withSession, type Command } from "../command.ts";
-import { done, somethingPending } from "../exit-code.ts";
+import { amiss, done, somethingPending } from "../exit-code.ts";
 import { renderDuration, renderTable, renderTime } from "../render.ts";
 import { count } from "../../errors.ts";
 
@@ -11,7 +11,7 @@ const statusFlags = z.looseObject({ check: switchFlag });
 export const statusCommand: Command = {
   usage: "status",
   describe: "show what is applied and what is pending",
-  switches: { check: "exit with 3 when something is pending" },
+  switches: { check: "exit with 3 when something is pending, with 4 when the ledger contradicts itself" },
   async run(context) {
     const { flags, output } = context;
     const { check } = parseFlags(statusFlags, flags);
@@ -40,7 +40,8 @@ export const statusCommand: Command = {
         `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
       );
     if (problem !== undefined) output.result(problem);
-    return check === true && pending.length > 0 ? somethingPending : done;
+    if (check !== true) return done;
+    return problem !== undefined ? amiss : pending.length > 0 ? somethingPending : done;
   },
 };
 
