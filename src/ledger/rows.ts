@@ -49,7 +49,7 @@ export function rowsJournal(name: string, table: RecordTable, fences: boolean): 
       } catch (cause) {
         const column = wrongColumn(cause);
         if (isMigrateError(cause) && column === undefined) throw cause;
-        const problem = column === undefined ? firstLine(cause) : foreign(column);
+        const problem = column === undefined ? firstLine(cause) : foreign(name, column);
         throw new MigrateError(code, { ledger: name, problem }, { cause });
       }
     };
@@ -93,10 +93,11 @@ function wrongColumn(cause: unknown): string | undefined {
 }
 
 /** Another table of that name, or a ledger that something else has damaged: only people can tell. */
-function foreign(column: string): string {
+function foreign(name: string, column: string): string {
   return (
     `column ${column} is not as this version of lance-migrate writes it; if it is another table, give the ledger another name ` +
-    'with "ledger" in the configuration; if it is the ledger, move it away (rename or drop its table), then run migrate repair'
+    `with "ledger" in the configuration; if it is the ledger, move the folder ${name}.lance out of the database's folder, or drop the ` +
+    "table where there is no such folder, then run migrate repair"
   );
 }
 
