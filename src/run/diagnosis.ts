@@ -11,6 +11,7 @@ import { withLost, type Restored } from "../plan/restore.ts";
 import type { Sights } from "../plan/settle.ts";
 import { compare, seen, type Compared } from "./compare.ts";
 import { cureFor, type Cure, type Patient } from "./cure.ts";
+import { holderWords } from "./holder.ts";
 
 export interface Diagnosis {
   readonly state: LedgerState;
@@ -50,19 +51,14 @@ function stateOf({ records, migrations, target: { capabilities } }: Patient): Re
 
 /** What goes on, or that the next run sees to by itself. */
 function course(state: LedgerState, { clock, run }: Patient): readonly string[] {
-  const { holder, head, migrations, late } = state;
-  const held = holder !== undefined && holder.run !== run;
-  // The name of a marker that takes an epoch does not say when.
-  const since =
-    head === undefined || head.at === 0 ? "" : `, last heard of ${ago(clock.wall() - head.at)} by this clock`;
+  const { holder, migrations, late } = state;
+  const held = holder?.run === run ? undefined : holderWords(state, clock);
   const names = (version: number) => {
     const known = migrations.get(version);
     return known === undefined ? formatVersion(version) : formatMigration(known);
   };
   return [
-    ...(held
-      ? [`${holder.by} holds the lease${since}; once it is silent for a whole lease, the next migrate up takes over`]
-      : []),
+    ...(held === undefined ? [] : [held]),
     ...[...inDoubt(state, run)].map(
       (version) => `${names(version)} may have run further than is recorded; the next migrate up finds out and goes on`,
     ),
@@ -77,11 +73,6 @@ function course(state: LedgerState, { clock, run }: Patient): readonly string[] 
         `action ${action} of ${names(version)} may have come late; the next migrate up looks at its table`,
     ),
   ];
-}
-
-function ago(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000));
-  return seconds < 120 ? `${count(seconds, "second")} ago` : `${count(Math.round(seconds / 60), "minute")} ago`;
 }
 
 /**

@@ -18,6 +18,7 @@ import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
 import type { Emit } from "./events.ts";
 import { execute } from "./executor.ts";
+import { holderWords } from "./holder.ts";
 import { lookAtLate } from "./late.ts";
 import { openingEntries, planUnlessMoved } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
@@ -55,6 +56,8 @@ export interface StatusResult {
   readonly missing: readonly LedgerMigration[];
   /** Who holds the lease. */
   readonly holder: string | undefined;
+  /** Since when nothing was heard of the holder, and what follows from that, in plain words. */
+  readonly lease: string | undefined;
   /** Calls that may have come after their lease: the next `up` looks at their tables first. */
   readonly late: readonly LateCall[];
   /** Why the ledger is not to be believed. */
@@ -138,14 +141,16 @@ export async function plan(options: MigratorOptions, choice: Choice = {}): Promi
 
 /** What is applied and what is pending. Evaluates nothing. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
-  const files = options.migrations.list();
-  const journal = journalOf(options.target, options.ledger, options.clock);
+  const { target, ledger, migrations: source, clock = systemClock } = options;
+  const files = source.list();
+  const journal = journalOf(target, ledger, options.clock);
   const state = foldLedger(await journal.read());
   return {
     applied: appliedIn(state),
     pending: pendingFiles(files, state).map((file) => ({ ...file, partial: state.migrations.get(file.version) })),
     missing: missingFiles(files, state),
     holder: state.holder?.by,
+    lease: holderWords(state, clock),
     late: state.late,
     problem: (await contradiction(journal, state))?.message,
   };

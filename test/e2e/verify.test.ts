@@ -1,4 +1,5 @@
 /** migrate verify, on tables and ledgers that something else has changed. */
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { lancedb, versionsOf } from "../support/tables.ts";
 import {
@@ -112,6 +113,22 @@ test.each<{ readonly what: string; readonly where: string; readonly values?: Rec
     stdout: "",
     stderr: expect.stringMatching(/^the ledger was changed by something else than this tool: its newest record/),
   });
+});
+
+test.each(everywhere)("a holder that was never heard of again is said to have lost its lease (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const db = await lancedb.connect(project.data);
+  if (kept === "service") await db.dropTable((await db.tableNames()).find((name) => name.includes(".released"))!);
+  else await (await db.openTable("_migrations")).delete("event = 'released'");
+  // A lease of this project is five seconds.
+  await setTimeout(5_500);
+  for (const command of ["status", "repair"])
+    expect(await project.run(command)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        / holds the lease, last heard of \d+ seconds? ago by this clock: its lease has run out, and the next run that has something to do takes over\n/,
+      ),
+    });
 });
 
 test.each(everywhere)("a ledger that is gone is noticed (%s)", async (kept) => {

@@ -20,7 +20,7 @@ export const statusCommand: Command = {
       options.target.name,
     ]);
     output.data(toDocument(found, target));
-    const { applied, pending, missing, holder, late, problem } = found;
+    const { applied, pending, missing, lease, late, problem } = found;
     const gone = new Set(missing);
     const rows = [
       ...applied.map((one) => [
@@ -34,7 +34,7 @@ export const statusCommand: Command = {
     ];
     for (const line of renderTable(rows)) output.result(line);
     output.result(`${count(applied.length, "migration")} applied, ${pending.length} pending on ${target}`);
-    if (holder !== undefined) output.result(`${holder} holds the lease`);
+    if (lease !== undefined) output.result(lease);
     for (const { version, action } of late)
       output.result(
         `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
@@ -51,7 +51,7 @@ function partText(partial: StatusResult["pending"][number]["partial"]): string {
     : `${partial.step} of ${count(partial.total, "action")} done: ${partial.detail ?? "interrupted"}`;
 }
 
-function toDocument({ applied, pending, missing, holder, late, problem }: StatusResult, target: string) {
+function toDocument({ applied, pending, missing, holder, lease, late, problem }: StatusResult, target: string) {
   const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
@@ -72,6 +72,7 @@ function toDocument({ applied, pending, missing, holder, late, problem }: Status
       detail: partial?.detail,
     })),
     holder,
+    lease,
     late,
     problem,
   };

@@ -347,7 +347,7 @@ test("a holder that is at work is waited for, and then it is said that it holds 
   const held = await takeLease(journal, foldLedger(await journal.read()), bob, undefined, { ...lease, clock: clock! });
   const explained = await repair(options);
   expect(explained.sees[0]).toMatch(
-    /^bob holds the lease, last heard of \d+ seconds? ago by this clock; once it is silent/,
+    /^bob holds the lease, last heard of \d+ seconds? ago by this clock; once it is silent for a whole lease, the next run that has something to do takes over$/,
   );
   const busy = {
     ...clock!,
