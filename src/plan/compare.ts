@@ -1,29 +1,10 @@
 /** All tables against what the ledger says of them: every difference, where a plan stops at the first. Pure. */
 import type { Migration } from "../migrations/load.ts";
-import { differences, type Table } from "../schema/table.ts";
+import type { Table } from "../schema/table.ts";
 import { compileMigration, type Describing } from "./compile.ts";
 import type { Plan } from "./plan.ts";
+import { differencesOf, type TableDifference } from "./put-right.ts";
 import { progress, type Sights } from "./settle.ts";
-
-export interface TableDifference {
-  readonly table: string;
-  /** In words. */
-  readonly differences: readonly string[];
-}
-
-/** Those of tables that should be there and are not. */
-export function goneOf(found: readonly TableDifference[], sights: Sights): readonly TableDifference[] {
-  return found.filter(({ table }) => sights.get(table) === undefined);
-}
-
-/** What people can do about differences that no record can mend. */
-export function putRight(found: readonly TableDifference[], sights: Sights): string {
-  const gone = goneOf(found, sights);
-  if (gone.length === 0) return "put that right by hand";
-  const names = gone.map(({ table }) => table).join(" and ");
-  const back = `bring ${gone.length === 1 ? "table" : "tables"} ${names} back from a backup`;
-  return gone.length === found.length ? back : `${back} and put the rest right by hand`;
-}
 
 /**
  * The tables to look at: those that the ledger says are there, those of what is in doubt, and those that a migration would
@@ -62,9 +43,8 @@ export function compareTables(
   return [...sights].flatMap(([table, found]): readonly TableDifference[] => {
     const should = expected.get(table);
     if (either.has(table)) return [];
-    const words = describes
-      ? differences(should, found)
-      : differences(should && { columns: [] }, found && { columns: [] });
-    return words.length === 0 ? [] : [{ table, differences: words }];
+    return describes
+      ? differencesOf(table, should, found)
+      : differencesOf(table, should && { columns: [] }, found && { columns: [] });
   });
 }

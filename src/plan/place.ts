@@ -5,10 +5,10 @@ import type { LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import { tableAfter } from "../schema/action.ts";
-import { differences, sameTable, type Table } from "../schema/table.ts";
+import { sameTable, type Table } from "../schema/table.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
-import type { TableDifference } from "./compare.ts";
 import { inOrder } from "./plan.ts";
+import { differencesOf, type TableDifference } from "./put-right.ts";
 import type { Sights } from "./settle.ts";
 
 /** A migration's actions in the row of all. */
@@ -131,18 +131,18 @@ export function fittingPlaces(row: HistoryRow, sights: Sights): readonly Place[]
 export function nearestPlace(row: HistoryRow, sights: Sights): Nearest {
   const compare = (table: string, should: Table | undefined) => {
     const found = sights.get(table);
-    const words = differences(should, found);
+    const differences = differencesOf(table, should, found);
     // What is gone can be brought back; what is there too early would have to be dropped with its rows.
-    const size = should === undefined && found !== undefined ? found.columns.length + 1 : words.length;
-    return { table, differences: words, size };
+    const sizes = differences.map(({ kind, differences: words }) =>
+      kind === "foreign" ? found!.columns.length + 1 : words.length,
+    );
+    return { differences, size: sizes[0] ?? 0 };
   };
   const compared = new Map(tablesOf(row).map((table) => [table, compare(table, undefined)]));
   const sizeOf = () => [...compared.values()].reduce((sum, { size }) => sum + size, 0);
   const here = (done: number): Nearest => ({
     place: placeAt(row, done),
-    differences: [...compared.values()].flatMap(({ table, differences: words }) =>
-      words.length === 0 ? [] : [{ table, differences: words }],
-    ),
+    differences: [...compared.values()].flatMap(({ differences }) => differences),
   });
   let [nearest, least] = [here(0), sizeOf()];
   for (const [index, { action, after }] of row.actions.entries()) {

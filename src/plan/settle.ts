@@ -1,7 +1,8 @@
 /** The plan against the tables as they are: how far a run that was never heard of again got, and drift. Pure. */
 import { MigrateError } from "../errors.ts";
-import { differences, sameTable, type Table } from "../schema/table.ts";
+import { sameTable, type Table } from "../schema/table.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
+import { differencesOf, putRight } from "./put-right.ts";
 
 /** Tables as they were seen; undefined for one that does not exist. */
 export type Sights = ReadonlyMap<string, Table | undefined>;
@@ -56,11 +57,7 @@ export function checkPresence(plan: Plan, names: ReadonlySet<string>): void {
     const expected = plan.now.get(table);
     if ((expected !== undefined) === names.has(table)) continue;
     if (begun?.kind === "createTable" && begun.table === table) continue;
-    throw new MigrateError("ERR_DRIFT", {
-      table,
-      differences: [expected === undefined ? "it exists, but should not" : "it does not exist"],
-      hint: hintFor(expected),
-    });
+    throw drift(table, expected && { columns: [] }, names.has(table) ? { columns: [] } : undefined);
   }
 }
 
@@ -72,12 +69,18 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
     .findLast(({ action }) => action.table === table)?.after;
   const hint = sameTable(after, found)
     ? "the pending changes are there already: somebody has made them by hand, so take them back or remove the migration; or the ledger was lost or is older than the tables, so see migrate repair"
-    : hintFor(expected);
-  throw new MigrateError("ERR_DRIFT", { table, differences: differences(expected, found), hint });
+    : undefined;
+  throw drift(table, expected, found, hint);
 }
 
-function hintFor(expected: Table | undefined): string {
-  return expected === undefined
-    ? "somebody else has made it, or the ledger was lost: see migrate repair; otherwise drop it if nobody needs it, or remove the step that creates it"
-    : "somebody has changed it by hand; put it back, then run migrate up again";
+function drift(table: string, expected: Table | undefined, found: Table | undefined, hint?: string): MigrateError {
+  const [difference] = differencesOf(table, expected, found);
+  const { kind, differences } = difference!;
+  const way = putRight([difference!]);
+  const hints = {
+    foreign: `somebody else has made it, or the ledger was lost: see migrate repair; otherwise ${way}`,
+    gone: `${way}, then run migrate up again`,
+    changed: "somebody has changed it by hand; put it back, then run migrate up again",
+  };
+  return new MigrateError("ERR_DRIFT", { table, differences, hint: hint ?? hints[kind] });
 }

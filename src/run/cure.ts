@@ -7,8 +7,8 @@ import type { Journal } from "../ledger/journal.ts";
 import type { LedgerEntry, LedgerRecord } from "../ledger/record.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
-import { goneOf, putRight, type TableDifference } from "../plan/compare.ts";
 import { chosenPlace, nearestPlace, placesIn, type Place } from "../plan/place.ts";
+import { areAll, putRight, type TableDifference } from "../plan/put-right.ts";
 import { entriesFromLedger, entriesFromTables } from "../plan/rebuild.ts";
 import type { Restored } from "../plan/restore.ts";
 import type { Target } from "../targets/target.ts";
@@ -51,7 +51,7 @@ export function cureFor(symptoms: Symptoms, patient: Patient): Cure {
   return patient.target.capabilities.describes ? fromTables(symptoms, patient) : fromLedger(symptoms, patient);
 }
 
-function fromTables({ state, sights, differences }: Symptoms, patient: Patient): Cure {
+function fromTables({ state, said, sights, differences }: Symptoms, patient: Patient): Cure {
   const { row, fits } = placesIn(patient.migrations, state, sights, patient.target.capabilities);
   const refused = (error: MigrateError): Cure => ({ kind: "refused", error });
   const rebuilt = (place: Place): Cure => {
@@ -63,14 +63,16 @@ function fromTables({ state, sights, differences }: Symptoms, patient: Patient):
   };
   if (fits.length === 0) {
     const { place, differences: fewest } = nearestPlace(row, sights);
-    // Whoever lost a table wants it back, however little differs elsewhere.
-    const [nearest, found] =
-      goneOf(differences, sights).length > 0 ? ["what the ledger says", differences] : [place.words, fewest];
+    // Whoever lost a table wants it back, however little differs elsewhere; and one that others made is in the way of a step.
+    const isLedgers =
+      differences.some(({ kind }) => kind === "gone") ||
+      (said && agreesWithNewest(state) && areAll("foreign", differences));
+    const [nearest, found] = isLedgers ? ["what the ledger says", differences] : [place.words, fewest];
     return refused(
       new MigrateError("ERR_REPAIR_NO_PLACE", {
         nearest,
         differences: found.map(inShort),
-        hint: putRight(found, sights),
+        hint: putRight(found),
         problem: row.problem?.message,
       }),
     );
@@ -116,13 +118,17 @@ function fromLedger(symptoms: Symptoms, { target, ledger, run }: Patient): Cure 
 }
 
 /** Why the records that are left can't be believed. */
-function blindProblem({ state, lost, said, sights, differences, impossible }: Symptoms): string | undefined {
-  const gone = goneOf(differences, sights);
-  if (gone.length > 0 && gone.length === differences.length)
-    return `${gone.map(inShort).join("; ")}; ${putRight(gone, sights)}`;
+function blindProblem({ state, lost, said, differences, impossible }: Symptoms): string | undefined {
+  const shown = differences.map(inShort).join("; ");
+  if (areAll("gone", differences)) return `${shown}; ${putRight(differences)}`;
   const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";
-  if (!said || differences.length > 0) return wayOut;
+  if (!said) return wayOut;
+  const whole = lost.length === 0 && agreesWithNewest(state);
+  if (differences.length > 0)
+    return whole
+      ? `${shown}; if its newest markers are gone, bring them back from a backup; otherwise ${putRight(differences)}`
+      : wayOut;
   if (impossible !== undefined) return `what is left of it can't be (${impossible.message}); ${wayOut}`;
-  if (lost.length > 0 || agreesWithNewest(state)) return undefined;
+  if (lost.length > 0 || whole) return undefined;
   return `its newest record says that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`;
 }

@@ -5,9 +5,9 @@ import { sameRecord } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
-import { goneOf, putRight, type TableDifference } from "../plan/compare.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
 import { placesIn } from "../plan/place.ts";
+import { areAll, putRight, type TableDifference } from "../plan/put-right.ts";
 import type { Target } from "../targets/target.ts";
 import { audited, contradiction } from "./audited.ts";
 import { compare, type Compared } from "./compare.ts";
@@ -56,8 +56,8 @@ function hintFor(
 ): string {
   const helps = capabilities.describes
     ? placesIn(migrations, state, sights, capabilities).fits.length > 0
-    : goneOf(differences, sights).length < differences.length;
-  return helps ? "see migrate repair" : putRight(differences, sights);
+    : !areAll("gone", differences);
+  return helps ? "see migrate repair" : putRight(differences);
 }
 
 export interface LedgerVerdict {

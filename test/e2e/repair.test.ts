@@ -207,6 +207,30 @@ test.each(described)("a table that is gone is to be brought back, and no other d
   });
 });
 
+test.each(described)("a table that others made where a step is to create one is in the way (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  project.migration("0005_tags.ts", `m.createTable("tags", { id: m.int32(), tag: m.utf8() })`);
+  await (await lancedb.connect(project.data)).createTable("tags", [{ id: 1 }]);
+  expect(await project.run("repair")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "nearest is what the ledger says, and there table tags: it exists, but should not; drop table tags if nobody needs it, or remove the step that creates it, then",
+    ),
+  });
+});
+
+test("a table that others made is in the way of a step too where none can be described", async () => {
+  const project = await aKeptProject("service");
+  project.migration("0005_tags.ts", `m.createTable("tags", { id: m.int32(), tag: m.utf8() })`);
+  await (await lancedb.connect(project.data)).createTable("tags", [{ id: 1 }]);
+  expect(await project.run("repair")).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(
+      /: table tags: it exists, but should not; if its newest markers are gone, bring them back from a backup; otherwise drop table tags if nobody needs it, or remove the step that creates it\n$/,
+    ),
+  });
+});
+
 test("a table that is gone where none can be described is to be brought back", async () => {
   const project = await aKeptProject("service");
   await changeRecord(project, "service", "1.2");

@@ -67,7 +67,9 @@ test("where no place fits, the one with the fewest differences is nearest", () =
   expect(fittingPlaces(row, strange)).toEqual([]);
   expect(nearestPlace(row, strange)).toEqual({
     place: expect.objectContaining({ done: 5 }),
-    differences: [{ table: "t", differences: ["column c is missing", "column a (int32) was not expected"] }],
+    differences: [
+      { table: "t", kind: "changed", differences: ["column c is missing", "column a (int32) was not expected"] },
+    ],
   });
 });
 
@@ -80,7 +82,7 @@ test("a place where a table is gone is nearer than one where another would have 
   );
   expect(nearestPlace(two, new Map([...after(2, two), ["w", undefined]]))).toEqual({
     place: expect.objectContaining({ done: 2 }),
-    differences: [{ table: "w", differences: ["it does not exist"] }],
+    differences: [{ table: "w", kind: "gone", differences: ["it does not exist"] }],
   });
 });
 
