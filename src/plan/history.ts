@@ -17,10 +17,18 @@ export interface Choice {
 export function chosenFiles(files: readonly MigrationFile[], { to }: Choice): readonly MigrationFile[] {
   if (to === undefined) return files;
   if (files.some(({ version }) => version === to)) return files.filter(({ version }) => version <= to);
+  throw versionUnknown(to, files);
+}
+
+/** Of a chosen version that there is no file of. */
+export function versionUnknown(
+  version: number,
+  files: readonly Pick<MigrationFile, "version" | "name">[],
+): MigrateError {
   const [first, last] = [files[0], files.at(-1)];
   const known =
     first === undefined ? "there are none yet" : `they go from ${formatMigration(first)} to ${formatMigration(last!)}`;
-  throw new MigrateError("ERR_VERSION_UNKNOWN", { version: formatVersion(to), known });
+  return new MigrateError("ERR_VERSION_UNKNOWN", { version: formatVersion(version), known });
 }
 
 /** Files that are not applied, in order. */

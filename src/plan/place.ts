@@ -1,12 +1,13 @@
 /** Which place in history tables are at: so many actions of the migration files are done, and none after. Pure. */
-import { isMigrateError, type MigrateError } from "../errors.ts";
+import { count, isMigrateError, MigrateError } from "../errors.ts";
 import { agreesWithNewest } from "../ledger/audit-applied.ts";
-import type { LedgerState } from "../ledger/fold.ts";
+import { isDone, type LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import { tableAfter } from "../schema/action.ts";
 import { sameTable, type Table } from "../schema/table.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import { versionUnknown } from "./history.ts";
 import { inOrder } from "./plan.ts";
 import { differencesOf, type TableDifference } from "./put-right.ts";
 import type { Sights } from "./settle.ts";
@@ -156,14 +157,38 @@ export function nearestPlace(row: HistoryRow, sights: Sights): Nearest {
 /** Before the first migration: numbers are taken, 0 too. */
 const atStart = "start";
 
+/** Refuses a choice of what is not among the migrations. */
+export function checkChoice(choice: string, migrations: readonly Migration[], describing: Describing): void {
+  if (choice === atStart) return;
+  const { version, number } = parseChoice(choice);
+  const migration = migrations.find((one) => one.version === version);
+  if (migration === undefined) throw versionUnknown(version, migrations);
+  const total = compileMigration(migration, describing).length;
+  if (number === undefined || number <= total) return;
+  const problem = `--to ${choice}: ${formatMigration(migration)} has ${count(total, "action")}`;
+  throw new MigrateError("ERR_USAGE", { problem });
+}
+
 /** The place of that choice; undefined when there is none. */
 export function chosenPlace(row: HistoryRow, choice: string): Place | undefined {
   if (choice === atStart) return placeAt(row, 0);
-  const [version, number] = choice.split(".").map(Number);
+  const { version, number } = parseChoice(choice);
   const index = row.actions.findIndex(
     (one) => one.migration.version === version && one.number === (number ?? one.total),
   );
   return index === -1 ? undefined : placeAt(row, index + 1);
+}
+
+function parseChoice(choice: string): { readonly version: number; readonly number: number | undefined } {
+  const [version, number] = choice.split(".").map(Number);
+  return { version: version!, number };
+}
+
+/** Whether the ledger says just that: all up to the place is done, and nothing after. */
+export function isAt({ actions }: HistoryRow, { done }: Place, { migrations }: LedgerState): boolean {
+  return actions.every(
+    ({ migration, number }, index) => isDone(migrations.get(migration.version), number) === index < done,
+  );
 }
 
 function placeAt({ actions }: HistoryRow, done: number): Place {

@@ -5,7 +5,7 @@ import { foldLedger, inDoubt, type LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
 import { foldHistory } from "../plan/plan.ts";
-import { historyRow, tablesOf } from "../plan/place.ts";
+import { chosenPlace, historyRow, isAt, tablesOf } from "../plan/place.ts";
 import type { TableDifference } from "../plan/put-right.ts";
 import { withLost, type Restored } from "../plan/restore.ts";
 import type { Sights } from "../plan/settle.ts";
@@ -34,13 +34,21 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   ];
   const damaged = findings.length > 0;
   const { differences, sights, impossible } = await comparedWith(state, damaged, patient);
-  if (differences.length === 0 && !damaged && impossible === undefined)
-    return { state, sees, cure: { kind: "nothing" } };
+  const isWell = differences.length === 0 && !damaged && impossible === undefined;
+  if (isWell && saysChoice(state, patient)) return { state, sees, cure: { kind: "nothing" } };
   const said = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
   if (impossible !== undefined && !damaged) sees.push(impossible.message);
   sees.push(...(said ? differences.map(differenceText) : [lostText(patient.ledger, sights)]));
   const cure = cureFor({ state, lost, said, sights, differences, impossible }, patient);
   return { state, sees, cure };
+}
+
+/** Whether the ledger says already what was chosen. */
+function saysChoice(state: LedgerState, { choice, migrations, target: { capabilities } }: Patient): boolean {
+  if (choice === undefined) return true;
+  const row = historyRow(migrations, state, capabilities);
+  const place = chosenPlace(row, choice);
+  return place !== undefined && isAt(row, place, state);
 }
 
 /** What the records say. Where nobody can look at the tables, it counts too what only their hashes say. */

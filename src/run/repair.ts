@@ -4,8 +4,8 @@ import { systemClock } from "../clock.ts";
 import { sameRecord } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { LedgerRecord } from "../ledger/record.ts";
-import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import { loadMigrations } from "../migrations/source.ts";
+import { checkChoice } from "../plan/place.ts";
 import { audited } from "./audited.ts";
 import type { Cure } from "./cure.ts";
 import { diagnose, type Diagnosis } from "./diagnosis.ts";
@@ -40,9 +40,9 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
   }
   const files = source.list();
   const migrations = await loadMigrations(source, files);
-  const choice = to === undefined ? undefined : checkChoice(to, files);
+  if (to !== undefined) checkChoice(to, migrations, target.capabilities);
   const journal = journalOf(target, ledger, options.clock);
-  const about = { target, ledger, journal, files, migrations, clock, run: runner.run, choice };
+  const about = { target, ledger, journal, files, migrations, clock, run: runner.run, choice: to };
   const look = (records: readonly LedgerRecord[]) => diagnose({ ...about, records });
 
   for (;;) {
@@ -75,13 +75,6 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
       },
     },
   );
-}
-
-function checkChoice(to: string, files: readonly { readonly version: number; readonly name: string }[]): string {
-  const version = Number(to.split(".")[0]);
-  if (Number.isNaN(version) || files.some((file) => file.version === version)) return to;
-  const known = files.map(formatMigration).join(", ") || "there are none yet";
-  throw new MigrateError("ERR_VERSION_UNKNOWN", { version: formatVersion(version), known });
 }
 
 function resultOf({ sees, cure }: Diagnosis, done: boolean): Repair {

@@ -265,6 +265,37 @@ test.each(described)("where several places fit nothing is done until one is chos
   await goesOn(project, "2 migrations applied");
 });
 
+test.each([
+  { to: "3.99", says: "--to 3.99: 0003_names has 2 actions" },
+  { to: "4.2", says: "--to 4.2: 0004_wider has 1 action" },
+  { to: "99", says: "--to 0099: there is no such migration; they go from 0001_people to 0004_wider" },
+])("a place $to that is none is wrong usage", async ({ to, says }) => {
+  const project = await aKeptProject("lance", 3);
+  for (const args of [["repair"], ["repair", "--yes"]])
+    expect(await project.run(...args, "--to", to)).toEqual({ code: 2, stdout: "", stderr: `${says}\n` });
+});
+
+test.each(described)(
+  "a place that was chosen is taken or refused, though nothing is to be repaired (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    project.migration("0005_back.ts", `m.retypeColumn("people", "id", m.int32())`);
+    project.migration("0006_again.ts", `m.retypeColumn("people", "id", m.int64())`);
+    await project.run("up");
+    expect(await project.run("repair", "--yes", "--to", "6")).toMatchObject({
+      code: 0,
+      stdout: "nothing is to be repaired\n",
+    });
+    for (const to of ["start", "3.1", "5"])
+      expect(await project.run("repair", "--yes", "--to", to)).toMatchObject({
+        code: 4,
+        stderr: `--to ${to}: the tables are not as they were there; they are as they were after 0004_wider and after 0006_again\n`,
+      });
+    expect(await project.run("repair", "--yes", "--to", "4")).toMatchObject({ code: 0 });
+    await goesOn(project, "2 migrations applied");
+  },
+);
+
 test("before the first migration is a place of its own, beside a migration with the number 0", async () => {
   const project = await aKeptProject("lance", 0);
   project.migration("0000_zero.ts", `m.createTable("zero", { id: m.int32() })`);
