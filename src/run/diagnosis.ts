@@ -23,6 +23,9 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const { records, journal } = patient;
   const { state, lost } = stateOf(patient);
   const findings = auditLedger(records, journal.hashOf).filter(({ known }) => !known);
+  const damaged = findings.length > 0;
+  const { differences, sights, impossible } = await comparedWith(state, damaged, patient);
+  const isWell = differences.length === 0 && !damaged && impossible === undefined;
   const sees = [
     ...(findings.length === 0 ? [] : ["the ledger was changed by something else than this tool:"]),
     ...findings.map(({ sentence }) => `  ${sentence}`),
@@ -31,10 +34,9 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
         `no record says any more that ${formatMigration(one)} is applied, but the running hash of later ones does`,
     ),
     ...course(state, patient),
+    // Otherwise the tables tell how far each has run.
+    ...(isWell || !patient.target.capabilities.describes ? unfinished(state) : []),
   ];
-  const damaged = findings.length > 0;
-  const { differences, sights, impossible } = await comparedWith(state, damaged, patient);
-  const isWell = differences.length === 0 && !damaged && impossible === undefined;
   if (isWell && saysChoice(state, patient)) return { state, sees, cure: { kind: "nothing" } };
   const said = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
   if (impossible !== undefined && !damaged) sees.push(impossible.message);
@@ -57,30 +59,36 @@ function stateOf({ records, migrations, target: { capabilities } }: Patient): Re
   return capabilities.describes ? { state, lost: [] } : withLost(state, records, migrations, capabilities);
 }
 
-/** What goes on, or that the next run sees to by itself. */
+/** Who is at work, and what may have run. */
 function course(state: LedgerState, { clock, run }: Patient): readonly string[] {
-  const { holder, migrations, late } = state;
-  const held = holder?.run === run ? undefined : holderWords(state, clock);
-  const names = (version: number) => {
-    const known = migrations.get(version);
-    return known === undefined ? formatVersion(version) : formatMigration(known);
-  };
+  const held = state.holder?.run === run ? undefined : holderWords(state, clock);
   return [
     ...(held === undefined ? [] : [held]),
     ...[...inDoubt(state, run)].map(
-      (version) => `${names(version)} may have run further than is recorded; the next migrate up finds out and goes on`,
-    ),
-    ...[...migrations.values()]
-      .filter(({ status }) => status === "partial")
-      .map(
-        (one) =>
-          `${formatMigration(one)} has ${one.step} of ${count(one.total, "action")} done; the next migrate up goes on`,
-      ),
-    ...late.map(
-      ({ version, action }) =>
-        `action ${action} of ${names(version)} may have come late; the next migrate up looks at its table`,
+      (version) =>
+        `${nameIn(state, version)} may have run further than is recorded; the next migrate up finds out and goes on`,
     ),
   ];
+}
+
+/** What the next run sees to by itself. */
+function unfinished(state: LedgerState): readonly string[] {
+  const partial = [...state.migrations.values()].filter(({ status }) => status === "partial");
+  return [
+    ...partial.map(
+      (one) =>
+        `${formatMigration(one)} has ${one.step} of ${count(one.total, "action")} done; the next migrate up goes on`,
+    ),
+    ...state.late.map(
+      ({ version, action }) =>
+        `action ${action} of ${nameIn(state, version)} may have come late; the next migrate up looks at its table`,
+    ),
+  ];
+}
+
+function nameIn({ migrations }: LedgerState, version: number): string {
+  const known = migrations.get(version);
+  return known === undefined ? formatVersion(version) : formatMigration(known);
 }
 
 /**

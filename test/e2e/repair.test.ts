@@ -146,6 +146,16 @@ test.each([
   await goesOn(project, "nothing to do");
 });
 
+test("a migration that the tables show as done is not said to be gone on with", async () => {
+  const project = await aKeptProject("lance");
+  const records = await (await lancedb.connect(project.data)).openTable("_migrations");
+  await records.update({ where: "key = '1.4'", values: { event: "failed" } });
+  const { code, stdout } = await project.run("repair");
+  expect(code).toBe(4);
+  expect(stdout).toContain("the tables are as they were after 0004_wider");
+  expect(stdout).not.toContain("goes on");
+});
+
 test("a ledger of markers that is lost can't be rebuilt, and that is said", async () => {
   const project = await aKeptProject("service");
   await dropLedger(project);
