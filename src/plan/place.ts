@@ -1,32 +1,15 @@
 /** Which place in history tables are at: so many actions of the migration files are done, and none after. Pure. */
-import { count, isMigrateError, MigrateError } from "../errors.ts";
+import { count, MigrateError } from "../errors.ts";
 import { agreesWithNewest } from "../ledger/audit-applied.ts";
 import { isDone, type LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
-import { tableAfter } from "../schema/action.ts";
 import { sameTable, type Table } from "../schema/table.ts";
-import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import { compileMigration, type Describing } from "./compile.ts";
 import { versionUnknown } from "./history.ts";
-import { inOrder } from "./plan.ts";
 import { differencesOf, type TableDifference } from "./put-right.ts";
+import { historyRow, restoredRow, tablesOf, type HistoryRow } from "./row.ts";
 import type { Sights } from "./settle.ts";
-
-/** A migration's actions in the row of all. */
-export interface RowAction extends PlacedAction {
-  readonly migration: Migration;
-  /** Which one of the migration it is, counted from 1. */
-  readonly number: number;
-  readonly total: number;
-  /** Its table after it. */
-  readonly after: Table;
-}
-
-export interface HistoryRow {
-  readonly actions: readonly RowAction[];
-  /** Why the row ends before the last migration. */
-  readonly problem: MigrateError | undefined;
-}
 
 export interface Place {
   /** How many actions of the row are done. */
@@ -42,12 +25,6 @@ export interface Nearest {
   readonly differences: readonly TableDifference[];
 }
 
-/** All actions in the order in which the ledger says that they ran, and then in that of the files. */
-export function historyRow(migrations: readonly Migration[], state: LedgerState, describing: Describing): HistoryRow {
-  const ran = inOrder(migrations, state);
-  return possibleRow([...ran, ...without(ran, migrations)], migrations, describing);
-}
-
 /** The row of actions that has places at which every table is as it was seen, and these places. */
 export function placesIn(
   migrations: readonly Migration[],
@@ -55,65 +32,13 @@ export function placesIn(
   sights: Sights,
   describing: Describing,
 ): { readonly row: HistoryRow; readonly fits: readonly Place[] } {
-  // What a ledger says no more that it ran may have run between what it says still.
   if (!agreesWithNewest(state)) {
-    const row = possibleRow(withLostBetween(inOrder(migrations, state), migrations), migrations, describing);
+    const row = restoredRow(migrations, state, describing);
     const fits = fittingPlaces(row, sights);
     if (fits.length > 0) return { row, fits };
   }
   const row = historyRow(migrations, state, describing);
   return { row, fits: fittingPlaces(row, sights) };
-}
-
-/** Each of the others comes before the first with a higher number. */
-function withLostBetween(ran: readonly Migration[], migrations: readonly Migration[]): readonly Migration[] {
-  const others = without(ran, migrations);
-  let next = 0;
-  const between = ran.flatMap((migration) => {
-    const from = next;
-    while (next < others.length && others[next]!.version < migration.version) next++;
-    return [...others.slice(from, next), migration];
-  });
-  return [...between, ...others.slice(next)];
-}
-
-function without(ran: readonly Migration[], migrations: readonly Migration[]): readonly Migration[] {
-  const known = new Set(ran);
-  return migrations.filter((migration) => !known.has(migration));
-}
-
-/** A ledger that was changed may say an order that can't be: then that of the files. */
-function possibleRow(
-  order: readonly Migration[],
-  migrations: readonly Migration[],
-  describing: Describing,
-): HistoryRow {
-  const row = rowOf(order, describing);
-  return row.problem === undefined ? row : rowOf(migrations, describing);
-}
-
-function rowOf(migrations: readonly Migration[], describing: Describing): HistoryRow {
-  const database = new Map<string, Table>();
-  const actions: RowAction[] = [];
-  for (const migration of migrations) {
-    const compiled = compileMigration(migration, describing);
-    for (const [index, { place, action }] of compiled.entries()) {
-      try {
-        const after = tableAfter(database, action);
-        database.set(action.table, after);
-        actions.push({ place, action, migration, number: index + 1, total: compiled.length, after });
-      } catch (error) {
-        if (!isMigrateError(error)) throw error;
-        return { actions, problem: error };
-      }
-    }
-  }
-  return { actions, problem: undefined };
-}
-
-/** Every table that an action of the row touches. */
-export function tablesOf({ actions }: HistoryRow): readonly string[] {
-  return [...new Set(actions.map(({ action }) => action.table))];
 }
 
 /** The places at which every table is as it was seen. */

@@ -2,7 +2,8 @@
 import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
 import { factsAgain, factsAnew } from "./facts.ts";
-import type { HistoryRow, Place, RowAction } from "./place.ts";
+import type { Place } from "./place.ts";
+import type { HistoryRow, RowAction } from "./row.ts";
 
 /** From the tables, at that place in history. What the ledger knew of a migration beyond that, it goes on to say. */
 export function entriesFromTables(

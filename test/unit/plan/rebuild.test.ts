@@ -4,7 +4,8 @@ import type { LedgerEntry, LedgerRecord } from "../../../src/ledger/record.ts";
 import { checksumOf } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
 import { checkUnchanged } from "../../../src/plan/history.ts";
-import { chosenPlace, historyRow } from "../../../src/plan/place.ts";
+import { chosenPlace } from "../../../src/plan/place.ts";
+import { historyRow } from "../../../src/plan/row.ts";
 import { entriesFromLedger, entriesFromTables } from "../../../src/plan/rebuild.ts";
 import { parseStep, type Step } from "../../../src/steps/registry.ts";
 
