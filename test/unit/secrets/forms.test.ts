@@ -29,6 +29,44 @@ test("a long secret is taken out to its last character", () => {
     expect(withoutSecrets(`before ${text} after`, [secret])).toMatch(/^before (%22)?\*\*\*(%22)? after$/);
 });
 
+describe("a long secret is taken out", () => {
+  const secret = Array.from({ length: 100 }, (_, index) => `${index}+/é😀`).join("");
+  const each = (pattern: RegExp, write: (character: string) => string) => secret.replace(pattern, write);
+  const code = (character: string) => character.charCodeAt(0).toString(16).padStart(4, "0");
+  const wrapped = (text: string) => text.replace(/.{76}/g, "$&\n");
+
+  test.each([
+    ["in upper-case hex", Buffer.from(secret).toString("hex").toUpperCase()],
+    ["wrapped after 76 characters", wrapped(secret)],
+    ["in base64, wrapped", wrapped(Buffer.from(secret).toString("base64"))],
+    ["in base64 in a URL", encodeURIComponent(Buffer.from(secret).toString("base64"))],
+    ["wrapped in JSON", JSON.stringify(wrapped(secret)).slice(1, -1)],
+    ["in a URL in lower case", encodeURIComponent(secret).replace(/%../g, (one) => one.toLowerCase())],
+    ["in a URL in a URL", encodeURIComponent(encodeURIComponent(secret))],
+    ["in JSON with more escapes than are needed", each(/[^\w]/g, (one) => `\\u${code(one)}`)],
+    ["in JSON with slashes as PHP writes them", secret.replaceAll("/", "\\/")],
+    ["in HTML, decimal", each(/[^\w]/gu, (one) => `&#${one.codePointAt(0)};`)],
+    ["in HTML in HTML", each(/[^\w]/gu, (one) => `&amp;#X0${one.codePointAt(0)!.toString(16)};`)],
+  ])("%s", (_, text) => {
+    expect(withoutSecrets(`before ${text}-after`, [secret])).toMatch(/^before \*\*\*.{0,3}-after$/);
+  });
+
+  test("where what stands before it makes an escape of its beginning", () => {
+    const hex = Buffer.from(secret).toString("hex");
+    expect(withoutSecrets(`100%${hex}`, [hex])).toBe("100%***");
+  });
+
+  test("and the words around it stay", () => {
+    expect(withoutSecrets(`a + b: %41 ${encodeURIComponent(secret)} & \\n c`, [secret])).toBe("a + b: %41 *** & \\n c");
+  });
+
+  test("though it is made of nothing but spaces and pluses", () => {
+    const blank = " +".repeat(200);
+    expect(withoutSecrets(`before${blank}after`, [blank])).toBe("before***after");
+    expect(withoutSecrets("before after", [blank])).toBe("before after");
+  });
+});
+
 describe("of a PEM key nothing is left", () => {
   const { privateKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
