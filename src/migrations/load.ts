@@ -1,5 +1,5 @@
 /** Evaluating migration files: Node itself strips the types, so a migration is an ordinary module. */
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { firstLine, MigrateError } from "../errors.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
 import { checksumOf } from "./checksum.ts";
@@ -79,12 +79,14 @@ export function withoutSource(cause: unknown): { readonly cause: unknown } {
   return { cause };
 }
 
-/** The line of the module itself: in front of the stack of a syntax error, or in the first call from it. */
+/**
+ * The line of the module itself: in front of the stack of a syntax error, or in the first call from it. What Node reads as
+ * CommonJS first goes by its path there.
+ */
 function placeOf(cause: unknown, url: string): string {
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
-  const lines = stack
-    .split(`${url}:`)
-    .slice(1)
+  const lines = [url, fileURLToPath(url)]
+    .flatMap((name) => stack.split(`${name}:`).slice(1))
     .map((rest) => Number.parseInt(rest));
   const line = lines.find(Number.isInteger);
   return line === undefined ? "" : ` (line ${line})`;

@@ -150,6 +150,27 @@ test.each([
 });
 
 test.each([
+  ["a syntax error", "0001_a.js", "\n\nmodule.exports = { up: [; };", /^Unexpected token ';' \(line 3\)$/],
+  ["a throw", "0001_a.js", "\nthrow new Error('no');", /^no \(line 2\)$/],
+  [
+    "an enum",
+    "0001_a.ts",
+    "\nenum Name { b }\nexports.up = [];",
+    /^TypeScript enum .* \(line 2\); Node only strips types/,
+  ],
+])("of a CommonJS file with %s the line is named", async (_, file, text, problem) => {
+  expect(await load({ "package.json": '{ "type": "commonjs" }', [file]: text })).toMatchObject([
+    { code: "ERR_FILE_UNREADABLE", details: { file, problem: expect.stringMatching(problem) } },
+  ]);
+});
+
+test("of an enum in a file with no package.json around it the line is named", async () => {
+  expect(await load({ "0001_a.ts": "\nenum Name { b }\nexport const up = [Name.b];" })).toMatchObject([
+    { details: { problem: expect.stringContaining("(line 2); Node only strips types") } },
+  ]);
+});
+
+test.each([
   ["that imports", "0001_a.ts", builders + up],
   ["that imports nothing", "0001_a.ts", up],
   ["in JavaScript", "0001_a.js", builders + up],
