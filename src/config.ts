@@ -3,10 +3,11 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { count, MigrateError } from "./errors.ts";
+import { MigrateError } from "./errors.ts";
 import { evaluate, importProblem, withoutSource } from "./migrations/load.ts";
 import { similarName, tableNameProblem } from "./schema/names.ts";
 import { loadTarget, targetKinds, type TargetConfig } from "./targets/index.ts";
+import { seconds } from "./seconds.ts";
 import type { Target } from "./targets/target.ts";
 
 export interface Config {
@@ -32,12 +33,6 @@ export interface Config {
 export function defineConfig(config: Config): Config {
   return config;
 }
-
-export const seconds = (least: number) =>
-  z
-    .number("has to be a number of seconds")
-    .min(least, `has to be at least ${count(least, "second")}`)
-    .max(86_400, "has to be at most a day");
 
 export const defaultSeconds = { lease: 30, wait: 600 };
 

@@ -3,11 +3,12 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "./errors.ts";
 import { migrationsIn } from "./migrations/source.ts";
-import { loadConfig, openTarget, problemOf, seconds, type LoadedConfig } from "./config.ts";
+import { loadConfig, openTarget, problemOf, type LoadedConfig } from "./config.ts";
 import type { Emit } from "./run/events.ts";
 import type { Choice } from "./plan/history.ts";
 import type { Plan } from "./plan/plan.ts";
 import { plan, status, up, type MigratorOptions, type StatusResult, type UpResult } from "./run/migrator.ts";
+import { seconds } from "./seconds.ts";
 
 export interface SessionOptions {
   /** Where to look for the configuration; the current folder by default. */

@@ -2,9 +2,10 @@
 import type { Argv } from "yargs";
 import { z } from "zod";
 import { defaultSeconds } from "../config.ts";
-import { count, MigrateError } from "../errors.ts";
+import { MigrateError } from "../errors.ts";
 import type { RunEvent } from "../run/events.ts";
 import { openSession, type Session, type SessionOptions } from "../session.ts";
+import { longestSeconds, secondsProblem } from "../seconds.ts";
 import type { Output } from "./output.ts";
 
 export interface Command {
@@ -75,14 +76,15 @@ export function withSwitches(cli: Argv, switches: Command["switches"] = {}): Arg
 const once = (flag: string) =>
   z.string(`--${flag} is given twice or without a value`).min(1, `--${flag} needs a value`);
 
-/** Seconds as typed, within limits that a timer can keep. */
-export const secondsFlag = (flag: string, least = 0) =>
-  z
+/** Seconds as typed. */
+export const secondsFlag = (flag: string, least = 0) => {
+  const problem = `--${flag} ${secondsProblem(least)}`;
+  return z
     .string(`--${flag} is given twice or without a value`)
-    .regex(/^\d+(\.\d+)?$/, `--${flag} has to be a number of seconds`)
+    .regex(/^\d+(\.\d+)?$/, problem)
     .transform(Number)
-    .refine((seconds) => seconds >= least, `--${flag} has to be at least ${count(least, "second")}`)
-    .refine((seconds) => seconds <= 86_400, `--${flag} has to be at most a day`);
+    .refine((seconds) => seconds >= least && seconds <= longestSeconds, problem);
+};
 
 /** A whole number as typed, of at most nine digits. */
 export const wholeFlag = (flag: string, least: number) => {

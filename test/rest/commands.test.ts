@@ -394,7 +394,7 @@ const badSettings: readonly BadSettings[] = [
   {
     title: "no time for an answer",
     target: withMore("answerSeconds: 0"),
-    says: /answerSeconds has to be at least 0\.1 seconds/,
+    says: /answerSeconds has to be a number of seconds from 0\.1 to 86400 \(a day\)/,
   },
   {
     title: "a syntax error beside the key",

@@ -10,6 +10,7 @@ const layers = [
   "secrets.ts",
   "errors.ts",
   "clock.ts",
+  "seconds.ts",
   "schema",
   "wire",
   "engine",

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
+import { seconds } from "../../seconds.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
 import { keepSecret } from "../../secrets.ts";
@@ -33,11 +34,7 @@ export const options = z.strictObject({
   /** Handed to the engine's object store: region, endpoint, credentials. */
   storageOptions: z.record(z.string(), z.string("has to be a text"), "has to be an object of texts").optional(),
   /** To wait for an object store while nothing is changed; 60 by default. */
-  answerSeconds: z
-    .number("has to be a number of seconds")
-    .min(0.1, "has to be at least 0.1 seconds")
-    .max(86_400, "has to be at most a day")
-    .optional(),
+  answerSeconds: seconds(0.1).optional(),
 });
 
 interface LanceSight extends Sight {

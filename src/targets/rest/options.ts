@@ -8,6 +8,7 @@ import { keepSecret } from "../../secrets.ts";
 import { withoutSecrets } from "../../secrets/forms.ts";
 import { secretsOfSettings } from "../../secrets/settings.ts";
 import { headerValue } from "../../wire/http-text.ts";
+import { seconds } from "../../seconds.ts";
 import type { OpenContext } from "../target.ts";
 import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
 import { baseUrl } from "./endpoint.ts";
@@ -35,11 +36,6 @@ function headersProblem(headers: Readonly<Record<string, unknown>>): string | un
   }
   return undefined;
 }
-
-const seconds = z
-  .number("has to be a number of seconds")
-  .min(0.1, "has to be at least 0.1 seconds")
-  .max(86_400, "has to be at most a day");
 
 export const options = z.strictObject({
   kind: z.literal("rest"),
@@ -79,9 +75,9 @@ export const options = z.strictObject({
   /** A file of PEM certificates to trust, beside those that Node trusts. */
   ca: text("a file").optional(),
   /** To wait for a connection; 10 by default. */
-  connectSeconds: seconds.optional(),
+  connectSeconds: seconds(0.1).optional(),
   /** To wait for an answer; 300 by default, since a retype rewrites a column. */
-  answerSeconds: seconds.optional(),
+  answerSeconds: seconds(0.1).optional(),
 });
 
 /** Everything that requests are made with. */

@@ -1,0 +1,13 @@
+/** Seconds in settings and flags, within limits that a timer can keep. */
+import { z } from "zod";
+
+export const longestSeconds = 86_400;
+
+export function secondsProblem(least: number): string {
+  return `has to be a number of seconds from ${least} to ${longestSeconds} (a day)`;
+}
+
+export function seconds(least: number) {
+  const problem = secondsProblem(least);
+  return z.number(problem).min(least, problem).max(longestSeconds, problem);
+}
