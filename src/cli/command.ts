@@ -39,6 +39,8 @@ export const commonSwitches: Readonly<Record<string, string>> = {
   color: "colours on a terminal; --no-color for none",
 };
 
+export const shortSwitches: Readonly<Record<string, string>> = { quiet: "q", verbose: "v" };
+
 export function commonFlags(cli: Argv): Argv {
   return withSwitches(cli, commonSwitches)
     .option("target", { alias: "t", type: "string", describe: "a target of the configuration" })
@@ -48,7 +50,7 @@ export function commonFlags(cli: Argv): Argv {
       type: "string",
       describe: "seconds to evaluate the configuration and each migration (60)",
     })
-    .alias({ quiet: "q", verbose: "v" })
+    .alias(shortSwitches)
     .default("color", true);
 }
 

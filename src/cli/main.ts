@@ -4,7 +4,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { keepSecret } from "../secrets.ts";
 import { similarName } from "../schema/names.ts";
-import { commonFlags, commonSwitches, withSwitches, type Command } from "./command.ts";
+import { commonFlags, commonSwitches, shortSwitches, withSwitches, type Command } from "./command.ts";
 import { commands } from "./commands/index.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { interruptible } from "./interruptible.ts";
@@ -82,16 +82,30 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
  * stands behind --.
  */
 function checkWords(args: readonly string[]): void {
+  const words = args.flatMap(inFull);
   const switches = [commonSwitches, ...commands.map((command) => command.switches ?? {})].flatMap(Object.keys);
-  const valued = switches.find((name) => args.some((arg) => new RegExp(`^--(no-)?${name}=(?!true$|false$)`).test(arg)));
+  const valued = switches.find((name) =>
+    words.some((word) => new RegExp(`^--(no-)?${name}=(?!true$|false$)`).test(word)),
+  );
   if (valued !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${valued} takes no value` });
-  const twice = switches.find((name) => args.filter((arg) => new RegExp(`^--(no-)?${name}(=|$)`).test(arg)).length > 1);
+  const twice = switches.find(
+    (name) => words.filter((word) => new RegExp(`^--(no-)?${name}(=|$)`).test(word)).length > 1,
+  );
   if (twice !== undefined) throw new MigrateError("ERR_USAGE", { problem: `--${twice} is given twice` });
   const end = args.indexOf("--");
   if (end !== -1 && end + 1 < args.length)
     throw new MigrateError("ERR_USAGE", {
       problem: `unknown argument behind --: ${args[end + 1]}; see migrate --help`,
     });
+}
+
+/** A word as it would be typed without short forms: -qv and --q are --quiet and --verbose. */
+function inFull(word: string): readonly string[] {
+  const [, no = "", letters, value = ""] = /^-(?:-(no-)?(?=\w(?:=|$)))?([a-z]+)(=.*)?$/is.exec(word) ?? [];
+  if (letters === undefined) return [word];
+  const nameOf = (letter: string) =>
+    Object.keys(shortSwitches).find((name) => shortSwitches[name] === letter) ?? letter;
+  return [...letters].map((letter) => `--${no}${nameOf(letter)}${value}`);
 }
 
 /** Keys that were typed, in whatever way: they may be repeated as an unknown argument. */
