@@ -5,7 +5,8 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import yargs from "yargs";
+import { hideBin } from "yargs/helpers";
 import { z } from "zod";
 import { parseFlags, wholeFlag } from "../../src/cli/command.ts";
 import { count, firstLine } from "../../src/errors.ts";
@@ -15,13 +16,25 @@ import { runSchedule } from "../../src/simulator/schedule.ts";
 import { added, countsText, simulate, type SimulationResult } from "../../src/simulator/simulate.ts";
 import { drawHistory } from "./history.ts";
 
-const flags = {
+const described = {
+  schedules: "how many ways to fail (10000)",
+  first: "the number of the first (1)",
+  seed: "show one schedule happen, from its number",
+  jobs: "processes that share them (as many as there are cores)",
+  violations: "end after so many (10)",
+};
+const flags = z.object({
   schedules: wholeFlag("schedules", 1).default(10_000),
   first: wholeFlag("first", 0).default(1),
   seed: wholeFlag("seed", 0).optional(),
   jobs: wholeFlag("jobs", 1).default(availableParallelism()),
   violations: wholeFlag("violations", 1).default(10),
-};
+} satisfies Record<keyof typeof described, z.ZodType>);
+const last = 999_999_999;
+const withinSeeds = flags.refine(
+  ({ first, schedules }) => first + schedules - 1 <= last,
+  `--first and --schedules lead beyond ${last}, the last number that --seed takes`,
+);
 const { schedules, first, seed, jobs, violations: mostViolations } = typed();
 
 const scenario = (chance: Chance) => ({ model: chance.pick(models), migrations: drawHistory(chance) });
@@ -31,12 +44,23 @@ else if (process.send !== undefined) await work(process.send.bind(process));
 else await share();
 
 function typed() {
-  const options = Object.fromEntries(Object.keys(flags).map((flag) => [flag, { type: "string" }] as const));
-  try {
-    return parseFlags(z.object(flags), parseArgs({ options }).values);
-  } catch (error) {
-    console.error(firstLine(error));
+  const options = Object.entries(described).map(([flag, describe]) => [flag, { type: "string", describe }] as const);
+  const refuse = (problem: string) => {
+    console.error(problem);
     return process.exit(2);
+  };
+  const words = yargs(hideBin(process.argv))
+    .scriptName("npm run simulate --")
+    .options(Object.fromEntries(options))
+    .version(false)
+    .strict()
+    .parserConfiguration({ "parse-numbers": false, "duplicate-arguments-array": true })
+    .fail((problem) => refuse(`${problem}; see npm run simulate -- --help`))
+    .parseSync();
+  try {
+    return parseFlags(withinSeeds, words);
+  } catch (error) {
+    return refuse(firstLine(error));
   }
 }
 

@@ -54,12 +54,23 @@ test.each([
   [["--seed", "x"], "--seed has to be a whole number from 0 to 999999999"],
   [["--schedules", "0"], "--schedules has to be a whole number from 1 to 999999999"],
   [["--jobs", "1.5"], "--jobs has to be a whole number from 1 to 999999999"],
-  [["--sed", "1"], "Unknown option '--sed'"],
+  [["--schedules", "-5"], "--schedules has to be a whole number from 1 to 999999999"],
+  [["--schedules"], "--schedules has to be a whole number from 1 to 999999999"],
+  [["--seed", "1", "--seed", "2"], "--seed is given twice"],
+  [["--first", "999999999", "--schedules", "2", "--jobs", "2"], "--first and --schedules lead beyond 999999999"],
+  [["--sed", "1"], "Unknown argument: sed"],
+  [["5"], "Unknown argument: 5"],
 ])("npm run simulate -- %s is refused in words", async (args, words) => {
   const { code, stdout, stderr } = await startNode([join(root, "test/simulate/run.ts"), ...args], root).finished;
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr.startsWith(words)).toBe(true);
   expect(stderr.trimEnd()).not.toContain("\n");
+});
+
+test("npm run simulate -- --help lists every option", async () => {
+  const { code, stdout } = await startNode([join(root, "test/simulate/run.ts"), "--help"], root).finished;
+  expect(code).toBe(0);
+  expect(stdout.match(/--\w+/g)).toEqual(["--help", "--schedules", "--first", "--seed", "--jobs", "--violations"]);
 });
 
 test("npm run simulate runs as many schedules as are asked for, also fewer than there are cores", async () => {
