@@ -75,7 +75,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       const records = recordsIn(all);
       // Both forms together are two ledgers, of which each says that nothing is applied.
       if (records.length === 0 && all.includes(ledger))
-        throw otherForm(ledger, "a table, as the dialect namespace keeps it");
+        throw otherForm(ledger, "in a table, as the dialect namespace keeps it");
       return records;
     },
     async take(record) {

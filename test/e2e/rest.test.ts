@@ -231,7 +231,7 @@ test.each([
     expect({ args, code, stderr }).toEqual({
       args,
       code: 4,
-      stderr: expect.stringMatching(new RegExp(`it is kept .*as the dialect ${first} keeps it`)),
+      stderr: expect.stringMatching(new RegExp(`it is kept in .*as the dialect ${first} keeps it`)),
     });
   }
   expect(await versionsOf(service.data)).toEqual(before);
