@@ -61,7 +61,7 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
   readonly run: string;
   /** The tool's version. */
   readonly tool: string;
-  /** On `taken`: for how many milliseconds the ledger may stand still before someone else may take over. */
+  /** On `taken` and `renewed`: for how many milliseconds the ledger may stand still before someone else may take over. */
   readonly lease?: number | undefined;
   /** The migration that the holder turns to next: the one in doubt, should it die now. */
   readonly next?: number | undefined;
