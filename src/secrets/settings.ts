@@ -37,7 +37,7 @@ function secretsOfDocument(text: string): readonly string[] {
   }
 }
 
-/** The user name and the password of an address are secrets, and so are the parts of its query that say so. */
+/** The password of an address is a secret, a user name that stands alone, and the parts of its query that say so. */
 export function secretsOfAddress(address: string): readonly string[] {
   const [, userinfo = ""] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(address) ?? [];
   const [, query = ""] = /\?([^#]*)/.exec(address) ?? [];
@@ -56,8 +56,8 @@ export function secretsOfProxy(proxy: string): readonly string[] {
 
 function secretsOfUser(userinfo: string): readonly string[] {
   if (userinfo === "") return [];
-  const colon = userinfo.indexOf(":");
-  return (colon === -1 ? [userinfo] : [userinfo, userinfo.slice(colon + 1)]).map(decoded);
+  const [, user = "", password = ""] = /^([^:]*):?(.*)$/s.exec(userinfo) ?? [];
+  return [...new Set([userinfo, password === "" ? user : password])].map(decoded);
 }
 
 function decoded(text: string): string {

@@ -36,6 +36,7 @@ test.each<readonly [string, readonly string[]]>([
   ["az://c/x?sv=1&sig=a%2Bb", ["a+b"]],
   ["https://x/?token&key", []],
   ["s3://user:a:b@bucket", ["user:a:b", "a:b"]],
+  ["https://t%2Fken:@host", ["t/ken:", "t/ken"]],
   ["folder/with@sign", []],
 ])("of the address %s the secrets are %j", (address, secrets) => expect(secretsOfAddress(address)).toEqual(secrets));
 
@@ -57,4 +58,5 @@ test.each<readonly [string, readonly string[]]>([
   [" socks5h://user:s3cret@proxy.example.com ", ["user:s3cret", "s3cret"]],
   ["http://user:a:b/c d#e@proxy.example.com", ["user:a:b/c d#e", "a:b/c d#e"]],
   ["http://t0ken@proxy.example.com", ["t0ken"]],
+  ["http://t0ken:@proxy.example.com", ["t0ken:", "t0ken"]],
 ])("of the proxy %s the secrets are %j", (proxy, secrets) => expect(secretsOfProxy(proxy)).toEqual(secrets));
