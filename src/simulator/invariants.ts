@@ -45,8 +45,7 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
 }
 
 /** Who acted after somebody else had taken over says so, where nothing else would have refused it. */
-export function checkLateness({ late, tables, model, runs }: Scene): string | undefined {
-  if (model === "embedded") return undefined;
+export function checkLateness({ late, tables, runs }: Scene): string | undefined {
   const said = new Set(ledgerRows(tables).flatMap(({ event, run }) => (event === "late" ? [run] : [])));
   const silent = late.find(({ sender, arrivedInTime }) => {
     const run = runs.find(({ machine }) => machine === sender);
@@ -59,13 +58,10 @@ export function checkLateness({ late, tables, model, runs }: Scene): string | un
 }
 
 /** Late calls of which nobody could say anything: who made them was killed. A service has no way to refuse them. */
-export function unsaid({ late, runs, model }: Scene): boolean {
-  return (
-    model !== "embedded" &&
-    late.some(
-      ({ sender, arrivedInTime }) =>
-        !arrivedInTime && runs.find(({ machine }) => machine === sender)?.ended === undefined,
-    )
+export function unsaid({ late, runs }: Scene): boolean {
+  return late.some(
+    ({ sender, arrivedInTime }) =>
+      !arrivedInTime && runs.find(({ machine }) => machine === sender)?.ended === undefined,
   );
 }
 

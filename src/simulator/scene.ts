@@ -33,7 +33,7 @@ export interface Scene extends Scenario {
   /** Actions that the data stands in the way of. */
   readonly refused: Set<string>;
   readonly runs: SimulatedRun[];
-  /** Actions that took effect after somebody else had taken the lease. */
+  /** Actions that took effect at a service after somebody else had taken the lease. */
   readonly late: LateEffect[];
   readonly watcher: Watcher;
 }

@@ -67,6 +67,14 @@ test.each([
   expect(stderr.trimEnd()).not.toContain("\n");
 });
 
+test("on the embedded engine everything holds though an action comes after the lease", async () => {
+  const embedded = (chance: Chance) => ({ model: "embedded" as const, migrations: drawHistory(chance) });
+  const { violations, counts } = await simulate({ scenario: embedded, first: 1, schedules: 500, mostViolations: 3 });
+  expect(violations).toEqual([]);
+  expect(counts.late).toBeGreaterThan(0);
+  expect(counts).toMatchObject({ maybeLate: 0, harmed: 0 });
+});
+
 test("npm run simulate -- --help lists every option", async () => {
   const { code, stdout } = await startNode([join(root, "test/simulate/run.ts"), "--help"], root).finished;
   expect(code).toBe(0);
