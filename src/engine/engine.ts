@@ -114,6 +114,9 @@ export function isConflict(thrown: unknown): boolean {
 
 /** The engine's message without the place in its source that it adds, and without the credentials of an object store. */
 export function engineProblem(thrown: unknown): string {
+  // It tells all that it has asked, as Rust prints it.
+  if (String(thrown).includes("Failed to get AWS credentials"))
+    return "no AWS credentials were found; set aws_access_key_id and aws_secret_access_key in storageOptions, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
   return withoutKnownSecrets(plainProblem(thrown));
 }
 

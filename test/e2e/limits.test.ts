@@ -257,6 +257,19 @@ test.each(["up", "repair --yes"])("--lease is what the ledger says about the run
   expect(records.find(({ event }) => event === "taken")?.lease).toBe(7000);
 });
 
+test("an object store without credentials says how to give them", async () => {
+  const target = `{ kind: "lance", uri: "s3://b/t", storageOptions: { region: "us-east-1", endpoint: "${nobody}" } }`;
+  const given = Object.fromEntries(
+    Object.keys(process.env).flatMap((name) => (name.startsWith("AWS_") ? [[name, ""]] : [])),
+  );
+  const none = { AWS_EC2_METADATA_DISABLED: "true", AWS_CONFIG_FILE: "none", AWS_SHARED_CREDENTIALS_FILE: "none" };
+  expect(await project(targets(target)).migrate(["status"], { ...given, ...none })).toMatchObject({
+    code: 6,
+    stderr:
+      "target cloud can't be reached: no AWS credentials were found; set aws_access_key_id and aws_secret_access_key in storageOptions, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\n",
+  });
+});
+
 test("a service ends when its time is over", async () => {
   const where = project(files);
   const args = ["serve", "--data", "t", "--port", "0", "--timeout", "1"];
