@@ -1,16 +1,21 @@
 /** What running hashes still say of migrations whose own records are gone. Pure. */
+import { isMigrateError } from "../errors.ts";
 import { appliedHash } from "../ledger/applied-hash.ts";
+import { agreesWithNewest } from "../ledger/audit-applied.ts";
 import { appliedIn, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import { byPlace, type LedgerRecord } from "../ledger/record.ts";
 import { shortHash } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
 import { compileMigration, type Describing } from "./compile.ts";
 import { factsAnew } from "./facts.ts";
+import { foldHistory } from "./plan.ts";
 
 export interface Restored {
   readonly state: LedgerState;
   /** Of which a hash alone says that they are applied. */
   readonly lost: readonly Migration[];
+  /** Whether that is what the newest record says; or else what the records say, as one of a repair that was cut off does. */
+  readonly agrees: boolean;
 }
 
 /**
@@ -37,7 +42,8 @@ export function withLost(
     if (said.has(shortHash(hash.value))) first = migrations.slice(0, index + 1);
   }
   const lost = first.filter(({ version }) => !applied.has(version));
-  if (first.length - lost.length < applied.size) return { state, lost: [] };
+  if (first.length - lost.length < applied.size)
+    return { state: inPossibleOrder(state, migrations, describing), lost: [], agrees: agreesWithNewest(state) };
   const all = new Map(state.migrations);
   // Each ran when those below it had; of equals the lower number counts as the earlier one.
   let order = -1;
@@ -48,7 +54,20 @@ export function withLost(
   }
   const byVersion = new Map([...all].toSorted(([one], [other]) => one - other));
   const doubtful = new Set([...state.doubtful].filter((version) => !lost.some((one) => one.version === version)));
-  return { state: { ...state, doubtful, migrations: byVersion }, lost };
+  const restored = inPossibleOrder({ ...state, doubtful, migrations: byVersion }, migrations, describing);
+  return { state: restored, lost, agrees: agreesWithNewest(restored) || agreesWithNewest(state) };
+}
+
+/** In the order of the files where that of the records can't be: a repair that was cut off says some of them anew. */
+function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], describing: Describing): LedgerState {
+  try {
+    foldHistory(migrations, state, describing);
+    return state;
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    const inOrder = [...state.migrations].map(([version, known], order) => [version, { ...known, order }] as const);
+    return { ...state, migrations: new Map(inOrder) };
+  }
 }
 
 function found(

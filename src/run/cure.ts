@@ -1,7 +1,6 @@
 /** What `repair` would do about a ledger, from the tables or from what is left of it. Changes nothing. */
 import { count, MigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
-import { agreesWithNewest } from "../ledger/audit-applied.ts";
 import { appliedIn, inDoubt } from "../ledger/fold.ts";
 import type { Journal } from "../ledger/journal.ts";
 import type { LedgerEntry, LedgerRecord } from "../ledger/record.ts";
@@ -51,7 +50,7 @@ export function cureFor(symptoms: Symptoms, patient: Patient): Cure {
   return patient.target.capabilities.describes ? fromTables(symptoms, patient) : fromLedger(symptoms, patient);
 }
 
-function fromTables({ state, said, sights, differences }: Symptoms, patient: Patient): Cure {
+function fromTables({ state, agrees, said, sights, differences }: Symptoms, patient: Patient): Cure {
   const { row, fits } = placesIn(patient.migrations, state, sights, patient.target.capabilities);
   const refused = (error: MigrateError): Cure => ({ kind: "refused", error });
   const rebuilt = (place: Place): Cure => {
@@ -65,8 +64,7 @@ function fromTables({ state, said, sights, differences }: Symptoms, patient: Pat
     const { place, differences: fewest } = nearestPlace(row, sights);
     // Whoever lost a table wants it back, however little differs elsewhere; and one that others made is in the way of a step.
     const isLedgers =
-      differences.some(({ kind }) => kind === "gone") ||
-      (said && agreesWithNewest(state) && areAll("foreign", differences));
+      differences.some(({ kind }) => kind === "gone") || (said && agrees && areAll("foreign", differences));
     const [nearest, found] = isLedgers ? ["what the ledger says", differences] : [place.words, fewest];
     return refused(
       new MigrateError("ERR_REPAIR_NO_PLACE", {
@@ -118,17 +116,16 @@ function fromLedger(symptoms: Symptoms, { target, ledger, run }: Patient): Cure 
 }
 
 /** Why the records that are left can't be believed. */
-function blindProblem({ state, lost, said, differences, impossible }: Symptoms): string | undefined {
+function blindProblem({ lost, agrees, said, differences, impossible }: Symptoms): string | undefined {
   const shown = differences.map(inShort).join("; ");
   if (areAll("gone", differences)) return `${shown}; ${putRight(differences)}`;
   const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";
   if (!said) return wayOut;
-  const whole = lost.length === 0 && agreesWithNewest(state);
   if (differences.length > 0)
-    return whole
+    return lost.length === 0 && agrees
       ? `${shown}; if its newest markers are gone, bring them back from a backup; otherwise ${putRight(differences)}`
       : wayOut;
   if (impossible !== undefined) return `what is left of it can't be (${impossible.message}); ${wayOut}`;
-  if (lost.length > 0 || whole) return undefined;
+  if (agrees) return undefined;
   return `its newest record says that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`;
 }

@@ -1,6 +1,7 @@
 /** What `repair` sees, in plain words, and what it would do about it. Changes nothing. */
 import { count, isMigrateError, type MigrateError } from "../errors.ts";
 import { auditLedger } from "../ledger/audit.ts";
+import { agreesWithNewest } from "../ledger/audit-applied.ts";
 import { foldLedger, inDoubt, type LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
@@ -22,7 +23,8 @@ export interface Diagnosis {
 
 export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const { records, journal } = patient;
-  const { state, lost } = stateOf(patient);
+  const restored = stateOf(patient);
+  const { state, lost } = restored;
   const findings = auditLedger(records, journal.hashOf).filter(({ known }) => !known);
   const damaged = findings.length > 0;
   const { differences, sights, impossible } = await comparedWith(state, damaged, patient);
@@ -42,7 +44,7 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const said = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
   if (impossible !== undefined && !damaged) sees.push(impossible.message);
   sees.push(...(said ? differences.map(differenceText) : [lostText(patient.ledger, sights)]));
-  const cure = cureFor({ state, lost, said, sights, differences, impossible }, patient);
+  const cure = cureFor({ ...restored, said, sights, differences, impossible }, patient);
   return { state, sees, cure };
 }
 
@@ -57,7 +59,8 @@ function saysChoice(state: LedgerState, { choice, migrations, target: { capabili
 /** What the records say. Where nobody can look at the tables, it counts too what only their hashes say. */
 function stateOf({ records, migrations, target: { capabilities } }: Patient): Restored {
   const state = foldLedger(records);
-  return capabilities.describes ? { state, lost: [] } : withLost(state, records, migrations, capabilities);
+  if (capabilities.describes) return { state, lost: [], agrees: agreesWithNewest(state) };
+  return withLost(state, records, migrations, capabilities);
 }
 
 /** Who is at work, and what may have run. */

@@ -1,5 +1,5 @@
 /** Repairs that are killed, that race, and that meet others, on the real engine. */
-import { cpSync } from "node:fs";
+import { cpSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { MigrateError } from "../../../src/errors.ts";
@@ -174,21 +174,26 @@ test.each(quietHarms)("a ledger that $what is rebuilt from the tables", async ({
   await expectWell(world);
 });
 
-test("a repair of markers is killed at every call, and repair and up do the rest", async () => {
-  for (let at = 1, ended = false; !ended; at++)
-    for (const after of [false, true]) {
-      const world = await aServedFolder();
-      await up(await world.process());
-      const db = await lancedb.connect(world.data);
-      const marker = (await db.tableNames()).find((name) => name.includes(".advanced."))!;
-      await db.dropTable(marker);
-      const end = await repair(await world.process(killed(at, after)), { yes: true }).catch((error: unknown) => error);
-      ended = !(end instanceof Error);
-      expect(await repair(await world.process(), { yes: true })).toMatchObject({ refusal: undefined });
-      await up(await world.process());
-      await expectWell(world);
-    }
-});
+test.each([".advanced.", ".applied.0002"])(
+  "a repair of markers, where %s is gone, is killed at every call, and repair and up do the rest",
+  async (gone) => {
+    for (let at = 1, ended = false; !ended; at++)
+      for (const after of [false, true]) {
+        const world = await aServedFolder();
+        await up(await world.process());
+        const db = await lancedb.connect(world.data);
+        const marker = (await db.tableNames()).find((name) => name.includes(gone))!;
+        await db.dropTable(marker);
+        const end = await repair(await world.process(killed(at, after)), { yes: true }).catch(
+          (error: unknown) => error,
+        );
+        ended = !(end instanceof Error);
+        expect(await repair(await world.process(), { yes: true })).toMatchObject({ refusal: undefined });
+        await up(await world.process());
+        await expectWell(world);
+      }
+  },
+);
 
 test("a run that is killed while it notes new texts of files is no contradiction in its ledger", async () => {
   for (let at = 1, ended = false; !ended; at++) {
@@ -247,6 +252,25 @@ test.each([
     refusal: { code: "ERR_REPAIR_BLIND", message: expect.stringContaining(says) },
   });
   expect((await db.tableNames()).toSorted()).toEqual(before);
+});
+
+test("a migration whose hash fits no file any more is not forgotten because older hashes fit (markers)", async () => {
+  const world = await aServedFolder();
+  for (const to of [1, 2, 3]) await up(await world.process(), { to });
+  await dropApplied(world, ["2", "3"]);
+  const last = JSON.stringify(migrations[2]);
+  writeFileSync(join(world.folder, "0003_m.mjs"), `// reformatted\nexport const up = ${last};\n`);
+  expect(await repair(await world.process(), { yes: true })).toMatchObject({ does: "refused", done: false });
+});
+
+test("a migration that ran out of order is not forgotten because older hashes fit (markers)", async () => {
+  const world = await aServedFolder();
+  const third = join(world.folder, "0003_m.mjs");
+  renameSync(third, join(world.folder, "0004_m.mjs"));
+  for (const to of [1, 2, 4]) await up(await world.process(), { to });
+  writeFileSync(third, `export const up = ${JSON.stringify([rename("t", "b", "e")])};\n`);
+  await dropApplied(world, ["2", "4"]);
+  expect(await repair(await world.process(), { yes: true })).toMatchObject({ does: "refused", done: false });
 });
 
 /** Markers that say of these migrations that they are applied. */
