@@ -33,7 +33,7 @@ export function drawTrouble(chance: Chance, lease: number, oversleeps: boolean):
 function drawMishap(chance: Chance, lease: number): Mishap {
   const of = chance.pick(["things", "things", "actions"] as const);
   const at = 1 + chance.below(of === "actions" ? 8 : chance.pick([20, 60, 200]));
-  const kind = chance.pick(["kill", "kill", "kill", "stop", "stop", "stop", "jump", "interrupt"] as const);
+  const kind = chance.pick(["kill", "kill", "kill", "stop", "stop", "stop", "jump", "jump", "interrupt"] as const);
   switch (kind) {
     case "stop":
       return {
