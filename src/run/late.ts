@@ -72,15 +72,17 @@ async function askBlindly(call: Action, since: readonly Action[], looking: Looki
   const { target, plan } = looking;
   const { table: name } = call;
   const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0];
+  const now = plan.now.get(name);
   // The action that is in doubt itself may have run, or not.
-  const possible = [plan.now.get(name), begun?.action.table === name ? begun.after : undefined];
-  const listed = (await target.listTables()).includes(name);
-  const expected = possible.filter((table): table is Table => table !== undefined);
-  if (!listed) return possible[0] === undefined ? [] : ["it does not exist"];
-  for (const table of expected)
-    if (await hasColumns(name, table, columnPaths(table.columns), looking))
-      return await restate(call, since, table, target);
-  return expected.length === 0 ? ["it exists, but should not"] : ["its columns are not those that it should have"];
+  const possible = [
+    { table: now, since },
+    ...(begun?.action.table === name ? [{ table: begun.after, since: [...since, begun.action] }] : []),
+  ].filter((place): place is typeof place & { readonly table: Table } => place.table !== undefined);
+  if (!(await target.listTables()).includes(name)) return now === undefined ? [] : ["it does not exist"];
+  for (const place of possible)
+    if (await hasColumns(name, place.table, columnPaths(place.table.columns), looking))
+      return await restate(call, place.since, place.table, target);
+  return possible.length === 0 ? ["it exists, but should not"] : ["its columns are not those that it should have"];
 }
 
 /** Undoes what a late retype or change of nullability may have done to what came later. */

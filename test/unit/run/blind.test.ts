@@ -732,6 +732,32 @@ test("a late call is looked at before what is pending", async () => {
   expect(world.columns("t")).toBe("a#1 d#2 e#3");
 });
 
+test("what a late call changed is put right where the column is now, also after a rename that is in doubt", async () => {
+  const world = await aWorldWithT();
+  const nullable = (path: string, value: boolean) => ({ kind: "setNullable", table: "t", path, nullable: value });
+  world.migration("0002_there_and_back", [nullable("a", false), nullable("a", true)]);
+  world.migration("0003_rename", [rename("a", "d")]);
+  let [wake, goOn] = [() => {}, () => {}];
+  const woken = new Promise<void>((done) => (wake = done));
+  const lateEnded = new Promise<void>((done) => (goOn = done));
+  const meanwhile = async () => {
+    wake();
+    await lateEnded;
+  };
+  const dying = world.aProcess({ execute: { 2: { kind: "stopped", after: true, meanwhile }, 3: killedAfter } });
+  let died: Promise<unknown> | undefined;
+  const late = stoppedIn(world, 1, async () => {
+    died = ended(dying);
+    await woken;
+  });
+  expect(await ended(late)).toBe("ERR_ACTED_LATE");
+  goOn();
+  await died;
+  expect(world.tables().get("t")).toMatchObject([{ name: "d", nullable: false }, {}, {}]);
+  expect(await ended(world.aProcess())).toBe("well");
+  expect(world.tables().get("t")).toMatchObject([{ name: "d", nullable: true }, {}, {}]);
+});
+
 test.each([false, true])(
   "a late call that has changed a table is drift until it is put back (described: %s)",
   async (describes) => {
