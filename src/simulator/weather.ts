@@ -21,16 +21,19 @@ export function drawWeather(chance: Chance): Weather {
 
 /** What happens to one machine. */
 export function drawTrouble(chance: Chance, lease: number, oversleeps: boolean): Trouble {
+  const clockStops = chance.happens(0.3);
+  // Set back while the other one stands still, it leaves nothing to notice a sleep by: then nobody can.
+  const directions = clockStops ? [1] : [-1, 1];
   return {
     mishaps: oversleeps
       ? [{ at: 1 + chance.below(5), of: "actions", kind: "stop", milliseconds: lease * chance.between(1, 4) }]
-      : Array.from({ length: chance.pick([0, 0, 1, 1, 1, 2, 3]) }, () => drawMishap(chance, lease)),
-    clockStops: chance.happens(0.3),
+      : Array.from({ length: chance.pick([0, 0, 1, 1, 1, 2, 3]) }, () => drawMishap(chance, lease, directions)),
+    clockStops,
     offset: chance.pick([0, 0, 3_600_000, -3_600_000]),
   };
 }
 
-function drawMishap(chance: Chance, lease: number): Mishap {
+function drawMishap(chance: Chance, lease: number, directions: readonly number[]): Mishap {
   const of = chance.pick(["things", "things", "actions"] as const);
   const at = 1 + chance.below(of === "actions" ? 8 : chance.pick([20, 60, 200]));
   const kind = chance.pick(["kill", "kill", "kill", "stop", "stop", "stop", "jump", "jump", "interrupt"] as const);
@@ -43,7 +46,7 @@ function drawMishap(chance: Chance, lease: number): Mishap {
         milliseconds: lease * chance.pick([chance.between(0, 1), chance.between(1, 1.5), chance.between(1, 5)]),
       };
     case "jump":
-      return { at, of, kind, milliseconds: chance.pick([-1, 1]) * chance.pick([lease, 3_600_000]) };
+      return { at, of, kind, milliseconds: chance.pick(directions) * chance.pick([lease, 3_600_000]) };
     default:
       return { at, of, kind, milliseconds: 0 };
   }

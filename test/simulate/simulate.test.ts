@@ -69,7 +69,7 @@ test.each([
 
 test("on the embedded engine everything holds though an action comes after the lease", async () => {
   const embedded = (chance: Chance) => ({ model: "embedded" as const, migrations: drawHistory(chance) });
-  const { violations, counts } = await simulate({ scenario: embedded, first: 1, schedules: 500, mostViolations: 3 });
+  const { violations, counts } = await simulate({ scenario: embedded, first: 1, schedules: 2_000, mostViolations: 3 });
   expect(violations).toEqual([]);
   expect(counts.late).toBeGreaterThan(0);
   expect(counts).toMatchObject({ maybeLate: 0, harmed: 0 });
