@@ -199,7 +199,7 @@ const catalogue = {
   ),
   ERR_ACTED_LATE: failed(
     (d: { version: string; name: string; action: number }) =>
-      `${d.version}_${d.name}: this run was stopped in action ${d.action}, and another one took over before it went on; ` +
+      `${d.version}_${d.name}: this run was stopped in action ${d.action}, and another one may have taken over before it went on; ` +
       `run migrate up again, it looks at that table first`,
   ),
   ERR_LEASE_HELD: locked(

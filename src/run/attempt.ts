@@ -1,5 +1,5 @@
 /** One call to the target, what its error means, and how often it may be tried again. */
-import { isMigrateError, MigrateError } from "../errors.ts";
+import { MigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import { formatVersion } from "../migrations/file-name.ts";
@@ -62,7 +62,7 @@ async function confessLateness(failure: Failure | undefined, { target, lease, pl
   try {
     await lease.check();
   } catch (cause) {
-    if (!isMigrateError(cause, "ERR_LEASE_LOST")) throw cause;
+    // Also where nobody answers whose the lease is.
     const { version, name, action, total } = place;
     // What can't be written is said at least here.
     await lease.recordLate({ event: "late", next: version, version, name, step: action, total }).catch(() => {});
