@@ -732,6 +732,22 @@ test("a late call is looked at before what is pending", async () => {
   expect(world.columns("t")).toBe("a#1 d#2 e#3");
 });
 
+test("a run that may have acted late says so also where nobody answers whose the lease is", async () => {
+  const world = await aWorldWithT();
+  world.migration("0002_both", [retype("a", "int64"), rename("b", "d")]);
+  let silent = false;
+  const late = stoppedIn(world, 1, async () => {
+    await up(world.aProcess());
+    silent = true;
+  });
+  const listTables = async () => {
+    if (silent) throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "no answer" });
+    return await late.target.listTables();
+  };
+  expect(await ended({ ...late, target: { ...late.target, listTables } })).toBe("ERR_ACTED_LATE");
+  expect(foldLedger(world.records())).toMatchObject({ late: [{ epoch: 2, version: 2, action: 1 }] });
+});
+
 test("what a late call changed is put right where the column is now, also after a rename that is in doubt", async () => {
   const world = await aWorldWithT();
   const nullable = (path: string, value: boolean) => ({ kind: "setNullable", table: "t", path, nullable: value });
