@@ -18,7 +18,11 @@ export async function actBlindly(planned: PlannedAction, mayBeDone: boolean, act
     await lease.check();
     // Nothing is awaited from here to the call.
     if (!lease.isSure()) continue;
-    const failure = await attempt(planned, { table: planned.before ?? { columns: [] }, version: undefined }, acting);
+    const failure = await attempt(
+      planned.action,
+      { table: planned.before ?? { columns: [] }, version: undefined },
+      acting,
+    );
     if (failure === undefined) return done;
     // The first of two calls may have come through between the question and the second.
     if (failure.kind === "refused" && inDoubt && (await hasRun(planned, acting))) return done;

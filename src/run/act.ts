@@ -20,7 +20,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     if (!sameTable(seen?.table, before)) return { error: changed(planned, seen), inDoubt };
     // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
     if (!lease.isSure()) continue;
-    if (maySend(planned, failure, target)) failure = await attempt(planned, seen, acting);
+    if (maySend(planned, failure, target)) failure = await attempt(action, seen, acting);
     // Whatever the answer was, or whether there was one: the table tells what happened.
     const found = await target.look(action.table);
     if (sameTable(found?.table, after)) return { before: seen?.version, after: found?.version };

@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction } from "../plan/plan.ts";
+import type { Action } from "../schema/action.ts";
 import type { Sight, Target, Verdict } from "../targets/target.ts";
 import type { ActionPlace, Emit } from "./events.ts";
 
@@ -34,13 +35,15 @@ export interface Failure extends Verdict {
   readonly error: unknown;
 }
 
-/** The failure of the call, or undefined when it was answered well. */
-export async function attempt(
-  { action }: PlannedAction,
-  seen: Sight | undefined,
-  acting: Acting,
-): Promise<Failure | undefined> {
-  const { target } = acting;
+/** What a single call needs: `place` is what the ledger is told should it come late. */
+export type Calling = Pick<Acting, "target" | "lease" | "place"> & {
+  /** The migration that is in doubt should the run end with the call; that of the place when absent. */
+  readonly next?: number | undefined;
+};
+
+/** The failure of the call, or undefined when it was answered well. Its caller asked `isSure` and awaited nothing since. */
+export async function attempt(action: Action, seen: Sight | undefined, calling: Calling): Promise<Failure | undefined> {
+  const { target } = calling;
   let failure: Failure | undefined;
   try {
     await target.execute(action, seen);
@@ -48,7 +51,7 @@ export async function attempt(
     const error = thrown ?? new Error("the call failed without a reason");
     failure = { ...target.verdict(error), error };
   }
-  await confessLateness(failure, acting);
+  await confessLateness(failure, calling);
   return failure;
 }
 
@@ -56,7 +59,7 @@ export async function attempt(
  * Who was stopped between the last look at his own clock and the call may have acted when the lease was another's. An
  * embedded engine refuses such a call; a service does it. So it is said in the ledger, for the next run to look.
  */
-async function confessLateness(failure: Failure | undefined, { target, lease, place }: Acting): Promise<void> {
+async function confessLateness(failure: Failure | undefined, { target, lease, place, next }: Calling): Promise<void> {
   const surelyNothing = failure !== undefined && failure.kind !== "unanswered";
   if (target.capabilities.fences || surelyNothing || lease.isSure()) return;
   try {
@@ -64,8 +67,9 @@ async function confessLateness(failure: Failure | undefined, { target, lease, pl
   } catch (cause) {
     // Also where nobody answers whose the lease is.
     const { version, name, action, total } = place;
+    const late = { event: "late", next: next ?? version, version, name, step: action, total } as const;
     // What can't be written is said at least here.
-    await lease.recordLate({ event: "late", next: version, version, name, step: action, total }).catch(() => {});
+    await lease.recordLate(late).catch(() => {});
     throw new MigrateError("ERR_ACTED_LATE", { version: formatVersion(version), name, action }, { cause });
   }
 }

@@ -17,12 +17,20 @@ import { sameType } from "../schema/data-type.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
 import { columnPaths, differences, findColumn, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
+import { attempt } from "./attempt.ts";
+import type { ActionPlace } from "./events.ts";
 import { hasColumns } from "./questions.ts";
+
+/** An action that the ledger says is done. */
+interface Call {
+  readonly action: Action;
+  readonly place: ActionPlace;
+}
 
 interface Looking {
   readonly target: Target;
   readonly clock: Clock;
-  readonly lease: Pick<Lease, "check">;
+  readonly lease: Lease;
   readonly plan: Plan;
   readonly state: LedgerState;
   /** All that the ledger knows. */
@@ -35,42 +43,47 @@ export async function lookAtLate(calls: readonly LateCall[], looking: Looking): 
   const done = doneActions(looking);
   const looked: LateCall[] = [];
   for (const late of calls) {
-    const at = done.findIndex(({ version, number }) => version === late.version && number === late.action);
-    const call = done[at]?.action;
+    const at = done.findIndex(({ place }) => place.version === late.version && place.action === late.action);
+    const call = done[at];
     // What the ledger does not know as done is in doubt, and found out about before it is done.
     const isPlanned = plan.migrations.some(({ migration, doubtful }) => doubtful && migration.version === late.version);
     if (call === undefined && !isPlanned && !isDone(state.migrations.get(late.version), late.action)) continue;
     looked.push(late);
     if (call === undefined) continue;
     await lease.check();
-    const since = done.slice(at).flatMap(({ action }) => (action.table === call.table ? [action] : []));
+    const { table } = call.action;
+    const since = done.slice(at).flatMap(({ action }) => (action.table === table ? [action] : []));
     const words = target.capabilities.describes
-      ? differences(plan.now.get(call.table), (await target.look(call.table))?.table)
+      ? differences(plan.now.get(table), (await target.look(table))?.table)
       : await askBlindly(call, since, looking);
-    if (words.length > 0)
-      throw new MigrateError("ERR_DRIFT", {
-        table: call.table,
-        differences: words,
-        hint: "a call of a run that was stopped may have come after another had taken over; put it back, then run migrate up again",
-      });
+    if (words.length === 0) continue;
+    // It may be the next holder's doing, if we slept.
+    await lease.check();
+    throw new MigrateError("ERR_DRIFT", {
+      table,
+      differences: words,
+      hint: "a call of a run that was stopped may have come after another had taken over; put it back, then run migrate up again",
+    });
   }
   const next = plan.migrations[0]?.migration.version;
   return looked.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
 }
 
 /** What the ledger says is done, in the order in which it was. */
-function doneActions({ migrations, state, target }: Looking) {
-  return inOrder(migrations, state).flatMap((migration) =>
-    compileMigration(migration, target.capabilities)
-      .map(({ action }, index) => ({ action, number: index + 1, version: migration.version }))
-      .filter(({ number }) => isDone(state.migrations.get(migration.version), number)),
-  );
+function doneActions({ migrations, state, target }: Looking): readonly Call[] {
+  return inOrder(migrations, state).flatMap((migration) => {
+    const { version, name } = migration;
+    const compiled = compileMigration(migration, target.capabilities);
+    return compiled
+      .map(({ action }, index) => ({ action, place: { version, name, action: index + 1, total: compiled.length } }))
+      .filter(({ place }) => isDone(state.migrations.get(version), place.action));
+  });
 }
 
 /** What is wrong with the table of a late call as far as it can be asked; types and nullability are set to what they should be. */
-async function askBlindly(call: Action, since: readonly Action[], looking: Looking): Promise<readonly string[]> {
+async function askBlindly(call: Call, since: readonly Action[], looking: Looking): Promise<readonly string[]> {
   const { target, plan } = looking;
-  const { table: name } = call;
+  const { table: name } = call.action;
   const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0];
   const now = plan.now.get(name);
   // The action that is in doubt itself may have run, or not.
@@ -81,46 +94,63 @@ async function askBlindly(call: Action, since: readonly Action[], looking: Looki
   if (!(await target.listTables()).includes(name)) return now === undefined ? [] : ["it does not exist"];
   for (const place of possible)
     if (await hasColumns(name, place.table, columnPaths(place.table.columns), looking))
-      return await restate(call, place.since, place.table, target);
+      return await restate(call, place.since, place.table, looking);
   return possible.length === 0 ? ["it exists, but should not"] : ["its columns are not those that it should have"];
 }
 
 /** Undoes what a late retype or change of nullability may have done to what came later. */
 async function restate(
-  call: Action,
+  { action, place }: Call,
   since: readonly Action[],
   table: Table,
-  target: Target,
+  { target, lease, plan }: Looking,
 ): Promise<readonly string[]> {
-  if (call.kind !== "alterColumns") return [];
-  const wanted = call.alterations.flatMap(({ path, type, nullable }) =>
+  if (action.kind !== "alterColumns") return [];
+  const wanted = action.alterations.flatMap(({ path, type, nullable }) =>
     whereNow(path, since).flatMap((now): readonly Alteration[] => {
       const column = findColumn(table.columns, parsePath(now));
       if (column === undefined) return [];
+      const said = saidSince(now, since);
+      const isType = said.every((one) => one.type === undefined || sameType(one.type, column.type));
+      const isNullable = said.every((one) => one.nullable === undefined || one.nullable === column.nullable);
       return [
-        ...(type === undefined || sameType(type, column.type) ? [] : [{ path: now, type: column.type }]),
-        ...(nullable === undefined || nullable === column.nullable ? [] : [{ path: now, nullable: column.nullable }]),
+        ...(type === undefined || isType ? [] : [{ path: now, type: column.type }]),
+        ...(nullable === undefined || isNullable ? [] : [{ path: now, nullable: column.nullable }]),
       ];
     }),
   );
-  try {
-    // One by one: a retype and "not null" can't be in one call.
-    for (const alteration of wanted)
-      await target.execute(
-        { kind: "alterColumns", table: call.table, alterations: [alteration] },
-        { table, version: undefined },
-      );
-    return [];
-  } catch (error) {
-    if (target.verdict(error).kind !== "refused") throw error;
-    return [target.explain(error)];
+  const calling = { target, lease, place, next: plan.migrations[0]?.migration.version };
+  // One by one: a retype and "not null" can't be in one call.
+  for (const alteration of wanted) {
+    // Nothing is awaited between the clock's word and the call.
+    do await lease.check();
+    while (!lease.isSure());
+    const again: Action = { kind: "alterColumns", table: action.table, alterations: [alteration] };
+    const failure = await attempt(again, { table, version: undefined }, calling);
+    if (failure?.kind === "refused") return [target.explain(failure.error)];
+    if (failure !== undefined) throw failure.error;
   }
+  return [];
+}
+
+/**
+ * What a column may have been made since, where the late call came from a run that put another one right: that one stated
+ * what held at its time.
+ */
+function saidSince(now: string, since: readonly Action[]): readonly Alteration[] {
+  return since.flatMap((action, index) => {
+    const alterations = action.kind === "alterColumns" ? action.alterations : [];
+    return alterations.filter(({ path }) => whereNow(path, since.slice(index)).includes(now));
+  });
 }
 
 /** Where a column is now to which a late call may have come: the one that had the name before or after any of the actions. */
 function whereNow(path: string, since: readonly Action[]): readonly string[] {
-  const places = Array.from({ length: since.length + 1 }, (_, before) =>
-    formatPath(followPath(parsePath(path), since.slice(before))),
+  const named = formatPath(parsePath(path));
+  const places = since.reduce(
+    (before, action) =>
+      new Set([named, ...[...before].map((place) => formatPath(followPath(parsePath(place), [action])))]),
+    new Set([named]),
   );
-  return [...new Set(places)];
+  return [...places];
 }

@@ -748,6 +748,53 @@ test("a run that may have acted late says so also where nobody answers whose the
   expect(foldLedger(world.records())).toMatchObject({ late: [{ epoch: 2, version: 2, action: 1 }] });
 });
 
+/** A run stopped in "a not null" did it after another had made a nullable again; migration 3, to come, forbids nulls too. */
+async function aWorldLateAtNulls() {
+  const world = await aWorldWithT();
+  const nullable = (value: boolean) => ({ kind: "setNullable", table: "t", path: "a", nullable: value });
+  world.migration("0002_there_and_back", [nullable(false), nullable(true)]);
+  expect(await ended(stoppedIn(world, 1, () => up(world.aProcess())))).toBe("ERR_ACTED_LATE");
+  const nextMigration = async () => {
+    world.migration("0003_not_null", [nullable(false)]);
+    await up(world.aProcess());
+  };
+  return { world, nextMigration };
+}
+
+test("a run that puts right a late call, and is late with that itself, says so", async () => {
+  const { world, nextMigration } = await aWorldLateAtNulls();
+  const late = up(stoppedIn(world, 1, nextMigration));
+  await expect(late).rejects.toMatchObject({ code: "ERR_ACTED_LATE", details: { version: "0002", action: 1 } });
+  expect(world.tables().get("t")).toMatchObject([{ name: "a", nullable: true }, {}, {}]);
+  expect(await ended(world.aProcess())).toBe("well");
+  expect(world.tables().get("t")).toMatchObject([{ name: "a", nullable: false }, {}, {}]);
+  expect(await ended(world.aProcess())).toBe("well");
+});
+
+test("a run that slept after its question about a late call does not put it right: another one has", async () => {
+  const { world, nextMigration } = await aWorldLateAtNulls();
+  const meanwhile = async () => {
+    await world.oversleep();
+    await nextMigration();
+    world.sent.length = 0;
+  };
+  const late = world.aProcess({ question: { 1: { kind: "stopped", after: true, meanwhile } } });
+  expect(await ended(late)).toBe("ERR_LEASE_LOST");
+  expect(world.sent).toEqual([]);
+  expect(world.tables().get("t")).toMatchObject([{ name: "a", nullable: false }, {}, {}]);
+});
+
+test("what a run that slept sees of another one's work is not drift", async () => {
+  const { world } = await aWorldLateAtNulls();
+  const meanwhile = async () => {
+    await world.oversleep();
+    world.migration("0003_rename", [rename("a", "z")]);
+    await up(world.aProcess());
+  };
+  const late = world.aProcess({ question: { 1: { kind: "stopped", after: false, meanwhile } } });
+  expect(await ended(late)).toBe("ERR_LEASE_LOST");
+});
+
 test("what a late call changed is put right where the column is now, also after a rename that is in doubt", async () => {
   const world = await aWorldWithT();
   const nullable = (path: string, value: boolean) => ({ kind: "setNullable", table: "t", path, nullable: value });
