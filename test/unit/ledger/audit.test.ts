@@ -128,7 +128,8 @@ test.each(kinds)("no copy of a record but a renewal can be put anywhere else (%s
     const epoch = 1 + pick(last + (number === 0 ? 1 : 0));
     const before = records.find((one) => copied.previous !== "" && history.hashOf(one).startsWith(copied.previous));
     // Of markers, what came late and the first of an epoch look the same at the end of the epoch before.
-    const loose = kind === "markers" && (!isReferred(copied, history) || before?.epoch !== copied.epoch);
+    const cameLate = records.some(({ epoch, previous }) => epoch > copied.epoch && previous === copied.previous);
+    const loose = kind === "markers" && (!isReferred(copied, history) || cameLate || before?.epoch !== copied.epoch);
     const first = !records.some((one) => one.epoch === epoch && one.number > 0 && one.number < number);
     // A lost renewal looks the same; and the name that takes an epoch, and the first after it, anyone can make.
     if (copied.event === "renewed" || (kind === "markers" && (first || copied.event === "taken"))) return;
