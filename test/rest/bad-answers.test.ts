@@ -258,7 +258,7 @@ describe.concurrent("a change", () => {
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     const { port } = server.address() as AddressInfo;
-    const target = await targetAt(`https://127.0.0.1:${port}`, { ca: authority.file, answerSeconds: 2 });
+    const target = await targetAt(`https://127.0.0.1:${port}`, { ca: authority.file, answerSeconds: 10 });
     const error = await thrownBy(target.execute(alter, undefined));
     expectClear(error, [unreachable], /127\.0\.0\.1/);
     expect(target.verdict(error).kind).toBe("unanswered");

@@ -111,7 +111,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "who acted late says nothing",
     "run/attempt.ts",
-    "await confessLateness(failure, acting);",
+    "await confessLateness(failure, calling);",
     "void confessLateness;",
   ),
   bug(
