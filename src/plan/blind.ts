@@ -3,7 +3,7 @@
  * out by other means: the list of tables, or a rename of a column to its own name, which is accepted where there is such
  * a column. For that, each call must either leave a name that was not there before or change nothing when made twice. Pure.
  */
-import type { Action, AlterColumnsAction } from "../schema/action.ts";
+import type { Action, ActionFor } from "../schema/action.ts";
 import type { Alteration } from "../schema/alter.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { currentPath, newNames } from "../schema/renames.ts";
@@ -57,7 +57,7 @@ export function withoutSwaps(action: Action): readonly Action[] {
     path: currentText(alteration, names),
     rename: alteration.rename!,
   }));
-  return [first, second, third].map((alterations): AlterColumnsAction => ({ ...action, alterations }));
+  return [first, second, third].map((alterations): ActionFor<"alterColumns"> => ({ ...action, alterations }));
 }
 
 /** Renames that only pass names around among themselves, each in the order in which the names are handed on. */

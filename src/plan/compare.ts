@@ -1,10 +1,10 @@
 /** All tables against what the ledger says of them: every difference, where a plan stops at the first. Pure. */
 import type { Migration } from "../migrations/load.ts";
-import type { Table } from "../schema/table.ts";
+import type { Table, Tables } from "../schema/table.ts";
 import { compileMigration, type Describing } from "./compile.ts";
 import type { Plan } from "./plan.ts";
 import { differencesOf, type TableDifference } from "./put-right.ts";
-import { progress, type Sights } from "./settle.ts";
+import { progress, touchedTables } from "./settle.ts";
 
 /**
  * The tables to look at: those that the ledger says are there, those of what is in doubt, and those that a migration would
@@ -15,12 +15,11 @@ export function tablesToCompare(
   migrations: readonly Migration[],
   describing: Describing,
 ): readonly string[] {
-  const planned = plan.migrations.flatMap(({ actions }) => actions.map(({ action }) => action.table));
   const made = migrations
     .flatMap((migration) => compileMigration(migration, describing))
     .filter(({ action }) => action.kind === "createTable")
     .map(({ action }) => action.table);
-  return [...new Set([...plan.now.keys(), ...planned, ...made])];
+  return [...new Set([...plan.now.keys(), ...touchedTables(plan), ...made])];
 }
 
 /**
@@ -29,14 +28,14 @@ export function tablesToCompare(
  */
 export function compareTables(
   { now, migrations }: Plan,
-  sights: Sights,
+  sights: Tables,
   { describes }: Describing,
 ): readonly TableDifference[] {
   const expected = new Map<string, Table | undefined>(now);
   const either = new Set<string>();
   for (const { actions } of migrations) {
     const done = describes ? (progress(actions, sights) ?? 0) : 0;
-    for (const { action, after } of actions.slice(0, done)) expected.set(action.table, after);
+    for (const { after } of actions.slice(0, done)) for (const [table, state] of after) expected.set(table, state);
     const [next] = actions;
     if (!describes && next?.action.kind === "createTable") either.add(next.action.table);
   }

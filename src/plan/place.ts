@@ -4,12 +4,11 @@ import { agreesWithNewest } from "../ledger/audit-applied.ts";
 import { isDone, type LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
-import { sameTable, type Table } from "../schema/table.ts";
+import { sameTable, type Table, type Tables } from "../schema/table.ts";
 import { compileMigration, type Describing } from "./compile.ts";
 import { versionUnknown } from "./history.ts";
 import { differencesOf, type TableDifference } from "./put-right.ts";
 import { historyRow, restoredRow, tablesOf, type HistoryRow } from "./row.ts";
-import type { Sights } from "./settle.ts";
 
 export interface Place {
   /** How many actions of the row are done. */
@@ -29,7 +28,7 @@ export interface Nearest {
 export function placesIn(
   migrations: readonly Migration[],
   state: LedgerState,
-  sights: Sights,
+  sights: Tables,
   describing: Describing,
 ): { readonly row: HistoryRow; readonly fits: readonly Place[] } {
   if (!agreesWithNewest(state)) {
@@ -42,19 +41,20 @@ export function placesIn(
 }
 
 /** The places at which every table is as it was seen. */
-export function fittingPlaces(row: HistoryRow, sights: Sights): readonly Place[] {
+export function fittingPlaces(row: HistoryRow, sights: Tables): readonly Place[] {
   const wrong = new Set(tablesOf(row).filter((table) => sights.get(table) !== undefined));
   const fits = wrong.size === 0 ? [placeAt(row, 0)] : [];
-  for (const [index, { action, after }] of row.actions.entries()) {
-    if (sameTable(after, sights.get(action.table))) wrong.delete(action.table);
-    else wrong.add(action.table);
+  for (const [index, { after }] of row.actions.entries()) {
+    for (const [table, state] of after)
+      if (sameTable(state, sights.get(table))) wrong.delete(table);
+      else wrong.add(table);
     if (wrong.size === 0) fits.push(placeAt(row, index + 1));
   }
   return fits;
 }
 
 /** The place with the fewest differences; of several the last. A table that should not be there counts by its columns. */
-export function nearestPlace(row: HistoryRow, sights: Sights): Nearest {
+export function nearestPlace(row: HistoryRow, sights: Tables): Nearest {
   const compare = (table: string, should: Table | undefined) => {
     const found = sights.get(table);
     const differences = differencesOf(table, should, found);
@@ -71,8 +71,8 @@ export function nearestPlace(row: HistoryRow, sights: Sights): Nearest {
     differences: [...compared.values()].flatMap(({ differences }) => differences),
   });
   let [nearest, least] = [here(0), sizeOf()];
-  for (const [index, { action, after }] of row.actions.entries()) {
-    compared.set(action.table, compare(action.table, after));
+  for (const [index, { after }] of row.actions.entries()) {
+    for (const [table, state] of after) compared.set(table, compare(table, state));
     const size = sizeOf();
     if (size <= least) [nearest, least] = [here(index + 1), size];
   }

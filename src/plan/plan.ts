@@ -2,9 +2,9 @@
 import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import type { Migration } from "../migrations/load.ts";
-import { describeAction, tableAfter, type Action } from "../schema/action.ts";
-import { risksOf, type Risk } from "../schema/risk.ts";
-import { sameTable, type Database, type Table } from "../schema/table.ts";
+import { describeAction, risksOf, tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
+import type { Risk } from "../schema/risk.ts";
+import { sameTables, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 import { proofOf, type Proof } from "./blind.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
@@ -16,8 +16,9 @@ export interface PlannedAction {
   readonly text: string;
   /** What people should know before it runs. */
   readonly risks: readonly Risk[];
-  readonly before: Table | undefined;
-  readonly after: Table | undefined;
+  /** The tables that it touches, around it. */
+  readonly before: Tables;
+  readonly after: Tables;
   /** What came before has to be recorded first: afterwards a look at the tables could not tell how far the run got. */
   readonly recordFirst: boolean;
   /** How to find out whether it has run, where the target can't describe its tables. */
@@ -83,27 +84,26 @@ function planActions(
   database: Map<string, Table>,
   { name, capabilities: { describes, refuses } }: PlanInput["target"],
 ): readonly PlannedAction[] {
-  const touched = [...new Set(actions.map(({ action }) => action.table))];
-  const look = () => new Map(touched.map((table) => [table, database.get(table)]));
+  const touched = [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
+  const look = (names: readonly string[] = touched): Tables => new Map(names.map((name) => [name, database.get(name)]));
   // What the tables looked like since the ledger was written last.
   let window = [look()];
   return actions.map(({ place, action }, index) => {
-    const { table } = action;
-    const before = look();
-    const after = applyAt(place, database, action);
-    // The table that has changed comes first: it nearly always tells.
-    const again = window.some(
-      (seen) =>
-        sameTable(seen.get(table), after) && touched.every((name) => sameTable(seen.get(name), database.get(name))),
-    );
+    const own = tablesOfAction(action);
+    const state = look();
+    const before = look(own);
+    applyAt(place, database, action);
+    const after = look(own);
+    // The tables that have changed come first: they nearly always tell.
+    const again = window.some((seen) => sameTables(after, seen) && sameTables(look(), seen));
     const recordFirst = index > 0 && (!describes || again);
-    window = [...(recordFirst ? [before] : window), look()];
-    const was = before.get(table);
+    window = [...(recordFirst ? [state] : window), look()];
+    const was = before.get(action.table);
     const reason = refuses?.(action, was);
     if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: name, reason });
     const risks = risksOf(action, was);
     const proof = describes ? undefined : proofOf(action, was);
-    return { place, action, text: describeAction(action), risks, before: was, after, recordFirst, proof };
+    return { place, action, text: describeAction(action), risks, before, after, recordFirst, proof };
   });
 }
 
@@ -127,12 +127,17 @@ export function inOrder(migrations: readonly Migration[], state: LedgerState): r
     .toSorted((one, other) => orderOf(one)! - orderOf(other)!);
 }
 
+/** Puts tables in the place of those that are there. */
+export function change(database: Map<string, Table>, tables: Tables): void {
+  for (const [name, table] of tables)
+    if (table === undefined) database.delete(name);
+    else database.set(name, table);
+}
+
 /** Changes `database`: copying it for every action would take seconds with thousands of tables. */
-function applyAt(place: StepPlace, database: Map<string, Table>, action: Action): Table {
+function applyAt(place: StepPlace, database: Map<string, Table>, action: Action): void {
   try {
-    const after = tableAfter(database, action);
-    database.set(action.table, after);
-    return after;
+    change(database, tablesAfter(database, action));
   } catch (cause) {
     if (!isMigrateError(cause)) throw cause;
     throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: cause.message }, { cause });
@@ -140,8 +145,9 @@ function applyAt(place: StepPlace, database: Map<string, Table>, action: Action)
 }
 
 function checkAllowed(place: StepPlace, action: Action, target: PlanInput["target"], ledger: string): void {
-  if (action.table === ledger || action.table.startsWith(`${ledger}.`))
-    throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: `table ${action.table} is the ledger's` });
+  const own = tablesOfAction(action).find((table) => table === ledger || table.startsWith(`${ledger}.`));
+  if (own !== undefined)
+    throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: `table ${own} is the ledger's` });
   const able = target.capabilities.actions[action.kind];
   if (able !== true) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason: able });
 }

@@ -2,10 +2,10 @@
 import { isMigrateError, type MigrateError } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import type { Migration } from "../migrations/load.ts";
-import { tableAfter } from "../schema/action.ts";
-import type { Table } from "../schema/table.ts";
+import { tablesAfter, tablesOfAction } from "../schema/action.ts";
+import type { Table, Tables } from "../schema/table.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
-import { inOrder } from "./plan.ts";
+import { change, inOrder } from "./plan.ts";
 
 /** A migration's actions in the row of all. */
 export interface RowAction extends PlacedAction {
@@ -13,8 +13,8 @@ export interface RowAction extends PlacedAction {
   /** Which one of the migration it is, counted from 1. */
   readonly number: number;
   readonly total: number;
-  /** Its table after it. */
-  readonly after: Table;
+  /** The tables that it changes, after it. */
+  readonly after: Tables;
 }
 
 export interface HistoryRow {
@@ -68,8 +68,8 @@ function rowOf(migrations: readonly Migration[], describing: Describing): Histor
     const compiled = compileMigration(migration, describing);
     for (const [index, { place, action }] of compiled.entries()) {
       try {
-        const after = tableAfter(database, action);
-        database.set(action.table, after);
+        const after = tablesAfter(database, action);
+        change(database, after);
         actions.push({ place, action, migration, number: index + 1, total: compiled.length, after });
       } catch (error) {
         if (!isMigrateError(error)) throw error;
@@ -82,5 +82,5 @@ function rowOf(migrations: readonly Migration[], describing: Describing): Histor
 
 /** Every table that an action of the row touches. */
 export function tablesOf({ actions }: HistoryRow): readonly string[] {
-  return [...new Set(actions.map(({ action }) => action.table))];
+  return [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
 }

@@ -1,19 +1,16 @@
 /** The plan against the tables as they are: how far a run that was never heard of again got, and drift. Pure. */
 import { MigrateError } from "../errors.ts";
-import { sameTable, type Table } from "../schema/table.ts";
-import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
+import { sameTable, sameTables, type Table, type Tables } from "../schema/table.ts";
+import { change, type Plan, type PlannedAction, type PlannedMigration } from "./plan.ts";
 import { differencesOf, putRight } from "./put-right.ts";
-
-/** Tables as they were seen; undefined for one that does not exist. */
-export type Sights = ReadonlyMap<string, Table | undefined>;
 
 /** The tables that a plan will touch. */
 export function touchedTables({ migrations }: Plan): readonly string[] {
-  return [...new Set(migrations.flatMap(({ actions }) => actions.map(({ action }) => action.table)))];
+  return [...new Set(migrations.flatMap(({ actions }) => actions.flatMap(({ before }) => [...before.keys()])))];
 }
 
 /** The plan without what turns out to be done. Throws ERR_DRIFT when a table is neither as before nor as after. */
-export function settlePlan(plan: Plan, sights: Sights): Plan {
+export function settlePlan(plan: Plan, sights: Tables): Plan {
   const accounted = new Set<string>();
   const migrations = plan.migrations.map((planned) => {
     const own = touchedTables({ ...plan, migrations: [planned] });
@@ -29,19 +26,20 @@ export function settlePlan(plan: Plan, sights: Sights): Plan {
 /** The database after the ledger and what was found done beyond it. */
 function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration[]): Plan["now"] {
   const found = migrations.flatMap(({ actions, done }, index) => actions.slice(0, settled[index]!.done - done));
-  return new Map([...now, ...found.map(({ action, after }) => [action.table, after!] as const)]);
+  const database = new Map(now);
+  for (const { after } of found) change(database, after);
+  return database;
 }
 
 /** How many of these actions ran: the one place in their row at which every table is as it is now. */
-export function progress(actions: readonly PlannedAction[], sights: Sights): number | undefined {
-  const expected = new Map<string, Table | undefined>();
-  for (const { action, before } of actions) if (!expected.has(action.table)) expected.set(action.table, before);
+export function progress(actions: readonly PlannedAction[], sights: Tables): number | undefined {
+  const expected = new Map(actions.toReversed().flatMap(({ before }) => [...before]));
   for (let done = 0; ; done++) {
-    if ([...expected].every(([table, state]) => sameTable(state, sights.get(table)))) return done;
+    if (sameTables(expected, sights)) return done;
     const next = actions[done];
     // Past an action before which the ledger had to be written, the ledger would know.
     if (next === undefined || (done > 0 && next.recordFirst)) return undefined;
-    expected.set(next.action.table, next.after);
+    for (const [table, state] of next.after) expected.set(table, state);
   }
 }
 
@@ -66,7 +64,8 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
   if (sameTable(expected, found)) return;
   const after = plan.migrations
     .flatMap(({ actions }) => actions)
-    .findLast(({ action }) => action.table === table)?.after;
+    .findLast((planned) => planned.after.has(table))
+    ?.after.get(table);
   const hint = sameTable(after, found)
     ? "the pending changes are there already: somebody has made them by hand, so take them back or remove the migration; or the ledger was lost or is older than the tables, so see migrate repair"
     : undefined;

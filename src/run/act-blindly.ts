@@ -20,7 +20,7 @@ export async function actBlindly(planned: PlannedAction, mayBeDone: boolean, act
     if (!lease.isSure()) continue;
     const failure = await attempt(
       planned.action,
-      { table: planned.before ?? { columns: [] }, version: undefined },
+      { table: planned.before.get(planned.action.table) ?? { columns: [] }, version: undefined },
       acting,
     );
     if (failure === undefined) return done;
@@ -35,16 +35,17 @@ export async function actBlindly(planned: PlannedAction, mayBeDone: boolean, act
 
 async function hasRun({ action, proof, after }: PlannedAction, acting: Acting): Promise<boolean> {
   const { target } = acting;
-  if (after === undefined) return false;
+  const table = after.get(action.table);
+  if (table === undefined) return false;
   switch (proof?.kind) {
     case "listed":
       // A table of that name with other columns is somebody else's.
       return (
         (await target.listTables()).includes(action.table) &&
-        (await hasColumns(action.table, after, columnPaths(after.columns), acting))
+        (await hasColumns(action.table, table, columnPaths(table.columns), acting))
       );
     case "column":
-      return await hasColumns(action.table, after, [parsePath(proof.path)], acting);
+      return await hasColumns(action.table, table, [parsePath(proof.path)], acting);
     default:
       return false;
   }

@@ -6,7 +6,7 @@ import type { Migration } from "../migrations/load.ts";
 import { compareTables, tablesToCompare } from "../plan/compare.ts";
 import { makePlan } from "../plan/plan.ts";
 import type { TableDifference } from "../plan/put-right.ts";
-import type { Sights } from "../plan/settle.ts";
+import type { Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { lookAt } from "./planning.ts";
 
@@ -22,7 +22,7 @@ export interface Comparing {
 
 export interface Compared {
   /** The tables that were looked at. */
-  readonly sights: Sights;
+  readonly sights: Tables;
   readonly differences: readonly TableDifference[];
 }
 
@@ -40,7 +40,7 @@ export async function compare({ target, ledger, state, migrations, run }: Compar
 }
 
 /** The tables as they are: without columns where the target can't describe. */
-export async function seen(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Sights> {
+export async function seen(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Tables> {
   if (target.capabilities.describes) return await lookAt(target, tables, besideAnother);
   const names = new Set(await target.listTables());
   return new Map(tables.map((table) => [table, names.has(table) ? { columns: [] } : undefined]));

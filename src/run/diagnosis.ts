@@ -10,7 +10,7 @@ import { chosenPlace, isAt } from "../plan/place.ts";
 import type { TableDifference } from "../plan/put-right.ts";
 import { historyRow, tablesOf } from "../plan/row.ts";
 import { withLost, type Restored } from "../plan/restore.ts";
-import type { Sights } from "../plan/settle.ts";
+import type { Tables } from "../schema/table.ts";
 import { compare, seen, type Compared } from "./compare.ts";
 import { cureFor, type Cure, type Patient } from "./cure.ts";
 import { holderWords } from "./holder.ts";
@@ -127,7 +127,7 @@ function differenceText({ table, differences }: TableDifference): string {
   return `table ${table} is not as the ledger says: ${differences.join("; ")}`;
 }
 
-function lostText(ledger: string, sights: Sights): string {
+function lostText(ledger: string, sights: Tables): string {
   const there = [...sights].filter(([, table]) => table !== undefined).map(([name]) => name);
   const tables =
     there.length === 0 ? "no table that they make is there" : `tables that they make are there: ${there.join(", ")}`;

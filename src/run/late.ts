@@ -89,7 +89,7 @@ async function askBlindly(call: Call, since: readonly Action[], looking: Looking
   // The action that is in doubt itself may have run, or not.
   const possible = [
     { table: now, since },
-    ...(begun?.action.table === name ? [{ table: begun.after, since: [...since, begun.action] }] : []),
+    ...(begun?.action.table === name ? [{ table: begun.after.get(name), since: [...since, begun.action] }] : []),
   ].filter((place): place is typeof place & { readonly table: Table } => place.table !== undefined);
   if (!(await target.listTables()).includes(name)) return now === undefined ? [] : ["it does not exist"];
   for (const place of possible)

@@ -10,8 +10,8 @@ import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
 import { factsAgain } from "../plan/facts.ts";
 import { checkMissing, checkUnchanged, orderPending, type Choice } from "../plan/history.ts";
 import { makePlan, type Plan } from "../plan/plan.ts";
-import { checkPresence, settlePlan, touchedTables, type Sights } from "../plan/settle.ts";
-import { sameTable, type Table } from "../schema/table.ts";
+import { checkPresence, settlePlan, touchedTables } from "../plan/settle.ts";
+import { sameTable, type Table, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
 
@@ -93,8 +93,8 @@ async function compareWithTables(plan: Plan, target: Target, besideAnother: bool
  * The tables as they are. They are looked at one after another, so beside a runner that is at work they are looked at
  * until two rounds say the same: otherwise one table may be seen before and another after what it does.
  */
-export async function lookAt(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Sights> {
-  let before: Sights | undefined;
+export async function lookAt(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Tables> {
+  let before: Tables | undefined;
   for (;;) {
     const sights = new Map<string, Table | undefined>();
     for (const table of tables) sights.set(table, (await target.look(table))?.table);

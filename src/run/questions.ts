@@ -1,7 +1,7 @@
 /** What a target that can't describe its tables can be asked all the same. */
 import { isMigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
-import type { AlterColumnsAction } from "../schema/action.ts";
+import type { ActionFor } from "../schema/action.ts";
 import { formatPath, type Path } from "../schema/path.ts";
 import type { Table } from "../schema/table.ts";
 import { insist } from "../targets/insist.ts";
@@ -15,7 +15,7 @@ export async function hasColumns(
   { target, clock }: { readonly target: Target; readonly clock: Clock },
 ): Promise<boolean> {
   const alterations = paths.map((path) => ({ path: formatPath(path), rename: path.at(-1)! }));
-  const question: AlterColumnsAction = { kind: "alterColumns", table: name, alterations };
+  const question: ActionFor<"alterColumns"> = { kind: "alterColumns", table: name, alterations };
   try {
     // A question may be asked again.
     await insist(() => target.execute(question, { table, version: undefined }), target.verdict, clock);

@@ -1,59 +1,38 @@
 /**
  * What a target executes, as plain data, and what each action does to the model. Steps compile to actions; every
- * action is one atomic commit on one table.
+ * action is one atomic commit.
  */
-import { MigrateError } from "../errors.ts";
-import { alterColumns, describeAlteration, type Alteration } from "./alter.ts";
-import { formatType, type Column } from "./data-type.ts";
-import { tableNameProblem } from "./names.ts";
-import { checkColumns, getTable, type Database, type Table } from "./table.ts";
+import * as models from "./actions/index.ts";
+import type { ActionModel } from "./actions/model.ts";
+import type { Risk } from "./risk.ts";
+import type { Database, Table, Tables } from "./table.ts";
 
-export interface CreateTableAction {
-  readonly kind: "createTable";
-  readonly table: string;
-  readonly columns: readonly Column[];
-}
+type Models = typeof models;
 
-export interface AlterColumnsAction {
-  readonly kind: "alterColumns";
-  readonly table: string;
-  readonly alterations: readonly Alteration[];
-}
+export type ActionKind = keyof Models;
+export type Action = { readonly [Kind in ActionKind]: ActionFor<Kind> }[ActionKind];
+export type ActionFor<Kind extends ActionKind> = Parameters<Models[Kind]["describe"]>[0];
 
-export type Action = CreateTableAction | AlterColumnsAction;
-export type ActionKind = Action["kind"];
+// A model that is exported under another name than its action's kind does not compile.
+const registry: { readonly [Kind in ActionKind]: { readonly kind: Kind } } = models;
 
-interface ActionModel<Kind extends ActionKind> {
-  /** The action's table after it. Throws what the engine would refuse, and what it would accept and break on. */
-  readonly after: (database: Database, action: Extract<Action, { kind: Kind }>) => Table;
-  /** The action in words. */
-  readonly describe: (action: Extract<Action, { kind: Kind }>) => string;
-}
+export const actionKinds = Object.keys(registry) as readonly ActionKind[];
 
-const models: { readonly [Kind in ActionKind]: ActionModel<Kind> } = {
-  createTable: {
-    after: (database, { table, columns }) => {
-      const problem = tableNameProblem(table);
-      if (problem !== undefined) throw new MigrateError("ERR_TABLE_NAME", { table, problem });
-      if (database.has(table)) throw new MigrateError("ERR_TABLE_EXISTS", { table });
-      checkColumns(columns, table);
-      return { columns };
-    },
-    describe: ({ table, columns }) => `create table ${table} (${columns.map(describeColumn).join(", ")})`,
-  },
-  alterColumns: {
-    after: (database, { table, alterations }) => alterColumns(table, getTable(database, table), alterations),
-    describe: ({ table, alterations }) => alterations.map((one) => describeAlteration(table, one)).join(", "),
-  },
-};
-
-function describeColumn(column: Column): string {
-  return `${column.name} ${formatType(column.type)}${column.nullable ? "" : " not null"}`;
-}
-
-/** An action's table after it. Throws a MigrateError with the reason when the action can't work. */
-export function tableAfter(database: Database, action: Action): Table {
+/** The tables that an action changes, as they are after it. Throws a MigrateError with the reason when it can't work. */
+export function tablesAfter(database: Database, action: Action): Tables {
   return modelOf(action).after(database, action);
+}
+
+/** An action's own table after it. */
+export function tableAfter(database: Database, action: Action): Table {
+  const table = tablesAfter(database, action).get(action.table);
+  if (table === undefined) throw new TypeError(`${action.kind} leaves no table ${action.table}`);
+  return table;
+}
+
+/** All tables that an action touches. */
+export function tablesOfAction(action: Action): readonly string[] {
+  return modelOf(action).tables?.(action) ?? [action.table];
 }
 
 /** An action in words, for plans and progress. */
@@ -61,7 +40,17 @@ export function describeAction(action: Action): string {
   return modelOf(action).describe(action);
 }
 
-function modelOf(action: Action): ActionModel<ActionKind> {
-  // Each entry takes just its own kind, which TypeScript can't follow through the lookup.
-  return models[action.kind] as ActionModel<ActionKind>;
+/** What people should know before an action runs on a table as it is then. */
+export function risksOf(action: Action, before: Table | undefined): readonly Risk[] {
+  return before === undefined ? [] : (modelOf(action).risks?.(action, before) ?? []);
+}
+
+/** Whether it changes rows and no schema, so that no look tells whether it has run. */
+export function changesRows(action: Action): boolean {
+  return modelOf(action).changesRows === true;
+}
+
+function modelOf(action: Action): ActionModel<Action> {
+  // Each model takes just its own action, which TypeScript can't follow through the lookup.
+  return models[action.kind] as unknown as ActionModel<Action>;
 }

@@ -72,6 +72,11 @@ export function formatType(type: DataType): string {
   }
 }
 
+/** A column as people write it: `id int64 not null`. */
+export function formatColumn(column: Column): string {
+  return `${column.name} ${formatItem(column)}`;
+}
+
 function formatItem(column: Column): string {
   return `${formatType(column.type)}${column.nullable ? "" : " not null"}`;
 }

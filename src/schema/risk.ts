@@ -1,5 +1,4 @@
 /** What people should know before an action runs: it is allowed, and may still not do what they want. Pure. */
-import type { Action } from "./action.ts";
 import type { Alteration } from "./alter.ts";
 import { castVerdict } from "./cast.ts";
 import { formatType } from "./data-type.ts";
@@ -16,13 +15,8 @@ export interface Risk {
   readonly text: string;
 }
 
-/** The risks of an action on a table as it is before. */
-export function risksOf(action: Action, before: Table | undefined): readonly Risk[] {
-  if (action.kind !== "alterColumns" || before === undefined) return [];
-  return action.alterations.flatMap((alteration) => risksOfAlteration(action.table, before, alteration));
-}
-
-function risksOfAlteration(table: string, before: Table, { path, type, nullable }: Alteration): readonly Risk[] {
+/** The risks of one change of a table as it is before. */
+export function risksOfAlteration(table: string, before: Table, { path, type, nullable }: Alteration): readonly Risk[] {
   const column = findColumn(before.columns, parsePath(path));
   if (column === undefined) return [];
   const place = `${table}.${path}`;

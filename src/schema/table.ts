@@ -24,6 +24,14 @@ export function sameTable(one: Table | undefined, other: Table | undefined): boo
   return sameColumns(one.columns, other.columns);
 }
 
+/** Tables by name; undefined for one that is not there. */
+export type Tables = ReadonlyMap<string, Table | undefined>;
+
+/** Whether each of these tables is as expected. */
+export function sameTables(expected: Tables, found: Tables): boolean {
+  return [...expected].every(([name, table]) => sameTable(table, found.get(name)));
+}
+
 /** The column that a path leads to, or undefined. */
 export function findColumn(columns: readonly Column[], path: Path): Column | undefined {
   const [name, ...rest] = path;

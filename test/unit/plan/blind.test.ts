@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../../src/errors.ts";
 import { proofOf, withoutSwaps } from "../../../src/plan/blind.ts";
-import { tableAfter, type Action, type AlterColumnsAction } from "../../../src/schema/action.ts";
+import { tableAfter, type Action, type ActionFor } from "../../../src/schema/action.ts";
 import type { Alteration } from "../../../src/schema/alter.ts";
 import {
   columnsOf,
@@ -18,6 +18,8 @@ import { childColumns, sameType, type Column } from "../../../src/schema/data-ty
 import { formatPath, parsePath, type Path } from "../../../src/schema/path.ts";
 import { findColumn, sameTable, type Table } from "../../../src/schema/table.ts";
 import { anyColumns, leafType, typeNear } from "../../support/drawn-tables.ts";
+
+type AlterColumnsAction = ActionFor<"alterColumns">;
 
 function alter(...alterations: readonly Alteration[]): AlterColumnsAction {
   return { kind: "alterColumns", table: "t", alterations };

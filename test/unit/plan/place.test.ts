@@ -6,9 +6,8 @@ import type { Migration } from "../../../src/migrations/load.ts";
 import { checksumOf } from "../../../src/migrations/checksum.ts";
 import { chosenPlace, fittingPlaces, nearestPlace, placesIn } from "../../../src/plan/place.ts";
 import { historyRow, tablesOf } from "../../../src/plan/row.ts";
-import type { Sights } from "../../../src/plan/settle.ts";
 import { parseStep, type Step } from "../../../src/steps/registry.ts";
-import { sameTable, type Table } from "../../../src/schema/table.ts";
+import { sameTable, type Table, type Tables } from "../../../src/schema/table.ts";
 
 const describing = { describes: true };
 const empty = foldLedger([]);
@@ -36,9 +35,10 @@ const migrations = [
 const row = historyRow(migrations, empty, describing);
 
 /** The tables once so many actions of a row are done. */
-function after(done: number, of = row): Sights {
+function after(done: number, of = row): Tables {
   const sights = new Map<string, Table | undefined>(tablesOf(of).map((table) => [table, undefined]));
-  for (const { action, after: table } of of.actions.slice(0, done)) sights.set(action.table, table);
+  for (const { after: tables } of of.actions.slice(0, done))
+    for (const [name, table] of tables) sights.set(name, table);
   return sights;
 }
 

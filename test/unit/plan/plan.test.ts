@@ -75,8 +75,8 @@ test("each action knows its table before and after, its place, and itself in wor
       action: { kind: "createTable", table: "documents", columns: documents.columns },
       text: "create table documents (id int32, title utf8)",
       risks: [],
-      before: undefined,
-      after: documents,
+      before: new Map([["documents", undefined]]),
+      after: new Map([["documents", documents]]),
       recordFirst: false,
     },
     {
@@ -84,8 +84,8 @@ test("each action knows its table before and after, its place, and itself in wor
       action: { kind: "alterColumns", table: "documents", alterations: [{ path: "title", rename: "headline" }] },
       text: "rename documents.title to headline",
       risks: [],
-      before: documents,
-      after: renamed,
+      before: new Map([["documents", documents]]),
+      after: new Map([["documents", renamed]]),
       recordFirst: false,
     },
   ]);
@@ -94,7 +94,10 @@ test("each action knows its table before and after, its place, and itself in wor
 test("a migration is planned on top of those before it", () => {
   const [first, second] = [aMigration(1, create), aMigration(2, retypeColumn("documents", "id", int64()))];
   expect(planOf([first, second]).migrations[1]!.actions).toMatchObject([
-    { before: documents, after: { columns: [column("id", "int64"), column("title", "utf8")] } },
+    {
+      before: new Map([["documents", documents]]),
+      after: new Map([["documents", { columns: [column("id", "int64"), column("title", "utf8")] }]]),
+    },
   ]);
 });
 

@@ -6,9 +6,9 @@ import type { LedgerRecord } from "../../../src/ledger/record.ts";
 import { checksumOf, stepHash } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
 import { makePlan, type Plan } from "../../../src/plan/plan.ts";
-import { settlePlan, touchedTables, type Sights } from "../../../src/plan/settle.ts";
+import { settlePlan, touchedTables } from "../../../src/plan/settle.ts";
 import { applyAction } from "../../support/fold.ts";
-import type { Database } from "../../../src/schema/table.ts";
+import type { Database, Tables } from "../../../src/schema/table.ts";
 
 function aMigration(version: number, ...steps: readonly Step[]): Migration {
   const file = `000${version}_m${version}.ts`;
@@ -47,7 +47,7 @@ function planOf({ applied = [], pending, doubtful = [], state }: Given): Plan {
 }
 
 /** The tables after the first so many actions of the plan, as a look at them would show. */
-function sightsAfter(plan: Plan, count: number): Sights {
+function sightsAfter(plan: Plan, count: number): Tables {
   const actions = plan.migrations.flatMap((planned) => planned.actions.map(({ action }) => action));
   const database = actions.slice(0, count).reduce<Database>(applyAction, plan.now);
   return new Map(touchedTables(plan).map((table) => [table, database.get(table)]));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { columnsOf, float32, float64, int32, int64, int8, utf8 } from "../../../src/schema/builders.ts";
 import type { Alteration } from "../../../src/schema/alter.ts";
-import { risksOf } from "../../../src/schema/risk.ts";
+import { risksOf } from "../../../src/schema/action.ts";
 
 const table = { columns: columnsOf({ id: int32().notNull(), n: int32(), f: float64().notNull(), t: utf8() }) };
 
