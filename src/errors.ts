@@ -118,6 +118,10 @@ const catalogue = {
       `the engine can't cast ${d.column} from ${d.from} to ${d.to}; ${d.hint}`,
   ),
   ERR_ALTERATION_CONFLICT: refused((d: { table: string; problem: string }) => `${d.table}: ${d.problem}`),
+  ERR_INDEX: refused(
+    (d: { table: string; name: string; problem: string }) => `index ${d.name} of ${d.table} ${d.problem}`,
+  ),
+  ERR_ROWS: refused((d: { table: string; problem: string }) => `rows of ${d.table}: ${d.problem}`),
   ERR_NO_EFFECT: refused((d: { problem: string }) => `${d.problem}; remove the step`),
   ERR_STEP_IMPOSSIBLE: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
   ERR_UNSUPPORTED: refused(
@@ -191,7 +195,7 @@ const catalogue = {
   ERR_STEP_FAILED: failed(
     (d: StepPlace & { problem: string; done: number; total: number; applied: number }) =>
       `${at(d)} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} of this migration done, ` +
-      `${count(d.applied, "migration")} applied before it; mend the cause and run migrate up again`,
+      `${count(d.applied, "migration")} applied before it in this run; mend the cause and run migrate up again`,
   ),
   ERR_UNEXPECTED_RESULT: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>

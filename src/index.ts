@@ -1,5 +1,6 @@
 /** The public API: step builders, type builders, the configuration, and the migrator for programs. */
 export * from "./steps/index.ts";
+export * from "./schema/index-builders.ts";
 export {
   binary,
   bool,

@@ -62,6 +62,10 @@ export function renderEvent(event: RunEvent, output: Output): void {
       );
     case "done":
       return output.progress(`  ${event.text} (${renderDuration(event.duration)})`);
+    case "unseen":
+      return output.progress(
+        `note: action ${event.action} of ${formatMigration(event)} changes rows of ${event.table}, and a run that was stopped in it may have made that change late; look at the rows`,
+      );
     case "left":
       return output.progress(
         `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up goes on`,

@@ -36,11 +36,17 @@ const abandonedAfter = 24 * 3_600_000;
 type Prepare = (table: EngineTable) => Promise<void>;
 type Make = (db: Connection) => Promise<void>;
 
-/** Creates a table; false when there is one of that name already. */
-export async function createTable(place: Place, name: string, columns: readonly Column[]): Promise<boolean> {
-  if (place.folder !== undefined) return await createInFolder(place.folder, name, emptyTable(name, columns));
+/** Creates a table, with the rows of an Arrow IPC file where there are some; false when there is one of that name already. */
+export async function createTable(
+  place: Place,
+  name: string,
+  columns: readonly Column[],
+  file?: Buffer,
+): Promise<boolean> {
+  const make = file === undefined ? emptyTable(name, columns) : filledTable(name, file);
+  if (place.folder !== undefined) return await createInFolder(place.folder, name, make);
   try {
-    await makeIn(place, emptyTable(name, columns));
+    await makeIn(place, make);
     return true;
   } catch (error) {
     if (/already exists/.test(String(error))) return false;
@@ -50,7 +56,7 @@ export async function createTable(place: Place, name: string, columns: readonly 
 
 /** Creates a table of a folder with the schema, its metadata included, and the rows of an Arrow IPC file; false when there is one. */
 export async function createTableFrom(folder: string, name: string, file: Buffer): Promise<boolean> {
-  return await createInFolder(folder, name, async (db) => await createFilledTable(db, name, file, "create"));
+  return await createInFolder(folder, name, filledTable(name, file));
 }
 
 /** Makes sure that the table is there, made by exactly one and never again; `prepare` runs before anybody can see it. */
@@ -62,6 +68,10 @@ export async function createOnce(
 ): Promise<void> {
   if (place.folder === undefined) await cloneInStore(place, name, columns, prepare);
   else await createInFolder(place.folder, name, emptyTable(name, columns, prepare));
+}
+
+function filledTable(name: string, file: Buffer): Make {
+  return async (db) => await createFilledTable(db, name, file, "create");
 }
 
 function emptyTable(name: string, columns: readonly Column[], prepare?: Prepare): Make {
@@ -118,6 +128,11 @@ async function makeIn(place: Pick<Place, "uri" | "storageOptions">, make: Make):
   } finally {
     db.close();
   }
+}
+
+/** Gives a table of a folder another name, with nobody at work on it; false when there is one of that name. */
+export function renameTable(folder: string, from: string, to: string): boolean {
+  return moveInto(join(folder, `${from}.lance`), join(folder, `${to}.lance`));
 }
 
 function moveInto(from: string, to: string): boolean {

@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
 import type { Alteration } from "../schema/alter.ts";
 import type { Column } from "../schema/data-type.ts";
+import type { TableIndex } from "../schema/table-index.ts";
 import { withoutKnownSecrets } from "../secrets.ts";
 import { toLanceType } from "../wire/lance-type.ts";
 import type { Place } from "./place.ts";
@@ -51,6 +52,16 @@ export async function connect(
 export async function readColumns(table: EngineTable): Promise<readonly Column[]> {
   const { fromIpc } = await import("../wire/arrow-schema.ts"); // a run with nothing pending reads no schema
   return fromIpc(await readIpcSchema(table));
+}
+
+/** The indexes by their names; those of kinds that we don't know are left out. */
+export async function readIndexes(table: EngineTable): Promise<Readonly<Record<string, TableIndex>>> {
+  const { toIndex } = await import("../wire/index-details.ts"); // as above
+  const found = (await table.listIndices()).flatMap(({ name, indexType, columns, indexDetails }) => {
+    const index = toIndex(indexType, columns[0], indexDetails);
+    return index === undefined ? [] : [[name, index] as const];
+  });
+  return Object.fromEntries(found);
 }
 
 export async function alterColumns(table: EngineTable, alterations: readonly Alteration[]): Promise<number> {
@@ -109,7 +120,10 @@ export function isEngineError(thrown: unknown): boolean {
 
 /** Whether another commit got in between; the same call on a fresh handle may succeed. */
 export function isConflict(thrown: unknown): boolean {
-  return /Retryable commit conflict|Incompatible transaction|preempted by/i.test(String(thrown));
+  // The first without "Retryable", and the last: others came first each time that the engine tried again itself.
+  return /Commit conflict for version|Incompatible transaction|preempted by|Too many concurrent writers/i.test(
+    String(thrown),
+  );
 }
 
 /** The engine's message without the place in its source that it adds, and without the credentials of an object store. */

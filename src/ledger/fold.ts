@@ -1,5 +1,5 @@
 /** The state of a ledger: the fold over its records in the order (epoch, number). Pure. */
-import { byPlace, type LedgerRecord, type MigrationFacts } from "./record.ts";
+import { byPlace, type LedgerRecord, type MigrationFacts, type Midway } from "./record.ts";
 
 /** What the ledger says about a migration that it knows. */
 export interface LedgerMigration extends MigrationFacts {
@@ -10,6 +10,8 @@ export interface LedgerMigration extends MigrationFacts {
   readonly at: number;
   readonly by: string;
   readonly detail?: string | undefined;
+  /** Its action after those that are done has begun. */
+  readonly midway?: Midway | undefined;
 }
 
 export interface Holder {
@@ -47,6 +49,8 @@ export interface LateCall {
   readonly version: number;
   /** Which action of the migration, counted from 1. */
   readonly action: number;
+  /** What the action kept of its table while it went on in several commits. */
+  readonly midway: Midway | undefined;
 }
 
 export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
@@ -60,6 +64,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   let longest = 0;
   const late = new Map<number, LateCall>();
   const looked = new Set<number>();
+  const midways = new Map<string, Midway>(); // by version and action
   const sorted = records.toSorted(byPlace);
   for (const [order, record] of sorted.entries()) {
     if (record.epoch !== taken?.epoch) {
@@ -83,7 +88,10 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       // What may come late is looked at all the same: it may come after whoever rebuilt had looked.
       doubtful.clear();
     }
-    if (record.event === "late") late.set(record.epoch, lateCall(record));
+    const { version = 0, step = 0 } = record;
+    if (record.midway !== undefined) midways.set(`${version}.${step + 1}`, record.midway);
+    if (record.event === "late")
+      late.set(record.epoch, { epoch: record.epoch, version, action: step, midway: midways.get(`${version}.${step}`) });
     if (record.late !== undefined) looked.add(record.late);
     const facts = factsOf(record);
     if (facts === undefined) continue;
@@ -120,10 +128,6 @@ export function isDone(known: Pick<LedgerMigration, "status" | "step"> | undefin
   return known?.status === "applied" || (known?.step ?? 0) >= action;
 }
 
-function lateCall({ epoch, version, step }: LedgerRecord): LateCall {
-  return { epoch, version: version ?? 0, action: step ?? 0 };
-}
-
 /** What may have run without being recorded, as seen by one run: its own doing is no doubt to it. */
 export function inDoubt({ doubtful, holder }: LedgerState, run: string): ReadonlySet<number> {
   return holder?.next === undefined || holder.run === run ? doubtful : new Set([...doubtful, holder.next]);
@@ -140,7 +144,10 @@ function foldMigration(
   if (record.event === "noted" && known !== undefined) return { ...known, textHash: facts.textHash };
   if (known?.status === "applied") return known;
   if (record.event === "applied") return { ...facts, status: "applied", order, at, by };
-  return { ...facts, status: "partial", order, at, by, detail };
+  // What failed and left nothing in doubt was taken back.
+  const goesOn = known?.step === facts.step && (record.event !== "failed" || record.next === facts.version);
+  const midway = record.midway ?? (goesOn ? known.midway : undefined);
+  return { ...facts, status: "partial", order, at, by, detail, midway };
 }
 
 function factsOf(record: LedgerRecord): MigrationFacts | undefined {

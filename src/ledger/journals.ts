@@ -15,7 +15,8 @@ export function journalOf(
   switch (store.kind) {
     case "rows": {
       const table = store.records({ name: ledger, columns: ledgerColumns, key: "key" });
-      const journal = rowsJournal(ledger, table, target.capabilities.fences);
+      const { fences, unfenced } = target.capabilities;
+      const journal = rowsJournal(ledger, table, fences && unfenced === undefined);
       return {
         ...journal,
         async read() {

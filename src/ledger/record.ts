@@ -1,5 +1,6 @@
 /** What the ledger is made of: small records that are only ever added. */
 import { canonicalJson, sha256 } from "../migrations/checksum.ts";
+import type { TableIndex } from "../schema/table-index.ts";
 
 /**
  * - `taken`: an epoch began; of n racers one is told that it added this record.
@@ -48,6 +49,15 @@ export interface MigrationFacts {
   readonly tables: TableVersions;
 }
 
+/** An action of several commits that has begun: what it loses on its way, to be put back, and how far it got. */
+export interface Midway {
+  /** So many of its commits are known to be done. */
+  readonly commit: number;
+  readonly indexes: Readonly<Record<string, TableIndex>>;
+  /** By the paths of the columns. */
+  readonly metadata: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
 export interface LedgerRecord extends Partial<MigrationFacts> {
   readonly epoch: number;
   /** 0 for the record that takes the epoch, then counted on. */
@@ -67,6 +77,8 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
   readonly next?: number | undefined;
   /** On `looked`: the epoch whose late call was looked at. */
   readonly late?: number | undefined;
+  /** On `advanced`: the action after those that are done has begun. */
+  readonly midway?: Midway | undefined;
   /** Why it failed, in words. */
   readonly detail?: string | undefined;
   /** Running hash over everything applied by the end of the write: a run with nothing pending needs to read just this. */
@@ -76,7 +88,8 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
 }
 
 /** What a writer says; the ledger adds the rest. */
-export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "lease" | "late"> & Partial<MigrationFacts>;
+export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "lease" | "late" | "midway"> &
+  Partial<MigrationFacts>;
 
 /** Over the whole record, for journals that keep it whole. */
 export function recordHash(record: LedgerRecord): string {

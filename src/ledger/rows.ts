@@ -35,6 +35,7 @@ export const ledgerColumns: readonly Column[] = [
   optional("lease", whole),
   optional("next", whole),
   optional("late", whole),
+  optional("midway", text),
   optional("detail", text),
   required("applied", text),
   required("previous", text),
@@ -125,6 +126,7 @@ export function toRow(record: LedgerRecord): Row {
     lease: record.lease ?? null,
     next: record.next ?? null,
     late: record.late ?? null,
+    midway: record.midway === undefined ? null : JSON.stringify(record.midway),
     detail: record.detail ?? null,
     applied: record.applied,
     previous: record.previous,
@@ -167,6 +169,10 @@ const storedRow = z.object({
   lease: maybeWhole,
   next: maybeWhole,
   late: maybeWhole,
+  midway: z
+    .string()
+    .nullable()
+    .transform((value) => (value === null ? undefined : (JSON.parse(value) as LedgerRecord["midway"]))),
   detail: maybeText,
   applied: z.string(),
   previous: z.string(),

@@ -20,6 +20,7 @@ export type Proof =
 
 export function proofOf(action: Action, before: Table | undefined): Proof {
   if (action.kind === "createTable") return { kind: "listed" };
+  if (action.kind !== "alterColumns") return { kind: "repeatable" };
   const renamed = action.alterations.filter(({ rename }) => rename !== undefined);
   if (renamed.length === 0) return { kind: "repeatable" };
   const names = newNames(action.alterations);

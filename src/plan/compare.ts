@@ -4,7 +4,7 @@ import type { Table, Tables } from "../schema/table.ts";
 import { compileMigration, type Describing } from "./compile.ts";
 import type { Plan } from "./plan.ts";
 import { differencesOf, type TableDifference } from "./put-right.ts";
-import { progress, touchedTables } from "./settle.ts";
+import { placeOf, touchedTables } from "./settle.ts";
 
 /**
  * The tables to look at: those that the ledger says are there, those of what is in doubt, and those that a migration would
@@ -34,8 +34,9 @@ export function compareTables(
   const expected = new Map<string, Table | undefined>(now);
   const either = new Set<string>();
   for (const { actions } of migrations) {
-    const done = describes ? (progress(actions, sights) ?? 0) : 0;
+    const { done, midway } = (describes ? placeOf(actions, sights) : undefined) ?? { done: 0, midway: false };
     for (const { after } of actions.slice(0, done)) for (const [table, state] of after) expected.set(table, state);
+    if (midway) for (const table of actions[done]!.before.keys()) expected.set(table, sights.get(table));
     const [next] = actions;
     if (!describes && next?.action.kind === "createTable") either.add(next.action.table);
   }

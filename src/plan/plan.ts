@@ -1,13 +1,25 @@
 /** From migrations to actions with the tables before and after each: every refusal happens here. Pure. */
 import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
+import type { Midway } from "../ledger/record.ts";
 import type { Migration } from "../migrations/load.ts";
-import { describeAction, risksOf, tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
+import {
+  changesRows,
+  describeAction,
+  kindsOf,
+  risksOf,
+  tablesAfter,
+  tablesOfAction,
+  type Action,
+} from "../schema/action.ts";
+import { isReserved } from "../schema/actions/guard.ts";
 import type { Risk } from "../schema/risk.ts";
-import { sameTables, type Database, type Table, type Tables } from "../schema/table.ts";
+import { change, mayLookAlike, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 import { proofOf, type Proof } from "./blind.ts";
+import { planCommits, statesBetween, type PlannedCommit } from "./commits.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import { withKept } from "./midway.ts";
 
 export interface PlannedAction {
   readonly place: StepPlace;
@@ -16,6 +28,8 @@ export interface PlannedAction {
   readonly text: string;
   /** What people should know before it runs. */
   readonly risks: readonly Risk[];
+  /** The commits that it takes, as far as is known before it begins. */
+  readonly commits: readonly PlannedCommit[];
   /** The tables that it touches, around it. */
   readonly before: Tables;
   readonly after: Tables;
@@ -34,6 +48,8 @@ export interface PlannedMigration {
   readonly begun: readonly number[];
   /** The others, in order. */
   readonly actions: readonly PlannedAction[];
+  /** How far the ledger knows the first of them to have got, where that takes several commits. */
+  readonly midway: Midway | undefined;
   /** Whether its first action may have run without having been recorded. */
   readonly doubtful: boolean;
   readonly attempt: number;
@@ -70,7 +86,8 @@ export function makePlan({ migrations, pending, state, doubtful, target, ledger 
       done,
       total: compiled.length,
       begun: compiled.map(({ place }) => place.step),
-      actions: planActions(compiled.slice(done), database, target),
+      actions: withMidway(planActions(compiled.slice(done), database, target), known?.midway, target.capabilities),
+      midway: known?.midway,
       doubtful: doubtful.has(migration.version),
       attempt: (known?.attempt ?? 0) + 1,
     };
@@ -78,12 +95,16 @@ export function makePlan({ migrations, pending, state, doubtful, target, ledger 
   return { migrations: planned, now };
 }
 
-/** The actions of one migration with the tables around them; carries `database` on. */
+/**
+ * The actions of one migration with the tables around them. Carries `database` on: to copy it for each would take seconds
+ * with thousands of tables.
+ */
 function planActions(
   actions: readonly PlacedAction[],
   database: Map<string, Table>,
-  { name, capabilities: { describes, refuses } }: PlanInput["target"],
+  { name, capabilities }: PlanInput["target"],
 ): readonly PlannedAction[] {
+  const { describes, refuses } = capabilities;
   const touched = [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
   const look = (names: readonly string[] = touched): Tables => new Map(names.map((name) => [name, database.get(name)]));
   // What the tables looked like since the ledger was written last.
@@ -92,19 +113,39 @@ function planActions(
     const own = tablesOfAction(action);
     const state = look();
     const before = look(own);
-    applyAt(place, database, action);
+    placed(place, () => change(database, tablesAfter(database, action)));
+    const commits = placed(place, () => planCommits(action, before, capabilities));
     const after = look(own);
     // The tables that have changed come first: they nearly always tell.
-    const again = window.some((seen) => sameTables(after, seen) && sameTables(look(), seen));
-    const recordFirst = index > 0 && (!describes || again);
-    window = [...(recordFirst ? [state] : window), look()];
+    const between = statesBetween(commits);
+    const whole = (tables: Tables): Tables => new Map([...look(), ...tables]);
+    const again = [...between, after].some((tables) =>
+      window.some((seen) => mayLookAlike(tables, seen) && mayLookAlike(whole(tables), seen)),
+    );
+    // No look tells that rows were changed: who took over would be at that while a late call makes what comes after it.
+    const isSilent = index > 0 && changesRows(actions[index - 1]!.action);
+    const recordFirst = index > 0 && (!describes || again || isSilent);
+    window = [...(recordFirst ? [state] : window), ...between.map(whole), look()];
     const was = before.get(action.table);
     const reason = refuses?.(action, was);
     if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: name, reason });
-    const risks = risksOf(action, was);
+    const risks = risksOf(action, was, (kind) => capabilities.actions[kind] === true);
     const proof = describes ? undefined : proofOf(action, was);
-    return { place, action, text: describeAction(action), risks, before, after, recordFirst, proof };
+    return { place, action, text: describeAction(action), risks, commits, before, after, recordFirst, proof };
   });
+}
+
+/** The first action as the ledger knows it midway: what it keeps of it is known to nobody else, and not done without. */
+function withMidway(
+  actions: readonly PlannedAction[],
+  midway: Midway | undefined,
+  capabilities: Capabilities,
+): readonly PlannedAction[] {
+  const [first, ...others] = actions;
+  if (first === undefined || midway === undefined) return actions;
+  const before = withKept(first.before, first.action, midway);
+  const commits = planCommits(first.action, before, capabilities);
+  return [{ ...first, before, after: commits.at(-1)!.after, commits }, ...others];
 }
 
 /** The database after what the ledger records, in the order in which it ran. */
@@ -114,7 +155,7 @@ export function foldHistory(migrations: readonly Migration[], state: LedgerState
     const { status, step } = state.migrations.get(migration.version)!;
     const actions = compileMigration(migration, describing);
     for (const { place, action } of status === "applied" ? actions : actions.slice(0, step))
-      applyAt(place, database, action);
+      placed(place, () => change(database, tablesAfter(database, action)));
   }
   return database;
 }
@@ -127,27 +168,43 @@ export function inOrder(migrations: readonly Migration[], state: LedgerState): r
     .toSorted((one, other) => orderOf(one)! - orderOf(other)!);
 }
 
-/** Puts tables in the place of those that are there. */
-export function change(database: Map<string, Table>, tables: Tables): void {
-  for (const [name, table] of tables)
-    if (table === undefined) database.delete(name);
-    else database.set(name, table);
-}
-
-/** Changes `database`: copying it for every action would take seconds with thousands of tables. */
-function applyAt(place: StepPlace, database: Map<string, Table>, action: Action): void {
+/** What can't work is refused with its place. */
+export function placed<Result>(place: StepPlace, work: () => Result): Result {
   try {
-    change(database, tablesAfter(database, action));
+    return work();
   } catch (cause) {
     if (!isMigrateError(cause)) throw cause;
     throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: cause.message }, { cause });
   }
 }
 
+/** Refuses what is the ledger's, and what the target can't do: the action, or the commits that it takes. */
 function checkAllowed(place: StepPlace, action: Action, target: PlanInput["target"], ledger: string): void {
   const own = tablesOfAction(action).find((table) => table === ledger || table.startsWith(`${ledger}.`));
   if (own !== undefined)
     throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: `table ${own} is the ledger's` });
-  const able = target.capabilities.actions[action.kind];
-  if (able !== true) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason: able });
+  const reserved = namesGiven(action).find(isReserved);
+  if (reserved !== undefined)
+    throw new MigrateError("ERR_STEP_IMPOSSIBLE", {
+      ...place,
+      problem: `no column can be called ${reserved}: one has that name for a moment while others are rewritten`,
+    });
+  const { actions } = target.capabilities;
+  const missing = kindsOf(action).find((kind) => actions[kind] !== true);
+  if (missing === undefined) return;
+  const reason = actions[missing] ?? `it has no call for ${missing}`;
+  throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason: String(reason) });
+}
+
+/** The names that an action gives to columns. */
+function namesGiven(action: Action): readonly string[] {
+  switch (action.kind) {
+    case "createTable":
+    case "addColumns":
+      return action.columns.map(({ name }) => name);
+    case "alterColumns":
+      return action.alterations.flatMap(({ rename = [] }) => rename);
+    default:
+      return [];
+  }
 }

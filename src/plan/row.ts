@@ -3,9 +3,9 @@ import { isMigrateError, type MigrateError } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import type { Migration } from "../migrations/load.ts";
 import { tablesAfter, tablesOfAction } from "../schema/action.ts";
-import type { Table, Tables } from "../schema/table.ts";
+import { change, type Table, type Tables } from "../schema/table.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
-import { change, inOrder } from "./plan.ts";
+import { inOrder } from "./plan.ts";
 
 /** A migration's actions in the row of all. */
 export interface RowAction extends PlacedAction {
@@ -83,4 +83,10 @@ function rowOf(migrations: readonly Migration[], describing: Describing): Histor
 /** Every table that an action of the row touches. */
 export function tablesOf({ actions }: HistoryRow): readonly string[] {
   return [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
+}
+
+/** Those of which indexes are known at some place of the row. */
+export function indexedIn({ actions }: HistoryRow): ReadonlySet<string> {
+  const states = actions.flatMap(({ after }) => [...after]);
+  return new Set(states.flatMap(([name, table]) => (table?.indexes === undefined ? [] : [name])));
 }

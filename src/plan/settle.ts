@@ -1,7 +1,9 @@
 /** The plan against the tables as they are: how far a run that was never heard of again got, and drift. Pure. */
 import { MigrateError } from "../errors.ts";
-import { sameTable, sameTables, type Table, type Tables } from "../schema/table.ts";
-import { change, type Plan, type PlannedAction, type PlannedMigration } from "./plan.ts";
+import { rewrites } from "../schema/action.ts";
+import { change, sameTable, sameTables, type Table, type Tables } from "../schema/table.ts";
+import { statesBetween } from "./commits.ts";
+import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
 import { differencesOf, putRight } from "./put-right.ts";
 
 /** The tables that a plan will touch. */
@@ -9,15 +11,28 @@ export function touchedTables({ migrations }: Plan): readonly string[] {
   return [...new Set(migrations.flatMap(({ actions }) => actions.flatMap(({ before }) => [...before.keys()])))];
 }
 
+/** Those of which indexes are known, or will be lost, so that these are to be looked at too. */
+export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
+  const rewritten = migrations
+    .flatMap(({ actions }) => actions)
+    .flatMap(({ action }) => (rewrites(action).size > 0 ? [action.table] : []));
+  const states = [now, ...migrations.flatMap(({ actions }) => actions.flatMap(({ before, after }) => [before, after]))];
+  return new Set([
+    ...rewritten,
+    ...states.flatMap((tables) => [...tables].flatMap(([name, table]) => (table?.indexes === undefined ? [] : [name]))),
+  ]);
+}
+
 /** The plan without what turns out to be done. Throws ERR_DRIFT when a table is neither as before nor as after. */
 export function settlePlan(plan: Plan, sights: Tables): Plan {
   const accounted = new Set<string>();
   const migrations = plan.migrations.map((planned) => {
     const own = touchedTables({ ...plan, migrations: [planned] });
-    const found = planned.doubtful ? progress(planned.actions, sights) : 0;
+    const place = planned.doubtful ? placeOf(planned.actions, sights) : undefined;
+    if (place === undefined) return planned;
     // A table that this migration was found to have reached is as it should be; the others have to be as before.
-    if (found !== undefined && found > 0) for (const table of own) accounted.add(table);
-    return found === undefined || found === 0 ? planned : settled(planned, found);
+    if (place.done > 0 || place.midway) for (const table of own) accounted.add(table);
+    return place.done === 0 ? planned : settled(planned, place.done);
   });
   for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, sights.get(table));
   return { migrations, now: withFound(plan, migrations) };
@@ -31,12 +46,21 @@ function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration
   return database;
 }
 
-/** How many of these actions ran: the one place in their row at which every table is as it is now. */
-export function progress(actions: readonly PlannedAction[], sights: Tables): number | undefined {
+export interface ActionPlace {
+  /** How many of the actions ran. */
+  readonly done: number;
+  /** Whether the next one is between two of its commits. */
+  readonly midway: boolean;
+}
+
+/** The one place in a row of actions at which every table is as it is now. */
+export function placeOf(actions: readonly PlannedAction[], sights: Tables): ActionPlace | undefined {
   const expected = new Map(actions.toReversed().flatMap(({ before }) => [...before]));
   for (let done = 0; ; done++) {
-    if (sameTables(expected, sights)) return done;
+    if (sameTables(expected, sights)) return { done, midway: false };
     const next = actions[done];
+    const between = statesBetween(next?.commits ?? []);
+    if (between.some((tables) => sameTables(new Map([...expected, ...tables]), sights))) return { done, midway: true };
     // Past an action before which the ledger had to be written, the ledger would know.
     if (next === undefined || (done > 0 && next.recordFirst)) return undefined;
     for (const [table, state] of next.after) expected.set(table, state);
@@ -44,7 +68,7 @@ export function progress(actions: readonly PlannedAction[], sights: Tables): num
 }
 
 function settled(planned: PlannedMigration, found: number): PlannedMigration {
-  return { ...planned, done: planned.done + found, actions: planned.actions.slice(found) };
+  return { ...planned, done: planned.done + found, actions: planned.actions.slice(found), midway: undefined };
 }
 
 /** The same check where only the list of tables is known: those that should be there are, and the others are not. */

@@ -1,55 +1,69 @@
 /** One action on a target that describes its tables: looked at before, and after, whatever the answer was. */
 import { MigrateError } from "../errors.ts";
 import { withoutSwaps } from "../plan/blind.ts";
+import { changesRows } from "../schema/action.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import { differences, sameTables, type Tables } from "../schema/table.ts";
-import type { Sight, Target } from "../targets/target.ts";
+import { isFenced, type Sight, type Target } from "../targets/target.ts";
 import { attempt, patience, type Acting, type Ending, type Failure } from "./attempt.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
   const { target, lease } = acting;
   const { action, before, after } = planned;
+  const hasTrace = !changesRows(action);
+  const withIndexes = [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined);
   const again = patience(planned, acting);
   let inDoubt = mayBeDone;
+  let wasUnanswered = false;
   let failure: Failure | undefined;
   for (;;) {
-    const sights = await look(before.keys(), target);
+    const sights = await look(before.keys(), target, withIndexes);
     const seen = sights.get(action.table);
     // After the look: whoever slept in between must not act on what his successor has made of the table.
     await lease.check();
-    if (inDoubt && sameTables(after, tablesIn(sights))) return { before: undefined, after: seen?.version };
+    if (inDoubt && hasTrace && sameTables(after, tablesIn(sights))) return { before: undefined, after: seen?.version };
     if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };
     // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
     if (!lease.isSure()) continue;
     if (maySend(planned, failure, target)) failure = await attempt(action, seen, acting);
-    // Whatever the answer was, or whether there was one: the table tells what happened.
-    const found = await look(before.keys(), target);
-    if (sameTables(after, tablesIn(found))) return { before: seen?.version, after: found.get(action.table)?.version };
+    else if (!hasTrace) return { error: failure!.error, inDoubt };
+    // Whatever the answer was, or whether there was one: the table tells what happened, where only rows changed the answer.
+    const found = await look(before.keys(), target, withIndexes);
+    if ((hasTrace || failure === undefined) && sameTables(after, tablesIn(found)))
+      return { before: seen?.version, after: found.get(action.table)?.version };
     // Not as it should be: it may be the next holder's doing, if we slept.
     await lease.check();
     failure ??= unexpected(planned, found, target);
-    inDoubt ||= failure.kind === "unanswered";
-    if (!sameTables(before, tablesIn(found)) || !(await again(failure))) return { error: failure.error, inDoubt };
+    wasUnanswered ||= failure.kind === "unanswered";
+    inDoubt ||= wasUnanswered;
+    if (!sameTables(before, tablesIn(found))) return { error: failure.error, inDoubt };
+    if (!(await again(failure))) {
+      // What may still be under way would come in the middle of a detour.
+      const starved = failure.kind === "conflict" && !wasUnanswered;
+      return { error: failure.error, inDoubt, starved };
+    }
   }
 }
 
 /**
  * A call without an answer may still be under way, and a service would carry out both. Once more of most is harmless: the
- * second is refused, or changes nothing. A swap of names would be taken back, so it is only looked for.
+ * second is refused, or changes nothing. A swap of names would be taken back, so it is only looked for; and two inserts at
+ * once would both insert, so the next run makes it.
  */
 function maySend({ action }: PlannedAction, failure: Failure | undefined, { capabilities }: Target): boolean {
-  return failure?.kind !== "unanswered" || capabilities.fences || withoutSwaps(action).length === 1;
+  if (failure?.kind !== "unanswered" || isFenced(action.kind, capabilities)) return true;
+  return action.kind !== "insertRows" && withoutSwaps(action).length === 1;
 }
 
-type Sights = ReadonlyMap<string, Sight | undefined>;
+export type Sights = ReadonlyMap<string, Sight | undefined>;
 
-async function look(names: Iterable<string>, target: Target): Promise<Sights> {
+export async function look(names: Iterable<string>, target: Target, withIndexes: boolean): Promise<Sights> {
   const sights = new Map<string, Sight | undefined>();
-  for (const name of names) sights.set(name, await target.look(name));
+  for (const name of names) sights.set(name, await target.look(name, withIndexes));
   return sights;
 }
 
-function tablesIn(sights: Sights): Tables {
+export function tablesIn(sights: Sights): Tables {
   return new Map([...sights].map(([name, sight]) => [name, sight?.table]));
 }
 
@@ -65,7 +79,7 @@ function wrongIn(
   return found.find((one) => one.differences.length > 0) ?? found[0]!;
 }
 
-function changed({ place, before }: PlannedAction, sights: Sights): MigrateError {
+export function changed({ place, before }: PlannedAction, sights: Sights): MigrateError {
   return new MigrateError("ERR_TABLE_CHANGED", { ...place, ...wrongIn(before, sights) });
 }
 

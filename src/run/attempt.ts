@@ -5,7 +5,7 @@ import type { Lease } from "../ledger/lease.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import type { Action } from "../schema/action.ts";
-import type { Sight, Target, Verdict } from "../targets/target.ts";
+import { isFenced, type Sight, type Target, type Verdict } from "../targets/target.ts";
 import type { ActionPlace, Emit } from "./events.ts";
 
 /** What carrying out an action needs. */
@@ -15,6 +15,8 @@ export interface Acting {
   readonly clock: Clock;
   readonly emit: Emit;
   readonly place: ActionPlace;
+  /** How long it is tried while others' commits come first: not for long where there is another way, or on that way. */
+  readonly whileOthers?: "detour" | "hurried" | undefined;
 }
 
 /** How an action ended: with the table's versions around it where the target tells them, or with an error. */
@@ -29,6 +31,8 @@ export interface Undone {
   readonly error: unknown;
   /** Whether the action may have run, or may yet run, all the same. */
   readonly inDoubt: boolean;
+  /** Others' commits came first each time. */
+  readonly starved?: boolean;
 }
 
 export interface Failure extends Verdict {
@@ -51,17 +55,23 @@ export async function attempt(action: Action, seen: Sight | undefined, calling: 
     const error = thrown ?? new Error("the call failed without a reason");
     failure = { ...target.verdict(error), error };
   }
-  await confessLateness(failure, calling);
+  await confessLateness(action, failure, calling);
   return failure;
 }
 
 /**
  * Who was stopped between the last look at his own clock and the call may have acted when the lease was another's. An
- * embedded engine refuses such a call; a service does it. So it is said in the ledger, for the next run to look.
+ * embedded engine refuses most such calls; a service does them. So it is said in the ledger, for the next run to look.
  */
-async function confessLateness(failure: Failure | undefined, { target, lease, place, next }: Calling): Promise<void> {
-  const surelyNothing = failure !== undefined && failure.kind !== "unanswered";
-  if (target.capabilities.fences || surelyNothing || lease.isSure()) return;
+async function confessLateness(
+  { kind }: Action,
+  failure: Failure | undefined,
+  { target, lease, place, next }: Calling,
+): Promise<void> {
+  // What an engine in the same process refuses it may have begun.
+  const mayHaveBegun = failure?.kind === "unanswered" || (failure?.kind === "refused" && target.capabilities.fences);
+  const surelyNothing = failure !== undefined && !mayHaveBegun;
+  if (isFenced(kind, target.capabilities) || surelyNothing || lease.isSure()) return;
   try {
     await lease.check();
   } catch (cause) {
@@ -80,15 +90,19 @@ async function confessLateness(failure: Failure | undefined, { target, lease, pl
  */
 const patiences = {
   conflict: { tries: 30, first: 20, longest: 1_000 },
+  detour: { tries: 5, first: 20, longest: 1_000 },
+  // Columns are hidden meanwhile.
+  hurried: { tries: 12, first: 5, longest: 50 },
+  throttled: { tries: 30, first: 20, longest: 1_000 },
   unanswered: { tries: 5, first: 1_000, longest: 8_000 },
   refused: { tries: 0, first: 0, longest: 0 },
 };
 
 /** Waits before the next try, longer each time; false when there is to be none. */
-export function patience({ text }: PlannedAction, { target, clock, emit, place }: Acting) {
+export function patience({ text }: PlannedAction, { target, clock, emit, place, whileOthers }: Acting) {
   let tried = 0;
   return async ({ kind, pause = 0, error }: Failure): Promise<boolean> => {
-    const { tries, first, longest } = patiences[kind];
+    const { tries, first, longest } = patiences[kind === "conflict" ? (whileOthers ?? kind) : kind];
     if (++tried >= tries) return false;
     emit({ event: "retried", ...place, text, reason: kind, problem: target.explain(error) });
     await clock.sleep(Math.max(pause, Math.min(first * 2 ** (tried - 1), longest)));

@@ -6,6 +6,7 @@ import type { Migration } from "../migrations/load.ts";
 import { compareTables, tablesToCompare } from "../plan/compare.ts";
 import { makePlan } from "../plan/plan.ts";
 import type { TableDifference } from "../plan/put-right.ts";
+import { indexedTables } from "../plan/settle.ts";
 import type { Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { lookAt } from "./planning.ts";
@@ -35,13 +36,18 @@ export async function compare({ target, ledger, state, migrations, run }: Compar
   const plan = makePlan({ migrations, pending: begun, state, doubtful, target, ledger });
   const tables = tablesToCompare(plan, migrations, capabilities);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
-  const sights = await seen(target, tables, besideAnother);
+  const sights = await seen(target, tables, indexedTables(plan), besideAnother);
   return { sights, differences: compareTables(plan, sights, capabilities) };
 }
 
 /** The tables as they are: without columns where the target can't describe. */
-export async function seen(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Tables> {
-  if (target.capabilities.describes) return await lookAt(target, tables, besideAnother);
+export async function seen(
+  target: Target,
+  tables: readonly string[],
+  indexed: ReadonlySet<string>,
+  besideAnother: boolean,
+): Promise<Tables> {
+  if (target.capabilities.describes) return await lookAt(target, tables, indexed, !besideAnother);
   const names = new Set(await target.listTables());
   return new Map(tables.map((table) => [table, names.has(table) ? { columns: [] } : undefined]));
 }

@@ -8,7 +8,7 @@ import { checkMissing, checkUnchanged } from "../plan/history.ts";
 import { foldHistory } from "../plan/plan.ts";
 import { chosenPlace, isAt } from "../plan/place.ts";
 import type { TableDifference } from "../plan/put-right.ts";
-import { historyRow, tablesOf } from "../plan/row.ts";
+import { historyRow, indexedIn, tablesOf } from "../plan/row.ts";
 import { withLost, type Restored } from "../plan/restore.ts";
 import type { Tables } from "../schema/table.ts";
 import { compare, seen, type Compared } from "./compare.ts";
@@ -119,7 +119,7 @@ async function comparedWith(
       ["ERR_BEGUN", "ERR_LEDGER_CHANGED"].includes(error.code) || (error.code === "ERR_STEP_IMPOSSIBLE" && !folds);
     if (!damaged && !(isLedgers && capabilities.describes)) throw error;
     const row = historyRow(migrations, foldLedger([]), capabilities);
-    return { sights: await seen(target, tablesOf(row), false), differences: [], impossible: error };
+    return { sights: await seen(target, tablesOf(row), indexedIn(row), false), differences: [], impossible: error };
   }
 }
 

@@ -25,6 +25,8 @@ export type RunEvent =
     } & ActionPlace)
   | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionPlace)
   | ({ readonly event: "applied"; readonly duration: number } & MigrationName)
+  /** A call that may have come late has changed rows of a table, or not: nobody can see that but people. */
+  | ({ readonly event: "unseen"; readonly table: string } & ActionPlace)
   /** A run ends because the target or the lease is gone: so much is done by then, and the next run goes on. */
   | ({
       readonly event: "left";

@@ -13,8 +13,9 @@ import type { Step } from "../steps/registry.ts";
 import type { Target } from "../targets/target.ts";
 import { actBlindly } from "./act-blindly.ts";
 import { act } from "./act.ts";
-import type { Ending } from "./attempt.ts";
-import type { ActionPlace, Emit } from "./events.ts";
+import { actInCommits, mayTakeCommits, type Noting } from "./act-in-commits.ts";
+import type { Acting, Ending } from "./attempt.ts";
+import type { Emit } from "./events.ts";
 
 export interface Execution {
   readonly target: Target;
@@ -64,10 +65,23 @@ async function executeMigration(
     const place = { version, name, action: done + 1, total };
     // Whoever was at this migration and was taken over from may yet have done the action that was in doubt.
     const mayBeDone = planned.doubtful && index === 0;
-    const ending = await executeAction(action, mayBeDone, place, execution);
+    let unwritten: unknown;
+    const noting: Noting = {
+      midway: index === 0 ? planned.midway : undefined,
+      note: async (midway) => {
+        try {
+          await lease.record([{ event: "advanced", ...facts(), next: version, midway }]);
+        } catch (cause) {
+          unwritten = cause;
+          throw cause;
+        }
+      },
+    };
+    const ending = await executeAction(action, mayBeDone, { ...noting, target, lease, clock, emit, place });
     if ("error" in ending) {
       const { error: cause, inDoubt } = ending;
-      if (isHeld(cause)) {
+      // A record that could not be written may be there all the same: nothing may follow it.
+      if (isHeld(cause) || cause === unwritten) {
         emit({ event: "left", version, name, applied, done, total });
         throw cause;
       }
@@ -110,20 +124,16 @@ function progressText(applied: number, done: number, total: number, migration: M
 
 const firstWord = 2_000;
 
-async function executeAction(
-  planned: PlannedAction,
-  mayBeDone: boolean,
-  place: ActionPlace,
-  { target, lease, clock, emit }: Execution,
-): Promise<Ending> {
+async function executeAction(planned: PlannedAction, mayBeDone: boolean, acting: Acting & Noting): Promise<Ending> {
+  const { target, clock, emit, place } = acting;
   const { text } = planned;
   emit({ event: "action", ...place, text });
   const started = clock.steady();
   const elapsed = () => Math.round(clock.steady() - started);
   const quiet = clock.every(firstWord, () => emit({ event: "running", ...place, text, elapsed: elapsed() }));
   try {
-    const carryOut = target.capabilities.describes ? act : actBlindly;
-    const ending = await carryOut(planned, mayBeDone, { target, lease, clock, emit, place });
+    const carryOut = target.capabilities.describes ? (mayTakeCommits(planned) ? actInCommits : act) : actBlindly;
+    const ending = await carryOut(planned, mayBeDone, acting);
     if (!("error" in ending)) emit({ event: "done", ...place, text, duration: elapsed() });
     return ending;
   } catch (error) {

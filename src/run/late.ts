@@ -9,16 +9,18 @@ import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
 import type { Migration } from "../migrations/load.ts";
 import { followPath } from "../plan/blind.ts";
+import { statesBetween } from "../plan/commits.ts";
 import { compileMigration } from "../plan/compile.ts";
+import { afterLateCall } from "../plan/late.ts";
 import { inOrder, type Plan } from "../plan/plan.ts";
-import type { Action } from "../schema/action.ts";
+import { changesRows, type Action } from "../schema/action.ts";
 import type { Alteration } from "../schema/alter.ts";
 import { sameType } from "../schema/data-type.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
-import { columnPaths, differences, findColumn, type Table } from "../schema/table.ts";
+import { columnPaths, differences, findColumn, sameTable, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { attempt } from "./attempt.ts";
-import type { ActionPlace } from "./events.ts";
+import type { ActionPlace, Emit } from "./events.ts";
 import { hasColumns } from "./questions.ts";
 
 /** An action that the ledger says is done. */
@@ -28,6 +30,7 @@ interface Call {
 }
 
 interface Looking {
+  readonly emit: Emit;
   readonly target: Target;
   readonly clock: Clock;
   readonly lease: Lease;
@@ -39,7 +42,7 @@ interface Looking {
 
 /** The records that say that somebody looked. Throws ERR_DRIFT when a table is not as it should be. */
 export async function lookAtLate(calls: readonly LateCall[], looking: Looking): Promise<readonly LedgerEntry[]> {
-  const { plan, state, target, lease } = looking;
+  const { plan, state, target, lease, emit } = looking;
   const done = doneActions(looking);
   const looked: LateCall[] = [];
   for (const late of calls) {
@@ -52,10 +55,18 @@ export async function lookAtLate(calls: readonly LateCall[], looking: Looking): 
     if (call === undefined) continue;
     await lease.check();
     const { table } = call.action;
-    const since = done.slice(at).flatMap(({ action }) => (action.table === table ? [action] : []));
+    if (changesRows(call.action)) {
+      emit({ event: "unseen", ...call.place, table });
+      continue;
+    }
+    const since = done.slice(at).map(({ action }) => action);
     const words = target.capabilities.describes
-      ? differences(plan.now.get(table), (await target.look(table))?.table)
-      : await askBlindly(call, since, looking);
+      ? await lookClosely(call.action, late, since.slice(1), looking)
+      : await askBlindly(
+          call,
+          since.filter((action) => action.table === table),
+          looking,
+        );
     if (words.length === 0) continue;
     // It may be the next holder's doing, if we slept.
     await lease.check();
@@ -67,6 +78,22 @@ export async function lookAtLate(calls: readonly LateCall[], looking: Looking): 
   }
   const next = plan.migrations[0]?.migration.version;
   return looked.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
+}
+
+/** How a table differs from what it should be: an action of several commits may be between two of them. */
+async function lookClosely(
+  action: Action,
+  { midway }: LateCall,
+  since: readonly Action[],
+  { target, plan }: Looking,
+): Promise<readonly string[]> {
+  const { table } = action;
+  const found = (await target.look(table, true))?.table;
+  const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0];
+  const now = plan.now.get(table);
+  const expected = now && afterLateCall(now, action, midway, since);
+  const between = statesBetween(begun?.commits ?? []).map((tables) => tables.get(table));
+  return between.some((state) => sameTable(state, found)) ? [] : differences(expected, found);
 }
 
 /** What the ledger says is done, in the order in which it was. */

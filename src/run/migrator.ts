@@ -110,7 +110,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
               risks: plan.migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
             });
             const opening = [
-              ...(await lookAtLate(state.late, { target, clock, lease, plan, state, migrations })),
+              ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
               ...openingEntries(migrations, state, plan),
             ];
             if (opening.length > 0) await lease.record(opening);

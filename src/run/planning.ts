@@ -9,8 +9,9 @@ import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
 import { factsAgain } from "../plan/facts.ts";
 import { checkMissing, checkUnchanged, orderPending, type Choice } from "../plan/history.ts";
-import { makePlan, type Plan } from "../plan/plan.ts";
-import { checkPresence, settlePlan, touchedTables } from "../plan/settle.ts";
+import { makePlan, type Plan, type PlanInput } from "../plan/plan.ts";
+import { planSeen } from "../plan/seen.ts";
+import { checkPresence, indexedTables, settlePlan, touchedTables } from "../plan/settle.ts";
 import { sameTable, type Table, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
@@ -71,20 +72,35 @@ async function planPending({
   );
   checkUnchanged(migrations, state, target.capabilities);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
-  const plan = makePlan({
+  const input = {
     migrations,
     pending: pending.map(({ version }) => byVersion.get(version)!),
     state,
     doubtful,
     target,
     ledger,
-  });
-  return { plan: await compareWithTables(plan, target, besideAnother), migrations };
+  };
+  return { plan: await planForTables(input, target, besideAnother), migrations };
 }
 
 /** The plan without what turns out to be done. Throws ERR_DRIFT. */
-async function compareWithTables(plan: Plan, target: Target, besideAnother: boolean): Promise<Plan> {
-  if (target.capabilities.describes) return settlePlan(plan, await lookAt(target, touchedTables(plan), besideAnother));
+async function planForTables(input: PlanInput, target: Target, besideAnother: boolean): Promise<Plan> {
+  const plan = makePlan(input);
+  if (target.capabilities.describes) {
+    const indexed = indexedTables(plan);
+    const settle = async (areStill: boolean): Promise<Plan> => {
+      const seen = await lookAt(target, touchedTables(plan), indexed, areStill);
+      const settled = settlePlan(plan, seen);
+      return indexed.size === 0 ? settled : planSeen(settled, seen, target.capabilities);
+    };
+    try {
+      return await settle(!besideAnother);
+    } catch (error) {
+      // Who was silent for a lease may be at work again: then one table was seen before and another after what it does.
+      if (besideAnother || !isMigrateError(error, "ERR_DRIFT")) throw error;
+      return await settle(false);
+    }
+  }
   if (plan.migrations.length > 0) checkPresence(plan, new Set(await target.listTables()));
   return plan;
 }
@@ -93,15 +109,17 @@ async function compareWithTables(plan: Plan, target: Target, besideAnother: bool
  * The tables as they are. They are looked at one after another, so beside a runner that is at work they are looked at
  * until two rounds say the same: otherwise one table may be seen before and another after what it does.
  */
-export async function lookAt(target: Target, tables: readonly string[], besideAnother: boolean): Promise<Tables> {
+export async function lookAt(
+  target: Target,
+  tables: readonly string[],
+  indexed: ReadonlySet<string>,
+  areStill: boolean,
+): Promise<Tables> {
   let before: Tables | undefined;
   for (;;) {
     const sights = new Map<string, Table | undefined>();
-    for (const table of tables) sights.set(table, (await target.look(table))?.table);
-    if (
-      !besideAnother ||
-      tables.every((table) => before?.has(table) && sameTable(before.get(table), sights.get(table)))
-    )
+    for (const table of tables) sights.set(table, (await target.look(table, indexed.has(table)))?.table);
+    if (areStill || tables.every((table) => before?.has(table) && sameTable(before.get(table), sights.get(table))))
       return sights;
     before = sights;
   }

@@ -3,7 +3,7 @@
  * action is one atomic commit.
  */
 import * as models from "./actions/index.ts";
-import type { ActionModel } from "./actions/model.ts";
+import type { ActionModel, Commit } from "./actions/model.ts";
 import type { Risk } from "./risk.ts";
 import type { Database, Table, Tables } from "./table.ts";
 
@@ -40,9 +40,33 @@ export function describeAction(action: Action): string {
   return modelOf(action).describe(action);
 }
 
-/** What people should know before an action runs on a table as it is then. */
-export function risksOf(action: Action, before: Table | undefined): readonly Risk[] {
-  return before === undefined ? [] : (modelOf(action).risks?.(action, before) ?? []);
+/** What people should know before an action runs on a table as it is then, on a target that can do so much. */
+export function risksOf(
+  action: Action,
+  before: Table | undefined,
+  able: (kind: ActionKind) => boolean = () => false,
+): readonly Risk[] {
+  return before === undefined ? [] : (modelOf(action).risks?.(action, before, able) ?? []);
+}
+
+/** The commits that an action takes on a table of which all is known that they would lose. */
+export function commitsOf(
+  action: Action,
+  before: Table | undefined,
+  able: (kind: ActionKind) => boolean,
+): readonly Commit[] {
+  const commits = before === undefined ? undefined : modelOf(action).commits?.(action, before, able);
+  return commits ?? [{ action, undo: [] }];
+}
+
+/** The kinds of the calls that an action is made of, however the table looks. */
+export function kindsOf(action: Action): readonly ActionKind[] {
+  return modelOf(action).needs ?? [action.kind];
+}
+
+/** The columns of its table that an action rewrites, so that the engine drops their indexes or metadata. */
+export function rewrites(action: Action): ReadonlySet<string> {
+  return modelOf(action).rewrites?.(action) ?? new Set();
 }
 
 /** Whether it changes rows and no schema, so that no look tells whether it has run. */

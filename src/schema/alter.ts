@@ -2,9 +2,11 @@
 import { MigrateError } from "../errors.ts";
 import { castVerdict } from "./cast.ts";
 import { childColumns, formatType, sameType, withChildColumns, type Column, type DataType } from "./data-type.ts";
+import { withMetadataOf } from "./metadata.ts";
 import { columnNameProblem } from "./names.ts";
 import { formatPath, parsePath, type Path } from "./path.ts";
-import { findColumn, leavesOf, replaceColumn, siblings, twinOf, type Table } from "./table.ts";
+import { currentPath, newNames } from "./renames.ts";
+import { findColumn, leavesOf, replaceColumn, requireColumn, twinOf, type Table } from "./table.ts";
 
 /** One entry of an `alter_columns` call. At least one of the three changes is there. */
 export interface Alteration {
@@ -40,26 +42,26 @@ export function alterColumns(name: string, table: Table, alterations: readonly A
     (columns, { path, alteration }) => replaceColumn(columns, path, (column) => withPending(column, alteration)),
     table.columns,
   );
-  return { columns: settle(pending, name) };
+  return {
+    ...table,
+    columns: settle(pending, name),
+    ...(table.indexes && { indexes: moved(table.indexes, alterations) }),
+  };
+}
+
+/** Indexes stay on their columns, whatever these are called. */
+function moved(indexes: NonNullable<Table["indexes"]>, alterations: readonly Alteration[]): Table["indexes"] {
+  const names = newNames(alterations);
+  const entries = Object.entries(indexes).map(([name, index]) => {
+    const path = index === null ? [] : currentPath(parsePath(index.path), names);
+    return [name, index === null ? null : { ...index, path: formatPath(path) }] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 function locate(name: string, table: Table, alteration: Alteration): Located {
   const path = parsePath(alteration.path);
-  const column = findColumn(table.columns, path);
-  const hidden = isHiddenItem(table.columns, path);
-  if (column === undefined || hidden)
-    throw new MigrateError("ERR_COLUMN_MISSING", {
-      table: path.length === 1 ? name : `${name}.${formatPath(path.slice(0, -1))}`,
-      path: formatPath(path.slice(-1)),
-      has: hidden ? [] : siblings(table.columns, path).map((sibling) => sibling.name),
-    });
-  return { alteration, path, column };
-}
-
-/** The engine knows the item of a fixed size list only as the way to the fields of a struct inside. */
-function isHiddenItem(columns: readonly Column[], path: Path): boolean {
-  if (path.length < 2) return false;
-  return findColumn(columns, path.slice(0, -1))?.type.kind === "fixedSizeList";
+  return { alteration, path, column: requireColumn(name, table.columns, path) };
 }
 
 function checkTogether(name: string, located: readonly Located[]): void {
@@ -161,14 +163,15 @@ interface PendingColumn extends Column {
 }
 
 function withPending(column: Column, { rename, type, nullable }: Alteration): PendingColumn {
-  return { ...column, type: type ?? column.type, nullable: nullable ?? column.nullable, newName: rename };
+  const retyped = type === undefined ? column : withMetadataOf(column, { ...column, type });
+  return { ...retyped, nullable: nullable ?? column.nullable, newName: rename };
 }
 
 function settle(columns: readonly PendingColumn[], place: string): readonly Column[] {
-  const settled = columns.map(({ name, newName, type, nullable }) => ({
-    name: newName ?? name,
-    type: withChildColumns(type, settle(childColumns(type), `${place}.${name}`)),
-    nullable,
+  const settled = columns.map(({ newName, ...column }) => ({
+    ...column,
+    name: newName ?? column.name,
+    type: withChildColumns(column.type, settle(childColumns(column.type), `${place}.${column.name}`)),
   }));
   // Only what was renamed: a table made elsewhere may have had such names before.
   const renamed = columns.findIndex(

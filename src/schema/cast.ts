@@ -43,8 +43,8 @@ export function castVerdict(from: DataType, to: DataType): CastVerdict {
 function hintFor(from: DataType, to: DataType): string {
   if (from.kind === "struct" && to.kind === "struct") return "change its fields one by one, by their paths";
   if (isNumber(from) && isNumber(to))
-    return "it never casts between integers, floats and decimals; copy the rows into a table whose column has that type";
-  return "it casts only inside one family of types; copy the rows into a table whose column has that type";
+    return "it never casts between integers, floats and decimals; make the column anew with retypeColumn's using";
+  return "it casts only inside one family of types; make the column anew with retypeColumn's using";
 }
 
 function isNumber(type: DataType): boolean {
@@ -105,8 +105,8 @@ const pointColumns = [
   ..."time32(s) time32(ms) time64(us) time64(ns)".split(" "),
 ];
 const pointVerdicts: Readonly<Record<string, string>> = {
-  date32: "= = = O = O L L L L . . . .",
-  date64: "L = L B = O L L L L . . . .",
+  date32: "= = = O = O L B L L . . . .",
+  date64: "L = L B = O L B L L . . . .",
   s: "B O = O O O O B O O B B B B",
   "s+zone": "B O = = O O O O O O B B B B",
   ms: "B = L B = O O B O O B B B B",
@@ -144,7 +144,7 @@ function isListLike(type: DataType): type is ListLike {
 
 function listVerdict(from: ListLike, to: ListLike): CastVerdict {
   if (from.kind === "fixedSizeList" && to.kind === "fixedSizeList" && from.length !== to.length)
-    return refused("it never changes the length of a vector; copy the rows into a table whose column has that length");
+    return refused("it never changes the length of a vector; make the column anew with retypeColumn's using");
   const items = castVerdict(from.item.type, to.item.type);
   if (!items.allowed) return items;
   if (from.kind === "fixedSizeList" && !to.item.nullable)

@@ -30,6 +30,8 @@ export interface Column {
   readonly name: string;
   readonly type: DataType;
   readonly nullable: boolean;
+  /** As far as it is known; null for a key that is known not to be there. */
+  readonly metadata?: Readonly<Record<string, string | null>> | undefined;
 }
 
 /** The name that Arrow's implementations give to a list's child. */
@@ -110,8 +112,14 @@ export function sameType(one: DataType, other: DataType): boolean {
   }
 }
 
-export function sameColumn(one: Column, other: Column): boolean {
-  return one.name === other.name && one.nullable === other.nullable && sameType(one.type, other.type);
+/** Whether a column is as expected: of its metadata just what is expected has to be there. */
+export function sameColumn(expected: Column, other: Column): boolean {
+  return (
+    expected.name === other.name &&
+    expected.nullable === other.nullable &&
+    sameType(expected.type, other.type) &&
+    Object.entries(expected.metadata ?? {}).every(([key, value]) => (other.metadata?.[key] ?? null) === value)
+  );
 }
 
 /** Equal in the same order: a rename keeps a column's place, so a swap of two names is seen as a change. */
@@ -145,4 +153,11 @@ export function withChildColumns(type: DataType, children: readonly Column[]): D
     default:
       return type;
   }
+}
+
+/** Whether there is a struct with a field of type null in it, which the engine can't write rows without values into (measured). */
+export function holdsNullField(type: DataType): boolean {
+  return childColumns(type).some(
+    (child) => (type.kind === "struct" && child.type.kind === "null") || holdsNullField(child.type),
+  );
 }

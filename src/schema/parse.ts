@@ -1,5 +1,6 @@
 /** zod schemas of types and columns: what a step may hold, whoever wrote it. */
 import { z } from "zod";
+import type { RowValue, RowValues } from "./row-values.ts";
 import { integerKinds, itemName, plainKinds, timeUnits, type Column, type DataType } from "./data-type.ts";
 
 const length = z
@@ -94,6 +95,23 @@ export const column: z.ZodType<Column> = z
     nullable: z.boolean("has to be a type such as int64() or utf8()"),
   })
   .refine(({ type, nullable }) => nullable || type?.kind !== "null", "is of type null and can't be notNull()");
+
+/** A value of a row, as plain JSON. */
+const rowValue: z.ZodType<RowValue> = z.union(
+  [
+    z.null(),
+    z.boolean(),
+    z.number(),
+    z.string(),
+    z.lazy(() => z.array(rowValue)),
+    z.lazy(() => z.record(z.string(), rowValue)),
+  ],
+  "has to be a plain value",
+);
+
+export const rows: z.ZodType<readonly RowValues[]> = z
+  .array(z.record(z.string(), rowValue, "has to be an object of values"), "has to be a list of rows")
+  .min(1, "has to have at least one row");
 
 function isZone(zone: string): boolean {
   if (!/^[A-Za-z]/.test(zone)) return false;

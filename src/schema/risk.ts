@@ -15,8 +15,13 @@ export interface Risk {
   readonly text: string;
 }
 
-/** The risks of one change of a table as it is before. */
-export function risksOfAlteration(table: string, before: Table, { path, type, nullable }: Alteration): readonly Risk[] {
+/** The risks of one change of a table as it is before. `guarded`: appends are kept out while it is rewritten. */
+export function risksOfAlteration(
+  table: string,
+  before: Table,
+  { path, type, nullable }: Alteration,
+  guarded: boolean,
+): readonly Risk[] {
   const column = findColumn(before.columns, parsePath(path));
   if (column === undefined) return [];
   const place = `${table}.${path}`;
@@ -32,7 +37,9 @@ export function risksOfAlteration(table: string, before: Table, { path, type, nu
   if (column.nullable)
     risks.push({
       kind: "writers",
-      text: `${place} is nullable: what others append to it while it is rewritten may read null, so stop them`,
+      text: guarded
+        ? `${place} is nullable: appends by others are refused while it is rewritten`
+        : `${place} is nullable: what others append to it while it is rewritten may read null, so stop them`,
     });
   return risks;
 }

@@ -2,10 +2,13 @@
 import { MigrateError } from "../errors.ts";
 import { childColumns, formatType, sameColumns, withChildColumns, type Column } from "./data-type.ts";
 import { columnNameProblem, similarName } from "./names.ts";
-import { formatPath, type Path } from "./path.ts";
+import { formatPath, parsePath, type Path } from "./path.ts";
+import { formatIndex, sameIndex, type TableIndex } from "./table-index.ts";
 
 export interface Table {
   readonly columns: readonly Column[];
+  /** By their names, as far as they are known; null for one that is known not to be there. */
+  readonly indexes?: Readonly<Record<string, TableIndex | null>> | undefined;
 }
 
 /** Tables by name. */
@@ -19,9 +22,20 @@ export function getTable(database: Database, name: string): Table {
   return table;
 }
 
-export function sameTable(one: Table | undefined, other: Table | undefined): boolean {
-  if (one === other || one === undefined || other === undefined) return one === other;
-  return sameColumns(one.columns, other.columns);
+/** Whether a table is as expected: of indexes and metadata just what is expected has to be there. */
+export function sameTable(expected: Table | undefined, found: Table | undefined): boolean {
+  if (expected === found || expected === undefined || found === undefined) return expected === found;
+  return sameColumns(expected.columns, found.columns) && indexDifferences(expected, found).length === 0;
+}
+
+/** The table without what is known of indexes on a column that is gone, or on one inside it. */
+export function withoutIndexesOn(table: Table, path: Path): Table {
+  if (table.indexes === undefined) return table;
+  const left = Object.entries(table.indexes).map(([name, index]) => {
+    const on = index === null ? [] : parsePath(index.path);
+    return [name, path.every((part, at) => on[at] === part) ? null : index] as const;
+  });
+  return { ...table, indexes: Object.fromEntries(left) };
 }
 
 /** Tables by name; undefined for one that is not there. */
@@ -32,6 +46,18 @@ export function sameTables(expected: Tables, found: Tables): boolean {
   return [...expected].every(([name, table]) => sameTable(table, found.get(name)));
 }
 
+/** Whether tables might be taken for others: what is not known of the ones or of the others may be there. */
+export function mayLookAlike(ones: Tables, others: Tables): boolean {
+  return [...ones].every(([name, one]) => sameTable(one, others.get(name)) || sameTable(others.get(name), one));
+}
+
+/** Puts tables in the place of those that are there. */
+export function change(database: Map<string, Table>, tables: Tables): void {
+  for (const [name, table] of tables)
+    if (table === undefined) database.delete(name);
+    else database.set(name, table);
+}
+
 /** The column that a path leads to, or undefined. */
 export function findColumn(columns: readonly Column[], path: Path): Column | undefined {
   const [name, ...rest] = path;
@@ -40,11 +66,24 @@ export function findColumn(columns: readonly Column[], path: Path): Column | und
   return findColumn(childColumns(column.type), rest);
 }
 
-/** The columns around the one at `path`: those that it must not share a name with. */
-export function siblings(columns: readonly Column[], path: Path): readonly Column[] {
+/** The column that a path leads to, if the engine can be told of it. Throws ERR_COLUMN_MISSING. */
+export function requireColumn(table: string, columns: readonly Column[], path: Path): Column {
+  const around = siblings(columns, path);
+  const column = around.find(({ name }) => name === path.at(-1));
+  if (column !== undefined) return column;
+  throw new MigrateError("ERR_COLUMN_MISSING", {
+    table: path.length === 1 ? table : `${table}.${formatPath(path.slice(0, -1))}`,
+    path: formatPath(path.slice(-1)),
+    has: around.map((sibling) => sibling.name),
+  });
+}
+
+/** What can stand in the place of the last part of a path. */
+function siblings(columns: readonly Column[], path: Path): readonly Column[] {
   if (path.length === 1) return columns;
   const parent = findColumn(columns, path.slice(0, -1));
-  return parent === undefined ? [] : childColumns(parent.type);
+  // The engine knows the item of a fixed size list only as the way to the fields of a struct inside.
+  return parent === undefined || parent.type.kind === "fixedSizeList" ? [] : childColumns(parent.type);
 }
 
 /** The columns inside that hold values themselves: everything but structs, and lists that have structs inside. */
@@ -106,7 +145,27 @@ export function twinOf(columns: readonly Column[], index: number): Column | unde
 export function differences(expected: Table | undefined, found: Table | undefined): readonly string[] {
   if (expected === undefined) return found === undefined ? [] : ["it exists, but should not"];
   if (found === undefined) return ["it does not exist"];
-  return columnDifferences(expected.columns, found.columns, []);
+  return [...columnDifferences(expected.columns, found.columns, []), ...indexDifferences(expected, found)];
+}
+
+function indexDifferences(expected: Table, found: Table): readonly string[] {
+  return Object.entries(expected.indexes ?? {}).flatMap(([name, index]) => {
+    const other = found.indexes?.[name] ?? null;
+    if (sameIndex(index, other)) return [];
+    if (index === null) return [`index ${name} exists, but should not`];
+    if (other === null) return [`index ${name} on ${index.path} is missing`];
+    return [
+      `index ${name} is ${formatIndex(other)} on ${other.path} instead of ${formatIndex(index)} on ${index.path}`,
+    ];
+  });
+}
+
+function metadataDifferences(path: string, expected: Column, found: Column): readonly string[] {
+  return Object.entries(expected.metadata ?? {}).flatMap(([key, value]) => {
+    const other = found.metadata?.[key] ?? null;
+    const shown = (one: string | null) => (one === null ? "not set" : JSON.stringify(one));
+    return other === value ? [] : [`${key} of column ${path} is ${shown(other)} instead of ${shown(value)}`];
+  });
 }
 
 function names(columns: readonly Column[]): string {
@@ -126,6 +185,7 @@ function columnDifferences(expected: readonly Column[], found: readonly Column[]
       words.push(
         `column ${path} is ${other.nullable ? "nullable" : "not null"} instead of ${column.nullable ? "nullable" : "not null"}`,
       );
+    words.push(...metadataDifferences(path, column, other));
     if (column.type.kind === "struct" && other.type.kind === "struct")
       words.push(...columnDifferences(column.type.fields, other.type.fields, [...parent, column.name]));
     else if (formatType(column.type) !== formatType(other.type))

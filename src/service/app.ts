@@ -77,7 +77,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     request.raw.resume();
     // Nor would one that asked for the connection to be closed: closed under what it still sends, it is cut.
     if (isArriving(request)) reply.raw.shouldKeepAlive = true;
-    if (problem.status === 503) reply.header("retry-after", "1");
     void reply
       .code(problem.status)
       .type(jsonType)

@@ -14,8 +14,8 @@ export const codes = {
   versionNotFound: 11,
   columnNotFound: 12,
   invalidInput: 13,
+  concurrentModification: 14,
   unauthenticated: 16,
-  unavailable: 17,
   internal: 18,
 } as const;
 
@@ -31,6 +31,7 @@ export function refuse(status: number, code: keyof typeof codes, problem: string
 
 export const invalidInput = (problem: string) => refuse(400, "invalidInput", problem);
 export const tableNotFound = (name: string) => refuse(404, "tableNotFound", `Table '${name}' was not found`);
+export const tooManyChanges = "others' changes of this table came first each time; try again";
 export const tableExists = (name: string) => refuse(400, "tableExists", `Table '${name}' already exists`);
 
 /** `folder` is where the tables are, which is nobody's business. */
@@ -72,7 +73,7 @@ function isFull(thrown: unknown): boolean {
 
 function engineProblemOf(thrown: unknown, folder: string): Problem {
   const error = clean(engineProblem(thrown), folder);
-  if (isConflict(thrown)) return { status: 503, code: codes.unavailable, error: "too many changes at once; try again" };
+  if (isConflict(thrown)) return { status: 409, code: codes.concurrentModification, error: tooManyChanges };
   const known = engineProblems.find(([pattern]) => pattern.test(error));
   if (known !== undefined) return { status: known[1], code: codes[known[2]], error };
   if (isFull(thrown)) return diskFull;

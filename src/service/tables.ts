@@ -1,7 +1,7 @@
 /** The tables of the folder: found, opened and locked for each request anew, as other processes may act on them too. */
 import { accessSync, constants, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createTableFrom } from "../engine/create.ts";
+import { createTableFrom, renameTable } from "../engine/create.ts";
 import {
   connect,
   createFilledTable,
@@ -13,7 +13,7 @@ import {
 } from "../engine/engine.ts";
 import { MigrateError } from "../errors.ts";
 import { createLocks } from "./locks.ts";
-import { refuse, tableExists, tableNotFound } from "./problem.ts";
+import { refuse, tableExists, tableNotFound, tooManyChanges } from "./problem.ts";
 
 export type CreateMode = "create" | "overwrite" | "existOk";
 
@@ -30,6 +30,8 @@ export interface Tables {
   /** Creates a table from an Arrow IPC file and gives its version. Throws a refusal when mode is create and it is there. */
   create(name: string, file: Buffer, mode: CreateMode): Promise<number>;
   drop(name: string): Promise<void>;
+  /** Throws a refusal when there is one of the new name. */
+  rename(name: string, to: string): Promise<void>;
   close(): void;
 }
 
@@ -60,6 +62,11 @@ export async function openTables(folder: string): Promise<Tables> {
     }
   };
 
+  const rename = async (name: string, to: string) => {
+    (await open(name)).close();
+    if (!renameTable(folder, name, to)) throw tableExists(to);
+  };
+
   return {
     names: () => db.tableNames(),
     read,
@@ -77,6 +84,11 @@ export async function openTables(folder: string): Promise<Tables> {
         (await open(name)).close();
         await db.dropTable(name);
       }),
+    rename: (name, to) => {
+      // In one order, so that two renames never wait for each other.
+      const [first, second] = [name, to].toSorted();
+      return locks.alone(first!, () => locks.alone(second!, async () => await rename(name, to)));
+    },
     close: () => db.close(),
   };
 }
@@ -109,7 +121,7 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
       return await work();
     } catch (error) {
       if (!isConflict(error)) throw error;
-      if (attempt === tries) throw refuse(503, "unavailable", "too many changes of this table at once; try again");
+      if (attempt === tries) throw refuse(409, "concurrentModification", tooManyChanges);
       await sleep(Math.random() * Math.min(longestWait, 10 * 2 ** attempt));
     }
   }

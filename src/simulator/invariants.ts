@@ -89,9 +89,11 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
   const { effects } = textOf(tables, (name) => !isLedger(name));
   for (let count = least; count <= reference.actions.length; count++) {
     if (reference.after(count).effects === effects) return undefined;
+    const next = reference.actions[count];
     // Beyond what is recorded: one action where each has its record, otherwise those of one migration.
-    const isLast = model === "service" ? count > least : reference.actions[count]?.version !== begun?.version;
+    const isLast = model === "service" ? count > least : next?.version !== begun?.version;
     if (isLast) break;
+    if (next?.between.some((between) => between.effects === effects) === true) return undefined;
   }
   return `the tables are not what the ledger says, which is ${least} actions, nor what is in doubt beyond it`;
 }
@@ -130,7 +132,7 @@ export function checkAtEnd(
   if (unsaid(scene)) return undefined;
   const found = textOf(tables, (name) => !isLedger(name));
   const wanted = reference.after(reference.actions.length);
-  if (found.columns !== wanted.columns) return `the columns are not as they should be: ${found.columns}`;
+  if (found.schema !== wanted.schema) return `the tables are not as they should be: ${found.schema}`;
   if (!wasLate(scene) && !mayHaveBeenLate(scene) && found.effects !== wanted.effects)
     return `a step took effect more than once: ${found.effects}`;
   return undefined;

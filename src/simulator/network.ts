@@ -1,6 +1,6 @@
 /** The way between a machine and the tables: requests and answers that get lost, take long, or come in another order. */
 import { MigrateError } from "../errors.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action, ActionKind } from "../schema/action.ts";
 import type { Carry, Model } from "../targets/memory/memory.ts";
 import type { Chance } from "./chance.ts";
 import type { Machine } from "./machine.ts";
@@ -17,11 +17,13 @@ export interface Weather {
   readonly throttled: number;
   /** Refused because another writer came first, though none did. */
   readonly conflict: number;
+  /** Somebody's append comes first, where appends are not kept out. */
+  readonly crowded: number;
   /** 5xx, before or after acting. */
   readonly failing: number;
   /** The way there, the work there or the way back takes up to a quarter of the lease. */
   readonly slow: number;
-  /** An action takes up to three leases, as a retype of a large table does. */
+  /** An action on rows takes up to three leases, as a retype of a large table does. */
   readonly long: number;
 }
 
@@ -36,6 +38,8 @@ export interface NetworkOptions {
   readonly limit: number;
   /** Whether the data stands in an action's way. */
   readonly refuses: (action: Action) => boolean;
+  /** Whether it can't be done on a table to which somebody appends meanwhile. */
+  readonly meetsAppends: (action: Action) => boolean;
   /** Told of each action that reaches the tables, and of who sent it. */
   readonly arrived: (action: Action, sender: Machine) => Call;
   readonly watcher: Watcher;
@@ -46,8 +50,18 @@ export interface Call {
   done(): void;
 }
 
+/** The others just write what a table is, in no time. */
+const onRows: ReadonlySet<ActionKind> = new Set([
+  "addColumns",
+  "alterColumns",
+  "createIndex",
+  "deleteRows",
+  "insertRows",
+  "updateRows",
+]);
+
 export function carryFor(machine: Machine, options: NetworkOptions): Carry {
-  const { world, chance, model, weather, lease, limit, refuses, arrived, watcher } = options;
+  const { world, chance, model, weather, lease, limit, refuses, meetsAppends, arrived, watcher } = options;
   const { tell, count } = watcher;
   const troubled = (trouble: Exclude<keyof Weather, "slow" | "long">) => {
     const happens = chance.happens(weather[trouble]);
@@ -57,7 +71,8 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
   const isEmbedded = model === "embedded";
   const leg = () => (chance.happens(weather.slow) ? chance.between(0, lease / 4) : chance.between(0.1, 10));
   const work = (action: Action | undefined) => {
-    if (action !== undefined && chance.happens(weather.long)) return chance.between(0, 3 * lease);
+    if (action !== undefined && onRows.has(action.kind) && chance.happens(weather.long))
+      return chance.between(0, 3 * lease);
     return chance.happens(weather.slow) ? chance.between(0, lease / 4) : chance.between(0.1, 20);
   };
   const unanswered = (what: string) =>
@@ -102,11 +117,8 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
       };
       const reach = () => {
         if (!isEmbedded && troubled("throttled"))
-          return fail(
-            () => answered(429, what, "slow down", { conflict: true, pause: chance.between(0, 2_000) }),
-            leg(),
-          );
-        if (action !== undefined && troubled("conflict"))
+          return fail(() => answered(429, what, "slow down", { pause: chance.between(0, 2_000) }), leg());
+        if (action !== undefined && (troubled("conflict") || (meetsAppends(action) && troubled("crowded"))))
           return fail(() => answered(409, what, "another writer came first", { conflict: true }), leg());
         const failing = troubled("failing");
         if (failing && chance.happens(0.5)) return fail(() => failed(what, "before it acted"), leg());

@@ -2,6 +2,7 @@
 import { isMigrateError } from "../errors.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { UpResult } from "../run/migrator.ts";
+import type { Action } from "../schema/action.ts";
 import type { Model } from "../targets/memory/memory.ts";
 import type { MemoryTables } from "../targets/memory/tables.ts";
 import type { Chance } from "./chance.ts";
@@ -20,6 +21,14 @@ export const longWait = 60;
 export interface Scenario {
   readonly model: Model;
   readonly migrations: readonly Migration[];
+  /** What an application makes itself before the trouble begins, which no migration may lose. */
+  readonly beside?: Beside | undefined;
+}
+
+export interface Beside {
+  /** So many of the migrations have run by then. */
+  readonly after: number;
+  readonly actions: readonly Action[];
 }
 
 export interface Scene extends Scenario {

@@ -1,11 +1,14 @@
 /** One schedule: some runs at once on machines that meet with trouble, then runs that meet with none, and what has to hold. */
+import { canonicalJson } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { MigrationSource } from "../migrations/source.ts";
 import { up } from "../run/migrator.ts";
 import type { Action } from "../schema/action.ts";
-import { memoryTarget } from "../targets/memory/memory.ts";
-import { memoryTables, type Effects } from "../targets/memory/tables.ts";
+import { guardColumn, keepsOut } from "../schema/actions/guard.ts";
+import { abilitiesOf, memoryTarget } from "../targets/memory/memory.ts";
+import { memoryTables, type MemoryTables } from "../targets/memory/tables.ts";
+import { isFenced } from "../targets/target.ts";
 import { chanceOf, type Chance } from "./chance.ts";
 import { checkAfterTrouble, checkAtEnd, checkEnding, checkLateness, isHarmed, unsaid } from "./invariants.ts";
 import { ledgerFindings, ownerOf } from "./ledger-view.ts";
@@ -24,12 +27,13 @@ export async function runSchedule(
   watcher: Watcher = blind,
 ): Promise<string | undefined> {
   const scene = aScene(seed, scenario, watcher);
-  const { chance, world, lease, migrations, refused, runs } = scene;
+  const { chance, world, lease, migrations, beside, refused, runs, tables } = scene;
   // A database that has a history: trouble comes with what is new.
-  const old = chance.happens(0.3) ? chance.below(migrations.length) : 0;
+  const old = beside?.after ?? (chance.happens(0.3) ? chance.below(migrations.length) : 0);
   const longest = 4 * lease;
   const before = old === 0 ? undefined : await runCalmly(scene, "first run", old, longest);
   if (typeof before === "string") return before;
+  for (const action of beside?.actions ?? []) tables.carryOut(action);
   const count = chance.pick([1, 1, 2, 2, 3, 4, 5]);
   // Markers have to have heard of the longest lease (docs/ledger.md).
   const mayDiffer = scene.model !== "service" || old > 0;
@@ -72,18 +76,18 @@ export async function runSchedule(
 function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, count }: Watcher): Scene {
   const chance = chanceOf(seed);
   const world = aWorld();
-  const { model, migrations } = scenario(chance);
-  const reference = referenceOf(migrations, { describes: model !== "service" });
-  const canBeRefused = reference.actions.filter(
-    ({ action }) =>
-      action.kind === "alterColumns" &&
-      action.alterations.some(({ type, nullable }) => type !== undefined || nullable === false),
+  const drawn = scenario(chance);
+  const reference = referenceOf(drawn, abilitiesOf(drawn.model));
+  // What an application builds upon is there.
+  const early = new Set(drawn.migrations.slice(0, drawn.beside?.after ?? 0).map(({ version }) => version));
+  const [sure, others] = [true, false].map((isEarly) =>
+    reference.actions.flatMap(({ version, commits }) => (early.has(version) === isEarly ? commits : [])),
   );
+  const canBeRefused = others!.filter((action) => dependsOnData(action) && !sure!.some((one) => isSame(one, action)));
   const refused = new Set<string>();
-  if (canBeRefused.length > 0 && chance.happens(0.15)) refused.add(JSON.stringify(chance.pick(canBeRefused).action));
+  if (canBeRefused.length > 0 && chance.happens(0.15)) refused.add(refusedAs(chance.pick(canBeRefused)));
   return {
-    model,
-    migrations,
+    ...drawn,
     world,
     chance,
     tables: memoryTables(),
@@ -95,6 +99,37 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
     late: [],
     watcher: { count, tell: (what) => tell(() => `${(world.now() / 1_000).toFixed(3)} ${what()}`) },
   };
+}
+
+function isSame(one: Action, other: Action): boolean {
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+function dependsOnData(action: Action): boolean {
+  switch (action.kind) {
+    case "alterColumns":
+      return action.alterations.some(({ type, nullable }) => type !== undefined || nullable === false);
+    case "addColumns":
+      return action.columns.some(({ as }) => as !== undefined);
+    default:
+      return action.kind === "createIndex" || action.kind === "updateRows";
+  }
+}
+
+/** What data stands in the way of it: a guard has the same value in every row. */
+function refusedAs(action: Action): string {
+  if (action.kind !== "addColumns" || action.columns.length === 1) return canonicalJson(action);
+  return canonicalJson({ ...action, columns: action.columns.filter(({ name }) => name !== guardColumn.name) });
+}
+
+/** What writes new files for the rows that are there, on a table from which appends are not kept out. */
+function meetsAppends(action: Action, tables: MemoryTables): boolean {
+  const table = tables.get(action.table);
+  if (table === undefined || keepsOut(table)) return false;
+  return (
+    action.kind === "addColumns" ||
+    (action.kind === "alterColumns" && action.alterations.some(({ type }) => type !== undefined))
+  );
 }
 
 interface Start extends Pick<SimulatedRun, "files" | "lease" | "patience" | "trouble" | "weather"> {
@@ -118,7 +153,8 @@ function start(scene: Scene, { name, files, lease, patience, trouble, weather }:
     lease: scene.lease,
     // Some wait for less than an action takes, and then hear of it no more.
     limit: scene.lease * (weather.slow > 0 ? chance.pick([0.5, 1, 10]) : 10),
-    refuses: (action) => scene.refused.has(JSON.stringify(action)),
+    refuses: (action) => scene.refused.has(refusedAs(action)),
+    meetsAppends: (action) => meetsAppends(action, tables),
     arrived: (action, sender) => watch(scene, action, sender),
     watcher,
   });
@@ -150,16 +186,17 @@ function end(run: SimulatedRun, ended: NonNullable<SimulatedRun["ended"]>, tell:
 /** Follows an action from when it reaches the tables to when it has taken effect. */
 function watch(scene: Scene, action: Action, sender: Machine) {
   const { model, tables, late, watcher } = scene;
-  const effectsOf = (): Effects | undefined => tables.get(action.table)?.effects;
-  const before = effectsOf();
+  const before = tables.get(action.table);
   const inTime = ownerOf(tables) === sender.name;
   return {
     done() {
-      if (effectsOf() === before) return;
+      const after = tables.get(action.table);
+      if (after?.effects === before?.effects && canonicalJson(after?.indexes) === canonicalJson(before?.indexes))
+        return;
       if (ownerOf(tables) === sender.name) return;
       if (!inTime) watcher.count("late");
-      // The engine takes a late call only where nobody has changed the table since it was looked at, which harms nobody.
-      if (model !== "embedded") late.push({ sender, arrivedInTime: inTime });
+      // What is fenced was done only because nobody has changed the table since it was looked at, which harms nobody.
+      if (!isFenced(action.kind, abilitiesOf(model))) late.push({ sender, arrivedInTime: inTime });
     },
   };
 }

@@ -16,6 +16,7 @@ export const counted = {
   answerLost: "answer(s) lost",
   throttled: "throttled",
   conflict: "conflict(s)",
+  crowded: "append(s) of others in the way",
   failing: "5xx",
   late: "action(s) after the lease",
   maybeLate: "schedule(s) after whose trouble the tables were not compared, as a call may have come late",

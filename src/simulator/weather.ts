@@ -3,7 +3,16 @@ import type { Chance } from "./chance.ts";
 import type { Mishap, Trouble } from "./machine.ts";
 import type { Weather } from "./network.ts";
 
-export const calm: Weather = { lost: 0, answerLost: 0, throttled: 0, conflict: 0, failing: 0, slow: 0, long: 0 };
+export const calm: Weather = {
+  lost: 0,
+  answerLost: 0,
+  throttled: 0,
+  conflict: 0,
+  crowded: 0,
+  failing: 0,
+  slow: 0,
+  long: 0,
+};
 
 /** Most troubles are absent from most schedules: a few at a time are found in more places than all of them. */
 export function drawWeather(chance: Chance): Weather {
@@ -13,6 +22,7 @@ export function drawWeather(chance: Chance): Weather {
     answerLost: some(),
     throttled: some(),
     conflict: some(),
+    crowded: chance.pick([0, 0, 0, 0.9]),
     failing: some(),
     slow: some(),
     long: some(),

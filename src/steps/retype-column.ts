@@ -1,16 +1,27 @@
 import { z } from "zod";
 import type { NullableType } from "../schema/builders.ts";
-import { columnPath, dataType, defineStep, tableName, typeOf } from "./step.ts";
+import { columnPath, dataType, defineStep, sql, tableName, typeOf } from "./step.ts";
 
 /**
- * Casts a column to another type of its family; rewrites that column.
+ * Casts a column to another type of its family; rewrites that column. Where the engine has no cast, `using` says how each
+ * row's new value is worked out: then the column is made anew, as the last one.
  *
  * @example
  * retypeColumn("documents", "id", int64())
+ * retypeColumn("documents", "price", float64(), { using: "try_cast(price as double)" })
  */
 export const retypeColumn = defineStep({
   kind: "retypeColumn",
-  fields: z.object({ table: tableName, path: columnPath, type: dataType }),
-  build: (table: string, path: string, type: NullableType) => ({ table, path, type: typeOf(type) }),
-  compile: ({ table, path, type }) => [{ kind: "alterColumns", table, alterations: [{ path, type }] }],
+  fields: z.object({ table: tableName, path: columnPath, type: dataType, using: sql.optional() }),
+  build: (table: string, path: string, type: NullableType, options: { readonly using?: string } = {}) => ({
+    table,
+    path,
+    type: typeOf(type),
+    ...options,
+  }),
+  compile: ({ table, path, type, using }) => [
+    using === undefined
+      ? { kind: "alterColumns", table, alterations: [{ path, type }] }
+      : { kind: "convertColumn", table, path, type, using },
+  ],
 });

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Action } from "../schema/action.ts";
 import { dataType, notNullMark } from "../schema/parse.ts";
+import { sqlProblem } from "../schema/sql.ts";
 import type { ColumnType } from "../schema/builders.ts";
 import type { DataType } from "../schema/data-type.ts";
 
@@ -43,6 +44,22 @@ export const tableName = z.string("has to be the name of a table").min(1, "has t
 
 /** A dotted path to a column. */
 export const columnPath = z.string("has to be the path of a column").min(1, "has to be the path of a column");
+
+/** A name, of an index or the like. */
+export const ownName = (of: string) =>
+  z
+    .string(`has to be the name of ${of}`)
+    .min(1, `has to be the name of ${of}`)
+    .refine((name) => name !== "." && name !== "..", "can't be . or .., which lead elsewhere in an address");
+
+/** An SQL expression, as the engine reads it. */
+export const sql = z
+  .string("has to be an SQL expression")
+  .min(1, "has to be an SQL expression")
+  .superRefine((expression, context) => {
+    const problem = sqlProblem(expression);
+    if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
+  });
 
 /** The type behind a builder such as `int64()`, for steps in which nullability has no place. */
 export function typeOf(column: ColumnType): DataType {

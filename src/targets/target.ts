@@ -13,14 +13,21 @@ import type { Table } from "../schema/table.ts";
 import type { Row } from "../wire/rows.ts";
 
 export interface Capabilities {
-  /** True, or in words why the target can't do it. */
-  readonly actions: Readonly<Record<ActionKind, true | string>>;
+  /** True for what the target can do; in words why it can't, where there is more to say than that it has no call for it. */
+  readonly actions: Readonly<Partial<Record<ActionKind, true | string>>>;
   /** In words why it can't do one that is of a kind that it can do; undefined when it can. */
   readonly refuses?: ((action: Action, before: Table | undefined) => string | undefined) | undefined;
   /** Whether `look` can tell a table's columns. Where it can't, it only tells whether there is such a table. */
   readonly describes: boolean;
   /** Whether `execute` is refused when the table has changed since it was looked at. */
   readonly fences: boolean;
+  /** Kinds that it carries out all the same. */
+  readonly unfenced?: ReadonlySet<ActionKind> | undefined;
+}
+
+/** Whether a late call of that kind is refused. */
+export function isFenced(kind: ActionKind, { fences, unfenced }: Pick<Capabilities, "fences" | "unfenced">): boolean {
+  return fences && unfenced?.has(kind) !== true;
 }
 
 /** A table as it was seen. The one who looked acts on what he saw. */
@@ -35,10 +42,11 @@ export interface Sight {
  * What the error of a call means.
  * - `refused`: nothing was done, and nothing will be when it is sent again.
  * - `conflict`: nothing was done; another came first, so that the same call may well work now.
+ * - `throttled`: nothing was done; the target wants to be asked later.
  * - `unanswered`: nobody knows whether it was done.
  */
 export interface Verdict {
-  readonly kind: "refused" | "conflict" | "unanswered";
+  readonly kind: "refused" | "conflict" | "throttled" | "unanswered";
   /** Milliseconds for which the target asks to be left alone. */
   readonly pause?: number | undefined;
 }
@@ -49,8 +57,8 @@ export interface Target {
   readonly capabilities: Capabilities;
   /** The names of all tables. */
   listTables(): Promise<readonly string[]>;
-  /** The table of that name as it is now, or undefined when there is none. */
-  look(table: string): Promise<Sight | undefined>;
+  /** The table of that name as it is now, its indexes where they are asked for; undefined when there is none. */
+  look(table: string, withIndexes?: boolean): Promise<Sight | undefined>;
   /**
    * Carries out one action on what was seen, as one atomic commit, and gives the table's new version where the target
    * tells it. Throws whatever the target answers; who called finds out what happened.

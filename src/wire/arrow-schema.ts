@@ -33,6 +33,7 @@ import { Timestamp } from "apache-arrow/fb/timestamp";
 import { Type } from "apache-arrow/fb/type";
 import { Utf8 } from "apache-arrow/fb/utf8";
 import { Builder, ByteBuffer, type Offset } from "flatbuffers";
+import { metadataOf } from "./arrow-metadata.ts";
 import { emptyBatch } from "./empty-batch.ts";
 import { childColumns, floatKinds, itemName, timeUnits, type Column, type DataType } from "../schema/data-type.ts";
 import { continuation, endOfStream, isIpcFile, magic } from "./ipc.ts";
@@ -216,7 +217,9 @@ function toColumn(field: Field): Column {
   const dictionary = field.dictionary();
   const type: DataType =
     dictionary === null ? stored : { kind: "dictionary", index: toInteger(dictionary.indexType()), value: stored };
-  return { name: field.name() ?? "", type, nullable: field.nullable() };
+  const metadata = metadataOf(field);
+  const column = { name: field.name() ?? "", type, nullable: field.nullable() };
+  return Object.keys(metadata).length === 0 ? column : { ...column, metadata };
 }
 
 function toType(field: Field, children: readonly Column[]): DataType {

@@ -3,8 +3,12 @@ import type { Column, DataType } from "../schema/data-type.ts";
 
 export interface LanceType {
   readonly type: string;
-  readonly fields?: readonly { readonly name: string; readonly type: LanceType; readonly nullable: boolean }[];
+  readonly fields?: readonly LanceField[];
   readonly length?: number;
+}
+
+export interface LanceField extends Omit<Column, "type"> {
+  readonly type: LanceType;
 }
 
 export function toLanceType(type: DataType): LanceType {
@@ -24,8 +28,8 @@ export function toLanceType(type: DataType): LanceType {
   }
 }
 
-function toField({ name, type, nullable }: Column) {
-  return { name, type: toLanceType(type), nullable };
+export function toField({ type, ...column }: Column): LanceField {
+  return { ...column, type: toLanceType(type) };
 }
 
 function simpleName(type: DataType): string {

@@ -29,7 +29,15 @@ function readFields(fields: unknown, unknown: Unknown, depth: number): readonly 
 function readField(field: unknown, unknown: Unknown, depth: number): Column | undefined {
   if (!isRecord(field) || typeof field["name"] !== "string") return undefined;
   const type = readType(field["type"], unknown, depth);
-  return type && { name: field["name"], type, nullable: field["nullable"] !== false };
+  const column = type && { name: field["name"], type, nullable: field["nullable"] !== false };
+  const metadata = metadataOf(field["metadata"]);
+  return column === undefined || metadata === undefined ? column : { ...column, metadata };
+}
+
+function metadataOf(value: unknown): Column["metadata"] {
+  if (!isRecord(value)) return undefined;
+  const entries = Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
 function readType(value: unknown, unknown: Unknown, depth: number): DataType | undefined {

@@ -6,18 +6,26 @@ import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { recordsOf } from "../support/ledger.ts";
 import { temporaryFolder } from "../support/project.ts";
-import { lancedb } from "../support/tables.ts";
-import { describeRecords, describeTarget, justSeen, type Pair } from "./suite.ts";
+import { lancedb, rowsOf } from "../support/tables.ts";
+import { describeActions, type WholePair } from "./actions-suite.ts";
+import { describeRecords, describeTarget, justSeen } from "./suite.ts";
 
 const openAt = (folder: string, uri = "database") => open({ kind: "lance", uri }, { name: "test", folder });
 
-async function openPair(): Promise<Pair> {
+async function openPair(): Promise<WholePair> {
   const folder = temporaryFolder();
   const [one, other] = [await openAt(folder), await openAt(folder)];
-  return { one, other, found: async (table) => justSeen(await other.look(table)) };
+  return {
+    one,
+    other,
+    found: async (table) => justSeen(await other.look(table)),
+    whole: async (table) => justSeen(await other.look(table, true)),
+    rows: (table) => rowsOf(join(folder, "database"), table),
+  };
 }
 
 describeTarget("lance", openPair);
+describeActions("lance, every kind of action", openPair);
 describeRecords("lance, its ledger", openPair);
 
 const people: Action = {

@@ -5,12 +5,14 @@ import { startService } from "../../src/service/service.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../src/targets/rest/rest.ts";
 import { temporaryFolder } from "../support/project.ts";
-import { describeRecords, describeTarget, justSeen, type Pair } from "./suite.ts";
+import { rowsOf } from "../support/tables.ts";
+import { describeActions, type WholePair } from "./actions-suite.ts";
+import { describeRecords, describeTarget, justSeen } from "./suite.ts";
 
 type Dialect = "service" | "namespace";
 
 /** Two clients of one service, and what the engine finds in its folder. */
-async function openPair(dialect: Dialect, types?: "lance" | "arrow"): Promise<Pair> {
+async function openPair(dialect: Dialect, types?: "lance" | "arrow"): Promise<WholePair> {
   const folder = temporaryFolder();
   const data = join(folder, "data");
   const service = await startService({ data, host: "127.0.0.1", port: 0, apiKey: "a key", log: () => {} });
@@ -22,12 +24,19 @@ async function openPair(dialect: Dialect, types?: "lance" | "arrow"): Promise<Pa
     await Promise.all([one.close(), other.close(), local.close()]);
     await service.close();
   });
-  return { one, other, found: async (table) => justSeen(await local.look(table)) };
+  return {
+    one,
+    other,
+    found: async (table) => justSeen(await local.look(table)),
+    whole: async (table) => justSeen(await local.look(table, true)),
+    rows: (table) => rowsOf(data, table),
+  };
 }
 
 describeTarget("rest, the service's document", () => openPair("service"));
 describeTarget("rest, the namespace", () => openPair("namespace"));
 describeRecords("rest, the namespace, its ledger", () => openPair("namespace"));
+describeActions("rest, the namespace, every kind of action", () => openPair("namespace"));
 
 const people: Action = {
   kind: "createTable",

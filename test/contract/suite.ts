@@ -51,6 +51,8 @@ const everyType: readonly DataType[] = [
   { kind: "dictionary", index: plain("int32"), value: plain("utf8") },
 ];
 
+export const columnsOfEveryType: readonly Column[] = everyType.map((type, index) => column(`of_${index}`, type));
+
 const documents: Action = {
   kind: "createTable",
   table: "documents",

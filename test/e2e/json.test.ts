@@ -81,6 +81,11 @@ describe("one document", () => {
             {
               ...place(2, "retypeColumn"),
               text: "retype documents.id to int64",
+              commits: [
+                { text: expect.stringContaining("guard"), action: expect.objectContaining({ kind: "addColumns" }) },
+                { text: "retype documents.id to int64", action: alteration({ path: "id", type: { kind: "int64" } }) },
+                { text: expect.stringContaining("guard"), action: expect.objectContaining({ kind: "dropColumns" }) },
+              ],
               risks: [{ kind: "writers", text: expect.stringContaining("documents.id is nullable") }],
               action: alteration({ path: "id", type: { kind: "int64" } }),
             },

@@ -53,7 +53,7 @@ describe("the package", () => {
 
   test("stays small", () => {
     expect(packed.unpackedSize).toBeLessThan(2_500_000);
-    expect(packed.files.length).toBeLessThan(150);
+    expect(packed.files.length).toBeLessThan(220);
   });
 
   test("has a command that can be started", () => {

@@ -73,7 +73,8 @@ test.each(described)(
 test.each(described)("tables that were put back from a backup are found where they are (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const people = await (await lancedb.connect(project.data)).openTable("people");
-  await people.checkout((await people.version()) - 1);
+  // A retype of a nullable column takes three commits.
+  await people.checkout((await people.version()) - 3);
   await people.restore();
   const { code, stdout } = await project.run("repair");
   expect(code).toBe(4);

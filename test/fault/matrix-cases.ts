@@ -1,6 +1,22 @@
 /** What the crash matrix kills: for each step kind the tables before, their rows, and the migration that is pending. */
-import { float32, int32, int64, largeUtf8, list, struct, utf8 } from "../../src/schema/builders.ts";
-import { alterColumns, createTable, renameColumn, retypeColumn, setNullable } from "../../src/steps/index.ts";
+import { float32, float64, int32, int64, largeUtf8, list, struct, utf8 } from "../../src/schema/builders.ts";
+import { bitmap, btree, fts } from "../../src/schema/index-builders.ts";
+import {
+  addColumn,
+  alterColumns,
+  createIndex,
+  createTable,
+  dropColumn,
+  dropIndex,
+  dropTable,
+  execute,
+  insertRows,
+  renameColumn,
+  renameTable,
+  retypeColumn,
+  setMetadata,
+  setNullable,
+} from "../../src/steps/index.ts";
 import type { Step, StepName } from "../../src/steps/registry.ts";
 
 export interface MatrixCase {
@@ -9,6 +25,8 @@ export interface MatrixCase {
   readonly before?: readonly Step[];
   /** The migration that is pending. */
   readonly pending: readonly Step[];
+  /** Somebody's append comes before each call that it could get in the way of; just on the embedded engine. */
+  readonly crowded?: boolean;
 }
 
 /** In every case that has a table before. Two columns have equal types, so that a second swap would be seen in their values. */
@@ -19,6 +37,7 @@ const columns = {
   last: utf8(),
   score: float32(),
   place: struct({ street: utf8(), town: utf8() }),
+  note: utf8(),
 };
 export const rows = Array.from({ length: 20 }, (_, id) => ({
   id,
@@ -26,9 +45,11 @@ export const rows = Array.from({ length: 20 }, (_, id) => ({
   last: `last ${id}`,
   score: id / 4,
   place: { street: `street ${id}`, town: `town ${id}` },
+  note: `note ${id}`,
 }));
 
 const before = [createTable(table, columns)];
+const indexed = [...before, createIndex(table, "id", btree())];
 const swap = alterColumns(table, [
   { path: "first", rename: "last" },
   { path: "last", rename: "first" },
@@ -45,7 +66,38 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
     { name: "nested field", before, pending: [renameColumn(table, "place.town", "city")] },
   ],
   retypeColumn: [
-    { name: "wider", before, pending: [retypeColumn(table, "id", int64())] },
+    { name: "not null", before, pending: [retypeColumn(table, "id", int64())] },
+    { name: "nullable", before, pending: [retypeColumn(table, "score", float64())] },
+    {
+      name: "with two indexes",
+      before: [...indexed, createIndex(table, "id", bitmap(), { name: "id_values" })],
+      pending: [retypeColumn(table, "id", int64())],
+    },
+    {
+      name: "nullable, with an index and metadata",
+      before: [...before, createIndex(table, "first", fts()), setMetadata(table, "first", { source: "form" })],
+      pending: [retypeColumn(table, "first", largeUtf8())],
+    },
+    { name: "not null, using", before, pending: [retypeColumn(table, "id", int64(), { using: "id + 100" })] },
+    // Made anew from itself: a second time would be seen. The table looks as before when it is done.
+    {
+      name: "last column to the same type, using",
+      before: [...before, createIndex(table, "note", btree()), setMetadata(table, "note", { source: "form" })],
+      pending: [retypeColumn(table, "note", utf8(), { using: "concat(note, '!')" })],
+    },
+    { name: "not null, crowded", before, pending: [retypeColumn(table, "id", int64())], crowded: true },
+    {
+      name: "nullable, crowded, with an index",
+      before: [...before, createIndex(table, "score", btree())],
+      pending: [retypeColumn(table, "score", float64())],
+      crowded: true,
+    },
+    {
+      name: "using, crowded",
+      before,
+      pending: [retypeColumn(table, "id", int64(), { using: "id + 1" })],
+      crowded: true,
+    },
     {
       name: "there and back",
       before,
@@ -67,6 +119,78 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
           { path: "first", rename: "given", type: largeUtf8() },
           { path: "id", nullable: true },
         ]),
+      ],
+    },
+  ],
+  addColumn: [
+    { name: "nullable", before, pending: [addColumn(table, "age", int32())] },
+    { name: "with values", before, pending: [addColumn(table, "full", utf8(), { as: "concat(first, last)" })] },
+    { name: "not null", before, pending: [addColumn(table, "twice", int64().notNull(), { as: "id * 2" })] },
+  ],
+  dropColumn: [
+    { name: "with an index", before: indexed, pending: [dropColumn(table, "id")] },
+    { name: "nested field", before, pending: [dropColumn(table, "place.town")] },
+    {
+      name: "and added again",
+      before,
+      pending: [dropColumn(table, "note"), addColumn(table, "note", utf8(), { as: "first" })],
+    },
+  ],
+  dropTable: [
+    { name: "table", before, pending: [dropTable(table)] },
+    { name: "and made again", before, pending: [dropTable(table), createTable(table, columns)] },
+  ],
+  renameTable: [
+    { name: "table", before, pending: [renameTable(table, "persons")] },
+    { name: "there and back", before, pending: [renameTable(table, "persons"), renameTable("persons", table)] },
+  ],
+  createIndex: [
+    {
+      name: "on two columns",
+      before,
+      pending: [createIndex(table, "id", btree()), createIndex(table, "first", fts())],
+    },
+  ],
+  dropIndex: [
+    {
+      name: "and made again as another",
+      before: indexed,
+      pending: [dropIndex(table, "id_idx"), createIndex(table, "id", bitmap())],
+    },
+  ],
+  setMetadata: [
+    {
+      name: "and set otherwise",
+      before: [...before, setMetadata(table, "place.town", { source: "form", old: "yes" })],
+      pending: [
+        setMetadata(table, "place.town", { source: "file", old: null }),
+        setMetadata(table, "place.town", { source: "form" }),
+      ],
+    },
+  ],
+  insertRows: [
+    {
+      name: "of which one is there",
+      before,
+      pending: [
+        insertRows(
+          table,
+          [
+            { id: 7, first: "another" },
+            { id: 77, first: "new" },
+          ],
+          { key: "id" },
+        ),
+      ],
+    },
+  ],
+  execute: [
+    {
+      name: "update and delete",
+      before,
+      pending: [
+        execute(table, { update: { note: "upper(first)" }, where: "id > 4" }),
+        execute(table, { delete: "note = 'FIRST 9'" }),
       ],
     },
   ],

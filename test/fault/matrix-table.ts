@@ -3,7 +3,8 @@ import { matrixTargets, type Verdict } from "./matrix.ts";
 
 export function matrixTable(verdicts: readonly Verdict[]): string {
   const kinds = [...new Set(verdicts.map(({ kind }) => kind))];
-  const cell = ({ killed, converged, longest }: Verdict) => `${converged} of ${killed}, ${longest.toFixed(1)}`;
+  const cell = ({ killed, converged, longest, refused }: Verdict) =>
+    killed === 0 && refused !== undefined ? "it can't" : `${converged} of ${killed}, ${longest.toFixed(1)}`;
   const lines = kinds.map((kind) => {
     const cells = matrixTargets.map((target) =>
       cell(verdicts.find((one) => one.kind === kind && one.target === target)!),

@@ -5,14 +5,16 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isMigrateError } from "../../src/errors.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/run/migrator.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import { startService } from "../../src/service/service.ts";
-import { stepNames, type StepName } from "../../src/steps/registry.ts";
+import { changesRows, type Action } from "../../src/schema/action.ts";
+import { compileStep, stepNames, type StepName } from "../../src/steps/registry.ts";
 import { startNode } from "../support/project.ts";
 import { aProxy } from "../support/proxy.ts";
-import { addRows, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
+import { addRows, belongingsOf, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 import type { Place } from "./boundaries.ts";
 import { limited, slots } from "./limited.ts";
 import { matrixCases, rows, table, type MatrixCase } from "./matrix-cases.ts";
@@ -26,6 +28,8 @@ const places = ["before", "during", "after"] as const satisfies readonly Place[]
 export interface Verdict {
   readonly kind: StepName;
   readonly target: MatrixTarget;
+  /** Why the target can't do it, where that is so: then nobody is killed. */
+  refused: string | undefined;
   /** Calls and requests at which a process was killed, whatever its case. */
   killed: number;
   converged: number;
@@ -66,6 +70,7 @@ export async function crashMatrix({ every, places: wanted, kind: only }: Extent)
       const verdict: Verdict = {
         kind,
         target,
+        refused: undefined,
         killed: 0,
         converged: 0,
         longest: 0,
@@ -75,11 +80,16 @@ export async function crashMatrix({ every, places: wanted, kind: only }: Extent)
       };
       verdicts.push(verdict);
       for (const one of matrixCases[kind]) {
+        if (one.crowded && target !== "embedded") continue;
         const scene = aScene(work, target, one);
         scenes++;
         for (const place of wanted === "all" ? places : [places[scenes % places.length]!]) {
           const first = 1 + (chains.length % every);
-          chains.push(async () => await killInTurn(await scene(), place, first, every, verdict));
+          chains.push(async () => {
+            const made = await scene();
+            if ("refused" in made) verdict.refused = made.refused;
+            else await killInTurn(made, place, first, every, verdict);
+          });
         }
       }
     }
@@ -99,16 +109,27 @@ interface Scene {
   readonly origin: string;
   readonly migrations: string;
   /** Tables after a run that nobody disturbed. */
-  readonly expected: unknown;
+  readonly expected: readonly Found[];
+  /** How often at most somebody may have changed rows once more, who could not know that it was done. */
+  readonly onceMore: number;
+  readonly crowded: boolean;
+}
+
+interface Refused {
+  readonly refused: string;
 }
 
 /** Made when it is first needed. */
-function aScene(work: string, target: MatrixTarget, one: MatrixCase): () => Promise<Scene> {
-  let made: Promise<Scene> | undefined;
+function aScene(work: string, target: MatrixTarget, one: MatrixCase): () => Promise<Scene | Refused> {
+  let made: Promise<Scene | Refused> | undefined;
   return () => (made ??= make(work, target, one));
 }
 
-async function make(work: string, target: MatrixTarget, { name, before, pending }: MatrixCase): Promise<Scene> {
+async function make(
+  work: string,
+  target: MatrixTarget,
+  { name, before, pending, crowded = false }: MatrixCase,
+): Promise<Scene | Refused> {
   const home = mkdtempSync(join(work, "scene-"));
   const [origin, migrations] = [join(home, "origin"), join(home, "migrations")];
   mkdirSync(origin);
@@ -118,15 +139,36 @@ async function make(work: string, target: MatrixTarget, { name, before, pending 
   if (before !== undefined) {
     write("0001_before.mjs", before);
     await using opened = await openOn(target, origin);
-    await run(opened.given, migrations);
+    const refused = await refusalOf(run(opened.given, migrations));
+    if (refused !== undefined) return { refused };
     await addRows(origin, table, rows);
   }
   write("0002_pending.mjs", pending);
   const undisturbed = join(home, "undisturbed");
   cpSync(origin, undisturbed, { recursive: true });
   await using opened = await openOn(target, undisturbed);
-  await run(opened.given, migrations);
-  return { name, target, origin, migrations, expected: await tablesOf(undisturbed, target) };
+  const refused = await refusalOf(run(opened.given, migrations));
+  if (refused !== undefined) return { refused };
+  const onceMore = pending.flatMap(compileStep).some(fillsRows) ? 1 : 0;
+  return { name, target, origin, migrations, expected: await tablesOf(undisturbed, target), onceMore, crowded };
+}
+
+/** Whoever goes on with a column that is being made fills it again: others may have written meanwhile. */
+function fillsRows(action: Action): boolean {
+  return changesRows(action) || action.kind === "convertColumn";
+}
+
+/** Why the target can't do it: the plan refuses it, or the service says that it does not have it. Undefined when it can. */
+async function refusalOf(running: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await running;
+    return undefined;
+  } catch (error) {
+    const { cause } = error as Error;
+    const isAbsent = isMigrateError(cause, "ERR_ANSWER") && cause.details.status === 501;
+    if (isAbsent || isMigrateError(error, "ERR_UNSUPPORTED")) return (error as Error).message;
+    throw error;
+  }
 }
 
 async function killInTurn(scene: Scene, place: Place, first: number, every: number, verdict: Verdict): Promise<void> {
@@ -166,7 +208,7 @@ async function killOnce(scene: Scene, place: Place, call: number): Promise<Outco
   cpSync(scene.origin, tables, { recursive: true });
   try {
     await using opened = await openOn(scene.target, tables);
-    const at = await die(scene, opened.given, place, call);
+    const at = await die(scene, tables, opened.given, place, call);
     if (at === undefined) return undefined;
     const died = performance.now();
     await run(opened.given, scene.migrations);
@@ -175,12 +217,11 @@ async function killOnce(scene: Scene, place: Place, call: number): Promise<Outco
     const versions = await versionsOf(tables);
     const again = await run(opened.given, scene.migrations);
     const moved = JSON.stringify(await versionsOf(tables)) !== JSON.stringify(versions);
-    const problem =
-      JSON.stringify(found) !== JSON.stringify(scene.expected)
-        ? `the tables are ${JSON.stringify(found)}`
-        : again.applied !== 0 || moved
-          ? `a third run applied ${again.applied} migrations${moved ? " and changed tables" : ""}`
-          : undefined;
+    const problem = !areAsExpected(found, scene)
+      ? `the tables are ${JSON.stringify(found)}`
+      : again.applied !== 0 || moved
+        ? `a third run applied ${again.applied} migrations${moved ? " and changed tables" : ""}`
+        : undefined;
     return { at, took, problem };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -189,7 +230,8 @@ async function killOnce(scene: Scene, place: Place, call: number): Promise<Outco
 
 /** Where the process was when it was killed; undefined when it ended well before. Throws when it ended in another way. */
 async function die(
-  { target, migrations }: Scene,
+  { target, migrations, crowded }: Scene,
+  tables: string,
   given: TargetConfig,
   place: Place,
   call: number,
@@ -197,7 +239,8 @@ async function die(
   const closes: (() => void)[] = [];
   let request: string | undefined;
   try {
-    let order: Order = { migrations, target: given, lease, death: { call, place } };
+    const crowd = crowded ? { folder: tables, table } : undefined;
+    let order: Order = { migrations, target: given, lease, crowd, death: { call, place } };
     let kill = () => {};
     if (given.kind === "rest" && place === "during") {
       // The client is dead by the time that the service is asked, and the service acts.
@@ -259,18 +302,37 @@ async function openOn(
   };
 }
 
-/** Columns and rows; and versions where no question to the target makes one, so that each step is seen to run once. */
-async function tablesOf(folder: string, target: MatrixTarget): Promise<unknown> {
+interface Found {
+  readonly version: number | undefined;
+  readonly state: unknown;
+}
+
+/** All that there is; and versions where no question to the target makes one, so that each step is seen to run once. */
+async function tablesOf(folder: string, target: MatrixTarget): Promise<readonly Found[]> {
   const versions = await versionsOf(folder);
   const names = Object.keys(versions)
     .filter((name) => !name.startsWith("_migrations"))
     .toSorted();
   return await Promise.all(
     names.map(async (name) => ({
-      name,
       version: target === "rest/service" ? undefined : versions[name],
-      columns: await columnsOf(folder, name),
-      rows: (await rowsOf(folder, name)).toSorted((one, other) => Number(one.id) - Number(other.id)),
+      state: {
+        name,
+        columns: await columnsOf(folder, name),
+        belongings: await belongingsOf(folder, name),
+        rows: (await rowsOf(folder, name)).map((row) => JSON.stringify(row)).toSorted(),
+      },
     })),
   );
+}
+
+function areAsExpected(found: readonly Found[], { expected, onceMore, crowded }: Scene): boolean {
+  const statesOf = (tables: readonly Found[]) => JSON.stringify(tables.map(({ state }) => state));
+  if (statesOf(found) !== statesOf(expected)) return false;
+  // Others' commits make versions too.
+  if (crowded) return true;
+  return found.every(({ version = 0 }, index) => {
+    const more = version - (expected[index]!.version ?? 0);
+    return more >= 0 && more <= onceMore;
+  });
 }

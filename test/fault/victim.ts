@@ -6,22 +6,25 @@ import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/run/migrator.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
+import { crowded } from "./crowded.ts";
 
 export interface Order {
   readonly migrations: string;
   readonly target: TargetConfig;
   /** Milliseconds. */
   readonly lease: number;
+  /** The table to which somebody appends before each call that this could get in the way of, and its folder. */
+  readonly crowd?: { readonly folder: string; readonly table: string } | undefined;
   /** Where it ends; nowhere when somebody else ends it. */
   readonly death?: { readonly call: number; readonly place: Place } | undefined;
 }
 
-const { migrations, target: given, lease, death } = JSON.parse(process.argv[2] ?? "") as Order;
+const { migrations, target: given, lease, crowd, death } = JSON.parse(process.argv[2] ?? "") as Order;
 const module = (await loadTarget(given.kind))!;
 const target = await module.open(module.options.parse(given), { name: "matrix", folder: process.cwd() });
 // Who is killed writes no cache, and most of what these processes cost is their start.
 flushCompileCache();
-const mortal = atBoundaries(target, (call, place, name) => {
+const mortal = atBoundaries(crowd === undefined ? target : crowded(target, crowd), (call, place, name) => {
   if (call !== death?.call || place !== death.place) return;
   writeSync(1, name);
   process.kill(process.pid, "SIGKILL");

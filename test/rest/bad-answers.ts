@@ -1,6 +1,7 @@
 /** The answers that are bad in themselves: for the client, request by request, and for the built command. */
 import { gzipSync } from "node:zlib";
 import type { ErrorCode } from "../../src/errors.ts";
+import type { Verdict } from "../../src/targets/target.ts";
 import { echo, key, type Answering } from "./servers.ts";
 
 export interface Bad {
@@ -11,7 +12,7 @@ export interface Bad {
   /** Changes that are told so that they are done. */
   readonly taken?: readonly ("create" | "alter")[];
   readonly says: RegExp;
-  readonly verdict?: "refused" | "conflict" | "unanswered";
+  readonly verdict?: Verdict["kind"];
   /** How often a read is sent. */
   readonly reads: 1 | 4;
   readonly given?: object;
@@ -82,7 +83,7 @@ export const answers: readonly Bad[] = [
     answer: json(429, { error: "slow down" }),
     code: answered,
     reads: 4,
-    verdict: "conflict",
+    verdict: "throttled",
     says: /with 429: slow down/,
   },
   {
@@ -90,7 +91,7 @@ export const answers: readonly Bad[] = [
     answer: json(429, { error: "slow down" }, { "retry-after": "1" }),
     code: answered,
     reads: 4,
-    verdict: "conflict",
+    verdict: "throttled",
     says: /with 429: slow down/,
   },
   {
@@ -99,7 +100,7 @@ export const answers: readonly Bad[] = [
       response.writeHead(429, { "retry-after": new Date(Date.now() + 1_000).toUTCString() }).end("slow down"),
     code: answered,
     reads: 4,
-    verdict: "conflict",
+    verdict: "throttled",
     says: /with 429: slow down/,
   },
   {
@@ -107,7 +108,7 @@ export const answers: readonly Bad[] = [
     answer: text(429, "slow down", "text/plain", { "retry-after": "soon" }),
     code: answered,
     reads: 4,
-    verdict: "conflict",
+    verdict: "throttled",
     says: /with 429: slow down/,
   },
   { title: "502", answer: html(502), code: unreachable, reads: 4, verdict: "unanswered", says: /gateway.* 502/ },

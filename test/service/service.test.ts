@@ -271,8 +271,8 @@ test("a route that there is not is said so, whatever is sent to it", async () =>
 
 test("what the official client asks for and cannot have is answered 501", async () => {
   const { ask } = await aTable();
-  const { status, body } = await ask.post("/v1/table/documents/rename/", { new_table_name: "b" });
-  expect([status, body]).toMatchObject([501, { code: 0, error: expect.stringMatching(/renaming of tables/) }]);
+  const { status, body } = await ask.post("/v1/table/documents/clone/", { new_table_name: "b" });
+  expect([status, body]).toMatchObject([501, { code: 0, error: expect.stringMatching(/cloning of tables/) }]);
 });
 
 test("the OpenAPI document is valid and has the routes, no more and no fewer", async () => {

@@ -3,14 +3,19 @@ import { isMigrateError } from "../../src/errors.ts";
 import { checksumOf, textHash } from "../../src/migrations/checksum.ts";
 import { formatVersion } from "../../src/migrations/file-name.ts";
 import type { Migration } from "../../src/migrations/load.ts";
+import { planCommits } from "../../src/plan/commits.ts";
 import { actionsOf } from "../../src/plan/compile.ts";
-import { tableAfter } from "../../src/schema/action.ts";
+import { kindsOf, tablesAfter, tablesOfAction } from "../../src/schema/action.ts";
 import { castVerdict } from "../../src/schema/cast.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
-import { columnPaths, findColumn, type Table } from "../../src/schema/table.ts";
+import type { RowValue } from "../../src/schema/row-values.ts";
+import { change, columnPaths, findColumn, type Table } from "../../src/schema/table.ts";
+import { indexProblem } from "../../src/schema/table-index.ts";
 import type { Chance } from "../../src/simulator/chance.ts";
-import type { Step, StepName } from "../../src/steps/registry.ts";
+import type { Scenario } from "../../src/simulator/scene.ts";
+import { compileStep, type Step, type StepName } from "../../src/steps/registry.ts";
+import { abilitiesOf, models, type Model } from "../../src/targets/memory/memory.ts";
 
 const plain = (kind: "int32" | "int64" | "float32" | "float64" | "utf8" | "largeUtf8"): DataType => ({ kind });
 const types: readonly DataType[] = [
@@ -21,16 +26,19 @@ const types: readonly DataType[] = [
   plain("utf8"),
   plain("largeUtf8"),
 ];
+const names = ["a", "b", "c", "d", "s"];
+const tableNames = ["t1", "t2", "t3", "t4"];
+const indexNames = ["i", "j"];
 const column = (name: string, type: DataType, nullable: boolean): Column => ({ name, type, nullable });
 
 type Database = Map<string, Table>;
-type Draw<Name extends StepName> = (chance: Chance, database: Database) => Extract<Step, { kind: Name }>;
+type Draw<Name extends StepName> = (chance: Chance, database: Database) => Extract<Step, { kind: Name }> | undefined;
 
-/** A step of each kind; it may turn out not to work. */
+/** A step of each kind; it may turn out not to work, and there may be none. */
 const draws: { readonly [Name in StepName]: Draw<Name> } = {
   createTable: (chance, database) => ({
     kind: "createTable",
-    table: `t${database.size + 1}`,
+    table: chance.pick(tableNames.filter((name) => !database.has(name))),
     columns: [
       ...["a", "b", "c"]
         .slice(0, 1 + chance.below(3))
@@ -52,7 +60,8 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
   },
   retypeColumn: (chance, database) => {
     const { table, path, column: found } = somewhere(chance, database);
-    return { kind: "retypeColumn", table, path: formatPath(path), type: anotherType(chance, found.type) };
+    const using = path.length === 1 && chance.happens(0.3) ? { using: "0", type: chance.pick(types) } : {};
+    return { kind: "retypeColumn", table, path: formatPath(path), type: anotherType(chance, found.type), ...using };
   },
   setNullable: (chance, database) => {
     const { table, path, column: found } = somewhere(chance, database);
@@ -78,23 +87,139 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
     const nullable = chance.happens(0.5) || (rename === undefined && type === undefined) ? !found.nullable : undefined;
     return { kind: "alterColumns", table, alterations: [{ path: formatPath(path), rename, type, nullable }] };
   },
+  addColumn: (chance, database) => {
+    const table = aTable(chance, database);
+    const nullable = chance.happens(0.5);
+    const as = !nullable || chance.happens(0.3) ? { as: "0" } : {};
+    return { kind: "addColumn", table, name: chance.pick(names), type: chance.pick(types), nullable, ...as };
+  },
+  dropColumn: (chance, database) => {
+    const { table, path } = somewhere(chance, database);
+    return { kind: "dropColumn", table, path: formatPath(path) };
+  },
+  dropTable: (chance, database) => ({ kind: "dropTable", table: aTable(chance, database) }),
+  renameTable: (chance, database) => ({
+    kind: "renameTable",
+    table: aTable(chance, database),
+    name: chance.pick(tableNames),
+  }),
+  createIndex: (chance, database) => {
+    const { table, path, column: found } = somewhere(chance, database);
+    const fitting = (["btree", "bitmap", "fts"] as const).filter(
+      (kind) => indexProblem({ kind, options: {} }, found.type) === undefined,
+    );
+    const type = { kind: chance.pick(["btree", ...fitting] as const), options: {} };
+    return { kind: "createIndex", table, path: formatPath(path), type, name: chance.pick(indexNames) };
+  },
+  dropIndex: (chance, database) => {
+    const there = [...database].flatMap(([table, { indexes = {} }]) =>
+      Object.keys(indexes).flatMap((name) => (indexes[name] === null ? [] : [{ table, name }])),
+    );
+    return there.length === 0 ? undefined : { kind: "dropIndex", ...chance.pick(there) };
+  },
+  setMetadata: (chance, database) => {
+    const { table, path } = somewhere(chance, database);
+    const metadata = { [chance.pick(["k", "l"])]: chance.pick(["1", "2", "3", null]) };
+    return { kind: "setMetadata", table, path: formatPath(path), metadata };
+  },
+  insertRows: (chance, database) => {
+    const table = aTable(chance, database);
+    const { columns } = database.get(table)!;
+    const rows = [Object.fromEntries(columns.map(({ name, type }) => [name, aValue(type, chance)]))];
+    return { kind: "insertRows", table, rows, key: columns[0]!.name };
+  },
+  execute: (chance, database) => {
+    const { table, path } = somewhere(chance, database);
+    const where = `${formatPath(path)} = ${chance.below(3)}`;
+    const update = { [formatPath(path)]: String(chance.below(3)) };
+    return { kind: "execute", table, change: chance.happens(0.5) ? { delete: where } : { update, where } };
+  },
 };
 
 const kinds = Object.keys(draws) as readonly StepName[];
 
-export function drawHistory(chance: Chance): readonly Migration[] {
+export function drawHistory(chance: Chance, model: Model): readonly Migration[] {
   const database: Database = new Map();
   const count = chance.pick([1, 2, 2, 3, 3, 4, 6]);
   return Array.from({ length: count }, (_, index) => {
     const wanted = chance.pick([1, 1, 2, 3, 4, 6]);
     const steps: Step[] = [];
     while (steps.length < wanted) {
-      const step = drawStep(chance, database);
+      const step = drawStep(chance, database, model);
       if (step !== undefined) steps.push(step);
     }
     return aMigration(index + 1, steps);
   });
 }
+
+/** A model of a target, and migrations that run on it. */
+export function drawScenario(chance: Chance): Scenario {
+  const model = chance.pick(models);
+  const isRandom = model === "service" || chance.happens(0.7);
+  return { model, ...(isRandom ? { migrations: drawHistory(chance, model) } : chance.pick(written)) };
+}
+
+/** Actions that take several commits and keep several things at once, which random ones seldom do. */
+const keeping = (
+  [
+    [
+      {
+        kind: "createTable",
+        table: "t",
+        columns: [
+          column("a", plain("int32"), true),
+          column("b", plain("int32"), false),
+          column("c", plain("utf8"), true),
+        ],
+      },
+      { kind: "createIndex", table: "t", path: "a", type: { kind: "btree", options: {} }, name: "i" },
+      { kind: "createIndex", table: "t", path: "a", type: { kind: "bitmap", options: {} }, name: "j" },
+      { kind: "setMetadata", table: "t", path: "a", metadata: { k: "1" } },
+      { kind: "setMetadata", table: "t", path: "c", metadata: { k: "1" } },
+    ],
+    [{ kind: "retypeColumn", table: "t", path: "a", type: plain("int64") }],
+    [{ kind: "retypeColumn", table: "t", path: "c", type: plain("utf8"), using: "upper(c)" }],
+    [{ kind: "addColumn", table: "t", name: "d", type: plain("int64"), nullable: false, as: "b" }],
+    [{ kind: "retypeColumn", table: "t", path: "b", type: plain("int32"), using: "b + 1" }],
+  ] satisfies readonly (readonly Step[])[]
+).map((steps, index) => aMigration(index + 1, steps));
+
+export const severalCommits: Omit<Scenario, "model"> = {
+  migrations: keeping,
+  beside: {
+    after: 1,
+    actions: [
+      { kind: "createIndex", table: "t", name: "theirs", index: { path: "a", kind: "btree", options: {} } },
+      { kind: "setMetadata", table: "t", updates: [{ path: "b", metadata: { theirs: "1" } }] },
+    ],
+  },
+};
+
+const swap: Step = {
+  kind: "alterColumns",
+  table: "t",
+  alterations: [
+    { path: "a", rename: "b" },
+    { path: "b", rename: "a" },
+  ],
+};
+
+/** What is done twice is as if it had never been done. */
+const swaps: Omit<Scenario, "model"> = {
+  migrations: [
+    [
+      {
+        kind: "createTable" as const,
+        table: "t",
+        columns: ["a", "b"].map((name) => column(name, plain("int32"), name === "a")),
+      },
+    ],
+    [swap],
+    [swap, swap, swap],
+  ].map((steps, index) => aMigration(index + 1, steps)),
+};
+
+const written = [severalCommits, swaps];
 
 export function aMigration(version: number, steps: readonly Step[]): Migration {
   const file = `${formatVersion(version)}_drawn.ts`;
@@ -103,23 +228,36 @@ export function aMigration(version: number, steps: readonly Step[]): Migration {
 }
 
 /** A step that works, which then has; undefined for one that does not. */
-function drawStep(chance: Chance, database: Database): Step | undefined {
+function drawStep(chance: Chance, database: Database, model: Model): Step | undefined {
   const isEarly = database.size === 0 || (database.size < 3 && chance.happens(0.1));
   const kind = isEarly ? "createTable" : chance.pick(kinds.filter((one) => one !== "createTable"));
-  const step: Step = draws[kind](chance, database);
+  const step: Step | undefined = draws[kind](chance, database);
+  if (step === undefined) return undefined;
+  const abilities = abilitiesOf(model);
+  if (compileStep(step).some((action) => kindsOf(action).some((needed) => abilities.actions[needed] !== true)))
+    return undefined;
   const after = new Map(database);
   try {
-    for (const action of actionsOf(step, { describes: true })) after.set(action.table, tableAfter(after, action));
+    for (const action of actionsOf(step, abilities)) {
+      const before = new Map(tablesOfAction(action).map((name) => [name, after.get(name)]));
+      planCommits(action, before, abilities);
+      change(after, tablesAfter(after, action));
+    }
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     return undefined;
   }
+  database.clear();
   for (const [name, table] of after) database.set(name, table);
   return step;
 }
 
+function aTable(chance: Chance, database: Database): string {
+  return chance.pick([...database.keys()]);
+}
+
 function somewhere(chance: Chance, database: Database) {
-  const table = chance.pick([...database.keys()]);
+  const table = aTable(chance, database);
   const { columns } = database.get(table)!;
   const path = chance.pick(columnPaths(columns));
   return { table, path, column: findColumn(columns, path)! };
@@ -127,15 +265,19 @@ function somewhere(chance: Chance, database: Database) {
 
 /** Few names, so that a column comes to have one that another one had. */
 function aName(chance: Chance, path: Path): string {
-  return chance.pick(
-    (path.length === 1 ? ["a", "b", "c", "d", "s"] : ["x", "y", "z"]).filter((name) => name !== path.at(-1)),
-  );
+  return chance.pick((path.length === 1 ? names : ["x", "y", "z"]).filter((name) => name !== path.at(-1)));
 }
 
 function anotherType(chance: Chance, type: DataType): DataType {
   return chance.pick(
     [type, ...types].filter((one) => one !== type && castVerdict(type, one).allowed).concat(plain("int32")),
   );
+}
+
+function aValue(type: DataType, chance: Chance): RowValue {
+  if (type.kind === "struct")
+    return Object.fromEntries(type.fields.map(({ name, type }) => [name, aValue(type, chance)]));
+  return type.kind === "utf8" || type.kind === "largeUtf8" ? String(chance.below(3)) : chance.below(3);
 }
 
 function sameParent(one: Path, other: Path): boolean {

@@ -75,26 +75,26 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a table that comes back to a schema is not recorded before",
     "plan/plan.ts",
-    "const recordFirst = index > 0 && (!describes || again);",
-    "const recordFirst = index > 0 && !describes;",
+    "(!describes || again || isSilent)",
+    "(!describes || isSilent)",
   ),
   bug(
     "not every action has its record where tables can't be looked at",
     "plan/plan.ts",
-    "const recordFirst = index > 0 && (!describes || again);",
-    "const recordFirst = index > 0 && describes && again;",
+    "(!describes || again || isSilent)",
+    "(describes && (again || isSilent))",
   ),
   bug(
     "a swap is sent again though the first may have come through",
     "run/act.ts",
-    'return failure?.kind !== "unanswered" || capabilities.fences || withoutSwaps(action).length === 1;',
-    'return failure?.kind !== "unanswered" || capabilities.fences || withoutSwaps(action).length > 0;',
+    'return action.kind !== "insertRows" && withoutSwaps(action).length === 1;',
+    'return action.kind !== "insertRows" && withoutSwaps(action).length > 0;',
   ),
   bug(
     "the table is not looked at again before a second try",
     "run/act.ts",
-    "if (sameTable(found?.table, after)) return { before: seen?.version, after: found?.version };",
-    "if (failure === undefined && sameTable(found?.table, after)) return { before: seen?.version, after: found?.version };",
+    "if ((hasTrace || failure === undefined) && sameTables(after, tablesIn(found)))",
+    "if (failure === undefined && sameTables(after, tablesIn(found)))",
   ),
   bug(
     "an action is recorded before it is done",
@@ -111,7 +111,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "who acted late says nothing",
     "run/attempt.ts",
-    "await confessLateness(failure, calling);",
+    "await confessLateness(action, failure, calling);",
     "void confessLateness;",
   ),
   bug(
@@ -131,5 +131,54 @@ export const plantedBugs: readonly PlantedBug[] = [
     "run/late.ts",
     "for (const late of calls) {",
     "for (const late of [] as typeof calls) {",
+  ),
+  bug(
+    "what an action of several commits loses is not recorded",
+    "run/act-in-commits.ts",
+    "if (midway === undefined && keep !== undefined && commits.length > 1) await",
+    "if (midway === undefined && keep !== undefined && commits.length === 0) await",
+  ),
+  bug(
+    "a commit that leads back is not recorded before",
+    "run/act-in-commits.ts",
+    "if (at > start.commits && leadsBack(commits, at)) await",
+    "if (at > commits.length && leadsBack(commits, at)) await",
+  ),
+  bug(
+    "a commit that leads back is taken as done",
+    "plan/commits.ts",
+    "if (at > from && leadsBack(commits, at)) break;",
+    "",
+  ),
+  bug(
+    "a run goes on in a ledger that it could not tell how far an action of several commits got",
+    "run/executor.ts",
+    "if (isHeld(cause) || cause === unwritten) {",
+    "if (isHeld(cause)) {",
+  ),
+  bug(
+    "what a refused commit came after is not taken back",
+    "run/act-in-commits.ts",
+    "return ending.inDoubt || isFirst ? ending : await takenBack(commit, ending, planned, acting);",
+    "return ending;",
+  ),
+  bug(
+    "the next run does not know the places of a detour",
+    "plan/commits.ts",
+    "if (detour !== undefined) return { commits: at, detour };",
+    "",
+  ),
+  bug(
+    "the next run begins a detour anew",
+    "run/act-in-commits.ts",
+    "...commits[done]!.detour.slice(detour)",
+    "...commits[done]!.detour",
+  ),
+  bug("a detour that is refused leaves the columns hidden", "schema/actions/guard.ts", "undo: [show, ...undo]", "undo"),
+  bug(
+    "an action is taken for done without what the ledger keeps of it",
+    "plan/plan.ts",
+    "if (first === undefined || midway === undefined) return actions;",
+    "if (first === undefined || midway === undefined || actions.length > 0) return actions;",
   ),
 ];

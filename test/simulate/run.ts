@@ -10,11 +10,10 @@ import { hideBin } from "yargs/helpers";
 import { z } from "zod";
 import { parseFlags, wholeFlag } from "../../src/cli/command.ts";
 import { count, firstLine } from "../../src/errors.ts";
-import { models } from "../../src/targets/memory/memory.ts";
 import type { Chance } from "../../src/simulator/chance.ts";
 import { runSchedule } from "../../src/simulator/schedule.ts";
 import { added, countsText, simulate, type SimulationResult } from "../../src/simulator/simulate.ts";
-import { drawHistory } from "./history.ts";
+import { drawScenario } from "./history.ts";
 
 const described = {
   schedules: "how many ways to fail (10000)",
@@ -36,8 +35,6 @@ const withinSeeds = flags.refine(
   `--first and --schedules lead beyond ${last}, the last number that --seed takes`,
 );
 const { schedules, first, seed, jobs, violations: mostViolations } = typed();
-
-const scenario = (chance: Chance) => ({ model: chance.pick(models), migrations: drawHistory(chance) });
 
 if (seed !== undefined) await show(seed);
 else if (process.send !== undefined) await work(process.send.bind(process));
@@ -66,7 +63,7 @@ function typed() {
 
 async function show(seed: number): Promise<void> {
   const chosen = (chance: Chance) => {
-    const drawn = scenario(chance);
+    const drawn = drawScenario(chance);
     console.log(`as ${drawn.model}:`);
     for (const { file, steps } of drawn.migrations) console.log(file, JSON.stringify(steps));
     return drawn;
@@ -82,7 +79,7 @@ async function work(send: (message: { done: number } | { result: SimulationResul
   process.on("message", () => controller.abort());
   const { signal } = controller;
   const progress = (done: number) => send({ done });
-  const result = await simulate({ scenario, first, schedules, mostViolations, signal, progress });
+  const result = await simulate({ scenario: drawScenario, first, schedules, mostViolations, signal, progress });
   send({ result });
   process.disconnect();
 }

@@ -1,7 +1,9 @@
 /** Tables as `@lancedb/lancedb` itself sees them, without our target in between. */
 import { createRequire } from "node:module";
+import { formatPath } from "../../src/schema/path.ts";
+import { columnPaths, findColumn } from "../../src/schema/table.ts";
 import { formatType } from "../../src/schema/data-type.ts";
-import { readColumns } from "../../src/engine/engine.ts";
+import { readColumns, readIndexes } from "../../src/engine/engine.ts";
 
 type Lancedb = typeof import("@lancedb/lancedb");
 export const lancedb = createRequire(import.meta.url)("@lancedb/lancedb") as Lancedb;
@@ -11,6 +13,18 @@ export async function columnsOf(folder: string, table: string): Promise<readonly
   const db = await lancedb.connect(folder);
   const columns = await readColumns(await db.openTable(table));
   return columns.map(({ name, type, nullable }) => `${name}: ${formatType(type)}${nullable ? "" : " not null"}`);
+}
+
+/** What besides its columns belongs to a table: its indexes by name, and the metadata of its columns. */
+export async function belongingsOf(folder: string, table: string): Promise<unknown> {
+  const handle = await (await lancedb.connect(folder)).openTable(table);
+  const columns = await readColumns(handle);
+  const metadata = columnPaths(columns).flatMap((path) => {
+    const known = Object.entries(findColumn(columns, path)?.metadata ?? {});
+    return known.length === 0 ? [] : [[formatPath(path), Object.fromEntries(known.toSorted())]];
+  });
+  const indexes = Object.entries(await readIndexes(handle)).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return { indexes: Object.fromEntries(indexes), metadata: Object.fromEntries(metadata) as object };
 }
 
 /** All rows of a table as plain values; big integers as numbers. */

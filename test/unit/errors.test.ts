@@ -36,6 +36,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_PATH_INVALID: { path: "a..b", problem: "has an empty part" },
   ERR_CAST_REFUSED: { column: "documents.id", from: "int32", to: "utf8", hint: "add a column" },
   ERR_ALTERATION_CONFLICT: { table: "documents", problem: "column a is altered twice" },
+  ERR_INDEX: { table: "documents", name: "by_id", problem: "is there already" },
+  ERR_ROWS: { table: "documents", problem: "row 2 has no code" },
   ERR_NO_EFFECT: { problem: "documents.id is int32 already" },
   ERR_STEP_IMPOSSIBLE: { ...place, problem: "there is no table documents" },
   ERR_UNSUPPORTED: { file, step: 1, kind: undefined, target: "local", reason: "it can't rename" },

@@ -28,8 +28,13 @@ export const planCommand: Command = {
     for (const { migration, actions, done: already, total } of made.migrations) {
       const part = already === 0 ? "" : ` (${already} of ${count(total, "action")} done already)`;
       output.result(`${output.styled("bold", formatMigration(migration))}${part}`);
-      for (const { text, risks } of actions) {
+      for (const { text, commits, risks } of actions) {
         output.result(`  ${text}`);
+        if (commits.length > 1)
+          for (const [index, commit] of commits.entries())
+            output.result(
+              output.styled("dim", `    ${index + 1} of ${count(commits.length, "commit")}: ${commit.text}`),
+            );
         for (const risk of risks) output.result(output.styled("yellow", `    ${risk.text}`));
       }
     }
@@ -47,10 +52,11 @@ function toDocument({ migrations }: Plan, target: string) {
       checksum,
       done: already,
       total,
-      actions: actions.map(({ place, action, text, risks }) => ({
+      actions: actions.map(({ place, action, text, commits, risks }) => ({
         step: place.step,
         kind: place.kind,
         text,
+        ...(commits.length > 1 && { commits: commits.map((one) => ({ text: one.text, action: one.action })) }),
         risks,
         action,
       })),

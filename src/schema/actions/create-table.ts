@@ -1,22 +1,27 @@
-import { MigrateError } from "../../errors.ts";
+import { count, MigrateError } from "../../errors.ts";
 import { formatColumn, type Column } from "../data-type.ts";
 import { tableNameProblem } from "../names.ts";
+import { checkRows, type RowValues } from "../row-values.ts";
 import { checkColumns } from "../table.ts";
-import { defineAction, type ActionOf } from "./model.ts";
+import type { ActionModel, ActionOf } from "./model.ts";
 
 export interface CreateTableAction extends ActionOf<"createTable"> {
   readonly columns: readonly Column[];
+  /** The rows that it has from the beginning. */
+  readonly rows?: readonly RowValues[] | undefined;
 }
 
-export const createTable = defineAction<CreateTableAction>({
+export const createTable: ActionModel<CreateTableAction> = {
   kind: "createTable",
-  after: (database, { table, columns }) => {
+  after: (database, { table, columns, rows }) => {
     checkNewTable(database, table);
     checkColumns(columns, table);
+    if (rows !== undefined) checkRows(table, columns, rows, { whole: true });
     return new Map([[table, { columns }]]);
   },
-  describe: ({ table, columns }) => `create table ${table} (${columns.map(formatColumn).join(", ")})`,
-});
+  describe: ({ table, columns, rows = [] }) =>
+    `create table ${table} (${columns.map(formatColumn).join(", ")})${rows.length === 0 ? "" : ` with ${count(rows.length, "row")}`}`,
+};
 
 /** Refuses a name that is taken, or that the engine does not take. */
 export function checkNewTable(database: ReadonlyMap<string, unknown>, table: string): void {

@@ -1,4 +1,5 @@
 /** What an action kind is: what it does to the model, and its words. */
+import type { Action, ActionKind } from "../action.ts";
 import type { Risk } from "../risk.ts";
 import type { Database, Table, Tables } from "../table.ts";
 
@@ -8,25 +9,39 @@ export interface ActionOf<Kind extends string> {
   readonly table: string;
 }
 
-export interface ActionModel<Action extends ActionOf<string>> {
-  readonly kind: Action["kind"];
+/** One atomic commit of an action that takes several. */
+export interface Commit {
+  readonly action: Action;
+  /** What takes back the commits before it, should the target refuse this one. */
+  readonly undo: readonly Action[];
+  /** What has to be done once more before it where others have written to the table since the commit before. */
+  readonly refresh?: Action | undefined;
+  /** Commits with the same end that come through also where others append without pause. */
+  readonly detour?: readonly Commit[] | undefined;
+}
+
+export interface ActionModel<Own extends ActionOf<string>> {
+  readonly kind: Own["kind"];
   /**
    * The tables that it changes, as they are after it. Throws what the engine would refuse, and what it would accept and
    * break on.
    */
-  readonly after: (database: Database, action: Action) => Tables;
+  readonly after: (database: Database, action: Own) => Tables;
   /** The action in words. */
-  readonly describe: (action: Action) => string;
+  readonly describe: (action: Own) => string;
   /** What people should know before it runs on that table. */
-  readonly risks?: (action: Action, before: Table) => readonly Risk[];
+  readonly risks?: (action: Own, before: Table, able: (kind: ActionKind) => boolean) => readonly Risk[];
   /** All tables that it touches; its own when absent. */
-  readonly tables?: (action: Action) => readonly string[];
+  readonly tables?: (action: Own) => readonly string[];
   /**
-   * It changes rows and no schema, so no look tells whether it has run. Running it once more makes nothing worse.
+   * The commits that it takes on a table of which all is known that they would lose: itself when absent. `able`: what the
+   * target can do.
    */
+  readonly commits?: (action: Own, before: Table, able: (kind: ActionKind) => boolean) => readonly Commit[];
+  /** The columns of the table that are rewritten, so that the engine drops their indexes or metadata; none when absent. */
+  readonly rewrites?: (action: Own) => ReadonlySet<string>;
+  /** The calls that a target has to have for it, where it is not one by itself. */
+  readonly needs?: readonly ActionKind[];
+  /** It changes rows and no schema, so no look tells whether it has run. Running it once more makes nothing worse. */
   readonly changesRows?: true;
-}
-
-export function defineAction<Action extends ActionOf<string>>(model: ActionModel<Action>): ActionModel<Action> {
-  return model;
 }

@@ -1,8 +1,10 @@
 /** Indexes. They are there when the answer comes: this service has no jobs. */
 import { z } from "zod";
-import { createIndex, indexKinds } from "../../engine/indexes.ts";
+import { createIndex } from "../../engine/indexes.ts";
+import { languages } from "../../schema/index-options.ts";
+import { indexKindOf, protocolKinds } from "../../wire/index-details.ts";
 import { flag, json, optional, routesOf, text, unsupported } from "./route.ts";
-import { refuse } from "../problem.ts";
+import { invalidInput, refuse } from "../problem.ts";
 
 const route = routesOf("indexes");
 
@@ -44,13 +46,17 @@ const create = json({
 export const indexRoutes = [
   route({
     path: "/v1/table/:name/create_index",
-    summary: `Index a column; index_type is one of ${indexKinds.join(", ")}`,
+    summary: `Index a column; index_type is one of ${Object.values(protocolKinds).join(", ")}`,
     body: create,
     handler: ({ tables, name, body }) =>
       tables.change(name, async (table) => {
         const { column, index_type: kind, name: indexName, replace, ...given } = body;
-        const known = indexKinds.find((one) => one === kind.toUpperCase());
+        const known = indexKindOf(kind);
         if (known === undefined) throw unsupported(`indexes of type ${kind}`);
+        const { language = "English" } = given;
+        // The engine ends its process at another.
+        if (!languages.some((one) => one === language))
+          throw invalidInput(`language has to be one of ${languages.join(", ")}`);
         await createIndex(table, { column, kind: known, name: indexName, replace, options: toOptions(given) });
         return {};
       }),
@@ -74,6 +80,7 @@ export const indexRoutes = [
           size_bytes: index.sizeBytes,
           num_segments: index.numSegments,
           index_version: index.indexVersion,
+          index_details: index.indexDetails as unknown,
           status: "done",
         })),
       })),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { readIpcSchema, type EngineTable } from "../../engine/engine.ts";
 import { checkColumns } from "../../schema/table.ts";
 import { describeSchema } from "../../wire/describe.ts";
+import { tableName } from "../check.ts";
 import { invalidInput, refuse, tableNotFound } from "../problem.ts";
 import type { CreateMode, Tables } from "../tables.ts";
 import {
@@ -99,6 +100,16 @@ export const tableRoutes = [
     body: json({}),
     handler: async ({ tables, name }) => {
       await tables.drop(name);
+      return {};
+    },
+  }),
+  route({
+    path: "/v1/table/:name/rename",
+    summary: "Give a table another name",
+    body: json({ new_table_name: tableName }),
+    handler: async ({ tables, name, body }) => {
+      if (name === body.new_table_name) throw invalidInput("it has that name already");
+      await tables.rename(name, body.new_table_name);
       return {};
     },
   }),

@@ -4,7 +4,6 @@ import { routesOf, unsupported, type Route } from "./route.ts";
 const route = routesOf("not served");
 
 const paths: Readonly<Record<string, string>> = {
-  "/v1/table/:name/rename": "renaming of tables; the engine has none",
   "/v1/table/:name/clone": "cloning of tables",
   "/v1/table/:name/register": "registering of tables",
   "/v1/table/:name/deregister": "registering of tables",

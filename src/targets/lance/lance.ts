@@ -7,22 +7,22 @@ import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
 import { seconds } from "../../seconds.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
-import { withWholeStructs } from "../../schema/whole-structs.ts";
 import { keepSecret } from "../../secrets.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/settings.ts";
-import { createTable } from "../../engine/create.ts";
 import {
-  alterColumns,
   connect,
   engineProblem,
   isConflict,
   openTable,
   readColumns,
+  readIndexes,
   type Connection,
   type EngineTable,
 } from "../../engine/engine.ts";
+import { actions, carryOut, makeTable } from "./actions.ts";
 import { lanceRecords } from "./records.ts";
 import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
+import { unfenced } from "../../engine/unfenced.ts";
 
 export const options = z.strictObject({
   kind: z.literal("lance"),
@@ -72,9 +72,14 @@ export async function open(
 
   return {
     name,
-    capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
+    capabilities: {
+      actions: { createTable: true, ...actions, renameTable: "the open-source engine can't rename a table" },
+      describes: true,
+      fences: true,
+      unfenced,
+    },
     listTables: () => reaching(async () => (await (await tables.get())?.tableNames()) ?? []),
-    look: (table): Promise<LanceSight | undefined> =>
+    look: (table, withIndexes): Promise<LanceSight | undefined> =>
       reaching(async () => {
         const db = await tables.get();
         const handle =
@@ -84,22 +89,18 @@ export async function open(
                 throw new Error(`table ${table} can't be opened: ${engineProblem(cause)}`, { cause });
               });
         if (handle === undefined) return undefined;
-        return { handle, table: { columns: await readColumns(handle) }, version: await handle.version() };
+        const columns = await readColumns(handle);
+        const indexes = withIndexes === true ? { indexes: await readIndexes(handle) } : {};
+        return { handle, table: { columns, ...indexes }, version: await handle.version() };
       }),
     async execute(action: Action, seen) {
-      switch (action.kind) {
-        case "createTable": {
-          await makeFolder();
-          const created = await createTable(place, action.table, action.columns);
-          if (!created) throw new Error(`table ${action.table} exists already`);
-          return 1;
-        }
-        case "alterColumns": {
-          if (seen === undefined) throw new Error(`there is no table ${action.table}`);
-          const alterations = withWholeStructs(seen.table.columns, action.alterations);
-          return await alterColumns((seen as LanceSight).handle, alterations);
-        }
+      if (action.kind === "createTable") {
+        await makeFolder();
+        if (await makeTable(action, place)) return 1;
+        throw new Error(`table ${action.table} exists already`);
       }
+      if (seen === undefined) throw new Error(`there is no table ${action.table}`);
+      return await carryOut(action, seen as LanceSight, async () => await tables.get());
     },
     verdict: (error) => ({ kind: isConflict(error) ? "conflict" : "refused" }),
     explain: engineProblem,

@@ -4,12 +4,13 @@
  */
 import { systemClock, type Clock } from "../../clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
-import type { Action } from "../../schema/action.ts";
+import { unfenced } from "../../engine/unfenced.ts";
+import { actionKinds, type Action } from "../../schema/action.ts";
 import { insist } from "../insist.ts";
-import type { Capabilities, Sight, Target, Verdict } from "../target.ts";
+import { isFenced, type Capabilities, type Sight, type Target, type Verdict } from "../target.ts";
 import { verdictOf } from "../verdict.ts";
 import { memoryRecords } from "./records.ts";
-import type { MemoryTables } from "./tables.ts";
+import type { MemoryTable, MemoryTables } from "./tables.ts";
 
 /** As which target it answers. */
 export const models = ["embedded", "namespace", "service"] as const;
@@ -37,11 +38,27 @@ export interface MemoryOptions {
   readonly clock?: Clock | undefined;
 }
 
-const abilities: Record<Model, Pick<Capabilities, "describes" | "fences">> = {
-  embedded: { describes: true, fences: true },
-  namespace: { describes: true, fences: false },
-  service: { describes: false, fences: false },
+const every = Object.fromEntries(
+  actionKinds.flatMap((kind) => (kind === "convertColumn" ? [] : [[kind, true as const]])),
+);
+const abilities: Record<Model, Capabilities> = {
+  embedded: {
+    actions: { ...every, renameTable: "the open-source engine can't rename a table" },
+    describes: true,
+    fences: true,
+    unfenced,
+  },
+  namespace: { actions: every, describes: true, fences: false },
+  service: { actions: { createTable: true, alterColumns: true }, describes: false, fences: false },
 };
+
+export function abilitiesOf(model: Model): Capabilities {
+  return abilities[model];
+}
+
+interface MemorySight extends Sight {
+  readonly seen: MemoryTable;
+}
 
 export function memoryTarget({
   name,
@@ -50,7 +67,8 @@ export function memoryTarget({
   carry = async ({ arrive }) => arrive()(),
   clock = systemClock,
 }: MemoryOptions): Target {
-  const { describes, fences } = abilities[model];
+  const capabilities = abilitiesOf(model);
+  const { describes, fences } = capabilities;
   const answer = (status: number, request: string, problem: string, conflict?: boolean) =>
     new MigrateError("ERR_ANSWER", { target: name, request, status, problem, conflict });
 
@@ -69,16 +87,19 @@ export function memoryTarget({
   };
 
   /** Made once, against what was there when it began or, with a fence, when it was looked at. */
-  const write = async (action: Action, what: string, change: () => void, seen?: number): Promise<void> =>
+  const write = async (action: Action, what: string, seen: MemoryTable | undefined): Promise<void> =>
     await carry({
       what,
       action,
       arrive() {
-        const began = seen ?? tables.get(action.table)?.version;
+        const began = seen ?? tables.get(action.table);
         return () => {
-          const { version } = tables.get(action.table) ?? {};
-          if (version !== began) throw answer(409, what, "the table has changed meanwhile", true);
-          change();
+          if (tables.get(action.table) !== began) throw answer(409, what, "the table has changed meanwhile", true);
+          try {
+            tables.carryOut(action);
+          } catch (cause) {
+            throw answer(400, what, (cause as Error).message);
+          }
         };
       },
     });
@@ -87,38 +108,23 @@ export function memoryTarget({
 
   return {
     name,
-    capabilities: { actions: { createTable: true, alterColumns: true }, describes, fences },
+    capabilities,
     listTables,
-    look: (table) =>
-      read(`look at ${table}`, (): Sight | undefined => {
-        const found = tables.get(table);
-        if (found === undefined) return undefined;
-        return describes
-          ? { table: { columns: found.columns }, version: found.version }
-          : { table: { columns: [] }, version: undefined };
+    look: (table, withIndexes) =>
+      read(`look at ${table}`, (): MemorySight | undefined => {
+        const seen = tables.get(table);
+        if (seen === undefined) return undefined;
+        if (!describes) return { table: { columns: [] }, version: undefined, seen };
+        const { columns, indexes, version } = seen;
+        return { table: { columns, ...(withIndexes === true ? { indexes } : {}) }, version, seen };
       }),
-    async execute(action, seen) {
-      switch (action.kind) {
-        case "createTable": {
-          const what = `create ${action.table}`;
-          await write(action, what, () => {
-            if (!tables.create(action.table, action.columns)) throw answer(400, what, "it exists already");
-          });
-          return describes ? 1 : undefined;
-        }
-        case "alterColumns": {
-          const what = `alter ${action.table}`;
-          const change = () => {
-            try {
-              tables.alter(action.table, action.alterations);
-            } catch (cause) {
-              throw answer(400, what, (cause as Error).message);
-            }
-          };
-          await write(action, what, change, fences ? seen?.version : undefined);
-          return describes ? tables.get(action.table)?.version : undefined;
-        }
-      }
+    async execute(action, sight) {
+      await write(
+        action,
+        `${action.kind} ${action.table}`,
+        isFenced(action.kind, capabilities) ? (sight as MemorySight | undefined)?.seen : undefined,
+      );
+      return describes ? tables.get(action.table)?.version : undefined;
     },
     verdict: fences ? engineVerdict : verdictOf,
     explain: (error) => (isMigrateError(error, "ERR_ANSWER") ? error.details.problem : (error as Error).message),

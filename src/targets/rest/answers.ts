@@ -74,7 +74,7 @@ export function parseCount(answer: Answer): number | undefined {
   return counted.safeParse(jsonOf(answer)).data;
 }
 
-function jsonOf({ body }: Answer): unknown {
+export function jsonOf({ body }: Answer): unknown {
   try {
     return JSON.parse(body.toString("utf8").replace(/^\uFEFF/, ""));
   } catch {

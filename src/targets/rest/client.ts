@@ -1,6 +1,7 @@
 /** The operations of a dialect as requests, and the answers that all of them share. */
 import { isMigrateError, MigrateError } from "../../errors.ts";
 import { jsonType } from "../../wire/http-text.ts";
+import type { Sent } from "./actions.ts";
 import { parseList, type Page } from "./answers.ts";
 import type { Endpoints, Operation } from "./dialects.ts";
 import { openHttp, type Answer, type Request } from "./http.ts";
@@ -11,7 +12,7 @@ export interface Client {
   /** Sends a request that changes nothing, with a JSON body. */
   read(operation: Operation, table: string, body: unknown): Promise<Answer>;
   /** Sends a request that changes something, once. */
-  write(operation: Operation, table: string, body: Request["body"]): Promise<Answer>;
+  write(operation: Operation, table: string, sent: Sent): Promise<Answer>;
   list(): Promise<readonly string[]>;
   exists(table: string): Promise<boolean>;
   /** Whether an error says that there is no such table. */
@@ -69,7 +70,11 @@ export function openClient(settings: Settings): Client {
   return {
     read: (operation, table, body) =>
       http.read(requestOf(operation, table, { type: jsonType, bytes: JSON.stringify(body) })),
-    write: (operation, table, body) => http.write(requestOf(operation, table, body)),
+    write: (operation, table, { body, names = {}, query = {} }) => {
+      const { endpoint } = requestOf(operation, table);
+      const filled = Object.entries(names).reduce((text, [name, value]) => fill(text, name, value), endpoint);
+      return http.write({ endpoint: withQuery(filled, query), body });
+    },
     list,
     exists,
     async saysMissing(error, table) {
@@ -85,7 +90,11 @@ export function openClient(settings: Settings): Client {
 function endpointOf(endpoints: Endpoints, operation: Operation, table: string): string {
   const endpoint = endpoints[operation];
   if (endpoint === undefined) throw new TypeError(`the dialect has no ${operation}`);
-  return endpoint.replaceAll("{name}", encodeURIComponent(table));
+  return fill(endpoint, "name", table);
+}
+
+function fill(endpoint: string, name: string, value: string): string {
+  return endpoint.replaceAll(`{${name}}`, encodeURIComponent(value));
 }
 
 function withQuery(endpoint: string, values: Readonly<Record<string, string | number | undefined>>): string {

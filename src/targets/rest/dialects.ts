@@ -17,19 +17,27 @@ export interface Dialect {
 }
 
 /** The operations, and in which request each is. Those that are undefined the dialect does not have. */
-export interface Endpoints {
-  readonly list: string;
-  readonly create: string;
-  readonly alter: string;
-  readonly describe?: string | undefined;
-  readonly merge?: string | undefined;
-  readonly query?: string | undefined;
-  readonly count?: string | undefined;
-  readonly drop?: string | undefined;
-}
-
-export const operations = ["list", "create", "alter", "describe", "merge", "query", "count", "drop"] as const;
+export const operations = [
+  ...([
+    "list",
+    "create",
+    "alter",
+    "describe",
+    "merge",
+    "query",
+    "count",
+    "drop",
+    "rename",
+    "update",
+    "delete",
+  ] as const),
+  ...(["addColumns", "dropColumns", "setMetadata", "createIndex", "listIndexes", "dropIndex"] as const),
+] as const;
 export type Operation = (typeof operations)[number];
+
+/** In which request each operation is; the dialect does not have those that are missing. */
+export type Endpoints = Readonly<Record<"list" | "create" | "alter", string>> &
+  Readonly<Partial<Record<Operation, string>>>;
 
 /** The three endpoints of the service's document. */
 const service: Dialect = {
@@ -51,10 +59,19 @@ const namespace: Dialect = {
     alter: "POST /v1/table/{name}/alter_columns/",
     // Without the flag the open-source server leaves out the schema; others ignore it.
     describe: "POST /v1/table/{name}/describe/?load_detailed_metadata=true",
-    merge: "POST /v1/table/{name}/merge_insert/?on=key&when_not_matched_insert_all=true",
+    merge: "POST /v1/table/{name}/merge_insert/",
     query: "POST /v1/table/{name}/query/",
     count: "POST /v1/table/{name}/count_rows/",
     drop: "POST /v1/table/{name}/drop/",
+    rename: "POST /v1/table/{name}/rename/",
+    update: "POST /v1/table/{name}/update/",
+    delete: "POST /v1/table/{name}/delete/",
+    addColumns: "POST /v1/table/{name}/add_columns/",
+    dropColumns: "POST /v1/table/{name}/drop_columns/",
+    setMetadata: "POST /v1/table/{name}/update_field_metadata/",
+    createIndex: "POST /v1/table/{name}/create_index/",
+    listIndexes: "POST /v1/table/{name}/index/list/",
+    dropIndex: "POST /v1/table/{name}/index/{index}/drop/",
   },
   pageSize: 500,
 };

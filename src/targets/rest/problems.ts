@@ -158,9 +158,13 @@ function sentenceIn(text: string): string | undefined {
 
 function isConflict({ status, body }: Answer): boolean {
   const text = body.toString("utf8");
-  if (status === 429) return true;
   if (/already exists/i.test(text) || /"code"\s*:\s*5\b/.test(text)) return false;
-  return status === 409 || /retryable\s*commit\s*conflict|please retry|preempted by/i.test(text);
+  return (
+    status === 409 ||
+    /retryable\s*commit\s*conflict|commit conflict for version|please retry|preempted by|too many concurrent writers/i.test(
+      text,
+    )
+  );
 }
 
 /** Milliseconds for which the service asks to be left alone. */

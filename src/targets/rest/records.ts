@@ -59,7 +59,9 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
   const merge = async (rows: readonly Row[]): Promise<number | undefined> => {
     const { rowsToIpc } = await import("../../wire/rows.ts");
     const bytes = rowsToIpc(columns, rows, key);
-    const send = async () => parseInserted(await client.write("merge", name, { type: streamType, bytes }));
+    const query = { on: key, when_not_matched_insert_all: "true" };
+    const send = async () =>
+      parseInserted(await client.write("merge", name, { body: { type: streamType, bytes }, query }));
     return await insist(send, verdictOf, systemClock);
   };
 
@@ -69,7 +71,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
       const bytes = rowsToIpc(columns, [], key);
       const create = async () => {
         try {
-          await client.write("create", name, { type: streamType, bytes });
+          await client.write("create", name, { body: { type: streamType, bytes } });
         } catch (error) {
           // Somebody else was first, or our own answer was lost.
           if (!(await client.exists(name))) throw error;

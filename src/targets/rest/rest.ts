@@ -1,55 +1,51 @@
 /** A table service, over HTTP. */
 import type { z } from "zod";
 import { isMigrateError } from "../../errors.ts";
-import type { Action } from "../../schema/action.ts";
+import { actionKinds, type Action, type ActionKind } from "../../schema/action.ts";
+import type { TableIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
 import type { Row } from "../../wire/rows.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
+import { operationOf, sentFor } from "./actions.ts";
 import { parseDescription, parseVersion } from "./answers.ts";
 import { jsonType, streamType } from "../../wire/http-text.ts";
 import { openClient, type Client } from "./client.ts";
+import type { Endpoints } from "./dialects.ts";
 import { settingsOf, type options } from "./options.ts";
 import { verdictOf } from "../verdict.ts";
 import { explain } from "./problems.ts";
 import { restRecords } from "./records.ts";
-import { toWire, unwritable, type Vocabulary } from "./types.ts";
+import { unwritable, type Vocabulary } from "./types.ts";
 
 export { options } from "./options.ts";
 
 export async function open(given: z.output<typeof options>, context: OpenContext): Promise<Target> {
   const settings = settingsOf(given, context);
   const client = openClient(settings);
-  const describes = settings.dialect.endpoints.describe !== undefined;
+  const { endpoints } = settings.dialect;
+  const describes = endpoints.describe !== undefined;
+  const dialectName = given.dialect ?? "service";
   const { types } = settings;
   return {
     name: context.name,
     capabilities: {
-      actions: { createTable: true, alterColumns: true },
+      actions: Object.fromEntries(actionKinds.map((kind) => [kind, ability(kind, endpoints, dialectName)])),
       refuses: (action, before) => reasonAgainst(action, before?.columns ?? [], types),
       describes,
       fences: false,
     },
     listTables: client.list,
-    look: async (table) => (describes ? await describe(client, table) : await notice(client, table)),
+    look: async (table, withIndexes = false) =>
+      describes ? await describe(client, table, withIndexes) : await notice(client, table),
     async execute(action, seen) {
-      switch (action.kind) {
-        case "createTable": {
-          const { toIpcStream } = await import("../../wire/arrow-schema.ts"); // Arrow is slow to load
-          const body = { type: streamType, bytes: toIpcStream(action.columns) };
-          await client.write("create", action.table, body);
-          return undefined;
-        }
-        case "alterColumns": {
-          const columns = seen?.table.columns ?? [];
-          const alterations = withWholeStructs(columns, action.alterations).map((one) => toWire(one, types, columns));
-          const body = { type: jsonType, bytes: JSON.stringify({ alterations }) };
-          const answer = await client.write("alter", action.table, body);
-          const answered = parseVersion(answer);
-          if (answered === undefined) throw client.strange("alter", action.table, answer, "answer to alter_columns");
-          return answered.version;
-        }
-      }
+      const operation = operationOf(action.kind)!;
+      const sent = await sentFor(action, seen?.table ?? { columns: [] }, types);
+      const answer = await client.write(operation, action.table, sent);
+      if (action.kind !== "alterColumns") return parseVersion(answer)?.version;
+      const answered = parseVersion(answer);
+      if (answered === undefined) throw client.strange(operation, action.table, answer, "answer to alter_columns");
+      return answered.version;
     },
     verdict: verdictOf,
     explain,
@@ -57,11 +53,17 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       ? { kind: "rows", records: (shape) => restRecords(client, shape) }
       : { kind: "markers", create: (name, columns, row) => createMarker(client, name, columns, row) },
     discard:
-      settings.dialect.endpoints.drop === undefined
+      endpoints.drop === undefined
         ? undefined
-        : async (table) => void (await client.write("drop", table, { type: jsonType, bytes: "{}" })),
+        : async (table) => void (await client.write("drop", table, { body: { type: jsonType, bytes: "{}" } })),
     close: client.close,
   };
+}
+
+function ability(kind: ActionKind, endpoints: Endpoints, dialect: string): true | string {
+  const operation = operationOf(kind);
+  if (operation !== undefined && endpoints[operation] !== undefined) return true;
+  return `the dialect ${dialect} has no request for ${kind}`;
 }
 
 function reasonAgainst(action: Action, columns: readonly Column[], vocabulary: Vocabulary): string | undefined {
@@ -75,17 +77,27 @@ async function notice(client: Client, table: string): Promise<Sight | undefined>
   return (await client.exists(table)) ? { table: { columns: [] }, version: undefined } : undefined;
 }
 
-async function describe(client: Client, table: string): Promise<Sight | undefined> {
+async function describe(client: Client, table: string, withIndexes: boolean): Promise<Sight | undefined> {
   try {
     const answer = await client.read("describe", table, {});
     const found = parseDescription(answer);
     if (found === undefined) throw client.strange("describe", table, answer, "description of a table");
     const columns = found.vague ? await columnsOfRows(client, table, found.columns) : found.columns;
-    return { table: { columns }, version: found.version };
+    const indexes = withIndexes ? { indexes: await indexesOf(client, table) } : {};
+    return { table: { columns, ...indexes }, version: found.version };
   } catch (error) {
     if (await client.saysMissing(error, table)) return undefined;
     throw error;
   }
+}
+
+/** By their names; a service that can't list them has none that anybody could know of. */
+async function indexesOf(client: Client, table: string): Promise<Readonly<Record<string, TableIndex>>> {
+  const answer = await client.read("listIndexes", table, {});
+  const { parseIndexes } = await import("./indexes.ts");
+  const found = parseIndexes(answer);
+  if (found === undefined) throw client.strange("listIndexes", table, answer, "list of indexes");
+  return found;
 }
 
 /** The schema of a query's answer, which is exact where a description leaves out units, zones and dictionaries. */
@@ -104,7 +116,7 @@ async function columnsOfRows(client: Client, table: string, described: readonly 
 async function createMarker(client: Client, name: string, columns: readonly Column[], row: Row): Promise<boolean> {
   const { rowsToIpc } = await import("../../wire/rows.ts");
   try {
-    await client.write("create", name, { type: streamType, bytes: rowsToIpc(columns, [row]) });
+    await client.write("create", name, { body: { type: streamType, bytes: rowsToIpc(columns, [row]) } });
     return true;
   } catch (error) {
     // However a service says that the name is taken: it is in the list.

@@ -1,12 +1,19 @@
 import {
+  addColumn,
   alterColumns,
   createTable,
   int32,
   int64,
   isMigrateError,
+  largeUtf8,
   renameColumn,
   retypeColumn,
+  createIndex,
+  execute,
+  setMetadata,
   setNullable,
+  struct,
+  btree,
   utf8,
   type Step,
 } from "lance-migrate";
@@ -34,7 +41,15 @@ function aLedger(...ran: readonly (readonly [Migration, done?: number])[]): Ledg
   return foldLedger([{ ...who, epoch: 1, number: 0, event: "taken" }, ...records]);
 }
 
-const everything = { createTable: true, alterColumns: true } as const;
+const everything = {
+  addColumns: true,
+  createTable: true,
+  alterColumns: true,
+  createIndex: true,
+  deleteRows: true,
+  dropColumns: true,
+  setMetadata: true,
+} as const;
 const able = { name: "local", capabilities: { actions: everything, describes: true, fences: true } };
 const blind = { name: "blind", capabilities: { actions: everything, describes: false, fences: true } };
 
@@ -75,6 +90,7 @@ test("each action knows its table before and after, its place, and itself in wor
       action: { kind: "createTable", table: "documents", columns: documents.columns },
       text: "create table documents (id int32, title utf8)",
       risks: [],
+      commits: [expect.objectContaining({ text: "create table documents (id int32, title utf8)" })],
       before: new Map([["documents", undefined]]),
       after: new Map([["documents", documents]]),
       recordFirst: false,
@@ -84,6 +100,7 @@ test("each action knows its table before and after, its place, and itself in wor
       action: { kind: "alterColumns", table: "documents", alterations: [{ path: "title", rename: "headline" }] },
       text: "rename documents.title to headline",
       risks: [],
+      commits: [expect.objectContaining({ text: "rename documents.title to headline" })],
       before: new Map([["documents", documents]]),
       after: new Map([["documents", renamed]]),
       recordFirst: false,
@@ -191,6 +208,27 @@ test("a step that the target can't do is refused with the target's reason, befor
   });
 });
 
+test("a retype after which an index could not be made again is refused with its place", () => {
+  const migration = aMigration(
+    1,
+    createTable("documents", { place: struct({ page: int32() }) }),
+    createIndex("documents", "place.page", btree()),
+    retypeColumn("documents", "place", int32(), { using: "place.page" }),
+  );
+  const able = {
+    createTable: true,
+    alterColumns: true,
+    createIndex: true,
+    addColumns: true,
+    dropColumns: true,
+  } as const;
+  const target = { name: "local", capabilities: { actions: able, describes: true, fences: true } };
+  expect(thrownBy(() => planOf([migration], { target }))).toMatchObject({
+    code: "ERR_STEP_IMPOSSIBLE",
+    details: { file: "0001_m1.ts", step: 3 },
+  });
+});
+
 test("what is applied may need what the target can't do any more", () => {
   const capabilities = { actions: { createTable: "no", alterColumns: true }, describes: true, fences: true } as const;
   const [first, second] = [aMigration(1, create), aMigration(2, renameColumn("documents", "title", "headline"))];
@@ -211,6 +249,31 @@ test.each<{ what: string; steps: readonly Step[]; recordFirst: readonly boolean[
   { what: "renames there and back", steps: [to, fro], recordFirst: [false, true] },
   { what: "retypes there and back", steps: [wide, narrow], recordFirst: [false, true] },
   { what: "swaps twice", steps: [swap, swap], recordFirst: [false, true] },
+  {
+    what: "sets what nobody knows the value of, and sets it again",
+    steps: ["1", "2"].map((value) => setMetadata("documents", "title", { version: value })),
+    recordFirst: [false, true],
+  },
+  {
+    what: "makes two indexes on a table of whose indexes nobody knows",
+    steps: ["id", "title"].map((path) => createIndex("documents", path, btree())),
+    recordFirst: [false, true],
+  },
+  {
+    what: "changes rows before something else",
+    steps: [execute("documents", { delete: "id = 1" }), createTable("authors", { id: int32() })],
+    recordFirst: [false, true],
+  },
+  {
+    what: "comes to where an action of several commits was between two of them",
+    steps: [addColumn("documents", "rank", int32().notNull(), { as: "id" }), setNullable("documents", "rank", true)],
+    recordFirst: [false, true],
+  },
+  {
+    what: "retypes twice, with the same guard",
+    steps: [wide, retypeColumn("documents", "title", largeUtf8())],
+    recordFirst: [false, true],
+  },
   { what: "never comes by a state again", steps: [to, wide], recordFirst: [false, false] },
   { what: "goes back over two steps", steps: [to, wide, fro, narrow], recordFirst: [false, false, false, true] },
   {

@@ -128,7 +128,9 @@ function aWorld(folder = temporaryFolder(), describes = false) {
   const execute = (action: Action) =>
     action.kind === "createTable"
       ? service.create(action.table, action.columns)
-      : service.alter(action.table, action.alterations);
+      : action.kind === "alterColumns"
+        ? service.alter(action.table, action.alterations)
+        : undefined;
   const someTimeLater = () => {
     const due = waiting.filter(({ calls }) => calls === 0);
     waiting = waiting.filter(({ calls }) => calls > 0).map(({ calls, work }) => ({ calls: calls - 1, work }));

@@ -73,7 +73,9 @@ async function expectWell(world: World): Promise<void> {
   expect((await verifyLedger(await world.process())).findings.filter(({ known }) => !known)).toEqual([]);
   const calls: string[] = [];
   await up(await world.process({ before: (_, what) => calls.push(what) }));
-  expect(calls).toEqual([expect.stringMatching(/^(head|list)$/)]);
+  // The end of the ledger, and whether any call came late.
+  expect(new Set(calls).size).toBe(1);
+  expect(calls[0]).toMatch(/^(head|list)$/);
 }
 
 const table = async ({ data }: World, name: string) => await (await lancedb.connect(data)).openTable(name);

@@ -19,7 +19,7 @@ import {
   getTable,
   replaceColumn,
   sameTable,
-  siblings,
+  requireColumn,
   type Table,
 } from "../../../src/schema/table.ts";
 
@@ -61,19 +61,25 @@ test.each([[["ID"]], [["source", "nope"]], [["id", "item"]], [["tags", "name"]],
 );
 
 test.each([
-  [["id"], ["id", "source", "tags"]],
-  [
-    ["source", "url"],
-    ["url", "at"],
-  ],
+  [["nope"], ["id", "source", "tags"]],
   [
     ["source", "nope"],
     ["url", "at"],
   ],
-  [["tags", "item"], ["item"]],
+  [["tags", "nope"], ["item"]],
   [["nope", "x"], []],
-])("around the path %j stand the columns %j", (path, names) => {
-  expect(siblings(documents.columns, path).map(({ name }) => name)).toEqual(names);
+])("around the missing column %j stand %j", (path, has) => {
+  expect(() => requireColumn("documents", documents.columns, path)).toThrow(
+    expect.objectContaining({ code: "ERR_COLUMN_MISSING", details: expect.objectContaining({ has }) }),
+  );
+});
+
+test("the item of a vector can't be named, a field of a struct in it can", () => {
+  const columns = columnsOf({ v: fixedSizeList(struct({ x: int8() }), 2) });
+  expect(requireColumn("t", columns, ["v", "item", "x"]).name).toBe("x");
+  expect(() => requireColumn("t", columns, ["v", "item"])).toThrow(
+    expect.objectContaining({ code: "ERR_COLUMN_MISSING" }),
+  );
 });
 
 test("replacing a nested column changes it alone, in its place", () => {

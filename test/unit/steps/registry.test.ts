@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { applyAction } from "../../support/fold.ts";
 import { int8, int64 } from "../../../src/schema/builders.ts";
+import { tablesAfter } from "../../../src/schema/action.ts";
+import { btree } from "../../../src/schema/index-builders.ts";
+import { change, type Table } from "../../../src/schema/table.ts";
 import * as kinds from "../../../src/steps/index.ts";
 import { compileStep, parseStep, stepNames } from "../../../src/steps/registry.ts";
 
@@ -87,13 +89,31 @@ test("every kind compiles to actions that the fold knows", () => {
       { path: "b", rename: "c" },
       { path: "c", rename: "b" },
     ]),
+    kinds.addColumn("t", "d", int8()),
+    kinds.setMetadata("t", "d", { unit: "EUR" }),
+    kinds.dropColumn("t", "b"),
+    kinds.createIndex("t", "c", btree()),
+    kinds.createIndex("t", "d", btree()),
+    kinds.dropIndex("t", "c_idx"),
+    kinds.insertRows("t", [{ c: "1" }], { key: "c" }),
+    kinds.execute("t", { delete: "c = 1" }),
+    kinds.createTable("u", { a: int8() }),
+    kinds.dropTable("u"),
+    kinds.renameTable("t", "v"),
   ];
-  expect(steps.map(({ kind }) => kind).toSorted()).toEqual(stepNames.toSorted());
-  const database = steps.flatMap((step) => compileStep(step)).reduce(applyAction, new Map());
-  expect(database.get("t")).toEqual({
-    columns: [
-      { name: "c", type: { kind: "int64" }, nullable: false },
-      { name: "b", type: { kind: "int8" }, nullable: true },
+  expect([...new Set(steps.map(({ kind }) => kind))].toSorted()).toEqual(stepNames.toSorted());
+  const database = new Map<string, Table>();
+  for (const action of steps.flatMap((step) => compileStep(step))) change(database, tablesAfter(database, action));
+  expect([...database]).toEqual([
+    [
+      "v",
+      {
+        columns: [
+          { name: "c", type: { kind: "int64" }, nullable: false },
+          { name: "d", type: { kind: "int8" }, nullable: true, metadata: { unit: "EUR" } },
+        ],
+        indexes: { c_idx: null, d_idx: { path: "d", kind: "btree", options: {} } },
+      },
     ],
-  });
+  ]);
 });

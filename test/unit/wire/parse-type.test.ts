@@ -130,7 +130,7 @@ test("a described type that we don't know keeps its name, wherever it stands", (
     { name: "a", type: union, nullable: true },
     { name: "b", type: { kind: "unknown", name: "map" }, nullable: false },
     { name: "c", type: { kind: "list", item: { name: "item", type: union, nullable: true } }, nullable: true },
-    { name: "d", type: { kind: "unknown", name: "decimal256(50, 5)" }, nullable: true },
+    { name: "d", type: { kind: "unknown", name: "decimal256(50, 5)" }, nullable: true, metadata: { unit: "EUR" } },
   ]);
 });
 

@@ -99,7 +99,7 @@ describe("the dialect namespace", () => {
       describe: expect.stringMatching(/^POST \/v1\/table\/\{name\}\/describe\/(\?|$)/),
       query: "POST /v1/table/{name}/query/",
       count: "POST /v1/table/{name}/count_rows/",
-      merge: expect.stringMatching(/^POST \/v1\/table\/\{name\}\/merge_insert\/\?on=key&/),
+      merge: "POST /v1/table/{name}/merge_insert/",
     });
   });
 

@@ -1,0 +1,106 @@
+/** The commits that a planned action takes, with the tables around each. Pure. */
+import { commitsOf, describeAction, tablesAfter, type Action, type ActionKind } from "../schema/action.ts";
+import { afterCast } from "../schema/actions/alter-columns.ts";
+import type { Commit } from "../schema/actions/model.ts";
+import { change, sameTables, type Table, type Tables } from "../schema/table.ts";
+import type { Capabilities } from "../targets/target.ts";
+
+/** One commit of an action, with the tables around it. */
+export interface PlannedCommit {
+  readonly action: Action;
+  readonly text: string;
+  readonly undo: readonly Action[];
+  readonly refresh: Action | undefined;
+  /** Commits with the same end that come through also where others append without pause; may be none. */
+  readonly detour: readonly PlannedCommit[];
+  readonly before: Tables;
+  readonly after: Tables;
+}
+
+/** `before`: the tables that the action touches, with all that is known of them. */
+export function planCommits(
+  action: Action,
+  before: Tables,
+  { actions, describes }: Pick<Capabilities, "actions" | "describes">,
+): readonly PlannedCommit[] {
+  const able = (kind: ActionKind) => actions[kind] === true;
+  // Where nobody can look, nobody could go on in the middle.
+  const own = before.get(action.table);
+  const commits: readonly Commit[] = describes ? commitsOf(action, own, able) : [{ action, undo: [] }];
+  return inOrder(commits, before, commits.length > 1);
+}
+
+/** `isPart`: more commits of the same action come after or before them. */
+function inOrder(commits: readonly Commit[], before: Tables, isPart: boolean): readonly PlannedCommit[] {
+  let at = before;
+  return commits.map(({ action, undo, refresh, detour = [] }) => {
+    const was = at;
+    const database = new Map(
+      [...was].flatMap(([name, table]) => (table === undefined ? [] : [[name, table] as const])),
+    );
+    change(database, tablesAfter(database, action));
+    if (isPart) change(database, keptBy(action, database));
+    at = new Map([...was.keys()].map((name) => [name, database.get(name)]));
+    const text = describeAction(action);
+    const after = at;
+    // Others may make it again meanwhile, which the next commit finds out: that is no place where nobody goes on.
+    if (isPart && action.kind === "dropIndex") at = forgetting(action.name, action.table, at);
+    return { action, text, undo, refresh, detour: inOrder(detour, was, true), before: was, after };
+  });
+}
+
+function forgetting(index: string, name: string, tables: Tables): Tables {
+  const table = tables.get(name)!;
+  const indexes = Object.fromEntries(Object.entries(table.indexes ?? {}).filter(([one]) => one !== index));
+  return new Map([...tables, [name, { ...table, indexes }]]);
+}
+
+/** What the engine keeps of a table between two commits: a cast loses metadata, which a later commit puts back. */
+function keptBy(action: Action, database: ReadonlyMap<string, Table>): Tables {
+  if (action.kind !== "alterColumns") return new Map();
+  return new Map([[action.table, afterCast(action, database.get(action.table)!)]]);
+}
+
+/** The tables as they may be between the commits. */
+export function statesBetween(commits: readonly PlannedCommit[]): readonly Tables[] {
+  return commits.flatMap(({ before, detour }, index) => [
+    ...(index > 0 ? [before] : []),
+    ...detour.slice(1).map((step) => step.before),
+  ]);
+}
+
+/** How far an action came: so many of its commits are done, and so many of the next one's detour. */
+export interface Progress {
+  readonly commits: number;
+  readonly detour: number;
+}
+
+/**
+ * How far the commits from `from` on are done; undefined when the tables are at no place among them. Past one that
+ * leads back to how the tables were before, the ledger would know.
+ */
+export function progressOf(commits: readonly PlannedCommit[], tables: Tables, from = 0): Progress | undefined {
+  const done = commitsDone(commits, tables, from);
+  if (done !== undefined) return { commits: done, detour: 0 };
+  for (let at = from; at < commits.length; at++) {
+    const detour = commitsDone(commits[at]!.detour, tables);
+    if (detour !== undefined) return { commits: at, detour };
+  }
+  return undefined;
+}
+
+function commitsDone(commits: readonly PlannedCommit[], tables: Tables, from = 0): number | undefined {
+  const start = commits[from]?.before ?? commits.at(-1)?.after;
+  let found = start !== undefined && sameTables(start, tables) ? from : undefined;
+  for (let at = from; at < commits.length; at++) {
+    if (at > from && leadsBack(commits, at)) break;
+    if (sameTables(commits[at]!.after, tables)) found = at + 1;
+  }
+  return found;
+}
+
+/** Whether the tables are after this commit as they were at an earlier place, so that a look could not tell them apart. */
+export function leadsBack(commits: readonly PlannedCommit[], at: number): boolean {
+  const { after } = commits[at]!;
+  return commits.slice(0, at + 1).some(({ before }) => sameTables(after, before));
+}

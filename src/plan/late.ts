@@ -1,0 +1,39 @@
+/** What a table should be like after a call that came late, whatever it may have met there. Pure. */
+import type { Midway } from "../ledger/record.ts";
+import { tablesOfAction, type Action, type ActionKind } from "../schema/action.ts";
+import type { Table } from "../schema/table.ts";
+import { knowing, stillKept, type Known } from "./midway.ts";
+
+/**
+ * The table as migrations know it, and as far as the call may have changed what they do not know: the indexes and the
+ * metadata that it makes are not there, and those of others that it had to put back are. `since`: what was done after it.
+ */
+export function afterLateCall(
+  table: Table,
+  action: Action,
+  midway: Midway | undefined,
+  since: readonly Action[],
+): Table {
+  const isAnother = since.some((one) => newTables.has(one.kind) && tablesOfAction(one).includes(action.table));
+  const kept = midway && stillKept(table, midway);
+  const own = isAnother && kept ? absent(kept.indexes, Object.entries(kept.metadata)) : kept;
+  const made = absent(
+    action.kind === "createIndex" ? { [action.name]: action.index } : {},
+    action.kind === "setMetadata" ? action.updates.map(({ path, metadata }) => [path, metadata] as const) : [],
+  );
+  return knowing(own ? knowing(table, own) : table, made);
+}
+
+/** After these the table of that name is another one. */
+const newTables: ReadonlySet<ActionKind> = new Set(["createTable", "dropTable", "renameTable"]);
+
+function absent(indexes: object, metadata: readonly (readonly [path: string, values: object])[]): Known {
+  return {
+    indexes: nulls(indexes),
+    metadata: Object.fromEntries(metadata.map(([path, values]) => [path, nulls(values)])),
+  };
+}
+
+function nulls(values: object): Readonly<Record<string, null>> {
+  return Object.fromEntries(Object.keys(values).map((key) => [key, null]));
+}

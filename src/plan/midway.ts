@@ -1,0 +1,60 @@
+/** What the ledger keeps of an action of several commits while it goes on. Pure. */
+import type { Action } from "../schema/action.ts";
+import type { Midway } from "../ledger/record.ts";
+import type { Column } from "../schema/data-type.ts";
+import { knownMetadata } from "../schema/metadata.ts";
+import { parsePath } from "../schema/path.ts";
+import { findColumn, replaceColumn, type Table, type Tables } from "../schema/table.ts";
+
+/** What of a table as it was seen is lost when columns are rewritten, and has to be put back; undefined when there is nothing. */
+export function toKeep(
+  { columns, indexes = {} }: Table,
+  rewritten: ReadonlySet<string>,
+): Omit<Midway, "commit"> | undefined {
+  const metadata = knownMetadata(columns.filter(({ name }) => rewritten.has(name)));
+  const there = Object.entries(indexes).filter(
+    ([, index]) => index !== null && rewritten.has(parsePath(index.path)[0]!),
+  );
+  if (metadata.length === 0 && there.length === 0) return undefined;
+  return {
+    indexes: Object.fromEntries(there) as Midway["indexes"],
+    metadata: Object.fromEntries(metadata),
+  };
+}
+
+/** The action's own table with what was kept of it. */
+export function withKept(before: Tables, { table: name }: Action, kept: Omit<Midway, "commit"> | undefined): Tables {
+  const table = before.get(name);
+  return table === undefined || kept === undefined ? before : new Map([...before, [name, knowing(table, kept)]]);
+}
+
+/** Without what was kept of columns that are gone. */
+export function stillKept({ columns }: Table, { indexes, metadata }: Omit<Midway, "commit">): Omit<Midway, "commit"> {
+  const isThere = (path: string) => findColumn(columns, parsePath(path)) !== undefined;
+  return {
+    indexes: Object.fromEntries(Object.entries(indexes).filter(([, { path }]) => isThere(path))),
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([path]) => isThere(path))),
+  };
+}
+
+/** A table as migrations know it, and with the indexes and metadata that others gave it. */
+export function asSeen(table: Table, seen: Table): Table {
+  const kept = toKeep(seen, new Set(seen.columns.map(({ name }) => name))) ?? { indexes: {}, metadata: {} };
+  return seen.indexes === undefined ? table : knowing(table, kept);
+}
+
+/** Indexes by their names, and metadata by the paths of columns; null for what is known not to be there. */
+export interface Known {
+  readonly indexes: NonNullable<Table["indexes"]>;
+  readonly metadata: Readonly<Record<string, NonNullable<Column["metadata"]>>>;
+}
+
+/** The table with what else is known of it. */
+export function knowing(table: Table, kept: Known): Table {
+  const columns = Object.entries(kept.metadata).reduce(
+    (all, [path, metadata]) =>
+      replaceColumn(all, parsePath(path), (column) => ({ ...column, metadata: { ...metadata, ...column.metadata } })),
+    table.columns,
+  );
+  return { columns, indexes: { ...kept.indexes, ...table.indexes } };
+}

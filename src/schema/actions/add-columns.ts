@@ -1,0 +1,97 @@
+import { MigrateError } from "../../errors.ts";
+import type { Action } from "../action.ts";
+import { childColumns, formatColumn, holdsNullField, type Column, type DataType } from "../data-type.ts";
+import { formatPath } from "../path.ts";
+import { checkColumns, getTable } from "../table.ts";
+import type { ActionModel, ActionOf } from "./model.ts";
+
+export interface AddedColumn extends Column {
+  /** The SQL expression of its values, cast to its type; null in every row when absent. */
+  readonly as?: string | undefined;
+}
+
+/** Adds columns after the others. One that is not null needs an expression that the engine knows to have no nulls. */
+export interface AddColumnsAction extends ActionOf<"addColumns"> {
+  readonly columns: readonly AddedColumn[];
+}
+
+export const addColumns: ActionModel<AddColumnsAction> = {
+  kind: "addColumns",
+  after: (database, { table, columns }) => {
+    const before = getTable(database, table);
+    const added = columns.map(({ name, type, nullable }): Column => ({ name, type, nullable }));
+    checkAdded(before.columns, added, table);
+    const bare = columns.find(({ nullable, as }) => !nullable && as === undefined);
+    if (bare !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `column ${bare.name} is not null and has no values for the rows that are there; give them with \`as\``,
+      });
+    const empty = columns.find(({ type, as }) => type.kind === "null" && as !== undefined);
+    if (empty !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `column ${empty.name} is of type null and holds no values; leave out \`as\``,
+      });
+    for (const { name, type } of columns) checkMakeable(table, name, type);
+    return new Map([[table, { ...before, columns: [...before.columns, ...added] }]]);
+  },
+  // What an expression gives may be null, as far as the engine knows: "not null" is a commit after it.
+  commits: (action) => {
+    const { table, columns } = action;
+    const strict = columns.filter(({ nullable }) => !nullable);
+    if (strict.length === 0) return [{ action, undo: [] }];
+    const added = { ...action, columns: columns.map((column) => ({ ...column, nullable: true })) };
+    const alterations = strict.map(({ name }) => ({ path: formatPath([name]), nullable: false }));
+    const undo: Action = { kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) };
+    return [
+      { action: added, undo: [] },
+      { action: { kind: "alterColumns", table, alterations }, undo: [undo] },
+    ];
+  },
+  describe: ({ table, columns }) => columns.map((column) => `add ${table}.${wordsOf(column)}`).join(", "),
+  risks: ({ table, columns }) =>
+    columns.flatMap(({ name, as }) =>
+      as === undefined
+        ? []
+        : [
+            {
+              kind: "failure" as const,
+              text: `a row for which ${as} can't be worked out stops this: ${table}.${name}`,
+            },
+          ],
+    ),
+};
+
+/**
+ * Refuses a type of which the engine's SQL makes no column: it reads no escapes in the names of fields, and where there are
+ * rows it gives structs no fields of type null (measured).
+ */
+export function checkMakeable(table: string, column: string, type: DataType): void {
+  if (holdsNullField(type))
+    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      table,
+      problem: `column ${column} can't be added, as a field in it is of type null; a table can only be created with it`,
+    });
+  for (const child of childColumns(type)) {
+    if (/["\\]/.test(child.name))
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `column ${column} can't be added, as the engine's SQL can't name its field ${child.name}; a table can only be created with it`,
+      });
+    checkMakeable(table, column, child.type);
+  }
+}
+
+/** Only the new ones: a table made elsewhere may have had such names before. */
+function checkAdded(columns: readonly Column[], added: readonly Column[], table: string): void {
+  checkColumns(added, table);
+  for (const { name } of added) {
+    const twin = columns.find((column) => column.name.toLowerCase() === name.toLowerCase());
+    if (twin !== undefined) throw new MigrateError("ERR_COLUMN_DUPLICATE", { table, name, other: twin.name });
+  }
+}
+
+function wordsOf(column: AddedColumn): string {
+  return column.as === undefined ? formatColumn(column) : `${formatColumn(column)} as ${column.as}`;
+}

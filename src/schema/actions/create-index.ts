@@ -1,0 +1,52 @@
+import { MigrateError } from "../../errors.ts";
+import type { Column } from "../data-type.ts";
+import { formatPath, parsePath, type Path } from "../path.ts";
+import { findColumn, getTable, requireColumn } from "../table.ts";
+import { formatIndex, indexProblem, isVectorIndex, type TableIndex } from "../table-index.ts";
+import type { ActionModel, ActionOf } from "./model.ts";
+
+export interface CreateIndexAction extends ActionOf<"createIndex"> {
+  readonly name: string;
+  readonly index: TableIndex;
+}
+
+export const createIndex: ActionModel<CreateIndexAction> = {
+  kind: "createIndex",
+  after: (database, { table, name, index }) => {
+    const before = getTable(database, table);
+    const path = parsePath(index.path);
+    const column = requireColumn(table, before.columns, path);
+    const misplaced = placeProblem(before.columns, path);
+    if (misplaced !== undefined)
+      throw new MigrateError("ERR_INDEX", { table, name, problem: `can't be on ${index.path}, ${misplaced}` });
+    if ((before.indexes?.[name] ?? null) !== null)
+      throw new MigrateError("ERR_INDEX", { table, name, problem: "is there already; drop it first" });
+    const problem = indexProblem(index, column.type);
+    if (problem !== undefined)
+      throw new MigrateError("ERR_INDEX", {
+        table,
+        name,
+        problem: `can't be on ${index.path}: ${index.kind} ${problem}`,
+      });
+    return new Map([
+      [table, { ...before, indexes: { ...before.indexes, [name]: { ...index, path: formatPath(path) } } }],
+    ]);
+  },
+  describe: ({ table, name, index }) => `create index ${name} on ${table}.${index.path}: ${formatIndex(index)}`,
+  risks: ({ table, index }) =>
+    isVectorIndex(index)
+      ? [
+          {
+            kind: "failure",
+            text: `too few rows in ${table} stop this: a vector index needs some, and one with product quantization 256`,
+          },
+        ]
+      : [],
+};
+
+/** Where the engine makes no index, whatever the column is (measured). */
+function placeProblem(columns: readonly Column[], path: Path): string | undefined {
+  const around = path.slice(0, -1).map((_, index) => findColumn(columns, path.slice(0, index + 1))!);
+  if (around.some(({ type }) => type.kind !== "struct")) return "which is inside a list";
+  return path.length > 1 && /^\d/.test(path[0]!) ? `as ${path[0]!} begins with a digit` : undefined;
+}

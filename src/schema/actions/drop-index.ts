@@ -1,0 +1,19 @@
+import { MigrateError } from "../../errors.ts";
+import { getTable } from "../table.ts";
+import type { ActionModel, ActionOf } from "./model.ts";
+
+export interface DropIndexAction extends ActionOf<"dropIndex"> {
+  readonly name: string;
+}
+
+export const dropIndex: ActionModel<DropIndexAction> = {
+  kind: "dropIndex",
+  after: (database, { table, name }) => {
+    const before = getTable(database, table);
+    // What no migration has made an application may have.
+    if (before.indexes?.[name] === null)
+      throw new MigrateError("ERR_INDEX", { table, name, problem: "is not there at this point" });
+    return new Map([[table, { ...before, indexes: { ...before.indexes, [name]: null } }]]);
+  },
+  describe: ({ table, name }) => `drop index ${name} of ${table}`,
+};

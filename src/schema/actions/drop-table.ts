@@ -1,0 +1,14 @@
+import { getTable } from "../table.ts";
+import type { ActionModel, ActionOf } from "./model.ts";
+
+export type DropTableAction = ActionOf<"dropTable">;
+
+export const dropTable: ActionModel<DropTableAction> = {
+  kind: "dropTable",
+  after: (database, { table }) => {
+    getTable(database, table);
+    return new Map([[table, undefined]]);
+  },
+  describe: ({ table }) => `drop table ${table}`,
+  risks: ({ table }) => [{ kind: "loss", text: `${table} is dropped with its rows` }],
+};

@@ -1,0 +1,30 @@
+import { count, MigrateError } from "../../errors.ts";
+import { holdsNullField } from "../data-type.ts";
+import { checkRows, type RowValues } from "../row-values.ts";
+import { getTable } from "../table.ts";
+import type { ActionModel, ActionOf } from "./model.ts";
+
+/** Inserts those rows whose key is not there. */
+export interface InsertRowsAction extends ActionOf<"insertRows"> {
+  readonly rows: readonly RowValues[];
+  /** The column that tells rows apart. */
+  readonly key: string;
+}
+
+export const insertRows: ActionModel<InsertRowsAction> = {
+  kind: "insertRows",
+  changesRows: true,
+  after: (database, { table, rows, key }) => {
+    const before = getTable(database, table);
+    const stuck = before.columns.find(({ type }) => holdsNullField(type));
+    if (stuck !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `the engine can't insert rows beside ${stuck.name}, in which a field is of type null`,
+      });
+    checkRows(table, before.columns, rows, { key });
+    return new Map([[table, before]]);
+  },
+  describe: ({ table, rows, key }) =>
+    `insert ${count(rows.length, "row")} into ${table} where their ${key} is not there`,
+};

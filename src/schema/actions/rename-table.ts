@@ -1,0 +1,21 @@
+import { getTable } from "../table.ts";
+import { checkNewTable } from "./create-table.ts";
+import type { ActionModel, ActionOf } from "./model.ts";
+
+export interface RenameTableAction extends ActionOf<"renameTable"> {
+  readonly name: string;
+}
+
+export const renameTable: ActionModel<RenameTableAction> = {
+  kind: "renameTable",
+  tables: ({ table, name }) => [table, name],
+  after: (database, { table, name }) => {
+    const renamed = getTable(database, table);
+    checkNewTable(database, name);
+    return new Map([
+      [table, undefined],
+      [name, renamed],
+    ]);
+  },
+  describe: ({ table, name }) => `rename table ${table} to ${name}`,
+};

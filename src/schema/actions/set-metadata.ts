@@ -1,0 +1,39 @@
+import type { Column } from "../data-type.ts";
+import { parsePath } from "../path.ts";
+import { getTable, replaceColumn, requireColumn } from "../table.ts";
+import type { ActionModel, ActionOf } from "./model.ts";
+
+export interface MetadataUpdate {
+  readonly path: string;
+  /** Keys that are null are removed; the others stay. */
+  readonly metadata: Readonly<Record<string, string | null>>;
+}
+
+/** Sets keys of columns' metadata. */
+export interface SetMetadataAction extends ActionOf<"setMetadata"> {
+  readonly updates: readonly MetadataUpdate[];
+}
+
+export const setMetadata: ActionModel<SetMetadataAction> = {
+  kind: "setMetadata",
+  after: (database, { table, updates }) => {
+    const before = getTable(database, table);
+    const columns = updates.reduce((all, update) => updated(all, update, table), before.columns);
+    return new Map([[table, { ...before, columns }]]);
+  },
+  describe: ({ table, updates }) => updates.flatMap((update) => wordsOf(table, update)).join(", "),
+};
+
+function updated(columns: readonly Column[], { path, metadata }: MetadataUpdate, table: string): readonly Column[] {
+  const at = parsePath(path);
+  requireColumn(table, columns, at);
+  return replaceColumn(columns, at, (column) => ({ ...column, metadata: { ...column.metadata, ...metadata } }));
+}
+
+function wordsOf(table: string, { path, metadata }: MetadataUpdate): readonly string[] {
+  return Object.entries(metadata).map(([key, value]) =>
+    value === null
+      ? `remove ${key} from ${table}.${path}`
+      : `set ${key} of ${table}.${path} to ${JSON.stringify(value)}`,
+  );
+}

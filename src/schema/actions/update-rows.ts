@@ -1,0 +1,79 @@
+import { MigrateError } from "../../errors.ts";
+import { childColumns, type Column } from "../data-type.ts";
+import { parsePath } from "../path.ts";
+import { namesIn } from "../sql.ts";
+import { getTable, requireColumn } from "../table.ts";
+import type { ActionModel, ActionOf } from "./model.ts";
+
+export interface UpdateRowsAction extends ActionOf<"updateRows"> {
+  /** SQL expressions by the columns that are set to them. */
+  readonly set: Readonly<Record<string, string>>;
+  /** SQL; every row when absent. */
+  readonly where?: string | undefined;
+}
+
+export const updateRows: ActionModel<UpdateRowsAction> = {
+  kind: "updateRows",
+  changesRows: true,
+  after: (database, { table, set, where = "" }) => {
+    const before = getTable(database, table);
+    const stuck = before.columns.find(holdsVectorOfStructs);
+    const isRead = ({ name }: Column) => namesIn(where).some((word) => word.toLowerCase() === name.toLowerCase());
+    if (stuck !== undefined && before.columns.some(isRead))
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `the engine can't update some rows of a table with vectors of structs (${stuck.name}); leave out \`where\``,
+      });
+    for (const path of Object.keys(set)) {
+      const at = parsePath(path);
+      requireColumn(table, before.columns, at);
+      if (at.length > 1)
+        throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+          table,
+          problem: `the engine sets whole columns, not ${path}; set ${at[0]!} as a whole`,
+        });
+    }
+    const twice = Object.keys(set).find((path, index, all) =>
+      all.slice(0, index).some((other) => parsePath(other)[0]!.toLowerCase() === parsePath(path)[0]!.toLowerCase()),
+    );
+    if (twice !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", { table, problem: `${twice} is set twice in one update` });
+    checkRepeatable(table, set);
+    return new Map([[table, before]]);
+  },
+  describe: ({ table, set, where }) => {
+    const changes = Object.entries(set).map(([path, expression]) => `${path} = ${expression}`);
+    return `update ${table}: ${changes.join(", ")}${where === undefined ? "" : ` where ${where}`}`;
+  },
+  risks: ({ table, set }) =>
+    Object.keys(set).map((path) => ({ kind: "loss" as const, text: `values of ${table}.${path} are overwritten` })),
+};
+
+/** What is set to what, by the columns' bare names: so the engine wants them. */
+export function assignments({ set }: UpdateRowsAction): readonly (readonly [string, string])[] {
+  return Object.entries(set).map(([path, expression]) => [parsePath(path).join("."), expression]);
+}
+
+/** The engine loses fields of these when it looks for the rows (measured: with two fields or more). */
+function holdsVectorOfStructs({ type }: Column): boolean {
+  const isOne = type.kind === "fixedSizeList" && childColumns(type.item.type).length > 1;
+  return isOne || childColumns(type).some(holdsVectorOfStructs);
+}
+
+/**
+ * A run that is killed right after an update can't know whether it was made, so the next one makes it again. That must
+ * give the same rows.
+ */
+function checkRepeatable(table: string, set: UpdateRowsAction["set"]): void {
+  const columns = new Set(Object.keys(set).map((path) => parsePath(path)[0]!.toLowerCase()));
+  for (const [path, expression] of Object.entries(set)) {
+    const read = namesIn(expression).find((name) => columns.has(name.toLowerCase()));
+    if (read === undefined) continue;
+    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      table,
+      problem:
+        `${path} = ${expression} reads ${read}, which the same update sets: made again after a crash it would give other values; ` +
+        "retypeColumn with `using` does it so that it happens once",
+    });
+  }
+}

@@ -1,0 +1,31 @@
+/** What is known of columns' metadata. */
+import { childColumns, withChildColumns, type Column } from "./data-type.ts";
+import { formatPath, type Path } from "./path.ts";
+
+/** The metadata of every column that has some, at any depth, by paths. */
+export function knownMetadata(
+  columns: readonly Column[],
+  parent: Path = [],
+): readonly (readonly [path: string, metadata: Readonly<Record<string, string>>])[] {
+  return columns.flatMap(({ name, type, metadata = {} }) => {
+    const path = [...parent, name];
+    const there = Object.entries(metadata).flatMap(([key, value]) => (value === null ? [] : [[key, value] as const]));
+    const own = there.length === 0 ? [] : [[formatPath(path), Object.fromEntries(there)] as const];
+    return [...own, ...knownMetadata(childColumns(type), path)];
+  });
+}
+
+export function withoutMetadata({ name, type, nullable }: Column): Column {
+  return { name, type: withChildColumns(type, childColumns(type).map(withoutMetadata)), nullable };
+}
+
+/** A column that takes the place of another: it and what is inside have the metadata of what had their names. */
+export function withMetadataOf(was: Column, column: Column): Column {
+  const inside = childColumns(was.type);
+  const children = childColumns(column.type).map((child) => {
+    const other = inside.find(({ name }) => name === child.name);
+    return other === undefined ? child : withMetadataOf(other, child);
+  });
+  const { metadata } = was;
+  return { ...column, type: withChildColumns(column.type, children), ...(metadata && { metadata }) };
+}

@@ -1,0 +1,139 @@
+/** Rows as migrations hold them: plain JSON values, checked against the columns that they are for. */
+import { MigrateError } from "../errors.ts";
+import { formatType, isFloat, isInteger, type Column, type DataType } from "./data-type.ts";
+import { isDate, ticksOf } from "./moments.ts";
+import { similarName } from "./names.ts";
+
+/** A value: text for 64-bit integers that JavaScript can't hold, for dates (`2026-11-20`) and timestamps (ISO 8601). */
+export type RowValue = null | boolean | number | string | readonly RowValue[] | { readonly [field: string]: RowValue };
+export type RowValues = Readonly<Record<string, RowValue>>;
+
+export interface RowRules {
+  /** The column of which each row has to have a value of its own. */
+  readonly key?: string | undefined;
+  /** Whether the rows are written with the table, so that every column has to be of a type that rows can hold. */
+  readonly whole?: boolean | undefined;
+}
+
+/** Refuses rows that do not fit the columns. */
+export function checkRows(
+  table: string,
+  columns: readonly Column[],
+  rows: readonly RowValues[],
+  { key, whole = false }: RowRules,
+): void {
+  const refuse = (problem: string): never => {
+    throw new MigrateError("ERR_ROWS", { table, problem });
+  };
+  const other = whole ? columns.find(({ type }) => !canHold(type)) : undefined;
+  if (other !== undefined)
+    refuse(
+      `${other.name} is ${formatType(other.type)}, of which migrations hold no values; create the table without rows, then insertRows`,
+    );
+  const named = new Map(columns.map((column) => [column.name, column]));
+  if (key !== undefined && !named.has(key)) refuse(`there is no column ${key} to tell them apart by`);
+  const keys = new Set<string>();
+  for (const [index, row] of rows.entries()) {
+    const place = `row ${index + 1}`;
+    for (const name of Object.keys(row)) {
+      if (named.has(name)) continue;
+      const similar = similarName(name, named.keys());
+      refuse(
+        `${place} has a value for ${name}, which is no column${similar === undefined ? "" : `; did you mean ${similar}?`}`,
+      );
+    }
+    for (const column of columns) {
+      const problem = cellProblem(valueIn(row, column.name), column, column.name);
+      if (problem !== undefined) refuse(`${place}: ${problem}`);
+    }
+    if (key === undefined) continue;
+    const own = valueIn(row, key);
+    if (own === null || typeof own === "object") return refuse(`${place} has no ${key} that could tell it from others`);
+    const same = keyText(own, named.get(key)!.type);
+    if (keys.has(same)) refuse(`${place} has the same ${key} as another: ${String(own)}`);
+    keys.add(same);
+  }
+}
+
+/** The value of a column; null when the row has none. */
+export function valueIn(row: RowValues, name: string): RowValue {
+  return Object.hasOwn(row, name) ? row[name]! : null;
+}
+
+/** Equal for two keys that are the same value in the table. */
+function keyText(key: boolean | number | string, type: DataType): string {
+  if (isInteger(type)) return String(BigInt(key as number | string));
+  if (type.kind === "timestamp") return String(ticksOf(key as string, type.unit));
+  if (type.kind === "float32") return String(Math.fround(key as number));
+  return String(key);
+}
+
+function cellProblem(value: RowValue, { type, nullable }: Column, place: string): string | undefined {
+  if (value === null) return nullable ? undefined : `${place} has to have a value, as it is not null`;
+  return valueProblem(value, type, place);
+}
+
+function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: string): string | undefined {
+  const fits = (fit: boolean, words: string) =>
+    fit ? undefined : `${place} has to be ${words}, as it is ${formatType(type)}`;
+  if (type.kind === "bool") return fits(typeof value === "boolean", "true or false");
+  if (type.kind === "utf8" || type.kind === "largeUtf8") return fits(typeof value === "string", "text");
+  if (isFloat(type)) return fits(typeof value === "number" && holdsFloat(value, type), "a number in its range");
+  if (isInteger(type))
+    return fits(
+      isInRange(value, type),
+      `a whole number in its range${bitsOf(type) === 64 ? ", or text where JavaScript can't hold it" : ""}`,
+    );
+  if (type.kind === "date32") return fits(typeof value === "string" && isDate(value), "a date such as 2026-11-20");
+  if (type.kind === "timestamp")
+    return fits(
+      typeof value === "string" && ticksOf(value, type.unit) !== undefined,
+      "a time that it can tell, such as 2026-11-20T12:00:00Z",
+    );
+  if (type.kind === "list" || type.kind === "fixedSizeList") {
+    if (!isList(value)) return fits(false, "a list");
+    if (type.kind === "fixedSizeList" && value.length !== type.length) return fits(false, `a list of ${type.length}`);
+    return value
+      .map((item, index) => cellProblem(item, type.item, `${place}[${index}]`))
+      .find((one) => one !== undefined);
+  }
+  if (type.kind === "struct") {
+    if (typeof value !== "object" || isList(value)) return fits(false, "an object");
+    const unknown = Object.keys(value).find((name) => type.fields.every((field) => field.name !== name));
+    if (unknown !== undefined) return `${place} has no field ${unknown}`;
+    return type.fields
+      .map((field) => cellProblem(valueIn(value as RowValues, field.name), field, `${place}.${field.name}`))
+      .find((one) => one !== undefined);
+  }
+  return `${place} is ${formatType(type)}, of which migrations hold no values; leave it out, or write it from your application`;
+}
+
+function canHold(type: DataType): boolean {
+  if (type.kind === "list" || type.kind === "fixedSizeList") return canHold(type.item.type);
+  if (type.kind === "struct") return type.fields.every((field) => canHold(field.type));
+  return isFloat(type) || isInteger(type) || ["bool", "utf8", "largeUtf8", "date32", "timestamp"].includes(type.kind);
+}
+
+function isList(value: RowValue): value is readonly RowValue[] {
+  return Array.isArray(value);
+}
+
+function bitsOf({ kind }: DataType): number {
+  return Number(kind.replace(/\D+/, ""));
+}
+
+/** Rounding is what floats are for, infinity is not. */
+function holdsFloat(value: number, type: DataType): boolean {
+  const largest = { float16: 65_504, float32: 2 ** 128 - 2 ** 104, float64: Number.MAX_VALUE };
+  return Math.abs(value) <= largest[type.kind as keyof typeof largest];
+}
+
+function isInRange(value: RowValue, type: DataType): boolean {
+  if (
+    typeof value === "number" ? !Number.isSafeInteger(value) : typeof value !== "string" || !/^-?\d{1,20}$/.test(value)
+  )
+    return false;
+  const whole = BigInt(value as number | string);
+  const bits = bitsOf(type);
+  return whole === (type.kind.startsWith("u") ? BigInt.asUintN(bits, whole) : BigInt.asIntN(bits, whole));
+}

@@ -1,0 +1,87 @@
+/** Indexes as the model knows them: which kinds there are, and which types of columns the engine takes for each (measured). */
+import { isFloat, isInteger, type DataType } from "./data-type.ts";
+
+export const scalarIndexKinds = ["btree", "bitmap", "labelList"] as const;
+export const textIndexKinds = ["fts", "fm"] as const;
+export const vectorIndexKinds = ["ivfFlat", "ivfPq", "ivfRq", "hnswPq", "hnswSq"] as const;
+export const indexKinds = [...scalarIndexKinds, ...textIndexKinds, ...vectorIndexKinds] as const;
+export type IndexKind = (typeof indexKinds)[number];
+
+/** A kind with the engine's parameters, under its names for them. */
+export interface IndexType {
+  readonly kind: IndexKind;
+  readonly options: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface TableIndex extends IndexType {
+  /** The column that it is on. */
+  readonly path: string;
+}
+
+export function isVectorIndex({ kind }: Pick<IndexType, "kind">): boolean {
+  return (vectorIndexKinds as readonly string[]).includes(kind);
+}
+
+/** Whether an index is as it should be: what a target tells of its parameters differs from target to target. */
+export function sameIndex(one: TableIndex | null, other: TableIndex | null): boolean {
+  return one?.path === other?.path && one?.kind === other?.kind;
+}
+
+/** An index in words: `ivfPq(distanceType: cosine)`. */
+export function formatIndex({ kind, options }: IndexType): string {
+  const words = Object.entries(options).map(([name, value]) => `${name}: ${value}`);
+  return words.length === 0 ? kind : `${kind}(${words.join(", ")})`;
+}
+
+/** Why the engine makes no index of that kind on a column of that type; undefined when it does. */
+export function indexProblem({ kind, options }: IndexType, type: DataType): string | undefined {
+  if (isVectorIndex({ kind })) return vectorProblem(options["distanceType"], kind, type);
+  return takes[kind as keyof typeof takes].by(type) ? undefined : `is for ${takes[kind as keyof typeof takes].words}`;
+}
+
+const isBitmapped = (type: DataType) => isInteger(type) || type.kind === "bool" || isTextOrBinary(type);
+const isList = (type: DataType): type is Extract<DataType, { kind: "list" | "largeList" }> =>
+  type.kind === "list" || type.kind === "largeList";
+
+const takes = {
+  btree: {
+    by: (type: DataType) =>
+      isInteger(type) ||
+      isFloat(type) ||
+      ["bool", "utf8", "fixedSizeBinary", "date32", "date64", "time32", "time64", "timestamp"].includes(type.kind),
+    words: "numbers, bool, utf8, fixedSizeBinary, dates, times and timestamps",
+  },
+  bitmap: {
+    by: isBitmapped,
+    words: "integers, bool, text and binary",
+  },
+  labelList: {
+    by: (type: DataType) => isList(type) && isBitmapped(type.item.type),
+    words: "lists of integers, bool, text or binary",
+  },
+  fts: {
+    by: isSearched,
+    words: "text and lists of text",
+  },
+  fm: { by: isTextOrBinary, words: "text and binary" },
+};
+
+function vectorProblem(distance: unknown, kind: IndexKind, type: DataType): string | undefined {
+  if (type.kind !== "fixedSizeList") return "is for vectors";
+  const item = type.item.type;
+  if (item.kind === "uint8" && distance === "hamming" && kind === "ivfFlat") return undefined;
+  if (distance === "hamming") return 'takes the distance "hamming" only as ivfFlat on a vector of uint8';
+  return isFloat(item) ? undefined : "is for vectors of floats";
+}
+
+function isSearched(type: DataType): boolean {
+  return isText(type) || (isList(type) && isSearched(type.item.type));
+}
+
+function isText({ kind }: DataType): boolean {
+  return kind === "utf8" || kind === "largeUtf8";
+}
+
+function isTextOrBinary(type: DataType): boolean {
+  return isText(type) || type.kind === "binary" || type.kind === "largeBinary";
+}

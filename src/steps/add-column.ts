@@ -1,0 +1,31 @@
+import { z } from "zod";
+import type { ColumnType } from "../schema/builders.ts";
+import { dataType, defineStep, ownName, sql, tableName } from "./step.ts";
+
+/**
+ * Adds a column after the others: null in every row, or with the values of an SQL expression, cast to its type.
+ *
+ * @example
+ * addColumn("documents", "language", utf8())
+ * addColumn("documents", "words", int32().notNull(), { as: "length(body)" })
+ */
+export const addColumn = defineStep({
+  kind: "addColumn",
+  fields: z.object({
+    table: tableName,
+    name: ownName("a column"),
+    type: dataType,
+    nullable: z.boolean("has to be a type such as int64() or utf8()"),
+    as: sql.optional(),
+  }),
+  build: (table: string, name: string, column: ColumnType, options: { readonly as?: string } = {}) => ({
+    table,
+    name,
+    type: column?.type,
+    nullable: column?.nullable,
+    ...options,
+  }),
+  compile: ({ table, name, type, nullable, as }) => [
+    { kind: "addColumns", table, columns: [{ name, type, nullable, as }] },
+  ],
+});

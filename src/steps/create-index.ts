@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { indexType } from "../schema/index-options.ts";
+import type { IndexType } from "../schema/table-index.ts";
+import { columnPath, defineStep, ownName, tableName } from "./step.ts";
+
+/** The name that an index has unless it is given one: the column's, and what it is. */
+export function indexName(path: string): string {
+  return `${path.replaceAll("`", "").replaceAll(".", "_")}_idx`;
+}
+
+/**
+ * Indexes a column. Its name is that of the column and `_idx` unless another is given.
+ *
+ * @example
+ * createIndex("documents", "id", btree())
+ * createIndex("documents", "embedding", ivfPq({ distanceType: "cosine" }), { name: "by_meaning" })
+ */
+export const createIndex = defineStep({
+  kind: "createIndex",
+  fields: z.object({
+    table: tableName,
+    path: columnPath,
+    type: indexType,
+    name: ownName("an index").optional(),
+  }),
+  build: (table: string, path: string, type: IndexType, options: { readonly name?: string } = {}) => ({
+    table,
+    path,
+    type,
+    ...options,
+  }),
+  compile: ({ table, path, type, name }) => [
+    { kind: "createIndex", table, name: name ?? indexName(path), index: { path, ...type } },
+  ],
+});

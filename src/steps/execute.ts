@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { defineStep, sql, tableName } from "./step.ts";
+
+/** What `execute` does to rows: sets columns to SQL expressions, or deletes. */
+export type RowChange =
+  | { readonly update: Readonly<Record<string, string>>; readonly where?: string }
+  | { readonly delete: string };
+
+/**
+ * Changes rows: updates those for which a predicate holds, or deletes them. A value may not be made from itself, as a run
+ * that is killed makes the change once more; `retypeColumn` with `using` does that.
+ *
+ * @example
+ * execute("documents", { update: { status: "'draft'" }, where: "status is null" })
+ * execute("documents", { delete: "expires < now()" })
+ */
+export const execute = defineStep({
+  kind: "execute",
+  fields: z.object({
+    table: tableName,
+    change: z.union(
+      [
+        z.strictObject({
+          update: z
+            .record(z.string(), sql, "has to be an object of SQL expressions")
+            .refine((set) => Object.keys(set).length > 0, "has to set at least one column"),
+          where: sql.optional(),
+        }),
+        z.strictObject({ delete: sql }),
+      ],
+      'has to be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
+    ),
+  }),
+  build: (table: string, change: RowChange) => ({ table, change }),
+  compile: ({ table, change }) =>
+    "delete" in change
+      ? [{ kind: "deleteRows", table, where: change.delete }]
+      : [{ kind: "updateRows", table, set: change.update, where: change.where }],
+});

@@ -1,0 +1,21 @@
+import { z } from "zod";
+import { rows } from "../schema/parse.ts";
+import type { RowValues } from "../schema/row-values.ts";
+import { defineStep, ownName, tableName } from "./step.ts";
+
+/**
+ * Inserts rows, for small reference data: those whose key is not in the table yet. What is there stays as it is.
+ *
+ * @example
+ * insertRows("languages", [{ code: "en", name: "English" }], { key: "code" })
+ */
+export const insertRows = defineStep({
+  kind: "insertRows",
+  fields: z.object({ table: tableName, rows, key: ownName("the column that tells rows apart") }),
+  build: (table: string, values: readonly RowValues[], options: { readonly key: string }) => ({
+    table,
+    rows: values,
+    ...options,
+  }),
+  compile: ({ table, rows: values, key }) => [{ kind: "insertRows", table, rows: values, key }],
+});

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { columnPath, defineStep, tableName } from "./step.ts";
+
+/**
+ * Sets keys of a column's metadata; null removes a key.
+ *
+ * @example
+ * setMetadata("documents", "embedding", { model: "e5-large" })
+ */
+export const setMetadata = defineStep({
+  kind: "setMetadata",
+  fields: z.object({
+    table: tableName,
+    path: columnPath,
+    metadata: z
+      .record(z.string(), z.string("has to be text or null").nullable(), "has to be an object of texts and nulls")
+      .refine((metadata) => Object.keys(metadata).length > 0, "has to have at least one key"),
+  }),
+  build: (table: string, path: string, metadata: Readonly<Record<string, string | null>>) => ({
+    table,
+    path,
+    metadata,
+  }),
+  compile: ({ table, path, metadata }) => [{ kind: "setMetadata", table, updates: [{ path, metadata }] }],
+});

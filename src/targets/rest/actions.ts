@@ -1,0 +1,102 @@
+/** Each kind of action as the one request that carries it out. */
+import type { Action, ActionFor, ActionKind } from "../../schema/action.ts";
+import { assignments } from "../../schema/actions/update-rows.ts";
+import type { Table } from "../../schema/table.ts";
+import { withWholeStructs } from "../../schema/whole-structs.ts";
+import { jsonType, streamType } from "../../wire/http-text.ts";
+import type { Operation } from "./dialects.ts";
+import type { Request } from "./http.ts";
+import { toWire, type Vocabulary } from "./types.ts";
+
+/** A request as the client sends it once. */
+export interface Sent {
+  readonly body: Request["body"];
+  /** What stands in the path besides the table's name. */
+  readonly names?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+interface Call<Kind extends ActionKind> {
+  readonly operation: Operation;
+  readonly send: (action: ActionFor<Kind>, before: Table, types: Vocabulary) => Sent | Promise<Sent>;
+}
+
+const json = (value: unknown): Request["body"] => ({ type: jsonType, bytes: JSON.stringify(value) });
+
+const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
+  addColumns: {
+    operation: "addColumns",
+    async send({ columns }) {
+      const { sqlOf } = await import("../../wire/arrow-cast.ts");
+      return {
+        body: json({ new_columns: columns.map((column) => ({ name: column.name, expression: sqlOf(column) })) }),
+      };
+    },
+  },
+  alterColumns: {
+    operation: "alter",
+    send: ({ alterations }, { columns }, types) => ({
+      body: json({ alterations: withWholeStructs(columns, alterations).map((one) => toWire(one, types, columns)) }),
+    }),
+  },
+  createIndex: {
+    operation: "createIndex",
+    async send({ name, index }) {
+      const { protocolKinds, protocolOptions } = await import("../../wire/index-details.ts");
+      const options = Object.entries(index.options).map(([option, value]) => [
+        protocolOptions[option] ?? option,
+        value,
+      ]);
+      const named = { column: index.path, index_type: protocolKinds[index.kind], name, replace: false };
+      return { body: json({ ...named, ...(Object.fromEntries(options) as object) }) };
+    },
+  },
+  createTable: {
+    operation: "create",
+    async send({ columns, rows }) {
+      if (rows !== undefined && rows.length > 0) {
+        const { valuesToIpc } = await import("../../wire/row-values.ts");
+        return { body: { type: streamType, bytes: valuesToIpc(columns, rows, "stream") } };
+      }
+      const { toIpcStream } = await import("../../wire/arrow-schema.ts"); // Arrow is slow to load
+      return { body: { type: streamType, bytes: toIpcStream(columns) } };
+    },
+  },
+  deleteRows: { operation: "delete", send: ({ where }) => ({ body: json({ predicate: where }) }) },
+  dropColumns: { operation: "dropColumns", send: ({ paths }) => ({ body: json({ columns: paths }) }) },
+  dropIndex: { operation: "dropIndex", send: ({ name }) => ({ body: json({}), names: { index: name } }) },
+  dropTable: { operation: "drop", send: () => ({ body: json({}) }) },
+  insertRows: {
+    operation: "merge",
+    async send({ rows, key }, { columns }) {
+      const { givenColumns, valuesToIpc } = await import("../../wire/row-values.ts");
+      const bytes = valuesToIpc(givenColumns(columns, rows), rows, "stream");
+      return {
+        body: { type: streamType, bytes },
+        query: { on: key, when_not_matched_insert_all: "true", use_index: "false" },
+      };
+    },
+  },
+  renameTable: { operation: "rename", send: ({ name }) => ({ body: json({ new_table_name: name }) }) },
+  setMetadata: {
+    operation: "setMetadata",
+    send: ({ updates }) => ({ body: json({ updates: updates.map((update) => ({ ...update, replace: false })) }) }),
+  },
+  updateRows: {
+    operation: "update",
+    send: (action) => ({ body: json({ predicate: action.where, updates: assignments(action) }) }),
+  },
+};
+
+/** The operation that carries out an action; undefined where the protocol has none. */
+export function operationOf(kind: ActionKind): Operation | undefined {
+  return calls[kind]?.operation;
+}
+
+/** What is sent for an action on a table as it is before. */
+export async function sentFor(action: Action, before: Table, types: Vocabulary): Promise<Sent> {
+  // Each takes just its own kind, which TypeScript can't follow through the lookup.
+  const call = calls[action.kind] as Call<ActionKind> | undefined;
+  if (call === undefined) throw new TypeError(`the protocol has no ${action.kind}`);
+  return await call.send(action, before, types);
+}

@@ -1,0 +1,125 @@
+/** Columns that get their values from an expression: they have exactly the type and nullability of the plan. */
+import { expect, test } from "vitest";
+import { up } from "../../src/run/migrator.ts";
+import * as types from "../../src/schema/builders.ts";
+import { columnsOf, type NullableType } from "../../src/schema/builders.ts";
+import { formatType, type DataType } from "../../src/schema/data-type.ts";
+import { addColumn, createTable, retypeColumn } from "../../src/steps/index.ts";
+import type { Step } from "../../src/steps/registry.ts";
+import { open } from "../../src/targets/lance/lance.ts";
+import { isMigrateError } from "../../src/errors.ts";
+import { aMigration } from "../simulate/history.ts";
+import { temporaryFolder } from "../support/project.ts";
+import { rowsOf } from "../support/tables.ts";
+
+const integers = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"] as const;
+const floats = ["float32", "float64"] as const;
+
+/** Every plain type, with a value of it in SQL, and the families that the engine casts it to and from. */
+const values: readonly (readonly [NullableType, string, string])[] = [
+  ...integers.map((kind) => [types[kind](), "7", "number"] as const),
+  ...floats.map((kind) => [types[kind](), "7", "number"] as const),
+  [types.float16(), "7", "half"],
+  [types.decimal128(10, 2), "7", "decimal"],
+  [types.bool(), "true", "bool"],
+  [types.utf8(), "'7'", "text"],
+  [types.largeUtf8(), "'7'", "text"],
+  [types.binary(), "X'37'", "binary"],
+  [types.largeBinary(), "X'37'", "binary"],
+  [types.date32(), "date '2026-11-20'", "time"],
+  [types.date64(), "date '2026-11-20'", "time"],
+  ...(["s", "ms", "us", "ns"] as const).map(
+    (unit) => [types.timestamp(unit), "timestamp '2026-11-20T12:00:00'", "time"] as const,
+  ),
+  [types.timestamp("us", "Europe/Berlin"), "timestamp '2026-11-20T12:00:00'", "time"],
+];
+
+/** Which families become which by a cast in SQL, of these values. */
+const casts: Readonly<Record<string, readonly string[]>> = {
+  number: ["number", "half", "decimal", "text"],
+  half: ["number", "half", "text"],
+  decimal: ["number", "decimal", "text"],
+  bool: ["bool", "number", "half", "text"],
+  text: ["text", "number", "half", "decimal"],
+  binary: ["binary", "text"],
+  time: ["time", "text"],
+};
+
+/** Each list of steps as a migration. */
+async function apply(folder: string, ...all: readonly (readonly Step[])[]): Promise<void> {
+  const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const migrations = all.map((steps, index) => aMigration(index + 1, steps));
+  const source = { list: () => migrations, load: async (file: { version: number }) => migrations[file.version - 1]! };
+  await up({ target, ledger: "_migrations", migrations: source, lease: { duration: 600_000, patience: 0 } });
+  await target.close();
+}
+
+async function columnsIn(folder: string) {
+  const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const columns = (await target.look("t"))!.table.columns;
+  await target.close();
+  return columns;
+}
+
+const create = createTable("t", { id: types.int32().notNull() }, { rows: [{ id: 1 }, { id: 2 }] });
+const each = values.map(([type, sql, family]) => [formatType(type.type), type, sql, family] as const);
+
+test.each(each)("constants, columns and nulls give %s as it was asked for", async (_, type, sql) => {
+  const folder = temporaryFolder();
+  await apply(folder, [
+    create,
+    addColumn("t", "strict", type.notNull(), { as: sql }),
+    addColumn("t", "loose", type, { as: sql }),
+    addColumn("t", "partly", type, { as: `case when id = 1 then ${sql} end` }),
+    addColumn("t", "empty", type, { as: "null" }),
+    addColumn("t", "bare", type),
+  ]);
+  const asked = { strict: type.notNull(), loose: type, partly: type, empty: type, bare: type };
+  expect(await columnsIn(folder)).toEqual(columnsOf({ id: types.int32().notNull(), ...asked }));
+  const [one, other] = (await rowsOf(folder, "t")) as [Record<string, unknown>, Record<string, unknown>];
+  expect(one["strict"]).not.toBeNull();
+  expect([one["loose"], one["partly"], other["strict"], other["loose"]]).toEqual(Array(4).fill(one["strict"]));
+  expect([other["partly"], one["empty"], one["bare"]]).toEqual([null, null, null]);
+});
+
+test.each(each)("from %s every type that SQL casts it to", async (_, from, sql, family) => {
+  const folder = temporaryFolder();
+  const others = values.filter(([, , other]) => casts[family]!.includes(other)).map(([type]) => type);
+  const nameOf = ({ type }: NullableType, strict: boolean) =>
+    formatType(type).replace(/\W+/g, "_") + (strict ? "!" : "");
+  const asked = others.flatMap((to) => [[to, true] as const, [to, false] as const]);
+  await apply(folder, [
+    create,
+    addColumn("t", "from", from.notNull(), { as: sql }),
+    ...asked.map(([to, strict]) =>
+      addColumn("t", `a ${nameOf(to, strict)}`, strict ? to.notNull() : to, { as: "`from`" }),
+    ),
+    ...asked.flatMap(([to, strict]) => [
+      addColumn("t", `u ${nameOf(to, strict)}`, strict ? from.notNull() : from, { as: sql }),
+      retypeColumn("t", `u ${nameOf(to, strict)}`, to, { using: `\`u ${nameOf(to, strict)}\`` }),
+    ]),
+  ]);
+  const found = await columnsIn(folder);
+  const wanted = (kind: string): readonly (readonly [string, DataType, boolean])[] =>
+    asked.map(([to, strict]) => [`${kind} ${nameOf(to, strict)}`, to.type, !strict]);
+  expect(found.slice(2).map(({ name, type, nullable }) => [name, type, nullable])).toEqual([
+    ...wanted("a"),
+    ...wanted("u"),
+  ]);
+});
+
+test.each<[string, NullableType, string]>([
+  ["text that is no number", types.int32(), "'seven'"],
+  ["a number that does not fit", types.int8(), "id * 1000"],
+  ["a missing column", types.int32(), "nope"],
+  ["nulls where there may be none", types.int32().notNull() as unknown as NullableType, "nullif(id, 2)"],
+])("%s stop a column, and the table stays as it was", async (_, type, sql) => {
+  const folder = temporaryFolder();
+  await apply(folder, [create]);
+  const before = await columnsIn(folder);
+  const error = await apply(folder, [create], [addColumn("t", "n", type, { as: sql })]).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(isMigrateError(error, "ERR_STEP_FAILED")).toBe(true);
+  expect(await columnsIn(folder)).toEqual(before);
+});

@@ -1,0 +1,103 @@
+/** What a target can't do is refused in the plan, and by lint before there is one. */
+import { expect, test } from "vitest";
+import { lint } from "../../src/run/lint.ts";
+import { plan, up, type MigratorOptions } from "../../src/run/migrator.ts";
+import { int32, int64, utf8 } from "../../src/schema/builders.ts";
+import { btree } from "../../src/schema/index-builders.ts";
+import * as m from "../../src/steps/index.ts";
+import { stepNames, type Step, type StepName } from "../../src/steps/registry.ts";
+import { open as openLance } from "../../src/targets/lance/lance.ts";
+import { open as openRest } from "../../src/targets/rest/rest.ts";
+import type { Target } from "../../src/targets/target.ts";
+import { aMigration } from "../simulate/history.ts";
+import { aProject, temporaryFolder } from "../support/project.ts";
+import { aService, apiKey } from "../support/service.ts";
+
+const create = m.createTable("t", { id: int32(), name: utf8() });
+
+const steps: Readonly<Record<Exclude<StepName, "createTable">, readonly Step[]>> = {
+  addColumn: [m.addColumn("t", "n", int32())],
+  alterColumns: [m.alterColumns("t", [{ path: "id", rename: "key", type: int64() }])],
+  createIndex: [m.createIndex("t", "id", btree())],
+  dropColumn: [m.dropColumn("t", "id")],
+  dropIndex: [m.dropIndex("t", "id_idx")],
+  dropTable: [m.dropTable("t")],
+  execute: [m.execute("t", { update: { id: "1" } }), m.execute("t", { delete: "id = 1" })],
+  insertRows: [m.insertRows("t", [{ id: 1 }], { key: "id" })],
+  renameColumn: [m.renameColumn("t", "id", "key")],
+  renameTable: [m.renameTable("t", "u")],
+  retypeColumn: [m.retypeColumn("t", "id", int64(), { using: "id + 1" })],
+  setMetadata: [m.setMetadata("t", "id", { unit: "EUR" })],
+  setNullable: [m.setNullable("t", "id", false)],
+};
+/** The three endpoints of the service's document. */
+const inDocument = new Set(["alterColumns", "renameColumn", "setNullable"]);
+const beyond = Object.entries(steps).flatMap(([kind, some]) =>
+  inDocument.has(kind) ? [] : some.map((step) => [kind, step] as const),
+);
+
+function options(target: Target, ...all: readonly Step[]): MigratorOptions {
+  const migrations = all.map((step, index) => aMigration(index + 1, [step]));
+  const source = { list: () => migrations, load: async (file: { version: number }) => migrations[file.version - 1]! };
+  return { target, ledger: "_migrations", migrations: source, lease: { duration: 30_000, patience: 0 } };
+}
+
+async function serviceTarget(): Promise<Target> {
+  const { url } = await aService();
+  return await openRest({ kind: "rest", endpoint: url, apiKey, dialect: "service" }, { name: "prod", folder: "/" });
+}
+
+test("there is a step of every kind here", () => {
+  expect([...Object.keys(steps), "createTable"].toSorted()).toEqual(stepNames.toSorted());
+});
+
+test.each(beyond)(
+  "the dialect service has no %s: the plan refuses it, and nothing has happened",
+  async (kind, step) => {
+    const target = await serviceTarget();
+    const given = options(target, create, step);
+    const refusal = expect.objectContaining({
+      code: "ERR_UNSUPPORTED",
+      message: expect.stringMatching(
+        new RegExp(
+          `^0002_\\w+\\.ts, step 1 \\(${kind}\\): target prod can't do this: .*the dialect service has no request for`,
+        ),
+      ),
+    });
+    await expect(plan(given)).rejects.toEqual(refusal);
+    await expect(up(given)).rejects.toEqual(refusal);
+    expect(await target.listTables()).toEqual([]);
+    expect((await lint(given)).problems).toEqual([refusal]);
+  },
+);
+
+test.each(Object.entries(steps).filter(([kind]) => inDocument.has(kind)))(
+  "the dialect service can do %s",
+  async (_, [step]) => {
+    expect((await plan(options(await serviceTarget(), create, step!))).migrations).toHaveLength(2);
+  },
+);
+
+test("the embedded engine can do everything but rename a table", async () => {
+  const folder = temporaryFolder();
+  const target = await openLance({ kind: "lance", uri: folder }, { name: "local", folder });
+  const { renameTable, ...others } = steps;
+  for (const [step] of Object.values(others)) await plan(options(target, create, step!));
+  await expect(plan(options(target, create, renameTable[0]!))).rejects.toMatchObject({
+    code: "ERR_UNSUPPORTED",
+    message: expect.stringContaining("target local can't do this: the open-source engine can't rename a table"),
+  });
+});
+
+test("migrate lint says so before there is a service", async () => {
+  const project = aProject();
+  const targets = `{ prod: { kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: "none", dialect: "service" } }`;
+  project.write("migrate.config.ts", `export default { targets: ${targets} };\n`);
+  project.migration("0001_create.ts", `m.createTable("t", { id: m.int32() })`);
+  project.migration("0002_drop.ts", `m.dropTable("t")`);
+  const { code, stderr } = await project.migrate(["lint", "--target", "prod"]);
+  expect(stderr).toContain(
+    "0002_drop.ts, step 1 (dropTable): target prod can't do this: the dialect service has no request for dropTable",
+  );
+  expect(code).toBe(4);
+});

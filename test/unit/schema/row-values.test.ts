@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import {
+  bool,
+  columnsOf,
+  date32,
+  decimal128,
+  float16,
+  float32,
+  int8,
+  int64,
+  largeUtf8,
+  list,
+  struct,
+  timestamp,
+  uint64,
+  utf8,
+  vector,
+  type ColumnType,
+} from "../../../src/schema/builders.ts";
+import { checkRows, type RowRules, type RowValue, type RowValues } from "../../../src/schema/row-values.ts";
+
+const check = (type: ColumnType, value: RowValue) => () => checkRows("t", columnsOf({ a: type }), [{ a: value }], {});
+
+test.each<[ColumnType, RowValue]>([
+  [bool(), false],
+  [int8(), -128],
+  [int8(), null],
+  [int64(), "9223372036854775807"],
+  [uint64(), "18446744073709551615"],
+  [float16(), 65_504],
+  [float32(), 0.1],
+  [utf8(), ""],
+  [largeUtf8(), "größer"],
+  [date32(), "2026-11-20"],
+  [timestamp("s"), "2026-11-20T12:00:00Z"],
+  [timestamp("ns", "UTC"), "2026-11-20T12:00:00.123Z"],
+  [list(int8()), [1, null]],
+  [vector(2), [0.5, 1]],
+  [struct({ x: int8(), y: utf8() }), { y: "y" }],
+])("a value of %j may be %j", (type, value) => {
+  expect(check(type, value)).not.toThrow();
+});
+
+test.each<[ColumnType, RowValue, string]>([
+  [bool(), 1, "a has to be true or false, as it is bool"],
+  [int8(), 128, "a has to be a whole number in its range, as it is int8"],
+  [int8(), 1.5, "a has to be a whole number in its range, as it is int8"],
+  [int64(), 2 ** 60, "a has to be a whole number in its range, or text where JavaScript can't hold it, as it is int64"],
+  [int64(), "x", "a has to be a whole number in its range, or text where JavaScript can't hold it, as it is int64"],
+  [float16(), 65_520, "a has to be a number in its range, as it is float16"],
+  [float32(), 1e39, "a has to be a number in its range, as it is float32"],
+  [utf8(), 1, "a has to be text, as it is utf8"],
+  [date32(), "2026-02-30", "a has to be a date such as 2026-11-20, as it is date32"],
+  [
+    timestamp("s"),
+    "2026-11-20T12:00:00.5Z",
+    "a has to be a time that it can tell, such as 2026-11-20T12:00:00Z, as it is timestamp(s)",
+  ],
+  [list(int8()), 1, "a has to be a list, as it is list<int8>"],
+  [list(int8().notNull()), [1, null], "a[1] has to have a value, as it is not null"],
+  [vector(2), [1], "a has to be a list of 2, as it is fixedSizeList<float32, 2>"],
+  [struct({ x: int8() }), [1], "a has to be an object, as it is struct<x: int8>"],
+  [struct({ x: int8() }), { y: 1 }, "a has no field y"],
+  [struct({ x: int8() }), { x: "1x" }, "a.x has to be a whole number in its range, as it is int8"],
+  [int8().notNull(), null, "a has to have a value, as it is not null"],
+  [
+    decimal128(3, 1),
+    1,
+    "a is decimal128(3, 1), of which migrations hold no values; leave it out, or write it from your application",
+  ],
+])("a value of %j may not be %j: %s", (type, value, problem) => {
+  expect(check(type, value)).toThrow(`rows of t: row 1: ${problem}`);
+});
+
+const columns = columnsOf({ code: utf8(), name: utf8(), price: decimal128(3, 1) });
+
+test.each<[string, readonly RowValues[], RowRules, string]>([
+  [
+    "no such column",
+    [{ code: "a", nmae: "b" }],
+    {},
+    "row 1 has a value for nmae, which is no column; did you mean name?",
+  ],
+  ["no such key", [{ code: "a" }], { key: "id" }, "there is no column id to tell them apart by"],
+  ["no key", [{ code: "a" }, { name: "b" }], { key: "code" }, "row 2 has no code that could tell it from others"],
+  ["the same key", [{ code: "a" }, { code: "a" }], { key: "code" }, "row 2 has the same code as another: a"],
+  [
+    "a table that rows can't hold",
+    [{ code: "a" }],
+    { whole: true },
+    "price is decimal128(3, 1), of which migrations hold no values; create the table without rows, then insertRows",
+  ],
+])("refused: %s", (_, rows, rules, problem) => {
+  expect(() => checkRows("t", columns, rows, rules)).toThrow(`rows of t: ${problem}`);
+});
