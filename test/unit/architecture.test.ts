@@ -8,6 +8,7 @@ import { root, temporaryFolder } from "../support/project.ts";
 const layers = [
   "secrets",
   "secrets.ts",
+  "error-catalogue.ts",
   "errors.ts",
   "clock.ts",
   "seconds.ts",
