@@ -131,8 +131,21 @@ export function engineProblem(thrown: unknown): string {
   // It tells all that it has asked, as Rust prints it.
   if (String(thrown).includes("Failed to get AWS credentials"))
     return "no AWS credentials were found; set aws_access_key_id and aws_secret_access_key in storageOptions, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
-  return withoutKnownSecrets(plainProblem(thrown));
+  const plain = plainProblem(thrown);
+  const shorter = tooLong.reduce((text, [pattern, words]) => text.replace(pattern, words), plain);
+  return withoutKnownSecrets(shorter);
 }
+
+/** What it says of itself instead of the SQL that it was given, or advises and nobody can follow. */
+const tooLong: readonly (readonly [RegExp, string])[] = [
+  [/ ?Column names are case sensitive\..*?enable_ident_normalization configuration\./, ""],
+  [/Error parsing statement: SELECT .* \(sql parser error: (.*)\)$/, "the SQL can't be read: $1"],
+  [
+    /Physical plan does not support logical expression AggregateFunction.*/,
+    "an aggregate such as sum or max can't stand here",
+  ],
+  [/(?<=\?)\.$/, ""],
+];
 
 /** As the engine says it: for decisions, not for people. */
 function plainProblem(thrown: unknown): string {

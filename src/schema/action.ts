@@ -1,6 +1,6 @@
 /**
- * What a target executes, as plain data, and what each action does to the model. Steps compile to actions; every
- * action is one atomic commit.
+ * What a target executes, as plain data, and what each action does to the model. Steps compile to actions; one that
+ * takes several commits is made of actions that are one atomic commit each.
  */
 import * as models from "./actions/index.ts";
 import type { ActionModel, Commit } from "./actions/model.ts";

@@ -47,11 +47,11 @@ function hintFor(from: DataType, to: DataType): string {
   return "it casts only inside one family of types; make the column anew with retypeColumn's using";
 }
 
-function isNumber(type: DataType): boolean {
+export function isNumber(type: DataType): boolean {
   return isInteger(type) || isFloat(type) || type.kind === "decimal128";
 }
 
-function bits(type: DataType): number {
+export function bits(type: DataType): number {
   return Number(type.kind.replace(/\D+/, ""));
 }
 

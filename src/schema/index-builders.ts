@@ -1,4 +1,5 @@
 /** Builders for indexes, with the engine's parameters under its names; what is left out is the engine's own choice. */
+import type { languages } from "./index-options.ts";
 import type { IndexKind, IndexType } from "./table-index.ts";
 
 /** Of every vector index. */
@@ -29,15 +30,18 @@ export interface TextOptions {
   /** Keep where words stand, for searches of phrases. */
   readonly withPosition?: boolean;
   readonly baseTokenizer?: "simple" | "whitespace" | "raw" | "ngram";
-  readonly language?: string;
+  readonly language?: (typeof languages)[number];
   readonly maxTokenLength?: number;
   readonly lowercase?: boolean;
   readonly stem?: boolean;
   readonly removeStopWords?: boolean;
+  /** Instead of those of the language. */
+  readonly customStopWords?: readonly string[];
   readonly asciiFolding?: boolean;
   readonly ngramMinLength?: number;
   readonly ngramMaxLength?: number;
   readonly prefixOnly?: boolean;
+  readonly blockSize?: 128 | 256;
 }
 
 /** For equality, ranges and order. */

@@ -5,10 +5,26 @@ import { indexKinds, type IndexKind, type IndexType } from "./table-index.ts";
 const whole = z.int("has to be a whole number from 1").min(1, "has to be a whole number from 1");
 const flag = z.boolean("has to be true or false");
 
-export const languages =
-  "Arabic Danish Dutch English Finnish French German Greek Hungarian Italian Norwegian Portuguese Romanian Russian Spanish Swedish Tamil Turkish".split(
-    " ",
-  );
+export const languages = [
+  "Arabic",
+  "Danish",
+  "Dutch",
+  "English",
+  "Finnish",
+  "French",
+  "German",
+  "Greek",
+  "Hungarian",
+  "Italian",
+  "Norwegian",
+  "Portuguese",
+  "Romanian",
+  "Russian",
+  "Spanish",
+  "Swedish",
+  "Tamil",
+  "Turkish",
+] as const;
 
 const oneOf = (...names: readonly string[]) => z.enum(names, `has to be one of ${names.join(", ")}`).optional();
 
@@ -30,24 +46,35 @@ const text = {
   lowercase: flag.optional(),
   stem: flag.optional(),
   removeStopWords: flag.optional(),
+  customStopWords: z.array(z.string("has to be a list of words"), "has to be a list of words").optional(),
   asciiFolding: flag.optional(),
   ngramMinLength: whole.optional(),
   ngramMaxLength: whole.optional(),
   prefixOnly: flag.optional(),
+  blockSize: z.literal([128, 256], "has to be 128 or 256").optional(),
 };
 
 /** Strict, so that a name that is written wrong is refused. */
+function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  const known = Object.keys(shape).join(", ") || "none";
+  const error: z.core.$ZodErrorMap = (issue) =>
+    issue.code === "unrecognized_keys"
+      ? `hold an unknown one: ${issue["keys"].join(", ")}; there is ${known}`
+      : undefined;
+  return z.strictObject(shape, { error });
+}
+
 const indexOptions = {
-  btree: z.strictObject({}),
-  bitmap: z.strictObject({}),
-  labelList: z.strictObject({}),
-  fm: z.strictObject({}),
-  fts: z.strictObject(text),
-  ivfFlat: z.strictObject({ ...partitioned, distanceType: oneOf("l2", "cosine", "dot", "hamming") }),
-  ivfPq: z.strictObject({ ...partitioned, ...quantised }),
-  ivfRq: z.strictObject({ ...partitioned, ...binary }),
-  hnswPq: z.strictObject({ ...partitioned, ...quantised, ...graph }),
-  hnswSq: z.strictObject({ ...partitioned, ...graph }),
+  btree: strict({}),
+  bitmap: strict({}),
+  labelList: strict({}),
+  fm: strict({}),
+  fts: strict(text),
+  ivfFlat: strict({ ...partitioned, distanceType: oneOf("l2", "cosine", "dot", "hamming") }),
+  ivfPq: strict({ ...partitioned, ...quantised }),
+  ivfRq: strict({ ...partitioned, ...binary }),
+  hnswPq: strict({ ...partitioned, ...quantised, ...graph }),
+  hnswSq: strict({ ...partitioned, ...graph }),
 } as const satisfies Record<IndexKind, z.ZodType>;
 
 /** An index with its parameters, whoever wrote it. */

@@ -7,10 +7,13 @@ export const vectorIndexKinds = ["ivfFlat", "ivfPq", "ivfRq", "hnswPq", "hnswSq"
 export const indexKinds = [...scalarIndexKinds, ...textIndexKinds, ...vectorIndexKinds] as const;
 export type IndexKind = (typeof indexKinds)[number];
 
+/** The value of a parameter. */
+export type IndexOption = string | number | boolean | readonly string[];
+
 /** A kind with the engine's parameters, under its names for them. */
 export interface IndexType {
   readonly kind: IndexKind;
-  readonly options: Readonly<Record<string, string | number | boolean>>;
+  readonly options: Readonly<Record<string, IndexOption>>;
 }
 
 export interface TableIndex extends IndexType {
@@ -29,13 +32,14 @@ export function sameIndex(one: TableIndex | null, other: TableIndex | null): boo
 
 /** An index in words: `ivfPq(distanceType: cosine)`. */
 export function formatIndex({ kind, options }: IndexType): string {
-  const words = Object.entries(options).map(([name, value]) => `${name}: ${value}`);
+  const words = Object.entries(options).map(([name, value]) => `${name}: ${String(value)}`);
   return words.length === 0 ? kind : `${kind}(${words.join(", ")})`;
 }
 
 /** Why the engine makes no index of that kind on a column of that type; undefined when it does. */
 export function indexProblem({ kind, options }: IndexType, type: DataType): string | undefined {
-  if (isVectorIndex({ kind })) return vectorProblem(options["distanceType"], kind, type);
+  if (isVectorIndex({ kind }))
+    return vectorProblem(options["distanceType"], kind, type) ?? partsProblem({ kind, options }, type);
   return takes[kind as keyof typeof takes].by(type) ? undefined : `is for ${takes[kind as keyof typeof takes].words}`;
 }
 
@@ -72,6 +76,17 @@ function vectorProblem(distance: unknown, kind: IndexKind, type: DataType): stri
   if (item.kind === "uint8" && distance === "hamming" && kind === "ivfFlat") return undefined;
   if (distance === "hamming") return 'takes the distance "hamming" only as ivfFlat on a vector of uint8';
   return isFloat(item) ? undefined : "is for vectors of floats";
+}
+
+/** How long a vector has to be so that it can be cut into equal parts. */
+function partsProblem({ kind, options }: IndexType, type: DataType): string | undefined {
+  if (type.kind !== "fixedSizeList") return undefined;
+  const { length } = type;
+  if (kind === "ivfRq" && length % 8 !== 0) return `is for vectors of a length that 8 divides, and this is ${length}`;
+  const { numSubVectors, numBits } = options;
+  if (typeof numSubVectors !== "number") return undefined;
+  if (length % numSubVectors !== 0) return `needs numSubVectors that divides the vector's length of ${length}`;
+  return numBits === 4 && numSubVectors % 2 !== 0 ? "needs even numSubVectors with numBits: 4" : undefined;
 }
 
 function isSearched(type: DataType): boolean {

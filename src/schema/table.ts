@@ -153,7 +153,7 @@ function indexDifferences(expected: Table, found: Table): readonly string[] {
     const other = found.indexes?.[name] ?? null;
     if (sameIndex(index, other)) return [];
     if (index === null) return [`index ${name} exists, but should not`];
-    if (other === null) return [`index ${name} on ${index.path} is missing`];
+    if (other === null) return [`index ${name} on ${index.path} is missing: ${formatIndex(index)}`];
     return [
       `index ${name} is ${formatIndex(other)} on ${other.path} instead of ${formatIndex(index)} on ${index.path}`,
     ];

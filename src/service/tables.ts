@@ -37,6 +37,7 @@ export interface Tables {
 
 const tries = 30;
 const longestWait = 500;
+const longestTime = 20_000;
 
 /** Opens the folder and makes it where it is not there. Throws ERR_SERVICE_DATA. */
 export async function openTables(folder: string): Promise<Tables> {
@@ -116,12 +117,15 @@ async function create(db: Connection, folder: string, name: string, file: Buffer
 
 /** An engine's conflict means that nothing was committed, so the whole look and act is done again. */
 async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
+  const started = performance.now();
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       if (!isConflict(error)) throw error;
-      if (attempt === tries) throw refuse(409, "concurrentModification", tooManyChanges);
+      // The engine may have tried for half a minute itself: a client does not wait for thirty of those.
+      if (attempt === tries || performance.now() - started > longestTime)
+        throw refuse(409, "concurrentModification", tooManyChanges);
       await sleep(Math.random() * Math.min(longestWait, 10 * 2 ** attempt));
     }
   }

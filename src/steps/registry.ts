@@ -62,7 +62,8 @@ function firstProblem(error: z.ZodError, step: unknown): string {
     const name = named?.path ?? named?.name;
     place += typeof key === "number" ? (typeof name === "string" ? `.${name}` : `[${key}]`) : `.${String(key)}`;
   }
-  const message = issue.code === "unrecognized_keys" ? `holds an unknown key ${issue.keys.join(", ")}` : issue.message;
+  const isOwn = issue.code === "unrecognized_keys" && !issue.message.startsWith("hold an unknown");
+  const message = isOwn ? `holds an unknown key ${issue.keys.join(", ")}` : issue.message;
   return `${place.replace(/^\./, "")} ${message}`.trim();
 }
 

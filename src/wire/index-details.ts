@@ -1,6 +1,6 @@
 /** An index as the engine tells of it, and the names that the REST protocol has for its parameters. */
 import { formatPath, parsePath } from "../schema/path.ts";
-import type { IndexKind, TableIndex } from "../schema/table-index.ts";
+import type { IndexKind, IndexOption, TableIndex } from "../schema/table-index.ts";
 
 /** What the engine and services call the kinds, in capitals and without underscores. */
 const kinds: Readonly<Record<string, IndexKind>> = {
@@ -55,6 +55,7 @@ export const protocolOptions: Readonly<Record<string, string>> = {
   lowercase: "lower_case",
   stem: "stem",
   removeStopWords: "remove_stop_words",
+  customStopWords: "custom_stop_words",
   asciiFolding: "ascii_folding",
   ngramMinLength: "min_ngram_length",
   ngramMaxLength: "max_ngram_length",
@@ -78,11 +79,14 @@ function optionsOf(kind: IndexKind, details: unknown): TableIndex["options"] {
     const value = at(path);
     const plain = option === "distanceType" && typeof value === "string" ? value.toLowerCase() : value;
     const known = ["maxIterations", "sampleRate"].includes(option) ? Number(plain) : plain;
-    return ["string", "number", "boolean"].includes(typeof known) && !Number.isNaN(known)
-      ? [[option, known as string | number | boolean] as const]
-      : [];
+    return isOption(known) ? [[option, known] as const] : [];
   });
   return Object.fromEntries(found);
+}
+
+function isOption(value: unknown): value is IndexOption {
+  if (Array.isArray(value)) return value.every((one) => typeof one === "string");
+  return ["string", "number", "boolean"].includes(typeof value) && !Number.isNaN(value);
 }
 
 const textDetails: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
@@ -94,6 +98,7 @@ const textDetails: Readonly<Record<string, readonly string[]>> = Object.fromEntr
     "lowercase",
     "stem",
     "removeStopWords",
+    "customStopWords",
     "asciiFolding",
     "ngramMinLength",
     "ngramMaxLength",

@@ -253,6 +253,28 @@ export function describeActions(name: string, open: () => Promise<WholePair>): v
       expect(sorted(await pair.rows("t"))).toEqual(expected);
     });
 
+    test("an index tells its parameters as they were given, so that it can be made again", async () => {
+      const pair = await open();
+      await prepare(pair, []);
+      const given = fts({
+        withPosition: true,
+        baseTokenizer: "ngram",
+        language: "German",
+        maxTokenLength: 20,
+        lowercase: false,
+        stem: false,
+        removeStopWords: true,
+        customStopWords: ["one", "und so"],
+        asciiFolding: false,
+        ngramMinLength: 2,
+        ngramMaxLength: 4,
+        prefixOnly: true,
+        blockSize: 256,
+      });
+      await act(pair, index("i", "title", given));
+      expect((await pair.whole("t"))?.table.indexes).toEqual({ i: { path: "title", ...given } });
+    });
+
     test("columns of nulls have exactly their types, whichever they are", async () => {
       const pair = await open();
       await prepare(pair, []);

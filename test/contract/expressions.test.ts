@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { up } from "../../src/run/migrator.ts";
 import * as types from "../../src/schema/builders.ts";
 import { columnsOf, type NullableType } from "../../src/schema/builders.ts";
+import { risksOf } from "../../src/schema/action.ts";
 import { formatType, type DataType } from "../../src/schema/data-type.ts";
 import { addColumn, createTable, retypeColumn } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
@@ -122,4 +123,58 @@ test.each<[string, NullableType, string]>([
   );
   expect(isMigrateError(error, "ERR_STEP_FAILED")).toBe(true);
   expect(await columnsIn(folder)).toEqual(before);
+});
+
+const bigger = 2n ** 53n + 1n;
+/** Columns, a value of each that is as full as can be, and what it is in SQL. */
+const full: readonly (readonly [NullableType, string])[] = [
+  [types.int8(), "127"],
+  [types.int16(), "32767"],
+  [types.int32(), "2147483647"],
+  [types.int64(), String(bigger)],
+  [types.float32(), "0.1"],
+  [types.float64(), "1.7"],
+  [types.decimal128(10, 2), "1.75"],
+];
+
+const pairs = full.flatMap(([from, value]) =>
+  [...full.map(([to]) => to), types.float16(), types.bool()].map(
+    (to) => [formatType(from.type), formatType(to.type), from, to, value] as const,
+  ),
+);
+
+test.each(pairs)("what is cut without a word is noted before: %s to %s", async (_, __, from, to, value) => {
+  const folder = temporaryFolder();
+  const column = (name: string, type: NullableType): Step => addColumn("t", name, type, { as: value });
+  await apply(folder, [create, column("a", from)]);
+  const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const { table } = (await target.look("t"))!;
+  await target.close();
+  const added = { name: "b", type: to.type, nullable: true, as: "a" };
+  const noted = risksOf({ kind: "addColumns", table: "t", columns: [added] }, table).some(
+    ({ kind }) => kind === "loss",
+  );
+  const steps = [
+    [create, column("a", from)],
+    [addColumn("t", "b", to, { as: "a" })],
+    [addColumn("t", "c", from, { as: "b" })],
+  ];
+  const failed = await apply(folder, ...steps).catch((error: unknown) => error);
+  const [row] = await rowsOf(folder, "t");
+  // What does not fit at all stops the step.
+  if (!("b" in row!)) return expect(isMigrateError(failed, "ERR_STEP_FAILED")).toBe(true);
+  // Back in its own type it is the same, or it was noted.
+  if (String(row["c"]) !== String(row["a"])) expect(noted).toBe(true);
+});
+
+test.each([
+  ["Item +* 1", /the SQL can't be read: Expected: an expression, found: \*;/],
+  ["lower(item)", /No field named item\. Did you mean 'Item'\?;/],
+  ["sum(id)", /an aggregate such as sum or max can't stand here;/],
+])("what the engine says of %s is told without what nobody wrote", async (as, words) => {
+  const made = createTable("t", { id: types.int32().notNull(), Item: types.utf8() }, { rows: [{ id: 1, Item: "a" }] });
+  const failed = await apply(temporaryFolder(), [made], [addColumn("t", "b", types.utf8(), { as })]).catch(
+    (error: unknown) => error,
+  );
+  expect(failed).toMatchObject({ code: "ERR_STEP_FAILED", message: expect.stringMatching(words) });
 });

@@ -752,6 +752,15 @@ describe.concurrent("the dialect namespace", () => {
     expect(await records.all(["key"])).toHaveLength(50);
   });
 
+  test("counts once more what was made between the count and the list, and no more than that", async () => {
+    let asked = 0;
+    const late = await namespace((...request) => (++asked === 1 ? json(404, "not found") : text(200, "3"))(...request));
+    expect(await late.records.count("true")).toBe(3);
+    const never = await namespace(json(404, `no ${echo}`));
+    expectClear(await thrownBy(never.records.count("true")), [answered], /with 404/);
+    expect(posts(never.seen)).toBe(2);
+  });
+
   test.each<readonly [string, Answering]>([
     ["HTML", html(200)],
     ["nothing", text(200, "")],

@@ -16,6 +16,11 @@ const refusals: readonly { readonly code: ErrorCode; readonly says?: RegExp; rea
   { code: "ERR_ALTERATION_CONFLICT", says: /drops a list together with its item/, why: "nobody asked for the list" },
   { code: "ERR_ALTERATION_CONFLICT", says: /has no values for the rows that are there/, why: "it makes it nullable" },
   { code: "ERR_ALTERATION_CONFLICT", says: /engine's SQL can't name its field/, why: "it makes another field" },
+  {
+    code: "ERR_ALTERATION_CONFLICT",
+    says: /can't update some rows of a table with vectors of structs/,
+    why: "it can where the predicate is the same for every row, such as a null test of a column that has none",
+  },
   { code: "ERR_STEP_IMPOSSIBLE", says: /one has that name for a moment/, why: "a retype would need the name" },
   { code: "ERR_ALTERATION_CONFLICT", says: /of type null/, why: "it makes text of it, and fails in structs of rows" },
   { code: "ERR_INDEX", says: /which is inside a list|begins with a digit/, why: "it fails once there are rows" },

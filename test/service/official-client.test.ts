@@ -494,7 +494,11 @@ describe("querying", () => {
   });
 
   test.each([
-    ["a filter that is no SQL", (table: Table) => table.query().where("id >").toArray(), /400 Bad Request.*id >/s],
+    [
+      "a filter that is no SQL",
+      (table: Table) => table.query().where("id >").toArray(),
+      /400 Bad Request.*the SQL can't be read: Expected: an expression/s,
+    ],
     [
       "a filter on a missing column",
       (table: Table) => table.query().where("nope = 1").toArray(),
@@ -677,8 +681,16 @@ describe("counting and changing rows", () => {
   test.each([
     ["an update of a missing column", (table: Table) => table.update({ values: { nope: 1 } }), /nope/],
     ["an update by bad SQL", (table: Table) => table.update({ valuesSql: { id: "id +" } }), /id \+/],
-    ["an update with a bad filter", (table: Table) => table.update({ values: { id: 1 }, where: "id >" }), /id >/],
-    ["a delete with a bad filter", (table: Table) => table.delete("id >"), /id >/],
+    [
+      "an update with a bad filter",
+      (table: Table) => table.update({ values: { id: 1 }, where: "id >" }),
+      /the SQL can't be read: Expected: an expression/,
+    ],
+    [
+      "a delete with a bad filter",
+      (table: Table) => table.delete("id >"),
+      /the SQL can't be read: Expected: an expression/,
+    ],
     ["a delete over a missing column", (table: Table) => table.delete("nope = 1"), /nope/],
   ])("%s is refused in words and changes nothing", async (_, act, reason) => {
     const { folder, table } = await aShelf();

@@ -107,6 +107,36 @@ test("of alters of different columns at one instant none is lost and none is han
   expect(await columnsOf(folder, "t")).toEqual(names.map((name) => `${name}_long: int64`));
 });
 
+test("a retype before which others' appends come each time is refused in words that make a client try again", async () => {
+  const { service, folder, remote, local } = await aService();
+  const column = arrow.vectorFromArray(
+    Array.from({ length: 300_000 }, () => 7),
+    new arrow.Int32(),
+  );
+  const table = await local.createTable("t", new arrow.Table({ a: column }));
+  const end = new AbortController();
+  const appends = Array.from({ length: 4 }, async () => {
+    // One before which the others come each time is not missed.
+    while (!end.signal.aborted) await table.add([{ a: 7 }]).catch(() => {});
+  });
+  const retype = async () =>
+    await aClient(service.url)("/v1/table/t/alter_columns", {
+      alterations: [{ path: "a", data_type: { type: "int64" } }],
+    });
+  const { status, body } = await retype();
+  end.abort();
+  await Promise.all(appends);
+  expect([status, JSON.parse(body.toString())]).toMatchObject([
+    409,
+    { code: 14, error: expect.stringMatching(/again/) },
+  ]);
+  expect(await columnsOf(folder, "t")).toEqual(["a: int32"]);
+
+  expect(await retype()).toMatchObject({ status: 200 });
+  expect(await columnsOf(folder, "t")).toEqual(["a: int64"]);
+  expect(await (await remote.openTable("t")).countRows("a = 7")).toBe(await table.countRows());
+});
+
 test("of eight merges that insert one new key at one instant exactly one inserts it, twenty times over", async () => {
   const { service, folder, remote } = await aService();
   const columns = [new arrow.Field("key", new arrow.Int32(), true), new arrow.Field("racer", new arrow.Int32(), true)];

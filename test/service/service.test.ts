@@ -568,6 +568,8 @@ test.each<Record<string, unknown>>([
   { index_type: "IVF_FLAT", column: "vector", distance_type: 5 },
   { index_type: "IVF_HNSW_SQ", column: "vector", m: {} },
   { index_type: "FTS", column: "title", base_tokenizer: 5 },
+  // The engine ends its process at a language that it does not know.
+  { index_type: "FTS", column: "title", language: "Klingon" },
   { index_type: "FTS", column: "title", with_position: "yes" },
   { index_type: "FTS", column: "title", custom_stop_words: "x" },
   { index_type: "FTS", column: "title", custom_stop_words: [1] },
@@ -580,6 +582,12 @@ test.each<Record<string, unknown>>([
   const answer = await ask.post("/v1/table/documents/create_index", body);
   expect([answer.status, answer.body]).toMatchObject([400, { error: expect.any(String) }]);
   expect(await versionsOf(folder)).toEqual({ documents: 1 });
+});
+
+test.each([undefined, null, "German"])("an index on text in the language %s is made", async (language) => {
+  const { ask } = await aTable([{ name: "title", type: { kind: "utf8" }, nullable: true }]);
+  const body = { index_type: "FTS", column: "title", language };
+  expect(await ask.post("/v1/table/documents/create_index", body)).toMatchObject({ status: 200 });
 });
 
 test("a folder that is a file is refused in a sentence", async () => {

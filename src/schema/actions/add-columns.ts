@@ -2,6 +2,7 @@ import { MigrateError } from "../../errors.ts";
 import type { Action } from "../action.ts";
 import { childColumns, formatColumn, holdsNullField, type Column, type DataType } from "../data-type.ts";
 import { formatPath } from "../path.ts";
+import { risksOfExpression } from "../risk.ts";
 import { checkColumns, getTable } from "../table.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
 
@@ -50,16 +51,9 @@ export const addColumns: ActionModel<AddColumnsAction> = {
     ];
   },
   describe: ({ table, columns }) => columns.map((column) => `add ${table}.${wordsOf(column)}`).join(", "),
-  risks: ({ table, columns }) =>
-    columns.flatMap(({ name, as }) =>
-      as === undefined
-        ? []
-        : [
-            {
-              kind: "failure" as const,
-              text: `a row for which ${as} can't be worked out stops this: ${table}.${name}`,
-            },
-          ],
+  risks: ({ table, columns }, before) =>
+    columns.flatMap(({ name, type, as }) =>
+      as === undefined ? [] : risksOfExpression(`${table}.${name}`, type, as, before),
     ),
 };
 

@@ -4,6 +4,7 @@ import { formatType, type DataType } from "../data-type.ts";
 import { withMetadataOf } from "../metadata.ts";
 import { parsePath } from "../path.ts";
 import { findColumn, getTable } from "../table.ts";
+import { isNull, risksOfExpression } from "../risk.ts";
 import { isVectorIndex } from "../table-index.ts";
 import { checkMakeable } from "./add-columns.ts";
 import { guardColumn, guardOff, guardOnByHiding, madeName } from "./guard.ts";
@@ -84,16 +85,15 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
   },
   describe: ({ table, path, type, using }) =>
     `make ${table}.${path} anew as ${formatType(type)} from ${using}, as the last column`,
-  risks: ({ table, path, using }, before) => [
+  risks: ({ table, path, type, using }, before) => [
     ...indexRisks(table, before, new Set(parsePath(path).slice(0, 1))),
-    { kind: "failure", text: `a row for which ${using} can't be worked out stops this: ${table}.${path}` },
+    ...(isNull(using)
+      ? [{ kind: "loss" as const, text: `every value of ${table}.${path} is lost: it is null then` }]
+      : []),
+    ...risksOfExpression(`${table}.${path}`, type, using, before),
     {
       kind: "writers",
       text: `appends by others are refused while ${table}.${path} is made anew, and an update of it at the very end may be lost`,
     },
   ],
 };
-
-function isNull(expression: string): boolean {
-  return /^[\s(]*null[\s)]*$/i.test(expression);
-}

@@ -38,7 +38,7 @@ export const createIndex: ActionModel<CreateIndexAction> = {
       ? [
           {
             kind: "failure",
-            text: `too few rows in ${table} stop this: a vector index needs some, and one with product quantization 256`,
+            text: `too few rows in ${table} would stop this: a vector index needs some, and one with product quantization 256`,
           },
         ]
       : [],

@@ -2,7 +2,8 @@ import { MigrateError } from "../../errors.ts";
 import { childColumns, type Column } from "../data-type.ts";
 import { parsePath } from "../path.ts";
 import { namesIn } from "../sql.ts";
-import { getTable, requireColumn } from "../table.ts";
+import { risksOfExpression } from "../risk.ts";
+import { findColumn, getTable, requireColumn } from "../table.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
 
 export interface UpdateRowsAction extends ActionOf<"updateRows"> {
@@ -15,11 +16,10 @@ export interface UpdateRowsAction extends ActionOf<"updateRows"> {
 export const updateRows: ActionModel<UpdateRowsAction> = {
   kind: "updateRows",
   changesRows: true,
-  after: (database, { table, set, where = "" }) => {
+  after: (database, { table, set, where }) => {
     const before = getTable(database, table);
     const stuck = before.columns.find(holdsVectorOfStructs);
-    const isRead = ({ name }: Column) => namesIn(where).some((word) => word.toLowerCase() === name.toLowerCase());
-    if (stuck !== undefined && before.columns.some(isRead))
+    if (stuck !== undefined && where !== undefined)
       throw new MigrateError("ERR_ALTERATION_CONFLICT", {
         table,
         problem: `the engine can't update some rows of a table with vectors of structs (${stuck.name}); leave out \`where\``,
@@ -33,9 +33,8 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
           problem: `the engine sets whole columns, not ${path}; set ${at[0]!} as a whole`,
         });
     }
-    const twice = Object.keys(set).find((path, index, all) =>
-      all.slice(0, index).some((other) => parsePath(other)[0]!.toLowerCase() === parsePath(path)[0]!.toLowerCase()),
-    );
+    const names = Object.keys(set).map((path) => parsePath(path)[0]);
+    const twice = Object.keys(set).find((_, index) => names.indexOf(names[index]) < index);
     if (twice !== undefined)
       throw new MigrateError("ERR_ALTERATION_CONFLICT", { table, problem: `${twice} is set twice in one update` });
     checkRepeatable(table, set);
@@ -45,8 +44,15 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
     const changes = Object.entries(set).map(([path, expression]) => `${path} = ${expression}`);
     return `update ${table}: ${changes.join(", ")}${where === undefined ? "" : ` where ${where}`}`;
   },
-  risks: ({ table, set }) =>
-    Object.keys(set).map((path) => ({ kind: "loss" as const, text: `values of ${table}.${path} are overwritten` })),
+  risks: ({ table, set }, before) =>
+    Object.entries(set).flatMap(([path, expression]) => {
+      const column = before && findColumn(before.columns, parsePath(path));
+      const place = `${table}.${path}`;
+      return [
+        { kind: "loss" as const, text: `values of ${place} are overwritten` },
+        ...(column === undefined ? [] : risksOfExpression(place, column.type, expression, before)),
+      ];
+    }),
 };
 
 /** What is set to what, by the columns' bare names: so the engine wants them. */

@@ -53,9 +53,8 @@ export const indexRoutes = [
         const { column, index_type: kind, name: indexName, replace, ...given } = body;
         const known = indexKindOf(kind);
         if (known === undefined) throw unsupported(`indexes of type ${kind}`);
-        const { language = "English" } = given;
         // The engine ends its process at another.
-        if (!languages.some((one) => one === language))
+        if (!languages.some((one) => one === (given["language"] ?? "English")))
           throw invalidInput(`language has to be one of ${languages.join(", ")}`);
         await createIndex(table, { column, kind: known, name: indexName, replace, options: toOptions(given) });
         return {};

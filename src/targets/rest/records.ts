@@ -43,15 +43,21 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
     return undefined;
   };
 
+  const counted = async (predicate: string): Promise<number> => {
+    const answer = await client.read("count", name, { predicate });
+    const number = parseCount(answer);
+    if (number === undefined) throw client.strange("count", name, answer, "number of rows");
+    return number;
+  };
+
   const count = async (predicate: string): Promise<number> => {
     try {
-      const answer = await client.read("count", name, { predicate });
-      const counted = parseCount(answer);
-      if (counted === undefined) throw client.strange("count", name, answer, "number of rows");
-      return counted;
+      return await counted(predicate);
     } catch (error) {
       if (await client.saysMissing(error, name)) return 0;
-      throw error;
+      if (!isMigrateError(error, "ERR_ANSWER") || error.details.status !== 404) throw error;
+      // A first run may have made the table between the two questions.
+      return await counted(predicate);
     }
   };
 

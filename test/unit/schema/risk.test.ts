@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
-import { columnsOf, float32, float64, int32, int64, int8, utf8 } from "../../../src/schema/builders.ts";
+import {
+  bool,
+  columnsOf,
+  float32,
+  float64,
+  int32,
+  int64,
+  int8,
+  utf8,
+  type NullableType,
+} from "../../../src/schema/builders.ts";
+import type { DataType } from "../../../src/schema/data-type.ts";
 import type { Alteration } from "../../../src/schema/alter.ts";
 import { risksOf } from "../../../src/schema/action.ts";
 
@@ -20,4 +31,33 @@ test.each<[string, Alteration, readonly string[]]>([
 
 test("a table that is created has no risks", () => {
   expect(risksOf({ kind: "createTable", table: "t", columns: table.columns }, undefined)).toEqual([]);
+});
+
+const notes = (as: string, type: DataType) =>
+  risksOf({ kind: "addColumns", table: "t", columns: [{ name: "x", type, nullable: true, as }] }, table).map(
+    ({ kind }) => kind,
+  );
+
+test.each<[string, NullableType, readonly string[]]>([
+  ["f", int32(), ["loss", "failure"]],
+  ["F + 1", int32(), ["loss", "failure"]],
+  ["n", bool(), ["loss", "failure"]],
+  ["n", float32(), ["loss", "failure"]],
+  ["n", float64(), ["failure"]],
+  ["n", int8(), ["failure"]],
+  ["t", int32(), ["failure"]],
+  ["f", utf8(), ["failure"]],
+  ["7.99", int32(), ["loss"]],
+  ["7", int32(), []],
+  ["'f'", int32(), []],
+])("the risks of a column from %s", (as, type, kinds) => {
+  expect(notes(as, type.type)).toEqual(kinds);
+});
+
+test("a retype that makes everything null says so, and nothing of rows that could stop it", () => {
+  const risks = risksOf({ kind: "convertColumn", table: "t", path: "t", type: int32().type, using: "null" }, table);
+  expect(risks.map(({ text }) => text)).toEqual([
+    "every value of t.t is lost: it is null then",
+    expect.stringContaining("appends by others are refused"),
+  ]);
 });

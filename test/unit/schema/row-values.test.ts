@@ -93,3 +93,17 @@ test.each<[string, readonly RowValues[], RowRules, string]>([
 ])("refused: %s", (_, rows, rules, problem) => {
   expect(() => checkRows("t", columns, rows, rules)).toThrow(`rows of t: ${problem}`);
 });
+
+test.each<[ColumnType, RowValue, RowValue]>([
+  [int64(), 1, "1"],
+  [int64(), "01", "1"],
+  [timestamp("ms", "UTC"), "2026-11-20T12:00:00Z", "2026-11-20T13:00:00+01:00"],
+  [float32(), 0.1, 0.10000000149011612],
+])("a key of %j that is %j once and %j another time is one key", (type, one, other) => {
+  const rows = [one, other].map((id) => ({ id }));
+  expect(() => checkRows("t", columnsOf({ id: type }), rows, { key: "id" })).toThrow("has the same id as another");
+});
+
+test("a column that is called like something every object has is left out like others", () => {
+  expect(() => checkRows("t", columnsOf({ id: int8(), constructor: utf8() }), [{ id: 1 }], {})).not.toThrow();
+});

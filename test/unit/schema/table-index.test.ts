@@ -1,7 +1,18 @@
 import { expect, test } from "vitest";
 import * as types from "../../../src/schema/builders.ts";
 import type { ColumnType } from "../../../src/schema/builders.ts";
-import { bitmap, btree, fm, fts, hnswSq, ivfFlat, ivfPq, labelList } from "../../../src/schema/index-builders.ts";
+import {
+  bitmap,
+  btree,
+  fm,
+  fts,
+  hnswPq,
+  hnswSq,
+  ivfFlat,
+  ivfPq,
+  ivfRq,
+  labelList,
+} from "../../../src/schema/index-builders.ts";
 import { formatIndex, indexProblem, sameIndex, type IndexType } from "../../../src/schema/table-index.ts";
 
 const { bool, date32, decimal128, float32, int8, largeList, list, struct, utf8, binary, uint8, vector, timestamp } =
@@ -37,8 +48,18 @@ test.each<[IndexType, ColumnType, string]>([
     vector(4),
     'takes the distance "hamming" only as ivfFlat on a vector of uint8',
   ],
+  [ivfPq({ numSubVectors: 4 }), vector(6), "needs numSubVectors that divides the vector's length of 6"],
+  [hnswPq({ numSubVectors: 2 }), vector(3), "needs numSubVectors that divides the vector's length of 3"],
+  [ivfPq({ numSubVectors: 1, numBits: 4 }), vector(8), "needs even numSubVectors with numBits: 4"],
+  [ivfRq(), vector(12), "is for vectors of a length that 8 divides, and this is 12"],
 ])("%j is not for %j", (index, { type }, problem) => {
   expect(indexProblem(index, type)).toBe(problem);
+});
+
+test("an index of parts is for vectors that they fit", () => {
+  expect(indexProblem(ivfPq({ numSubVectors: 4 }), vector(12).type)).toBeUndefined();
+  expect(indexProblem(ivfPq({ numSubVectors: 2, numBits: 4 }), vector(6).type)).toBeUndefined();
+  expect(indexProblem(ivfRq(), vector(16).type)).toBeUndefined();
 });
 
 test("an index is the same when kind and column are", () => {

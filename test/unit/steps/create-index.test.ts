@@ -39,12 +39,15 @@ test.each<[object, string]>([
 });
 
 test.each([
-  [{ kind: "ivfFlat", options: { partitions: 3 } }, "type.options holds an unknown key partitions"],
+  [
+    { kind: "ivfFlat", options: { partitions: 3 } },
+    "type.options hold an unknown one: partitions; there is distanceType, numPartitions",
+  ],
   [
     { kind: "ivfFlat", options: { numPartitions: "many" } },
     "type.options.numPartitions has to be a whole number from 1",
   ],
-  [{ kind: "btree", options: { distanceType: "l2" } }, "type.options holds an unknown key distanceType"],
+  [{ kind: "btree", options: { distanceType: "l2" } }, "type.options hold an unknown one: distanceType; there is none"],
   [
     { kind: "ivfPq", options: { distanceType: "hamming" } },
     "type.options.distanceType has to be one of l2, cosine, dot",

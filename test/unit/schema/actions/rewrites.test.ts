@@ -11,6 +11,7 @@ import {
 import {
   columnsOf,
   dictionary,
+  float64,
   int8,
   int32,
   int64,
@@ -18,9 +19,10 @@ import {
   nullType,
   struct,
   utf8,
+  vector,
   type NullableType,
 } from "../../../../src/schema/builders.ts";
-import { btree, fts } from "../../../../src/schema/index-builders.ts";
+import { btree, fts, ivfPq } from "../../../../src/schema/index-builders.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 
 const retype = (path: string, { type }: NullableType, rename?: string): Action => ({
@@ -119,6 +121,8 @@ test("one with using on a column that is not null can be taken back when there i
 test.each<[string, Action, string]>([
   ["a missing column", convert("nope", int8()), "t has no column nope"],
   ["a part of a column", convert("s.x", int8()), "t: `using` makes whole columns anew; give s as a whole"],
+  ["a field's name that SQL can't say", convert("s", struct({ 'a"b': int8() })), `can't name its field a"b`],
+  ["a field of type null", convert("s", struct({ n: nullType() })), "a field in it is of type null"],
   ["type null", convert("l", nullType()), "t: a column of type null holds no values; drop l and add it again"],
 ])("using is refused for %s", (_, action, problem) => {
   expect(() => after(action)).toThrow(problem);
@@ -129,4 +133,18 @@ test("in words, with what may stop it or get lost", () => {
     "make t.id anew as int64 from cast(id as bigint), as the last column",
   );
   expect(risksOf(convert("id", int64()), table).map(({ kind }) => kind)).toEqual(["failure", "writers"]);
+});
+
+test("a vector index can't be made again on nulls, and may fail on few rows", () => {
+  const vectors: Table = { columns: columnsOf({ v: vector(8) }), indexes: { near: { path: "v", ...ivfPq() } } };
+  const anew = (using: string): Action => ({ ...convert("v", vector(4)), using }) as Action;
+  for (const using of ["null", " (NULL) "])
+    expect(() => tableAfter(new Map([["t", vectors]]), anew(using))).toThrow(
+      "index near of t can't be made again on v, which is all null then; drop it in a step before",
+    );
+  expect(() => tableAfter(new Map([["t", vectors]]), anew("nullif(v, v)"))).not.toThrow();
+  for (const action of [anew("other"), retype("v", vector(8, float64()))])
+    expect(risksOf(action, vectors).map(({ text }) => text)).toContainEqual(
+      expect.stringMatching(/^index near can't be made again on too few rows of t/),
+    );
 });
