@@ -33,12 +33,13 @@ export function proofOf(action: Action, before: Table | undefined): Proof {
 
 /**
  * The action with every swap of names (a → b, b → a, and longer circles) taken apart: one column goes to a temporary name,
- * the others move up, and it goes to its own.
+ * the others move up, and it goes to its own. The temporary name says whose it is: what a late call of another swap made is
+ * not taken for this one's.
  */
 export function withoutSwaps(action: Action): readonly Action[] {
   const circles = action.kind === "alterColumns" ? circlesOf(action.alterations) : [];
   if (action.kind !== "alterColumns" || circles.length === 0) return [action];
-  const firsts = new Map(circles.map(([first], index) => [first!, `_lance_migrate_swap_${index + 1}`]));
+  const firsts = new Map(circles.map(([first]) => [first!, `_lance_migrate_swap_${parsePath(first!.path).at(-1)!}`]));
   const moving = new Set(circles.flatMap((circle) => circle.slice(1)));
 
   // What data can refuse comes first, before any name has moved.

@@ -44,34 +44,34 @@ function callsOf(action: AlterColumnsAction): readonly AlterColumnsAction[] {
   return withoutSwaps(action).filter((call) => call.kind === "alterColumns");
 }
 
-const [tmp, tmp2] = ["_lance_migrate_swap_1", "_lance_migrate_swap_2"];
+const [tmpA, tmpS, tmpX] = ["_lance_migrate_swap_a", "_lance_migrate_swap_s", "_lance_migrate_swap_x"];
 
 test.each([
   ["a rename", "a → b", ["a → b"]],
   ["a row of renames", "a → b, b → c", ["a → b, b → c"]],
-  ["a swap", "a → b, b → a", [`a → ${tmp}`, "b → a", `${tmp} → b`]],
-  ["a circle of three", "a → b, b → c, c → a", [`a → ${tmp}`, "b → c, c → a", `${tmp} → b`]],
-  ["a swap beside a rename", "c → d, a → b, b → a", [`c → d, a → ${tmp}`, "b → a", `${tmp} → b`]],
+  ["a swap", "a → b, b → a", [`a → ${tmpA}`, "b → a", `${tmpA} → b`]],
+  ["a circle of three", "a → b, b → c, c → a", [`a → ${tmpA}`, "b → c, c → a", `${tmpA} → b`]],
+  ["a swap beside a rename", "c → d, a → b, b → a", [`c → d, a → ${tmpA}`, "b → a", `${tmpA} → b`]],
   [
     "a swap beside a row that ends at none of its names",
     "a → b, b → a, c → d, d → e",
-    [`a → ${tmp}, c → d, d → e`, "b → a", `${tmp} → b`],
+    [`a → ${tmpA}, c → d, d → e`, "b → a", `${tmpA} → b`],
   ],
-  ["a swap inside a struct", "s.x → y, s.y → x", [`s.x → ${tmp}`, "s.y → x", `s.${tmp} → y`]],
+  ["a swap inside a struct", "s.x → y, s.y → x", [`s.x → ${tmpX}`, "s.y → x", `s.${tmpX} → y`]],
   [
     "two swaps",
     "a → b, b → a, s.x → y, s.y → x",
-    [`a → ${tmp}, s.x → ${tmp2}`, "b → a, s.y → x", `${tmp} → b, s.${tmp2} → y`],
+    [`a → ${tmpA}, s.x → ${tmpX}`, "b → a, s.y → x", `${tmpA} → b, s.${tmpX} → y`],
   ],
   [
     "a swap inside a struct that is renamed",
     "s → r, s.x → y, s.y → x",
-    [`s → r, s.x → ${tmp}`, "r.y → x", `r.${tmp} → y`],
+    [`s → r, s.x → ${tmpX}`, "r.y → x", `r.${tmpX} → y`],
   ],
   [
     "a swap inside a struct that is swapped",
     "s.x → y, s.y → x, s → r, r → s",
-    [`s.x → ${tmp}, s → ${tmp2}`, `${tmp2}.y → x, r → s`, `${tmp2}.${tmp} → y, ${tmp2} → r`],
+    [`s.x → ${tmpX}, s → ${tmpS}`, `${tmpS}.y → x, r → s`, `${tmpS}.${tmpX} → y, ${tmpS} → r`],
   ],
   ["the same names at two depths", "a → b, s.b → a", ["a → b, s.b → a"]],
 ])("%s goes as calls that can each be told from nothing", (_, given, expected) => {
@@ -84,7 +84,7 @@ test("a retype or another nullability goes with the first call", () => {
     { path: "b", rename: "a" },
     { path: "c", type: int64().type },
   );
-  expect(callsOf(given).map(inWords)).toEqual([`a → ${tmp} nullable true, c int64`, "b → a", `${tmp} → b`]);
+  expect(callsOf(given).map(inWords)).toEqual([`a → ${tmpA} nullable true, c int64`, "b → a", `${tmpA} → b`]);
 });
 
 test("what data can refuse goes before any name is moved, so that a refused swap leaves every name as it was", () => {
@@ -103,8 +103,13 @@ test("an action without a swap stays the very one it was", () => {
   for (const action of actions) expect(withoutSwaps(action)).toEqual([action]);
 });
 
+test("each swap has a temporary name of its own, as a late call of one must not pass for another", () => {
+  const [[first], [second]] = [callsOf(renames("b → c, c → b")), callsOf(renames("d → b, b → d"))];
+  expect([first!, second!].map(inWords)).toEqual(["b → _lance_migrate_swap_b", "d → _lance_migrate_swap_d"]);
+});
+
 test("a swap in a table that has a column of the temporary name is refused", () => {
-  const table = { columns: columnsOf({ a: int32(), b: int32(), [tmp]: int32() }) };
+  const table = { columns: columnsOf({ a: int32(), b: int32(), [tmpA]: int32() }) };
   expect(() => throughAll(table, callsOf(renames("a → b, b → a")))).toThrow("two columns named");
 });
 
