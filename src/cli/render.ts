@@ -60,6 +60,8 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return output.progress(
         `  ${event.text}: ${event.reason === "conflict" ? "another writer came first" : event.problem}, trying again`,
       );
+    case "detour":
+      return output.progress(`  others append without pause: ${event.text}, for a moment`);
     case "done":
       return output.progress(`  ${event.text} (${renderDuration(event.duration)})`);
     case "unseen":

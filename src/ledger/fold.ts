@@ -128,6 +128,11 @@ export function isDone(known: Pick<LedgerMigration, "status" | "step"> | undefin
   return known?.status === "applied" || (known?.step ?? 0) >= action;
 }
 
+/** Whether some of it is done, or may be. */
+export function isHalfDone({ status, step, midway }: LedgerMigration): boolean {
+  return status === "partial" && (step > 0 || midway !== undefined);
+}
+
 /** What may have run without being recorded, as seen by one run: its own doing is no doubt to it. */
 export function inDoubt({ doubtful, holder }: LedgerState, run: string): ReadonlySet<number> {
   return holder?.next === undefined || holder.run === run ? doubtful : new Set([...doubtful, holder.next]);

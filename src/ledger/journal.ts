@@ -3,7 +3,15 @@ import { MigrateError } from "../errors.ts";
 import type { LedgerRecord, Place } from "./record.ts";
 
 /** What one look at the newest record tells. */
-export type LedgerHead = Pick<LedgerRecord, "epoch" | "number" | "event" | "version" | "by" | "lease" | "applied">;
+export type LedgerHead = Pick<
+  LedgerRecord,
+  "epoch" | "number" | "event" | "version" | "step" | "by" | "lease" | "next" | "applied"
+>;
+
+/** Whether this newest record leaves no migration half-done or in doubt. */
+export function isAtRest({ event, step, next }: LedgerHead): boolean {
+  return next === undefined && (step === undefined || event === "applied");
+}
 
 /** Whether two looks at the newest record saw the same one; no record is like no record. */
 export function sameRecord(one: LedgerHead | undefined, other: LedgerHead | undefined): boolean {

@@ -2,7 +2,7 @@
 import { MigrateError } from "../errors.ts";
 import { recordChain, type Runner } from "./chain.ts";
 import { elapsed, now, type Clock, type Moment } from "../clock.ts";
-import type { LedgerState } from "./fold.ts";
+import { isHalfDone, type LedgerState } from "./fold.ts";
 import type { Journal, LedgerHead } from "./journal.ts";
 import { start, type LedgerEntry, type LedgerRecord } from "./record.ts";
 
@@ -127,8 +127,13 @@ export async function takeLease(
       stopRenewing();
       if (!isHeld()) return;
       standing = "released";
+      const stopped = entries.findLast(({ event }) => event === "failed" || event === "interrupted");
+      // Who ends without having done anything leaves what he found.
+      const left = stopped ?? (entries.length === 0 ? [...state.migrations.values()].find(isHalfDone) : undefined);
+      const stays = left !== undefined && (left.step !== 0 || left.midway !== undefined);
+      const released = { event: "released", ...(stays ? { step: left.step, total: left.total } : {}) } as const;
       // In each of them: where they are written one by one, the last may be missing.
-      await inTurn(() => write([...entries, { event: "released" } as const].map((entry) => ({ ...entry, next }))));
+      await inTurn(() => write([...entries, released].map((entry) => ({ ...entry, next }))));
     },
     abandon: stopRenewing,
   };

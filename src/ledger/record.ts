@@ -12,7 +12,7 @@ import type { TableIndex } from "../schema/table-index.ts";
  * - `late`: a call of this migration, action `step`, may have been made after the lease had run out.
  * - `looked`: the table of such a call was found to be as it should.
  * - `rebuilt`: what this epoch says is applied is all that is; what stood before was found to be wrong, or was lost.
- * - `released`: the epoch ended as it should.
+ * - `released`: the epoch ended as it should; `step` where a migration stays half-done.
  */
 export type LedgerEvent =
   | "taken"
@@ -49,13 +49,19 @@ export interface MigrationFacts {
   readonly tables: TableVersions;
 }
 
-/** An action of several commits that has begun: what it loses on its way, to be put back, and how far it got. */
-export interface Midway {
-  /** So many of its commits are known to be done. */
-  readonly commit: number;
+/** What an action of several commits loses on its way, to be put back. */
+export interface Kept {
   readonly indexes: Readonly<Record<string, TableIndex>>;
   /** By the paths of the columns. */
   readonly metadata: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** An action of several commits that has begun. */
+export interface Midway extends Kept {
+  /** The hash of its step: nobody could go on in the middle with another. */
+  readonly step: string;
+  /** So many of its commits are known to be done. */
+  readonly commit: number;
 }
 
 export interface LedgerRecord extends Partial<MigrationFacts> {

@@ -183,8 +183,10 @@ const storedHead = storedRow.pick({
   number: true,
   event: true,
   version: true,
+  step: true,
   by: true,
   lease: true,
+  next: true,
   applied: true,
 });
 const headColumns = Object.keys(storedHead.shape);

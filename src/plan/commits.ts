@@ -43,16 +43,20 @@ function inOrder(commits: readonly Commit[], before: Tables, isPart: boolean): r
     at = new Map([...was.keys()].map((name) => [name, database.get(name)]));
     const text = describeAction(action);
     const after = at;
-    // Others may make it again meanwhile, which the next commit finds out: that is no place where nobody goes on.
-    if (isPart && action.kind === "dropIndex") at = forgetting(action.name, action.table, at);
+    if (isPart) at = forgetting(action, was, at);
     return { action, text, undo, refresh, detour: inOrder(detour, was, true), before: was, after };
   });
 }
 
-function forgetting(index: string, name: string, tables: Tables): Tables {
-  const table = tables.get(name)!;
-  const indexes = Object.fromEntries(Object.entries(table.indexes ?? {}).filter(([one]) => one !== index));
-  return new Map([...tables, [name, { ...table, indexes }]]);
+/** Others may make again what this commit took away of indexes, which must not keep a run from finding its place. */
+function forgetting(action: Action, was: Tables, tables: Tables): Tables {
+  const table = tables.get(action.table);
+  if (table?.indexes === undefined) return tables;
+  const before = was.get(action.table)?.indexes ?? {};
+  const isTaken = (name: string) =>
+    (action.kind === "dropIndex" && action.name === name) || (before[name] ?? null) !== null;
+  const left = Object.entries(table.indexes).filter(([name, index]) => index !== null || !isTaken(name));
+  return new Map([...tables, [action.table, { ...table, indexes: Object.fromEntries(left) }]]);
 }
 
 /** What the engine keeps of a table between two commits: a cast loses metadata, which a later commit puts back. */

@@ -1,10 +1,11 @@
 /** The files against the ledger: what is pending, and what must not go on. Pure. */
 import { count, MigrateError } from "../errors.ts";
-import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
+import { isHalfDone, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import { checksumOf, matchesHash, stepHash } from "../migrations/checksum.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
+import type { Step } from "../steps/registry.ts";
 import { actionsOf, type Describing } from "./compile.ts";
 
 export interface Choice {
@@ -40,7 +41,7 @@ export function pendingFiles(files: readonly MigrationFile[], { migrations }: Le
 export function missingFiles(files: readonly MigrationFile[], { migrations }: LedgerState): readonly LedgerMigration[] {
   const versions = new Set(files.map(({ version }) => version));
   return [...migrations.values()].filter(
-    ({ version, status, step }) => !versions.has(version) && (status === "applied" || step > 0),
+    (known) => !versions.has(known.version) && (known.status === "applied" || isHalfDone(known)),
   );
 }
 
@@ -60,7 +61,7 @@ export function orderPending({ files, state, doubtful, choice }: Pending): reado
   const chosen = pendingFiles(chosenFiles(files, choice), state);
   if (chosen.length === 0) return chosen;
   const known = [...state.migrations.values()];
-  const inPart = known.filter(({ status, step }) => status === "partial" && step > 0);
+  const inPart = known.filter(isHalfDone);
   const ran = known.filter(({ status }) => status === "applied").map(({ version }) => version);
   const begun = new Set([...doubtful, ...inPart.map(({ version }) => version)].filter((one) => !ran.includes(one)));
   const outside = [...begun].find((version) => !chosen.some((file) => file.version === version));
@@ -84,7 +85,22 @@ export function orderPending({ files, state, doubtful, choice }: Pending): reado
 export function checkMissing(files: readonly MigrationFile[], state: LedgerState): void {
   const [missing] = missingFiles(files, state);
   if (missing !== undefined)
-    throw new MigrateError("ERR_MIGRATION_MISSING", { version: formatVersion(missing.version), name: missing.name });
+    throw new MigrateError("ERR_MIGRATION_MISSING", {
+      version: formatVersion(missing.version),
+      name: missing.name,
+      ...(missing.status === "partial" && { begun: true }),
+    });
+}
+
+/** Refuses to pass over what another release has left half-done. What a holder is at is not left: it may be at work. */
+export function checkBegun(files: readonly MigrationFile[], { migrations, doubtful, holder }: LedgerState): void {
+  const isHere = (version: number) => version === holder?.next || files.some((file) => file.version === version);
+  const left = [...migrations.values()].find((known) => isHalfDone(known) && !isHere(known.version));
+  const version = left?.version ?? [...doubtful].find((one) => !isHere(one));
+  if (version === undefined) return;
+  const known = migrations.get(version);
+  const migration = known === undefined ? formatVersion(version) : formatMigration(known);
+  throw new MigrateError("ERR_BEGUN", { version: migration, file: undefined });
 }
 
 /** Refuses migrations whose steps are not those that ran; text alone may differ. Throws ERR_LEDGER_CHANGED where not they were changed. */
@@ -92,11 +108,13 @@ export function checkUnchanged(migrations: readonly Migration[], state: LedgerSt
   for (const migration of migrations) {
     const known = state.migrations.get(migration.version);
     if (known === undefined) continue;
-    const change =
-      known.status === "applied" ? changeOfApplied(migration, known) : changeOfPartial(migration, known, describing);
-    if (change === undefined) continue;
-    const { file } = migration;
-    if (!hasListedSteps(migration, known)) throw new MigrateError("ERR_MIGRATION_CHANGED", { file, change });
+    const { file, steps } = migration;
+    const begun = known.status === "partial";
+    const between = begun ? changeOfBegun(steps, known, describing) : undefined;
+    const change = begun ? changeOfPartial(migration, known, describing) : changeOfApplied(migration, known);
+    if (change === undefined && between === undefined) continue;
+    if (change === undefined || !hasListedSteps(migration, known))
+      throw new MigrateError("ERR_MIGRATION_CHANGED", { file, change: (change ?? between)!, ...(begun && { begun }) });
     const problem = `its record of ${formatMigration(known)} lists the steps that ${file} has, and another checksum or count`;
     throw new MigrateError("ERR_LEDGER_CHANGED", { problem });
   }
@@ -126,12 +144,31 @@ function changeOfApplied({ steps, checksum, name }: Migration, known: LedgerMigr
 
 function changeOfPartial({ steps }: Migration, known: LedgerMigration, describing: Describing): string | undefined {
   // The steps that the actions done so far belong to.
-  let left = known.step;
+  const ran = beginningOf(steps, known.step, describing);
+  if (ran !== undefined && matchesHash(checksumOf(ran), known.checksum)) return undefined;
+  const begun = ran?.length ?? steps.length;
+  const at = (ran ?? steps).findIndex((step, index) => stepHash(step) !== known.steps[index]);
+  const step = known.steps.length === 0 ? "a step" : `step ${(at === -1 ? begun : at) + 1}`;
+  return `${step} has already run`;
+}
+
+/** A step that was stopped between two of its commits. */
+function changeOfBegun(
+  steps: readonly Step[],
+  { step: done, midway }: LedgerMigration,
+  describing: Describing,
+): string | undefined {
+  if (midway === undefined) return undefined;
+  const begun = beginningOf(steps, done + 1, describing);
+  if (begun !== undefined && stepHash(begun.at(-1)!) === midway.step) return undefined;
+  const number = begun?.length ?? steps.length + 1;
+  return `step ${number} is between two of its commits, and nobody could go on with another`;
+}
+
+/** The steps that so many actions belong to; undefined when there are fewer. */
+function beginningOf(steps: readonly Step[], actions: number, describing: Describing): readonly Step[] | undefined {
+  let left = actions;
   let begun = 0;
   while (left > 0 && begun < steps.length) left -= actionsOf(steps[begun++]!, describing).length;
-  const ran = steps.slice(0, begun);
-  if (left <= 0 && matchesHash(checksumOf(ran), known.checksum)) return undefined;
-  const at = ran.findIndex((step, index) => stepHash(step) !== known.steps[index]);
-  const step = known.steps.length === 0 ? "a step" : `step ${(at === -1 ? begun : at) + 1}`;
-  return `${step} has already run, though the migration did not end`;
+  return left > 0 ? undefined : steps.slice(0, begun);
 }

@@ -1,35 +1,33 @@
 /** What the ledger keeps of an action of several commits while it goes on. Pure. */
 import type { Action } from "../schema/action.ts";
-import type { Midway } from "../ledger/record.ts";
+import type { Kept } from "../ledger/record.ts";
 import type { Column } from "../schema/data-type.ts";
 import { knownMetadata } from "../schema/metadata.ts";
 import { parsePath } from "../schema/path.ts";
+import { sameIndex, type TableIndex } from "../schema/table-index.ts";
 import { findColumn, replaceColumn, type Table, type Tables } from "../schema/table.ts";
 
 /** What of a table as it was seen is lost when columns are rewritten, and has to be put back; undefined when there is nothing. */
-export function toKeep(
-  { columns, indexes = {} }: Table,
-  rewritten: ReadonlySet<string>,
-): Omit<Midway, "commit"> | undefined {
+export function toKeep({ columns, indexes = {} }: Table, rewritten: ReadonlySet<string>): Kept | undefined {
   const metadata = knownMetadata(columns.filter(({ name }) => rewritten.has(name)));
   const there = Object.entries(indexes).filter(
     ([, index]) => index !== null && rewritten.has(parsePath(index.path)[0]!),
   );
   if (metadata.length === 0 && there.length === 0) return undefined;
   return {
-    indexes: Object.fromEntries(there) as Midway["indexes"],
+    indexes: Object.fromEntries(there) as Kept["indexes"],
     metadata: Object.fromEntries(metadata),
   };
 }
 
 /** The action's own table with what was kept of it. */
-export function withKept(before: Tables, { table: name }: Action, kept: Omit<Midway, "commit"> | undefined): Tables {
+export function withKept(before: Tables, { table: name }: Action, kept: Kept | undefined): Tables {
   const table = before.get(name);
   return table === undefined || kept === undefined ? before : new Map([...before, [name, knowing(table, kept)]]);
 }
 
 /** Without what was kept of columns that are gone. */
-export function stillKept({ columns }: Table, { indexes, metadata }: Omit<Midway, "commit">): Omit<Midway, "commit"> {
+export function stillKept({ columns }: Table, { indexes, metadata }: Kept): Kept {
   const isThere = (path: string) => findColumn(columns, parsePath(path)) !== undefined;
   return {
     indexes: Object.fromEntries(Object.entries(indexes).filter(([, { path }]) => isThere(path))),
@@ -56,5 +54,12 @@ export function knowing(table: Table, kept: Known): Table {
       replaceColumn(all, parsePath(path), (column) => ({ ...column, metadata: { ...metadata, ...column.metadata } })),
     table.columns,
   );
-  return { columns, indexes: { ...kept.indexes, ...table.indexes } };
+  const indexes = Object.entries(table.indexes ?? {}).map(([name, index]) => [name, asTold(index, kept.indexes[name])]);
+  return { columns, indexes: { ...kept.indexes, ...Object.fromEntries(indexes) } };
+}
+
+/** Somebody may have made it again with other parameters; what a table does not tell of them only migrations know. */
+function asTold(index: TableIndex | null, seen: TableIndex | null = null): TableIndex | null {
+  if (index === null || seen === null || !sameIndex(index, seen)) return index;
+  return { ...index, options: { ...index.options, ...seen.options } };
 }

@@ -143,9 +143,8 @@ function withMidway(
 ): readonly PlannedAction[] {
   const [first, ...others] = actions;
   if (first === undefined || midway === undefined) return actions;
-  const before = withKept(first.before, first.action, midway);
-  const commits = planCommits(first.action, before, capabilities);
-  return [{ ...first, before, after: commits.at(-1)!.after, commits }, ...others];
+  const commits = planCommits(first.action, withKept(first.before, first.action, midway), capabilities);
+  return [{ ...first, after: commits.at(-1)!.after, commits }, ...others];
 }
 
 /** The database after what the ledger records, in the order in which it ran. */

@@ -16,8 +16,28 @@ export function entriesFromTables(
   const facts = last.map((action) => entryOf(action, state.migrations.get(action.migration.version)));
   // All tables were looked at, and so were those of calls that may have come late.
   const looked = state.late.map(({ epoch }): LedgerEntry => ({ event: "looked", late: epoch }));
-  return [...looked, ...facts, { event: "rebuilt" }];
+  return [...looked, ...withBegun(facts, actions[done], state), { event: "rebuilt" }];
 }
+
+/** What the next action keeps of its table nobody but the ledger knows. */
+function withBegun(
+  facts: readonly LedgerEntry[],
+  next: RowAction | undefined,
+  { migrations }: LedgerState,
+): readonly LedgerEntry[] {
+  if (next === undefined) return facts;
+  const { migration, number, total } = next;
+  const known = migrations.get(migration.version);
+  if (known?.midway === undefined || known.step !== number - 1) return facts;
+  const { midway } = known;
+  const isFirst = number === 1;
+  const entry: LedgerEntry = isFirst
+    ? { event: "interrupted", ...factsAnew(migration, [], { step: 0, total }, known), detail: found }
+    : facts.at(-1)!;
+  return [...(isFirst ? facts : facts.slice(0, -1)), { ...entry, midway }];
+}
+
+const found = "found in the tables";
 
 function entryOf({ migration, place, number, total }: RowAction, known: LedgerMigration | undefined): LedgerEntry {
   const applied = number === total;
@@ -25,7 +45,7 @@ function entryOf({ migration, place, number, total }: RowAction, known: LedgerMi
   return {
     event: applied ? "applied" : "interrupted",
     ...factsAnew(migration, ran, { step: number, total }, known),
-    detail: "found in the tables",
+    detail: found,
   };
 }
 
@@ -35,6 +55,7 @@ export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerE
   const facts = said.map((known): LedgerEntry => ({
     event: known.status === "applied" ? "applied" : "interrupted",
     ...factsAgain(known),
+    midway: known.midway,
     detail: known.detail ?? "as the ledger said",
   }));
   return [...facts, { event: "rebuilt" }];

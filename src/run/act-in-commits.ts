@@ -1,21 +1,22 @@
 /**
- * One action that takes several commits on a target that describes its tables. Before the first, the ledger is told what
- * the action would lose, so that whoever goes on after a crash can put it back.
+ * One action that takes several commits on a target that describes its tables. Before the first, the ledger is told of
+ * which step it is and what it would lose, so that whoever goes on after a crash does the same and can put it back.
  */
-import type { Midway } from "../ledger/record.ts";
+import type { Kept, Midway } from "../ledger/record.ts";
 import { leadsBack, planCommits, progressOf, type PlannedCommit, type Progress } from "../plan/commits.ts";
-import { rewrites } from "../schema/action.ts";
-import { isHidden as isHiddenName } from "../schema/actions/guard.ts";
 import { toKeep, withKept } from "../plan/midway.ts";
 import type { PlannedAction } from "../plan/plan.ts";
-import type { Tables } from "../schema/table.ts";
+import { rewrites } from "../schema/action.ts";
+import { isHidden } from "../schema/actions/guard.ts";
+import { sameTables, type Tables } from "../schema/table.ts";
+import type { Target } from "../targets/target.ts";
 import { act, changed, look, tablesIn } from "./act.ts";
 import type { Acting, Ending, Undone } from "./attempt.ts";
 
 /** What the ledger knows of the action, and how it is told more. */
 export interface Noting {
   readonly midway: Midway | undefined;
-  note(midway: Midway): Promise<void>;
+  note(kept: Kept, commit: number): Promise<void>;
 }
 
 /** Whether it takes several commits, or might on a table with an index that nobody knows of yet. */
@@ -28,13 +29,17 @@ export async function actInCommits(
   mayBeDone: boolean,
   acting: Acting & Noting,
 ): Promise<Ending> {
-  const { target, lease, midway, note } = acting;
+  const { target, lease, emit, place, midway, note } = acting;
   const { action } = planned;
   const sights = await look(planned.before.keys(), target, true);
   await lease.check();
   const found = tablesIn(sights);
   const own = found.get(action.table);
-  const keep = midway ?? (own && toKeep(own, rewrites(action)));
+  // Before its first commit others may have made indexes and set metadata that nobody kept.
+  const isUntouched =
+    midway?.commit === 0 && sameTables(withKept(planned.before, action, { ...midway, metadata: {} }), found);
+  const begun = isUntouched ? undefined : midway;
+  const keep = begun ?? (own && toKeep(own, rewrites(action)));
   let commits: readonly PlannedCommit[];
   try {
     commits = planCommits(action, withKept(planned.before, action, keep), target.capabilities);
@@ -43,11 +48,17 @@ export async function actInCommits(
     return { error, inDoubt: mayBeDone };
   }
   // Only what is in doubt can have begun.
-  const start = progressOf(mayBeDone ? commits : commits.slice(0, 1), found, midway?.commit);
+  const start = progressOf(mayBeDone ? commits : commits.slice(0, 1), found, begun?.commit);
   if (start === undefined || (start.commits + start.detour > 0 && !mayBeDone))
     return { error: changed(planned, sights), inDoubt: mayBeDone };
-  const kept: Omit<Midway, "commit"> = keep ?? { indexes: {}, metadata: {} };
-  if (midway === undefined && keep !== undefined && commits.length > 1) await note({ ...kept, commit: start.commits });
+  const kept: Kept = keep ?? { indexes: {}, metadata: {} };
+  // How far the ledger knows it to be.
+  let noted = begun?.commit;
+  const noteAt = async (commit: number): Promise<void> => {
+    await note(kept, commit);
+    noted = commit;
+  };
+  if (begun === undefined && commits.length > 1) await noteAt(start.commits);
 
   const was = sights.get(action.table)?.version;
   const ahead = [...dropsOnceMore(commits, start, found, planned), ...stillToDo(commits, start)];
@@ -55,18 +66,22 @@ export async function actInCommits(
   let [after, quiet]: readonly (number | undefined)[] = [];
   for (let commit = ahead.shift(); commit !== undefined; commit = ahead.shift()) {
     const at = commits.indexOf(commit);
-    if (at > start.commits && leadsBack(commits, at)) await note({ ...kept, commit: at });
+    if (at > (noted ?? 0) && leadsBack(commits, at)) await noteAt(at);
     const ready = await refreshed(commit, quiet, planned, acting);
-    if (ready !== undefined) return ready.inDoubt ? ready : await takenBack(commit, ready, planned, acting);
+    // Who was taken over from may have done the commit itself meanwhile, which is then found done.
+    const isDone = ready !== undefined && isResumed && (await isAfter(commit, target));
+    if (ready !== undefined && !isDone) return ready.inDoubt ? ready : await takenBack(commit, ready, planned, acting);
     const hasDetour = commit.detour.length > 0;
-    const isHidden = [...commit.before.values()].some((table) => table?.columns.some(({ name }) => isHiddenName(name)));
-    const whileOthers = hasDetour ? "detour" : isHidden ? "hurried" : undefined;
+    const hides = commit.before.get(action.table)?.columns.some(({ name }) => isHidden(name)) === true;
+    const whileOthers = hasDetour ? "detour" : hides ? "hurried" : undefined;
     const ending = await act(plannedOf(commit, planned), isResumed, { ...acting, whileOthers });
     if (!("error" in ending)) {
       isResumed = false;
       after = ending.after;
       quiet = ending.before !== undefined && after === ending.before + 1 ? after : undefined;
     } else if (ending.starved && hasDetour) {
+      if (noted === undefined) await noteAt(at);
+      emit({ event: "detour", ...place, text: commit.detour[0]!.text });
       ahead.unshift(...commit.detour);
     } else {
       const isFirst = commit.before === commits[0]!.before;
@@ -113,6 +128,10 @@ async function refreshed(
   const [again] = planCommits(refresh, before, { actions: {}, describes: true });
   const ending = await act(plannedOf(again!, planned), false, acting);
   return "error" in ending ? ending : undefined;
+}
+
+async function isAfter({ after }: PlannedCommit, target: Target): Promise<boolean> {
+  return sameTables(after, tablesIn(await look(after.keys(), target, true)));
 }
 
 function plannedOf({ action, text, before, after }: PlannedCommit, { place }: PlannedAction): PlannedAction {

@@ -23,6 +23,8 @@ export type RunEvent =
       readonly reason: string;
       readonly problem: string;
     } & ActionPlace)
+  /** Others' appends come first each time: a column is hidden by this, and shown again soon. */
+  | ({ readonly event: "detour"; readonly text: string } & ActionPlace)
   | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionPlace)
   | ({ readonly event: "applied"; readonly duration: number } & MigrationName)
   /** A call that may have come late has changed rows of a table, or not: nobody can see that but people. */

@@ -7,6 +7,7 @@ import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry, TableVersions } from "../ledger/record.ts";
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
+import { stepHash } from "../migrations/checksum.ts";
 import { factsOf } from "../plan/facts.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
 import type { Step } from "../steps/registry.ts";
@@ -68,7 +69,10 @@ async function executeMigration(
     let unwritten: unknown;
     const noting: Noting = {
       midway: index === 0 ? planned.midway : undefined,
-      note: async (midway) => {
+      note: async (kept, commit) => {
+        const { indexes, metadata } = kept;
+        const step = stepHash(migration.steps[planned.begun[done]! - 1]!);
+        const midway = { step, commit, indexes, metadata };
         try {
           await lease.record([{ event: "advanced", ...facts(), next: version, midway }]);
         } catch (cause) {

@@ -5,14 +5,14 @@ import { appliedHash } from "../ledger/applied-hash.ts";
 import type { Runner } from "../ledger/chain.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import { appliedIn, foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
-import type { Journal } from "../ledger/journal.ts";
+import { isAtRest, type Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { byPlace, type LedgerRecord } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
-import { checkUnchanged, chosenFiles, missingFiles, pendingFiles, type Choice } from "../plan/history.ts";
+import { checkBegun, checkUnchanged, chosenFiles, missingFiles, pendingFiles, type Choice } from "../plan/history.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
@@ -91,6 +91,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
     {
       async settled(state) {
         if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;
+        checkBegun(files, state);
         checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
         return { applied: 0, total: countApplied(state) };
       },
@@ -148,7 +149,10 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   return {
     applied: appliedIn(state),
     pending: pendingFiles(files, state).map((file) => ({ ...file, partial: state.migrations.get(file.version) })),
-    missing: missingFiles(files, state),
+    // What a holder is at may have its file there.
+    missing: missingFiles(files, state).filter(
+      ({ status: is, version }) => is === "applied" || version !== state.holder?.next,
+    ),
     holder: state.holder?.by,
     lease: holderWords(state, clock),
     late: state.late,
@@ -165,7 +169,7 @@ export async function history(options: MigratorOptions): Promise<readonly Ledger
 async function nothingPending(journal: Journal, files: readonly MigrationFile[]): Promise<boolean> {
   if (files.length === 0) return false;
   const head = await journal.head();
-  return head !== undefined && matchesHash(appliedHash(files).value, head.applied);
+  return head !== undefined && isAtRest(head) && matchesHash(appliedHash(files).value, head.applied);
 }
 
 /** The applied migrations whose text is not the one that ran. */

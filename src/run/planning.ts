@@ -8,7 +8,7 @@ import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
 import { factsAgain } from "../plan/facts.ts";
-import { checkMissing, checkUnchanged, orderPending, type Choice } from "../plan/history.ts";
+import { checkBegun, checkMissing, checkUnchanged, orderPending, type Choice } from "../plan/history.ts";
 import { makePlan, type Plan, type PlanInput } from "../plan/plan.ts";
 import { planSeen } from "../plan/seen.ts";
 import { checkPresence, indexedTables, settlePlan, touchedTables } from "../plan/settle.ts";
@@ -64,6 +64,7 @@ async function planPending({
 }: PlanningInput): Promise<Planned> {
   const doubtful = inDoubt(state, run);
   const pending = orderPending({ files, state, doubtful, choice });
+  checkBegun(files, state);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
   const wanted = new Set([...state.migrations.keys(), ...pending.map(({ version }) => version)]);
   const migrations = await loadMigrations(

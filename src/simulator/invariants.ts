@@ -17,7 +17,10 @@ const expected: readonly ErrorCode[] = [
   "ERR_STEP_FAILED",
   "ERR_INTERRUPTED",
   "ERR_MIGRATION_MISSING",
+  "ERR_BEGUN",
 ];
+/** What says that another release has more files. */
+const older: readonly ErrorCode[] = ["ERR_MIGRATION_MISSING", "ERR_BEGUN"];
 /** What says that a table is not as it should be. */
 const alarms: readonly ErrorCode[] = ["ERR_DRIFT", "ERR_TABLE_CHANGED", "ERR_UNEXPECTED_RESULT"];
 
@@ -33,11 +36,11 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
     return wasLate(scene) || mayHaveBeenLate(scene) ? undefined : `${said}, and nobody had acted late`;
   if (!isOneOf(expected)) return said;
   const isCalm = Object.values(scene.weather).every((probability) => probability === 0);
-  if (isOneOf(["ERR_MIGRATION_MISSING"]) && files === scene.migrations.length) return said;
+  if (isOneOf(older) && files === scene.migrations.length) return said;
   if (isOneOf(["ERR_LEASE_HELD"]) && patience >= longWait * scene.lease && isCalm) return said;
   // An action may take long, which is no trouble: who is at work renews the lease.
   const hadTrouble = Object.values({ ...weather, long: 0 }).some((probability) => probability > 0);
-  const isHarmless = isOneOf(["ERR_LEASE_HELD", "ERR_MIGRATION_MISSING"]);
+  const isHarmless = isOneOf(["ERR_LEASE_HELD", ...older]);
   const data = isOneOf(["ERR_STEP_FAILED"]) && scene.refused.size > 0;
   if (!hadTrouble && trouble.mishaps.length === 0 && !isHarmless && !data)
     return `${said}, without any trouble of its own`;

@@ -88,7 +88,7 @@ describe("plan", () => {
     expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
     expect(await project.migrate(["plan"])).toMatchObject({
       stdout:
-        "0002_headlines (1 of 2 actions done already)\n  make documents.title not null\n    a null in documents.title stops this\n",
+        "0002_headlines (1 of 2 actions done already)\n  make documents.title not null\n    a null in documents.title would stop this\n",
     });
   });
 

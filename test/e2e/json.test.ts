@@ -49,6 +49,7 @@ describe("one document", () => {
       applied: [
         { version: 1, name: "documents", at: time, duration: number, by: somebody, checksum: hash, missing: false },
       ],
+      begun: [],
       pending: [{ version: 2, name: "headlines", file: "0002_headlines.ts", done: 0 }],
       late: [],
     });

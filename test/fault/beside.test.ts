@@ -1,13 +1,16 @@
 /** What an application does to a table between two commits of a step. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Connection, Table } from "@lancedb/lancedb";
+import { Index, type Connection, type Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
+import { MigrateError } from "../../src/errors.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { up } from "../../src/run/migrator.ts";
+import { up, type MigratorOptions } from "../../src/run/migrator.ts";
+import { repair } from "../../src/run/repair.ts";
 import type { Action, ActionKind } from "../../src/schema/action.ts";
-import { int32, int64, utf8 } from "../../src/schema/builders.ts";
-import { createTable, retypeColumn } from "../../src/steps/index.ts";
+import { int16, int32, int64, largeUtf8, utf8 } from "../../src/schema/builders.ts";
+import { fts } from "../../src/schema/index-builders.ts";
+import { addColumn, createIndex, createTable, retypeColumn, setNullable } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
 import type { Target } from "../../src/targets/target.ts";
@@ -16,37 +19,43 @@ import { belongingsOf, columnsOf as columnsIn, lancedb, rowsOf } from "../suppor
 
 interface World {
   readonly folder: string;
-  /** Runs `up`; `meet` happens once, after the first action of that kind. */
-  run(after?: ActionKind, meet?: (table: Table) => Promise<unknown>): Promise<unknown>;
+  /** Runs `up`; `meet` happens once, after the first action of that kind, or before it. */
+  run(kind?: ActionKind, meet?: (table: Table) => Promise<unknown>, when?: "before" | "after"): Promise<unknown>;
+  /** The steps of the second migration. */
+  write(...steps: readonly Step[]): void;
+  repair(): Promise<unknown>;
 }
 
 async function aWorld(columns: Parameters<typeof createTable>[1], rows: readonly object[], step: Step): Promise<World> {
   const folder = temporaryFolder();
   const migrations = join(folder, "migrations");
   mkdirSync(migrations);
-  const write = (file: string, up: Step) =>
-    writeFileSync(join(migrations, file), `export const up = ${JSON.stringify([up])};\n`);
-  const run: World["run"] = async (after, meet) => {
+  const toFile = (file: string, ...up: readonly Step[]) =>
+    writeFileSync(join(migrations, file), `export const up = ${JSON.stringify(up)};\n`);
+  const write: World["write"] = (...steps) => toFile("0002_step.mjs", ...steps);
+  const withTarget = async (work: (options: MigratorOptions) => Promise<unknown>): Promise<unknown> => {
     const module = (await loadTarget("lance"))!;
     const target = await module.open(module.options.parse({ kind: "lance", uri: folder }), { name: "beside", folder });
+    const lease = { duration: 1_000, patience: 5_000 };
     try {
-      return await up({
-        target: after === undefined ? target : meeting(target, after, async () => await meet!(await open(folder))),
-        migrations: migrationsIn(migrations),
-        ledger: "_migrations",
-        lease: { duration: 5_000, patience: 5_000 },
-      });
+      return await work({ target, migrations: migrationsIn(migrations), ledger: "_migrations", lease });
     } catch (error) {
       return error;
     } finally {
       await target.close();
     }
   };
-  write("0001_before.mjs", createTable("t", columns));
+  const run: World["run"] = async (kind, meet, when = "after") =>
+    await withTarget(async ({ target, ...options }) => {
+      const met = async () => await meet!(await open(folder));
+      return await up({ ...options, target: kind === undefined ? target : meeting(target, kind, when, met) });
+    });
+  const repaired = async () => await withTarget(async (options) => await repair(options, { yes: true }));
+  toFile("0001_before.mjs", createTable("t", columns));
   await run();
   await (await open(folder)).add(rows as Record<string, unknown>[]);
-  write("0002_step.mjs", step);
-  return { folder, run };
+  write(step);
+  return { folder, run, write, repair: repaired };
 }
 
 async function open(folder: string): Promise<Table> {
@@ -54,16 +63,33 @@ async function open(folder: string): Promise<Table> {
   return await db.openTable("t");
 }
 
-function meeting(target: Target, kind: ActionKind, meet: () => Promise<unknown>): Target {
+/** What `meet` throws is thrown ever after. */
+function meeting(
+  target: Target,
+  wanted: ActionKind,
+  wantedWhen: "before" | "after",
+  meet: () => Promise<unknown>,
+): Target {
   let met = false;
+  let dead: unknown;
+  const at = async ({ kind }: Action, when: "before" | "after"): Promise<void> => {
+    if (met || kind !== wanted || when !== wantedWhen) return;
+    met = true;
+    await meet().catch((error) => {
+      dead = error;
+      throw error;
+    });
+  };
   return {
     ...target,
+    async look(...asked) {
+      if (dead !== undefined) throw dead;
+      return await target.look(...asked);
+    },
     async execute(action: Action, seen) {
+      await at(action, "before");
       const version = await target.execute(action, seen);
-      if (action.kind === kind && !met) {
-        met = true;
-        await meet();
-      }
+      await at(action, "after");
       return version;
     },
   };
@@ -103,4 +129,140 @@ test("where such an update can't be worked out, the table is as it was", async (
   expect(failed).toMatchObject({ code: "ERR_STEP_FAILED" });
   expect(await columnsIn(folder, "t")).toEqual(["id: int32 not null", "s: utf8"]);
   await (await open(folder)).add([{ id: 3, s: "3" }]);
+});
+
+const dies = async () => {
+  throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "beside", problem: "it died" });
+};
+
+test("a step that was stopped between two of its commits is not gone on with by another", async () => {
+  const { folder, run, write } = await aWorld(columns, rows, anew);
+  expect(await run("addColumns", dies)).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  const between = await columnsIn(folder, "t");
+  expect(between).toHaveLength(4);
+  write(retypeColumn("t", "s", int64(), { using: "cast(s as bigint) * 100" }));
+  expect(await run()).toMatchObject({
+    code: "ERR_MIGRATION_CHANGED",
+    message: expect.stringContaining("step 1 is between two of its commits, and nobody could go on with another"),
+  });
+  expect(await columnsIn(folder, "t")).toEqual(between);
+  write(anew);
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect((await rowsOf(folder, "t")).map((row) => Number(row["s"])).toSorted()).toEqual([1, 2]);
+});
+
+test("one that was taken back can be mended", async () => {
+  const { folder, run, write } = await aWorld(columns, rows, anew);
+  const text = async (table: Table) => await table.update({ valuesSql: { s: "'abc'" }, where: "id = 1" });
+  expect(await run("addColumns", text)).toMatchObject({ code: "ERR_STEP_FAILED" });
+  write(retypeColumn("t", "s", int64(), { using: "cast(nullif(s, 'abc') as bigint)" }));
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect((await rowsOf(folder, "t")).map((row) => row["s"] ?? null).toSorted()).toEqual([2, null]);
+});
+
+test("one that is stopped once more, right after the commit that makes the table look as it did, is not done twice", async () => {
+  const numbers = { id: int32().notNull(), n: int32() };
+  const { folder, run } = await aWorld(numbers, [{ id: 1, n: 5 }], retypeColumn("t", "n", int32(), { using: "n * 2" }));
+  expect(await run("dropColumns", dies)).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  expect(await run("alterColumns", dies)).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await rowsOf(folder, "t")).toEqual([{ id: 1, n: 10 }]);
+});
+
+const numbers = { id: int32().notNull(), n: int32() };
+const wider = retypeColumn("t", "n", int64());
+
+test("an edit between two commits is the file's, also where steps before it ran, and an application's index comes back", async () => {
+  const first = addColumn("t", "x", int32());
+  const { folder, run, write } = await aWorld(numbers, [{ id: 1, n: 5 }], wider);
+  await (await open(folder)).createIndex("n");
+  write(first, wider);
+  expect(await run("dropIndex", dies)).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  write(first, retypeColumn("t", "n", int16()));
+  expect(await run()).toMatchObject({ code: "ERR_MIGRATION_CHANGED" });
+  write(first, wider);
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await columnsIn(folder, "t")).toEqual(["id: int32 not null", "x: int32", "n: int64"].toSorted());
+  expect(await belongingsOf(folder, "t")).toMatchObject({ indexes: { n_idx: { kind: "btree" } } });
+});
+
+test.each([
+  { what: "first", steps: [wider] },
+  { what: "second", steps: [addColumn("t", "x", int32()), wider] },
+])("a repair between two commits of the $what step goes on to know what has to be put back", async ({ steps }) => {
+  const { folder, run, write, repair } = await aWorld(numbers, [{ id: 1, n: 5 }], wider);
+  await (await open(folder)).createIndex("n");
+  write(...steps);
+  expect(await run("dropIndex", dies)).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  const ledger = await (await lancedb.connect(folder)).openTable("_migrations");
+  await ledger.update({ where: "event = 'applied'", values: { duration: "99999" } });
+  expect(await repair()).toMatchObject({ done: true });
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await belongingsOf(folder, "t")).toMatchObject({ indexes: { n_idx: { kind: "btree" } } });
+});
+
+test("what an application sets after a step was noted and before its first commit is kept", async () => {
+  const { folder, run } = await aWorld(numbers, [{ id: 1, n: 5 }], wider);
+  const setUnit = async (unit: string) =>
+    await (await open(folder)).updateFieldMetadata([{ path: "n", metadata: { unit } }]);
+  await (await open(folder)).createIndex("n");
+  await setUnit("word");
+  expect(await run("dropIndex", dies, "before")).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  await setUnit("letter");
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await belongingsOf(folder, "t")).toMatchObject({
+    indexes: { n_idx: { kind: "btree" } },
+    metadata: { n: { unit: "letter" } },
+  });
+});
+
+test("an index that an application has made again with other parameters than a migration's keeps them", async () => {
+  const text = { id: int32().notNull(), s: utf8() };
+  const large = retypeColumn("t", "s", largeUtf8());
+  const { folder, run, write } = await aWorld(text, [{ id: 1, s: "der Hund" }], createIndex("t", "s", fts()));
+  await run();
+  const config = Index.fts({ language: "German", customStopWords: ["hund"] });
+  await (await open(folder)).createIndex("s", { config, replace: true });
+  write(createIndex("t", "s", fts()));
+  writeFileSync(join(folder, "migrations", "0003_large.mjs"), `export const up = ${JSON.stringify([large])};\n`);
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await belongingsOf(folder, "t")).toMatchObject({
+    indexes: { s_idx: { options: { language: "German", customStopWords: ["hund"] } } },
+  });
+});
+
+test("an index that an application makes again before the last commit does not make a step begin anew", async () => {
+  const doubled = retypeColumn("t", "n", int32(), { using: "n * 2" });
+  const { folder, run } = await aWorld(numbers, [{ id: 1, n: 5 }], doubled);
+  await (await open(folder)).createIndex("n");
+  const makes = async (table: Table) => {
+    await table.createIndex("n");
+    await dies();
+  };
+  expect(await run("alterColumns", makes)).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await rowsOf(folder, "t")).toEqual([{ id: 1, n: 10 }]);
+  expect(await belongingsOf(folder, "t")).toMatchObject({ indexes: { n_idx: { kind: "btree" } } });
+});
+
+test("what a release left half-done that another does not have the file of is not passed over, while none is at it", async () => {
+  const strict = setNullable("t", "n", false);
+  const { folder, run, write } = await aWorld(numbers, [{ id: 1 }], addColumn("t", "x", int32()));
+  write(addColumn("t", "x", int32()), strict);
+  const file = join(folder, "migrations", "0002_step.mjs");
+  const without = async () => {
+    renameSync(file, `${file}.away`);
+    const ended = await run();
+    renameSync(`${file}.away`, file);
+    return ended;
+  };
+  let beside: unknown;
+  expect(await run("addColumns", async () => void (beside = await without()))).toMatchObject({
+    code: "ERR_STEP_FAILED",
+  });
+  expect(beside).toMatchObject({ applied: 0 });
+  const refused = { code: "ERR_BEGUN", message: expect.stringContaining("0002_step has begun and did not end") };
+  expect(await without()).toMatchObject(refused);
+  await (await open(folder)).update({ values: { n: "1" } });
+  expect(await run()).toMatchObject({ applied: 1 });
 });

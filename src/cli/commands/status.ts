@@ -11,7 +11,10 @@ const statusFlags = z.looseObject({ check: switchFlag });
 export const statusCommand: Command = {
   usage: "status",
   describe: "show what is applied and what is pending",
-  switches: { check: "exit with 3 when something is pending, with 4 when the ledger contradicts itself" },
+  switches: {
+    check:
+      "exit with 3 when something is pending, with 4 when it could not be applied or the ledger contradicts itself",
+  },
   async run(context) {
     const { flags, output } = context;
     const { check } = parseFlags(statusFlags, flags);
@@ -22,6 +25,7 @@ export const statusCommand: Command = {
     output.data(toDocument(found, target));
     const { applied, pending, missing, lease, late, problem } = found;
     const gone = new Set(missing);
+    const begun = begunIn(missing);
     const rows = [
       ...applied.map((one) => [
         "applied",
@@ -30,6 +34,7 @@ export const statusCommand: Command = {
         renderDuration(one.duration),
         gone.has(one) ? "its file is not here" : "",
       ]),
+      ...begun.map((one) => ["begun", formatMigration(one), "", "", `its file is not here, ${partText(one)}`]),
       ...pending.map((one) => ["pending", formatMigration(one), "", "", partText(one.partial)]),
     ];
     for (const line of renderTable(rows)) output.result(line);
@@ -41,14 +46,22 @@ export const statusCommand: Command = {
       );
     if (problem !== undefined) output.result(problem);
     if (check !== true) return done;
-    return problem !== undefined ? amiss : pending.length > 0 ? somethingPending : done;
+    if (problem !== undefined || begun.length > 0) return amiss;
+    return pending.length > 0 ? somethingPending : done;
   },
 };
 
+/** What another release has begun and not ended. */
+function begunIn(missing: StatusResult["missing"]): StatusResult["missing"] {
+  return missing.filter(({ status }) => status === "partial");
+}
+
 function partText(partial: StatusResult["pending"][number]["partial"]): string {
-  return partial === undefined
-    ? ""
-    : `${partial.step} of ${count(partial.total, "action")} done: ${partial.detail ?? "interrupted"}`;
+  if (partial === undefined) return "";
+  const { step, total, midway, detail = "interrupted" } = partial;
+  // Whoever waits for it has to know: a column may be missing that appends name, or there may be one that they don't.
+  const between = midway === undefined ? "" : `, and it stopped between two commits of action ${step + 1}`;
+  return `${step} of ${count(total, "action")} done${between}: ${detail}`;
 }
 
 function toDocument({ applied, pending, missing, holder, lease, late, problem }: StatusResult, target: string) {
@@ -64,6 +77,7 @@ function toDocument({ applied, pending, missing, holder, lease, late, problem }:
       checksum,
       missing: gone.has(version),
     })),
+    begun: begunIn(missing).map(({ version, name, step, detail }) => ({ version, name, done: step, detail })),
     pending: pending.map(({ version, name, file, partial }) => ({
       version,
       name,

@@ -5,6 +5,7 @@ import type { Alteration } from "../../schema/alter.ts";
 import { formatType } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { currentPath, newNames } from "../../schema/renames.ts";
+import { namesIn } from "../../schema/sql.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
 
 /**
@@ -31,6 +32,8 @@ export function withEffects(effects: Effects, action: Action, before: Table, aft
   switch (action.kind) {
     case "addColumns":
       add(own, timesAdded(action));
+      for (const { name, as } of action.columns)
+        if (as !== undefined) moved.set(formatPath([name]), workedOut(as, before, effects));
       break;
     case "renameTable":
       add(own, [`renamed to ${action.name}`]);
@@ -61,6 +64,13 @@ function withColumnsOf({ columns }: Table, effects: Effects): Effects {
 /** One with an expression may be taken back: "not null" is a commit after it, which can fail. */
 function timesAdded({ columns }: ActionFor<"addColumns">): readonly string[] {
   return columns.flatMap(({ name, as }) => (as === undefined ? [`added ${name}`] : []));
+}
+
+/** Values that were worked out twice are others. */
+function workedOut(expression: string, { columns }: Table, effects: Effects): readonly string[] {
+  const words = new Set(namesIn(expression));
+  const read = columns.filter(({ name }) => words.has(name));
+  return [...read.flatMap(({ name }) => effects.get(formatPath([name])) ?? []), `worked out as ${expression}`];
 }
 
 function wordsOfMetadata(

@@ -79,6 +79,10 @@ test.each<{ event: RunEvent; line: string }>([
     line: "  rename t.a to b: another writer came first, trying again",
   },
   {
+    event: { event: "detour", ...place, text: "rename t.a to _lance_migrate_hidden_0" },
+    line: "  others append without pause: rename t.a to _lance_migrate_hidden_0, for a moment",
+  },
+  {
     event: { event: "left", ...name, applied: 1, done: 0, total: 1 },
     line: "1 migration applied, 0 of 1 action of 0003_widen_ids done; the next migrate up goes on",
   },

@@ -5,6 +5,7 @@ import type { LedgerEvent, LedgerRecord } from "../../../src/ledger/record.ts";
 import { checksumOf, stepHash } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
 import {
+  checkBegun,
   checkMissing,
   checkUnchanged,
   chosenFiles,
@@ -191,9 +192,37 @@ test.each<{ what: string; done: number; now: readonly Step[]; step: number }>([
   ).toThrow(
     expect.objectContaining({
       code: "ERR_MIGRATION_CHANGED",
-      details: { file: "0001_m1.ts", change: `step ${step} has already run, though the migration did not end` },
+      details: { file: "0001_m1.ts", change: `step ${step} has already run`, begun: true },
     }),
   );
+});
+
+test("a step between two of its commits that was changed is said to be that, whatever ran before it", () => {
+  const state = aLedger(["failed", aMigration(1), 1]);
+  const midway = { step: stepHash(rename), commit: 1, indexes: {}, metadata: {} };
+  const begun = { ...state, migrations: new Map([[1, { ...state.migrations.get(1)!, midway }]]) };
+  const check = (now: readonly Step[]) => () => checkUnchanged([aMigration(1, now)], begun, { describes: true });
+  expect(check([create, rename, other])).not.toThrow();
+  for (const now of [[create, other], [create]])
+    expect(check(now)).toThrow(
+      expect.objectContaining({
+        code: "ERR_MIGRATION_CHANGED",
+        message:
+          "0001_m1.ts was changed after it had begun: step 2 is between two of its commits, and nobody could go on with another; put that back; the steps after it may be changed",
+      }),
+    );
+});
+
+test.each([
+  { what: "half-done", state: aLedger(["failed", aMigration(9), 1]), words: "0009_m9 has begun and did not end" },
+  { what: "in doubt", state: { ...aLedger(), doubtful: new Set([9]) }, words: "0009 has begun and did not end" },
+  { what: "half-done, its file here", state: aLedger(["failed", aMigration(3), 1]), words: undefined },
+  { what: "failed with nothing done", state: aLedger(["failed", aMigration(9), 0]), words: undefined },
+  { what: "applied", state: aLedger(["applied", aMigration(9)]), words: undefined },
+])("what another release has left $what is not passed over", ({ state, words }) => {
+  const check = () => checkBegun(files, state);
+  if (words === undefined) expect(check).not.toThrow();
+  else expect(check).toThrow(expect.objectContaining({ code: "ERR_BEGUN", message: expect.stringContaining(words) }));
 });
 
 test.each<{ what: string; done: number; now: readonly Step[] }>([

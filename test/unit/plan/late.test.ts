@@ -12,7 +12,7 @@ const found = (more: Partial<Table> = {}): Table => ({ columns: [a!, b!], indexe
 const setUnit: Action = { kind: "setMetadata", table: "t", updates: [{ path: "a", metadata: { unit: "EUR" } }] };
 const makeIndex: Action = { kind: "createIndex", table: "t", name: "i", index };
 const retype: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", type: { kind: "int64" } }] };
-const midway = { commit: 0, indexes: { theirs: index }, metadata: { a: { unit: "EUR" } } };
+const midway = { step: "", commit: 0, indexes: { theirs: index }, metadata: { a: { unit: "EUR" } } };
 const wrong = (action: Action, seen: Table, since: readonly Action[] = []) =>
   differences(afterLateCall(table, action, action === retype ? midway : undefined, since), seen);
 
@@ -40,7 +40,7 @@ test("an application's index and metadata that a late call lost are missed", () 
   expect(wrong(retype, whole)).toEqual([]);
   expect(wrong(retype, found())).toEqual([
     'unit of column a is not set instead of "EUR"',
-    "index theirs on a is missing",
+    "index theirs on a is missing: btree",
   ]);
 });
 

@@ -337,3 +337,11 @@ test("only what is done of a migration that is done in part is folded", () => {
     { documents: ["id", "headline"] },
   ]);
 });
+
+test.each([
+  ["of a new table", createTable("other", { _lance_migrate_guard: int32() })],
+  ["of a new column", addColumn("documents", "_lance_migrate_new", int32())],
+  ["of a renamed one", renameColumn("documents", "title", "_lance_migrate_hidden_0")],
+])("a name that columns have for a moment while others are rewritten can't be that %s", (_, step) => {
+  expect(() => planOf([aMigration(1, create, step)])).toThrow(/step 2 .*no column can be called _lance_migrate_/);
+});

@@ -1,6 +1,8 @@
 import {
   btree,
+  createIndex,
   createTable,
+  dropIndex,
   dropTable,
   int32,
   int64,
@@ -93,4 +95,12 @@ test("one that can't be on the new type stops the step, in words", () => {
     expect(isMigrateError(error, "ERR_STEP_IMPOSSIBLE")).toBe(true);
     expect((error as Error).message).toMatch(/^0002_m\.ts, step 1 .* index theirs of t can't be on id as largeUtf8/);
   }
+});
+
+test("an index that is not there can't be dropped, and one that was made meanwhile can", () => {
+  expect(() => commitsOf(dropIndex("t", "nope"))).toThrow(
+    "0002_m.ts, step 1 (dropIndex): index nope of t is not there; there is theirs",
+  );
+  expect(() => commitsOf(dropIndex("t", "theirs"), dropIndex("t", "other_idx"))).toThrow("there are none");
+  expect(commitsOf(createIndex("t", "other", btree()), dropIndex("t", "other_idx"))).toHaveLength(2);
 });

@@ -139,7 +139,7 @@ const quietHarms: readonly {
       const records = await table(world, "_migrations");
       await records.update({ where: "event = 'released'", values: { next: "9" } });
     },
-    sees: "migration 0009 of another release has begun and did not end",
+    sees: "0009 has begun and did not end",
   },
   {
     what: "says of the last migration alone that it ran",
