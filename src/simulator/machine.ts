@@ -4,14 +4,17 @@ import type { Chance } from "./chance.ts";
 import type { Watcher } from "./watcher.ts";
 import type { World } from "./world.ts";
 
-/** What happens to a machine, and when: at the how-manieth thing that it hears of, or action that it is about to send. */
+/** What happens to a machine, and when: at the how-manieth thing that it hears of, action that it is about to send, or answer to one. */
 export interface Mishap {
   readonly at: number;
-  readonly of: "things" | "actions";
+  readonly of: "things" | Moment;
   readonly kind: "kill" | "stop" | "jump" | "interrupt";
   /** How long it stands still, or how far its clock jumps. */
   readonly milliseconds: number;
 }
+
+/** Where an action has not been sent yet, and where it has been done and nobody knows. */
+export type Moment = "actions" | "answers";
 
 export interface Machine {
   readonly name: string;
@@ -19,7 +22,7 @@ export interface Machine {
   readonly signal: AbortSignal;
   isAlive(): boolean;
   /** Lets it hear of something: now, when it wakes, or never when it is dead. */
-  hear(what: () => void, isAction?: boolean): void;
+  hear(what: () => void, moment?: Moment): void;
   /** Whatever it was to hear of, nobody is there any more. */
   end(): void;
 }
@@ -42,7 +45,7 @@ export function aMachine(
   const controller = new AbortController();
   let state: "awake" | "stopped" | "gone" = "awake";
   let backlog: (() => void)[] = [];
-  const heard = { things: 0, actions: 0 };
+  const heard = { things: 0, actions: 0, answers: 0 };
   let slept = 0;
   let stoppedAt = 0;
   let jumped = offset;
@@ -81,12 +84,12 @@ export function aMachine(
     name,
     signal: controller.signal,
     isAlive: () => state !== "gone",
-    hear(what, isAction = false) {
+    hear(what, moment) {
       if (state === "awake") {
         heard.things++;
-        if (isAction) heard.actions++;
+        if (moment !== undefined) heard[moment]++;
         for (const mishap of mishaps)
-          if (mishap.at === heard[mishap.of] && (isAction || mishap.of === "things")) meet(mishap);
+          if (mishap.at === heard[mishap.of] && (mishap.of === moment || mishap.of === "things")) meet(mishap);
       }
       // As a mishap has left it.
       if (state === "awake") what();

@@ -96,7 +96,7 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
           settled = true;
           tell(() => `${machine.name} <- ${what}: ${said}`);
           settle();
-        });
+        }, action && "answers");
       const fail = (problem: () => Error, delay: number) =>
         world.after(delay, () => {
           if (settled) return;
@@ -145,6 +145,6 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
         world.after(leg(), () => hear(() => resolve(result), "ok"));
       };
       // It may be stopped between the decision and the call.
-      world.after(0, () => machine.hear(send, action !== undefined));
+      world.after(0, () => machine.hear(send, action && "actions"));
     });
 }

@@ -16,7 +16,7 @@ import { aMachine, type Machine, type Trouble } from "./machine.ts";
 import { carryFor } from "./network.ts";
 import { referenceOf } from "./reference.ts";
 import { isLedger, ledger, longWait, wordsOf, type Scenario, type Scene, type SimulatedRun } from "./scene.ts";
-import { calm, drawTrouble, drawWeather } from "./weather.ts";
+import { calm, drawFate, drawTrouble, drawWeather } from "./weather.ts";
 import { blind, type Watcher } from "./watcher.ts";
 import { aWorld } from "./world.ts";
 
@@ -37,13 +37,12 @@ export async function runSchedule(
   const count = chance.pick([1, 1, 2, 2, 3, 4, 5]);
   // Markers have to have heard of the longest lease (docs/ledger.md).
   const mayDiffer = scene.model !== "service" || old > 0;
-  // What is rare otherwise: everybody is stopped right before a call, and wakes when the lease is another's.
-  const oversleep = chance.happens(0.1);
+  const fate = drawFate(chance);
   for (let index = 0; index < count; index++) {
     const files = chance.happens(0.85) ? migrations.length : Math.max(old, 1) + chance.below(migrations.length - old);
     const own = mayDiffer ? chance.pick([lease, lease, lease, 2 * lease, longest]) : lease;
     const patience = chance.pick([0, lease, longWait * lease, longWait * lease]);
-    const trouble = drawTrouble(chance, lease, oversleep);
+    const trouble = drawTrouble(chance, lease, fate);
     world.after(chance.happens(0.5) ? 0 : chance.between(0, 3 * lease), () =>
       start(scene, { name: `run ${index + 1}`, files, lease: own, patience, trouble, weather: scene.weather }),
     );

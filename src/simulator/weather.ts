@@ -23,24 +23,48 @@ export function drawWeather(chance: Chance): Weather {
     throttled: some(),
     conflict: some(),
     crowded: chance.pick([0, 0, 0, 0.9]),
-    failing: some(),
+    // Mostly, now and then: only then may all tries at one record have acted, and none said so.
+    failing: chance.pick([0, 0, 0, 0.02, 0.1, 0.3, 0.7]),
     slow: some(),
     long: some(),
   };
 }
 
+/** What is rare otherwise: the same befalls every machine. */
+export type Fate = "oversleep" | "crash loop";
+
+export function drawFate(chance: Chance): Fate | undefined {
+  return chance.pick(["oversleep", "crash loop", ...Array.from({ length: 8 }, () => undefined)] as const);
+}
+
 /** What happens to one machine. */
-export function drawTrouble(chance: Chance, lease: number, oversleeps: boolean): Trouble {
+export function drawTrouble(chance: Chance, lease: number, fate: Fate | undefined): Trouble {
   const clockStops = chance.happens(0.3);
   // Set back while the other one stands still, it leaves nothing to notice a sleep by: then nobody can.
   const directions = clockStops ? [1] : [-1, 1];
   return {
-    mishaps: oversleeps
-      ? [{ at: 1 + chance.below(5), of: "actions", kind: "stop", milliseconds: lease * chance.between(1, 4) }]
-      : Array.from({ length: chance.pick([0, 0, 1, 1, 1, 2, 3]) }, () => drawMishap(chance, lease, directions)),
+    mishaps: drawMishaps(chance, lease, fate, directions),
     clockStops,
     offset: chance.pick([0, 0, 3_600_000, -3_600_000]),
   };
+}
+
+function drawMishaps(
+  chance: Chance,
+  lease: number,
+  fate: Fate | undefined,
+  directions: readonly number[],
+): readonly Mishap[] {
+  switch (fate) {
+    // Stopped right before a call, it wakes when the lease is another's.
+    case "oversleep":
+      return [{ at: 1 + chance.below(5), of: "actions", kind: "stop", milliseconds: lease * chance.between(1, 4) }];
+    // Killed, one after the other, before what each has done could be recorded.
+    case "crash loop":
+      return [{ at: 1 + chance.below(3), of: "answers", kind: "kill", milliseconds: 0 }];
+    default:
+      return Array.from({ length: chance.pick([0, 0, 1, 1, 1, 2, 3]) }, () => drawMishap(chance, lease, directions));
+  }
 }
 
 function drawMishap(chance: Chance, lease: number, directions: readonly number[]): Mishap {

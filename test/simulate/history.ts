@@ -155,7 +155,7 @@ export function drawHistory(chance: Chance, model: Model): readonly Migration[] 
 /** A model of a target, and migrations that run on it. */
 export function drawScenario(chance: Chance): Scenario {
   const model = chance.pick(models);
-  const isRandom = model === "service" || chance.happens(0.7);
+  const isRandom = model === "service" || chance.happens(0.5);
   return { model, ...(isRandom ? { migrations: drawHistory(chance, model) } : chance.pick(written)) };
 }
 
@@ -216,10 +216,31 @@ const swaps: Omit<Scenario, "model"> = {
     ],
     [swap],
     [swap, swap, swap],
+    [swap, swap],
+    [swap],
   ].map((steps, index) => aMigration(index + 1, steps)),
 };
 
-const written = [severalCommits, swaps];
+const double: Step = { kind: "retypeColumn", table: "t", path: "b", type: plain("int32"), using: "b * 2" };
+
+/** The last column is made anew as it was, so that a look could not tell how far that got: done twice, it is four times as much. */
+const doublings: Omit<Scenario, "model"> = {
+  migrations: [
+    [
+      {
+        kind: "createTable" as const,
+        table: "t",
+        columns: ["a", "b"].map((name) => column(name, plain("int32"), true)),
+      },
+    ],
+    [double],
+    [double, double],
+    [double],
+  ].map((steps, index) => aMigration(index + 1, steps)),
+};
+
+// What comes late to a swap, and who is stopped twice in one action, are the rarest of what has to be found.
+const written = [severalCommits, swaps, swaps, doublings, doublings];
 
 export function aMigration(version: number, steps: readonly Step[]): Migration {
   const file = `${formatVersion(version)}_drawn.ts`;

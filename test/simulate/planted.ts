@@ -135,14 +135,20 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "what an action of several commits loses is not recorded",
     "run/act-in-commits.ts",
-    "if (midway === undefined && keep !== undefined && commits.length > 1) await",
-    "if (midway === undefined && keep !== undefined && commits.length === 0) await",
+    "if (begun === undefined && commits.length > 1) await",
+    "if (begun === undefined && commits.length === 0) await",
   ),
   bug(
     "a commit that leads back is not recorded before",
     "run/act-in-commits.ts",
-    "if (at > start.commits && leadsBack(commits, at)) await",
+    "if (at > (noted ?? 0) && leadsBack(commits, at)) await",
     "if (at > commits.length && leadsBack(commits, at)) await",
+  ),
+  bug(
+    "a run that goes on at a commit that leads back does not record it",
+    "run/act-in-commits.ts",
+    "if (at > (noted ?? 0) && leadsBack(commits, at)) await",
+    "if (at > start.commits && leadsBack(commits, at)) await",
   ),
   bug(
     "a commit that leads back is taken as done",
