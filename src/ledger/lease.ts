@@ -129,11 +129,13 @@ export async function takeLease(
       standing = "released";
       const stopped = entries.findLast(({ event }) => event === "failed" || event === "interrupted");
       // Who ends without having done anything leaves what he found.
-      const left = stopped ?? (entries.length === 0 ? [...state.migrations.values()].find(isHalfDone) : undefined);
+      const found = entries.length === 0 ? state : undefined;
+      const left = stopped ?? [...(found?.migrations.values() ?? [])].find(isHalfDone);
+      const inDoubt = next ?? [...(found?.doubtful ?? [])][0];
       const stays = left !== undefined && (left.step !== 0 || left.midway !== undefined);
       const released = { event: "released", ...(stays ? { step: left.step, total: left.total } : {}) } as const;
       // In each of them: where they are written one by one, the last may be missing.
-      await inTurn(() => write([...entries, released].map((entry) => ({ ...entry, next }))));
+      await inTurn(() => write([...entries, released].map((entry) => ({ ...entry, next: inDoubt }))));
     },
     abandon: stopRenewing,
   };

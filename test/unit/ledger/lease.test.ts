@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Runner } from "../../../src/ledger/chain.ts";
 import type { Clock } from "../../../src/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
-import type { Journal } from "../../../src/ledger/journal.ts";
+import { isAtRest, type Journal } from "../../../src/ledger/journal.ts";
 import { markersJournal } from "../../../src/ledger/markers.ts";
 import { takeLease, waitForHolder, type Lease } from "../../../src/ledger/lease.ts";
 import { byPlace, recordHash, type LedgerRecord } from "../../../src/ledger/record.ts";
@@ -488,6 +488,18 @@ test("the last entries and the release are one write", async () => {
   await lease.release([{ event: "applied", version: 1, name: "one", textHash: "text" }]);
   expect(journal.writes()).toBe(before + 1);
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "1.1 applied", "1.2 released"]);
+});
+
+test("who ends without having done anything leaves in doubt what he found in doubt", async () => {
+  const journal = memoryJournal();
+  const clock = handClock();
+  await aLease(journal, clock);
+  const state = foldLedger([...journal.records, { ...journal.records[0]!, epoch: 2, next: undefined }]);
+  expect(state.doubtful).toEqual(new Set([journal.records[0]!.next]));
+  const lease = await takeLease(journal, state, bob, undefined, { duration, clock });
+  await lease!.release();
+  const left = foldLedger(journal.records);
+  expect([isAtRest(left.head!), left.doubtful]).toEqual([false, state.doubtful]);
 });
 
 test("a lease is released once", async () => {
