@@ -4,17 +4,19 @@ import { agreesWithNewest } from "../ledger/audit-applied.ts";
 import { isDone, type LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
-import { sameTable, type Table, type Tables } from "../schema/table.ts";
+import { sameTable, sameTables, type Table, type Tables } from "../schema/table.ts";
 import { compileMigration, type Describing } from "./compile.ts";
 import { versionUnknown } from "./history.ts";
 import { differencesOf, type TableDifference } from "./put-right.ts";
-import { historyRow, restoredRow, tablesOf, type HistoryRow } from "./row.ts";
+import { historyRow, restoredRow, tablesOf, type HistoryRow, type RowAction } from "./row.ts";
 
 export interface Place {
   /** How many actions of the row are done. */
   readonly done: number;
   /** In words: after which migration, or in the middle of which. */
   readonly words: string;
+  /** Whether the tables are between two commits of the action after these. */
+  readonly isMidway: boolean;
   /** How people choose it: `3`, `3.2` for two actions of the third migration, or `start`. */
   readonly choice: string;
 }
@@ -29,7 +31,7 @@ export function placesIn(
   migrations: readonly Migration[],
   state: LedgerState,
   sights: Tables,
-  describing: Describing,
+  describing: Parameters<typeof historyRow>[2],
 ): { readonly row: HistoryRow; readonly fits: readonly Place[] } {
   if (!agreesWithNewest(state)) {
     const row = restoredRow(migrations, state, describing);
@@ -44,11 +46,16 @@ export function placesIn(
 export function fittingPlaces(row: HistoryRow, sights: Tables): readonly Place[] {
   const wrong = new Set(tablesOf(row).filter((table) => sights.get(table) !== undefined));
   const fits = wrong.size === 0 ? [placeAt(row, 0)] : [];
-  for (const [index, { after }] of row.actions.entries()) {
-    for (const [table, state] of after)
+  for (const [index, { after, begun }] of row.actions.entries()) {
+    const isFit = fits.at(-1)?.done === index;
+    const done = begun?.after ?? after;
+    const others = [...wrong].filter((table) => !done.has(table));
+    const isBetween = begun?.between.some((tables) => others.length === 0 && sameTables(tables, sights)) === true;
+    for (const [table, state] of done)
       if (sameTable(state, sights.get(table))) wrong.delete(table);
       else wrong.add(table);
     if (wrong.size === 0) fits.push(placeAt(row, index + 1));
+    else if (isBetween && !isFit) fits.push(placeAt(row, index, true));
   }
   return fits;
 }
@@ -116,15 +123,20 @@ export function isAt({ actions }: HistoryRow, { done }: Place, { migrations }: L
   );
 }
 
-function placeAt({ actions }: HistoryRow, done: number): Place {
-  const last = actions[done - 1];
-  if (last === undefined) return { done, words: "before the first migration", choice: atStart };
+function placeAt({ actions }: HistoryRow, done: number, isMidway = false): Place {
+  const [last, next] = [actions[done - 1], actions[done]];
+  const number = last?.number === last?.total ? undefined : last?.number;
+  const choice = last === undefined ? atStart : formatVersion(last.migration.version) + (number ? `.${number}` : "");
+  return { done, isMidway, choice, words: isMidway ? wordsWithin(next!) : wordsAfter(last) };
+}
+
+function wordsAfter(last: RowAction | undefined): string {
+  if (last === undefined) return "before the first migration";
   const { migration, number, total } = last;
-  return number === total
-    ? { done, words: `after ${formatMigration(migration)}`, choice: formatVersion(migration.version) }
-    : {
-        done,
-        words: `after ${number} of ${total} actions of ${formatMigration(migration)}`,
-        choice: `${formatVersion(migration.version)}.${number}`,
-      };
+  const part = number === total ? "" : `${number} of ${total} actions of `;
+  return `after ${part}${formatMigration(migration)}`;
+}
+
+function wordsWithin({ migration, number, total }: RowAction): string {
+  return `in the middle of ${total === 1 ? "" : `action ${number} of `}${formatMigration(migration)}`;
 }

@@ -1,11 +1,17 @@
 /** The row of all actions of the migration files, in the order in which they ran or would run. Pure. */
 import { isMigrateError, type MigrateError } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
+import type { Midway } from "../ledger/record.ts";
 import type { Migration } from "../migrations/load.ts";
-import { tablesAfter, tablesOfAction } from "../schema/action.ts";
-import { change, type Table, type Tables } from "../schema/table.ts";
-import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import { tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
+import { change, type Database, type Table, type Tables } from "../schema/table.ts";
+import type { Capabilities } from "../targets/target.ts";
+import { planCommits, statesBetween } from "./commits.ts";
+import { compileMigration, type PlacedAction } from "./compile.ts";
+import { withKept } from "./midway.ts";
 import { inOrder } from "./plan.ts";
+
+type Abilities = Pick<Capabilities, "actions" | "describes">;
 
 /** A migration's actions in the row of all. */
 export interface RowAction extends PlacedAction {
@@ -14,6 +20,16 @@ export interface RowAction extends PlacedAction {
   readonly number: number;
   readonly total: number;
   /** The tables that it changes, after it. */
+  readonly after: Tables;
+  /** What the ledger knows of one that was begun, where that takes several commits. */
+  readonly begun?: Begun | undefined;
+}
+
+/** An action in the middle of which somebody was stopped. */
+interface Begun {
+  /** Its tables as they may be between its commits. */
+  readonly between: readonly Tables[];
+  /** And when it is done, with what has to be put back. */
   readonly after: Tables;
 }
 
@@ -24,14 +40,14 @@ export interface HistoryRow {
 }
 
 /** All actions in the order in which the ledger says that they ran, and then in that of the files. */
-export function historyRow(migrations: readonly Migration[], state: LedgerState, describing: Describing): HistoryRow {
+export function historyRow(migrations: readonly Migration[], state: LedgerState, describing: Abilities): HistoryRow {
   const ran = inOrder(migrations, state);
-  return possibleRow([...ran, ...without(ran, migrations)], migrations, describing);
+  return possibleRow([...ran, ...without(ran, migrations)], migrations, state, describing);
 }
 
 /** The same, where what the ledger says no more that it ran may have run between what it says still. */
-export function restoredRow(migrations: readonly Migration[], state: LedgerState, describing: Describing): HistoryRow {
-  return possibleRow(withLostBetween(inOrder(migrations, state), migrations), migrations, describing);
+export function restoredRow(migrations: readonly Migration[], state: LedgerState, describing: Abilities): HistoryRow {
+  return possibleRow(withLostBetween(inOrder(migrations, state), migrations), migrations, state, describing);
 }
 
 /** Each of the others comes before the first with a higher number. */
@@ -55,22 +71,25 @@ function without(ran: readonly Migration[], migrations: readonly Migration[]): r
 function possibleRow(
   order: readonly Migration[],
   migrations: readonly Migration[],
-  describing: Describing,
+  state: LedgerState,
+  describing: Abilities,
 ): HistoryRow {
-  const row = rowOf(order, describing);
-  return row.problem === undefined ? row : rowOf(migrations, describing);
+  const row = rowOf(order, state, describing);
+  return row.problem === undefined ? row : rowOf(migrations, state, describing);
 }
 
-function rowOf(migrations: readonly Migration[], describing: Describing): HistoryRow {
+function rowOf(migrations: readonly Migration[], state: LedgerState, describing: Abilities): HistoryRow {
   const database = new Map<string, Table>();
   const actions: RowAction[] = [];
   for (const migration of migrations) {
     const compiled = compileMigration(migration, describing);
     for (const [index, { place, action }] of compiled.entries()) {
       try {
+        const number = index + 1;
+        const begun = begunAs(action, database, midwayOf(state, migration, number), describing);
         const after = tablesAfter(database, action);
         change(database, after);
-        actions.push({ place, action, migration, number: index + 1, total: compiled.length, after });
+        actions.push({ place, action, migration, number, total: compiled.length, after, begun });
       } catch (error) {
         if (!isMigrateError(error)) throw error;
         return { actions, problem: error };
@@ -78,6 +97,26 @@ function rowOf(migrations: readonly Migration[], describing: Describing): Histor
     }
   }
   return { actions, problem: undefined };
+}
+
+/** What the ledger keeps of the action of that number, which was begun. */
+export function midwayOf({ migrations }: LedgerState, { version }: Migration, number: number): Midway | undefined {
+  const known = migrations.get(version);
+  return known?.step === number - 1 ? known.midway : undefined;
+}
+
+function begunAs(
+  action: Action,
+  database: Database,
+  midway: Midway | undefined,
+  { actions }: Abilities,
+): Begun | undefined {
+  if (midway === undefined) return undefined;
+  const before = withKept(new Map([[action.table, database.get(action.table)]]), action, midway);
+  const known = new Map(database);
+  change(known, before);
+  const commits = planCommits(action, before, { actions, describes: true });
+  return { between: statesBetween(commits), after: tablesAfter(known, action) };
 }
 
 /** Every table that an action of the row touches. */

@@ -56,9 +56,11 @@ function fromTables({ state, agrees, said, sights, differences }: Symptoms, pati
   const rebuilt = (place: Place): Cure => {
     // A call of a run that was killed may still be under way.
     const following = row.actions[place.done]?.migration.version;
-    const next = following !== undefined && inDoubt(state, patient.run).has(following) ? following : undefined;
+    const mayHaveRun = following !== undefined && inDoubt(state, patient.run).has(following);
+    const next = place.isMidway || mayHaveRun ? following : undefined;
     const words = `the tables are as they were ${place.words}: the ledger ${patient.ledger} is to say so`;
-    return { kind: "rebuild", words, entries: entriesFromTables(row, place, state), next };
+    const entries = entriesFromTables(row, place, state, patient.choice !== undefined);
+    return { kind: "rebuild", words, entries, next };
   };
   if (fits.length === 0) {
     const { place, differences: fewest } = nearestPlace(row, sights);

@@ -53,7 +53,8 @@ function saysChoice(state: LedgerState, { choice, migrations, target: { capabili
   if (choice === undefined) return true;
   const row = historyRow(migrations, state, capabilities);
   const place = chosenPlace(row, choice);
-  return place !== undefined && isAt(row, place, state);
+  // Who chooses the place before an action that has begun says that it has not.
+  return place !== undefined && isAt(row, place, state) && row.actions[place.done]?.begun === undefined;
 }
 
 /** What the records say. Where nobody can look at the tables, it counts too what only their hashes say. */

@@ -9,7 +9,7 @@ import { historyRow, tablesOf } from "../../../src/plan/row.ts";
 import { parseStep, type Step } from "../../../src/steps/registry.ts";
 import { sameTable, type Table, type Tables } from "../../../src/schema/table.ts";
 
-const describing = { describes: true };
+const describing = { describes: true, actions: {} };
 const empty = foldLedger([]);
 
 function aMigration(version: number, ...steps: readonly object[]): Migration {
@@ -49,7 +49,7 @@ test.each([
   { done: 3, words: "after 0002_m2", choice: "0002" },
   { done: 5, words: "after 0003_m3", choice: "0003" },
 ])("tables are found to be as they were $words", ({ done, words, choice }) => {
-  const place = { done, words, choice };
+  const place = { done, words, choice, isMidway: false };
   expect(fittingPlaces(row, after(done))).toEqual([place]);
   expect(chosenPlace(row, choice)).toEqual(place);
 });
@@ -124,7 +124,7 @@ test("tables are looked for in the ledger's order where what it lost ran in anot
   const beside = historyRow(others, ran, describing);
   for (const done of [1, 3, 4, 6]) expect(placesIn(others, ran, after(done, beside), describing).fits).not.toEqual([]);
   const { fits } = placesIn(others, ran, after(4, beside), describing);
-  expect(fits).toEqual([{ done: 4, words: "after 0004_m4", choice: "0004" }]);
+  expect(fits).toMatchObject([{ done: 4, words: "after 0004_m4", choice: "0004" }]);
 });
 
 test("a row ends at a step that can't be, and says why", () => {

@@ -9,7 +9,7 @@ import { historyRow } from "../../../src/plan/row.ts";
 import { entriesFromLedger, entriesFromTables } from "../../../src/plan/rebuild.ts";
 import { parseStep, type Step } from "../../../src/steps/registry.ts";
 
-const describing = { describes: true };
+const describing = { describes: true, actions: {} };
 const who = { by: "ann", run: "r", tool: "t", at: 1, applied: "", previous: "" };
 
 function aMigration(version: number, ...steps: readonly object[]): Migration {
@@ -53,7 +53,7 @@ test.each([
     { ...who, epoch: 1, number: 0, event: "taken" as const, next: 9 },
     { ...who, epoch: 1, number: 1, event: "applied" as const, ...other },
   ];
-  const state = written(entriesFromTables(row, place, foldLedger(before)), before);
+  const state = written(entriesFromTables(row, place, foldLedger(before), true), before);
   expect(summary(state)).toEqual(says);
   expect(state.doubtful).toEqual(new Set());
   checkUnchanged(migrations, state, describing);
@@ -75,7 +75,7 @@ test("what the ledger knew of a migration it goes on to say, and late calls are 
     { ...who, epoch: 1, number: 1, event: "applied", ...facts },
     { ...who, epoch: 1, number: 2, event: "late", version: 2, name: "m2", step: 1, total: 3 },
   ];
-  const state = written(entriesFromTables(row, chosenPlace(row, "1")!, foldLedger(before)), before);
+  const state = written(entriesFromTables(row, chosenPlace(row, "1")!, foldLedger(before), true), before);
   expect(state.migrations.get(1)).toMatchObject({ attempt: 3, duration: 50, tables: { t: [null, 1] } });
   expect([state.late, state.doubtful]).toEqual([[], new Set()]);
 });
