@@ -1,7 +1,7 @@
 /** The commits that a planned action takes, with the tables around each. Pure. */
 import { commitsOf, describeAction, tablesAfter, type Action, type ActionKind } from "../schema/action.ts";
-import { afterCast } from "../schema/actions/alter-columns.ts";
 import type { Commit } from "../schema/actions/model.ts";
+import { withoutMetadata } from "../schema/metadata.ts";
 import { change, sameTables, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 
@@ -11,6 +11,8 @@ export interface PlannedCommit {
   readonly text: string;
   readonly undo: readonly Action[];
   readonly refresh: Action | undefined;
+  /** Whether the indexes and the metadata of the columns that are rewritten go with it. */
+  readonly loses: boolean;
   /** Commits with the same end that come through also where others append without pause; may be none. */
   readonly detour: readonly PlannedCommit[];
   readonly before: Tables;
@@ -30,39 +32,39 @@ export function planCommits(
   return inOrder(commits, before, commits.length > 1);
 }
 
-/** `isPart`: more commits of the same action come after or before them. */
+/**
+ * `isPart`: more commits of the same action come after or before them. In the middle of an action others may do as they
+ * like with indexes and metadata, which must not keep a run from finding its place: a state tells of these just what the
+ * commit itself is about.
+ */
 function inOrder(commits: readonly Commit[], before: Tables, isPart: boolean): readonly PlannedCommit[] {
   let at = before;
-  return commits.map(({ action, undo, refresh, detour = [] }) => {
-    const was = at;
+  return commits.map(({ action, undo, refresh, loses = false, detour = [] }) => {
+    const was = isPart ? bare(at, namedBy(action, before)) : at;
     const database = new Map(
       [...was].flatMap(([name, table]) => (table === undefined ? [] : [[name, table] as const])),
     );
     change(database, tablesAfter(database, action));
-    if (isPart) change(database, keptBy(action, database));
     at = new Map([...was.keys()].map((name) => [name, database.get(name)]));
-    const text = describeAction(action);
-    const after = at;
-    if (isPart) at = forgetting(action, was, at);
-    return { action, text, undo, refresh, detour: inOrder(detour, was, true), before: was, after };
+    const turned = inOrder(detour, was, true);
+    return { action, text: describeAction(action), undo, refresh, loses, detour: turned, before: was, after: at };
   });
 }
 
-/** Others may make again what this commit took away of indexes, which must not keep a run from finding its place. */
-function forgetting(action: Action, was: Tables, tables: Tables): Tables {
-  const table = tables.get(action.table);
-  if (table?.indexes === undefined) return tables;
-  const before = was.get(action.table)?.indexes ?? {};
-  const isTaken = (name: string) =>
-    (action.kind === "dropIndex" && action.name === name) || (before[name] ?? null) !== null;
-  const left = Object.entries(table.indexes).filter(([name, index]) => index !== null || !isTaken(name));
-  return new Map([...tables, [action.table, { ...table, indexes: Object.fromEntries(left) }]]);
+/** The index that the action drops. */
+function namedBy(action: Action, tables: Tables): NonNullable<Table["indexes"]> {
+  if (action.kind !== "dropIndex") return {};
+  const index = tables.get(action.table)?.indexes?.[action.name];
+  return index === undefined ? {} : { [action.name]: index };
 }
 
-/** What the engine keeps of a table between two commits: a cast loses metadata, which a later commit puts back. */
-function keptBy(action: Action, database: ReadonlyMap<string, Table>): Tables {
-  if (action.kind !== "alterColumns") return new Map();
-  return new Map([[action.table, afterCast(action, database.get(action.table)!)]]);
+/** The tables without what is known of indexes, but for these, and of metadata. */
+function bare(tables: Tables, indexes: NonNullable<Table["indexes"]>): Tables {
+  const without = ({ columns, indexes: known }: Table): Table => ({
+    columns: columns.map(withoutMetadata),
+    ...(known && { indexes }),
+  });
+  return new Map([...tables].map(([name, table]) => [name, table && without(table)]));
 }
 
 /** The tables as they may be between the commits. */
@@ -103,8 +105,15 @@ function commitsDone(commits: readonly PlannedCommit[], tables: Tables, from = 0
   return found;
 }
 
+/** Whether what others have given the columns that are rewritten is gone. */
+export function isLost(commits: readonly PlannedCommit[], { commits: done, detour }: Progress): boolean {
+  const turned = commits[done]?.detour.slice(0, detour) ?? [];
+  return [...commits.slice(0, done), ...turned].some(({ loses }) => loses);
+}
+
 /** Whether the tables are after this commit as they were at an earlier place, so that a look could not tell them apart. */
 export function leadsBack(commits: readonly PlannedCommit[], at: number): boolean {
-  const { after } = commits[at]!;
-  return commits.slice(0, at + 1).some(({ before }) => sameTables(after, before));
+  const { action, after } = commits[at]!;
+  // States before it do not tell of the index that it drops.
+  return action.kind !== "dropIndex" && commits.slice(0, at + 1).some(({ before }) => sameTables(after, before));
 }

@@ -20,6 +20,25 @@ export function toKeep({ columns, indexes = {} }: Table, rewritten: ReadonlySet<
   };
 }
 
+/**
+ * The same, where it is known what of the table was kept before: what is there now counts. `dropped`: the indexes that the
+ * action itself drops one by one, so that nobody knows of them any more.
+ */
+export function stillToKeep(
+  table: Table,
+  rewritten: ReadonlySet<string>,
+  { indexes, metadata }: Kept,
+  dropped: ReadonlySet<string>,
+): Kept {
+  // Columns have other names while they are hidden.
+  if (![...rewritten].every((name) => findColumn(table.columns, [name]) !== undefined)) return { indexes, metadata };
+  const now = toKeep(table, rewritten) ?? nothing;
+  const taken = Object.entries(indexes).filter(([name]) => dropped.has(name));
+  return { indexes: { ...Object.fromEntries(taken), ...now.indexes }, metadata: now.metadata };
+}
+
+const nothing: Kept = { indexes: {}, metadata: {} };
+
 /** The action's own table with what was kept of it. */
 export function withKept(before: Tables, { table: name }: Action, kept: Kept | undefined): Tables {
   const table = before.get(name);
@@ -37,7 +56,7 @@ export function stillKept({ columns }: Table, { indexes, metadata }: Kept): Kept
 
 /** A table as migrations know it, and with the indexes and metadata that others gave it. */
 export function asSeen(table: Table, seen: Table): Table {
-  const kept = toKeep(seen, new Set(seen.columns.map(({ name }) => name))) ?? { indexes: {}, metadata: {} };
+  const kept = toKeep(seen, new Set(seen.columns.map(({ name }) => name))) ?? nothing;
   return seen.indexes === undefined ? table : knowing(table, kept);
 }
 

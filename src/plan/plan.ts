@@ -143,8 +143,13 @@ function withMidway(
 ): readonly PlannedAction[] {
   const [first, ...others] = actions;
   if (first === undefined || midway === undefined) return actions;
-  const commits = planCommits(first.action, withKept(first.before, first.action, midway), capabilities);
-  return [{ ...first, after: commits.at(-1)!.after, commits }, ...others];
+  const { action, before } = first;
+  const known = withKept(before, action, midway);
+  const after = tablesAfter(
+    new Map([...known].flatMap(([name, table]) => (table ? [[name, table] as const] : []))),
+    action,
+  );
+  return [{ ...first, after, commits: planCommits(action, known, capabilities) }, ...others];
 }
 
 /** The database after what the ledger records, in the order in which it ran. */

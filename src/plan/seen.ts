@@ -14,20 +14,22 @@ export function planSeen(plan: Plan, sights: Tables, capabilities: Capabilities)
     const table = plan.now.get(name);
     if (table !== undefined && seen !== undefined) live.set(name, asSeen(table, seen));
   }
-  const seenAction = (planned: PlannedAction, mayBeDone: boolean): PlannedAction => {
+  const seenAction = (planned: PlannedAction, mayBeDone: boolean, isMidway: boolean): PlannedAction => {
     const { place, action, before } = planned;
     const known = new Map([...before].map(([name, table]) => [name, live.get(name) ?? table]));
     if (!mayBeDone) placed(place, () => checkThere(action, live.get(action.table)));
     carryOn(live, action);
-    if (rewrites(action).size === 0) return planned;
+    // Of what goes on in the middle of an action the ledger knows more than can be seen.
+    if (isMidway || rewrites(action).size === 0) return planned;
     const risks = risksOf(action, known.get(action.table), (kind) => capabilities.actions[kind] === true);
     return { ...planned, risks, commits: placed(place, () => planCommits(action, known, capabilities)) };
   };
-  // Of what goes on in the middle of an action the ledger knows more than can be seen.
   const migrations = plan.migrations.map((migration) => {
-    const actions = migration.actions.map((action, index) => seenAction(action, migration.doubtful && index === 0));
-    const [first] = migration.actions;
-    return { ...migration, actions: first && migration.midway ? [first, ...actions.slice(1)] : actions };
+    const { doubtful, midway } = migration;
+    const actions = migration.actions.map((action, index) =>
+      seenAction(action, doubtful && index === 0, midway !== undefined && index === 0),
+    );
+    return { ...migration, actions };
   });
   return { ...plan, migrations };
 }

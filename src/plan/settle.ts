@@ -59,10 +59,12 @@ export function placeOf(actions: readonly PlannedAction[], sights: Tables): Acti
   for (let done = 0; ; done++) {
     if (sameTables(expected, sights)) return { done, midway: false };
     const next = actions[done];
-    const between = statesBetween(next?.commits ?? []);
-    if (between.some((tables) => sameTables(new Map([...expected, ...tables]), sights))) return { done, midway: true };
     // Past an action before which the ledger had to be written, the ledger would know.
-    if (next === undefined || (done > 0 && next.recordFirst)) return undefined;
+    const mayBePast = next !== undefined && (done === 0 || !next.recordFirst);
+    const isPast = mayBePast && sameTables(new Map([...expected, ...next.after]), sights);
+    const between = isPast ? [] : statesBetween(next?.commits ?? []);
+    if (between.some((tables) => sameTables(new Map([...expected, ...tables]), sights))) return { done, midway: true };
+    if (!mayBePast) return undefined;
     for (const [table, state] of next.after) expected.set(table, state);
   }
 }

@@ -3,15 +3,16 @@
  * which step it is and what it would lose, so that whoever goes on after a crash does the same and can put it back.
  */
 import type { Kept, Midway } from "../ledger/record.ts";
-import { leadsBack, planCommits, progressOf, type PlannedCommit, type Progress } from "../plan/commits.ts";
-import { toKeep, withKept } from "../plan/midway.ts";
+import { canonicalJson } from "../migrations/checksum.ts";
+import { leadsBack, planCommits, type PlannedCommit } from "../plan/commits.ts";
 import type { PlannedAction } from "../plan/plan.ts";
+import { stillToDo, toDropOnceMore, whereabouts } from "../plan/whereabouts.ts";
 import { rewrites } from "../schema/action.ts";
-import { isHidden } from "../schema/actions/guard.ts";
-import { sameTables, type Tables } from "../schema/table.ts";
+import { isHidden, madeName } from "../schema/actions/guard.ts";
+import { sameTables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { act, changed, look, tablesIn } from "./act.ts";
-import type { Acting, Ending, Undone } from "./attempt.ts";
+import type { Acting, Done, Ending, Undone } from "./attempt.ts";
 
 /** What the ledger knows of the action, and how it is told more. */
 export interface Noting {
@@ -29,45 +30,48 @@ export async function actInCommits(
   mayBeDone: boolean,
   acting: Acting & Noting,
 ): Promise<Ending> {
-  const { target, lease, emit, place, midway, note } = acting;
-  const { action } = planned;
-  const sights = await look(planned.before.keys(), target, true);
-  await lease.check();
-  const found = tablesIn(sights);
-  const own = found.get(action.table);
-  // Before its first commit others may have made indexes and set metadata that nobody kept.
-  const isUntouched =
-    midway?.commit === 0 && sameTables(withKept(planned.before, action, { ...midway, metadata: {} }), found);
-  const begun = isUntouched ? undefined : midway;
-  const keep = begun ?? (own && toKeep(own, rewrites(action)));
-  let commits: readonly PlannedCommit[];
-  try {
-    commits = planCommits(action, withKept(planned.before, action, keep), target.capabilities);
-  } catch (error) {
-    // An index that others have made since the plan may not go with the new type.
-    return { error, inDoubt: mayBeDone };
-  }
-  // Only what is in doubt can have begun.
-  const start = progressOf(mayBeDone ? commits : commits.slice(0, 1), found, begun?.commit);
-  if (start === undefined || (start.commits + start.detour > 0 && !mayBeDone))
-    return { error: changed(planned, sights), inDoubt: mayBeDone };
-  const kept: Kept = keep ?? { indexes: {}, metadata: {} };
-  // How far the ledger knows it to be.
-  let noted = begun?.commit;
-  const noteAt = async (commit: number): Promise<void> => {
-    await note(kept, commit);
-    noted = commit;
-  };
-  if (begun === undefined && commits.length > 1) await noteAt(start.commits);
-
-  const was = sights.get(action.table)?.version;
-  const ahead = [...dropsOnceMore(commits, start, found, planned), ...stillToDo(commits, start)];
+  const { target, lease, emit, place, note } = acting;
+  const { action, before } = planned;
+  let noted: (Kept & Pick<Midway, "commit">) | undefined = acting.midway;
+  let isBegun = mayBeDone;
   let isResumed = mayBeDone;
-  let [after, quiet]: readonly (number | undefined)[] = [];
-  for (let commit = ahead.shift(); commit !== undefined; commit = ahead.shift()) {
+  let turnsAt: number | undefined;
+  let versions: { readonly was: number | undefined; readonly after: number | undefined } | undefined;
+  // The table's version since its new values were worked out, while nobody else has made one.
+  let fresh: number | undefined;
+  const droppedAgain = new Set<string>();
+  for (;;) {
+    const sights = await look(before.keys(), target, true);
+    await lease.check();
+    const found = tablesIn(sights);
+    const version = sights.get(action.table)?.version;
+    versions ??= { was: version, after: version };
+    const isAsPlanned = isBegun || sameTables(before, found);
+    const where = isAsPlanned ? whereabouts(action, before, noted, found, target.capabilities) : undefined;
+    if (where === undefined) return { error: changed(planned, sights), inDoubt: isBegun };
+    const { commits, progress, kept } = where;
+    const isUntouched = progress.commits + progress.detour === 0;
+    const again = toDropOnceMore(where, found).find(({ text }) => !droppedAgain.has(text));
+    const turned = turnsAt === progress.commits && progress.detour === 0 ? commits[turnsAt]?.detour : undefined;
+    const [following] = turned ?? stillToDo(where, found);
+    const commit = following?.loses === true && again !== undefined ? again : following;
+    if (commit === undefined) return { before: versions.was, after: versions.after };
+    if (where.problem !== undefined) {
+      const ending = { error: where.problem, inDoubt: isUntouched && isResumed };
+      return isUntouched ? ending : await takenBack(commit, ending, planned, acting);
+    }
+    if (commit === again) droppedAgain.add(again.text);
+
     const at = commits.indexOf(commit);
-    if (at > (noted ?? 0) && leadsBack(commits, at)) await noteAt(at);
-    const ready = await refreshed(commit, quiet, planned, acting);
+    const isNews = noted === undefined || canonicalJson(kept) !== canonicalJson(keptOf(noted));
+    const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);
+    if (leads || (isNews && (commits.length > 1 || turned !== undefined))) {
+      // Before the loss nothing leads back: a look tells.
+      noted = { ...kept, commit: leads ? at : (noted?.commit ?? 0) };
+      await note(kept, noted.commit);
+    }
+    if (commit === turned?.[0]) emit({ event: "detour", ...place, text: commit.text });
+    const ready = await refreshed(commit, fresh, planned, acting);
     // Who was taken over from may have done the commit itself meanwhile, which is then found done.
     const isDone = ready !== undefined && isResumed && (await isAfter(commit, target));
     if (ready !== undefined && !isDone) return ready.inDoubt ? ready : await takenBack(commit, ready, planned, acting);
@@ -76,40 +80,30 @@ export async function actInCommits(
     const whileOthers = hasDetour ? "detour" : hides ? "hurried" : undefined;
     const ending = await act(plannedOf(commit, planned), isResumed, { ...acting, whileOthers });
     if (!("error" in ending)) {
-      isResumed = false;
-      after = ending.after;
-      quiet = ending.before !== undefined && after === ending.before + 1 ? after : undefined;
+      [isBegun, isResumed] = [true, false];
+      versions = { ...versions, after: ending.after };
+      fresh = worksOut(commit) || fresh === ending.before ? quietly(ending) : undefined;
+      if (commit === commits.at(-1)) return { before: versions.was, after: versions.after };
     } else if (ending.starved && hasDetour) {
-      if (noted === undefined) await noteAt(at);
-      emit({ event: "detour", ...place, text: commit.detour[0]!.text });
-      ahead.unshift(...commit.detour);
+      turnsAt = at;
     } else {
-      const isFirst = commit.before === commits[0]!.before;
-      return ending.inDoubt || isFirst ? ending : await takenBack(commit, ending, planned, acting);
+      return ending.inDoubt || isUntouched ? ending : await takenBack(commit, ending, planned, acting);
     }
   }
-  return { before: was, after: after ?? was };
 }
 
-function stillToDo(commits: readonly PlannedCommit[], { commits: done, detour }: Progress): PlannedCommit[] {
-  return detour === 0 ? commits.slice(done) : [...commits[done]!.detour.slice(detour), ...commits.slice(done + 1)];
+function keptOf({ indexes, metadata }: Kept): Kept {
+  return { indexes, metadata };
 }
 
-/** Others may have made an index again since it was dropped, and before the cast that it stands in the way of. */
-function dropsOnceMore(
-  commits: readonly PlannedCommit[],
-  { commits: done, detour }: Progress,
-  found: Tables,
-  { action }: PlannedAction,
-): readonly PlannedCommit[] {
-  const next = commits[done];
-  if (next === undefined || detour > 0 || !commits.slice(done).some((commit) => commit.action === action)) return [];
-  return commits.slice(0, done).flatMap((commit) => {
-    if (commit.action.kind !== "dropIndex") return [];
-    const { table, name } = commit.action;
-    const isThere = (found.get(table)?.indexes?.[name] ?? null) !== null;
-    return isThere ? planCommits(commit.action, next.before, { actions: {}, describes: true }) : [];
-  });
+/** Whether it gives a column the values that an expression is worth. */
+function worksOut({ action }: PlannedCommit): boolean {
+  return action.kind === "addColumns" && action.columns.some(({ name }) => name === madeName);
+}
+
+/** The version that a commit made right after the one that was seen before it. */
+function quietly({ before, after }: Done): number | undefined {
+  return before !== undefined && after === before + 1 ? after : undefined;
 }
 
 /**

@@ -33,10 +33,11 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
       return { before: seen?.version, after: found.get(action.table)?.version };
     // Not as it should be: it may be the next holder's doing, if we slept.
     await lease.check();
+    const wasDone = failure === undefined;
     failure ??= unexpected(planned, found, target);
     wasUnanswered ||= failure.kind === "unanswered";
     inDoubt ||= wasUnanswered;
-    if (!sameTables(before, tablesIn(found))) return { error: failure.error, inDoubt };
+    if (!sameTables(before, tablesIn(found))) return { error: failure.error, inDoubt: inDoubt || wasDone };
     if (!(await again(failure))) {
       // What may still be under way would come in the middle of a detour.
       const starved = failure.kind === "conflict" && !wasUnanswered;

@@ -47,12 +47,12 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
     const undoIndexes = indexes?.undo ?? [];
     const hiding = guardOnByHiding(table, rewritten, undoIndexes);
     const off = guardOff(table);
-    const cast: Commit = { action, undo: [off, ...undoIndexes] };
+    const cast: Commit = { action, undo: [off, ...undoIndexes], loses: true };
     return [
       ...alone(indexes?.drop ?? []),
       ...(guarded
         ? [{ action: guardOn(table), undo: undoIndexes, detour: hiding }, cast]
-        : [{ action, undo: undoIndexes, detour: [...hiding, cast, ...alone([off])] }]),
+        : [{ action, undo: undoIndexes, loses: true, detour: [...hiding, cast, ...alone([off])] }]),
       ...alone(able("setMetadata") ? putBackMetadata(table, after, renamed) : []),
       ...alone(guarded ? [off] : []),
       ...alone(indexes === undefined ? [] : createIndexes(table, indexesOn(after, renamed))),

@@ -79,7 +79,7 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
         ],
       },
       ...(column?.nullable === false ? [{ action: strict, undo: [both] }] : []),
-      { action: { kind: "dropColumns", table, paths: [path, guardColumn.name] }, undo: [both], refresh },
+      { action: { kind: "dropColumns", table, paths: [path, guardColumn.name] }, undo: [both], refresh, loses: true },
       ...rest.map((action) => ({ action, undo: [] })),
     ];
   },

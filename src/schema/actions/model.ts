@@ -16,6 +16,8 @@ export interface Commit {
   readonly undo: readonly Action[];
   /** What has to be done once more before it where others have written to the table since the commit before. */
   readonly refresh?: Action | undefined;
+  /** The indexes and the metadata of the columns that are rewritten go with it. */
+  readonly loses?: boolean | undefined;
   /** Commits with the same end that come through also where others append without pause. */
   readonly detour?: readonly Commit[] | undefined;
 }

@@ -1,0 +1,87 @@
+/** Where an action of several commits is, and what it does next, by what its table looks like and what the ledger knows. Pure. */
+import { isMigrateError, type MigrateError } from "../errors.ts";
+import type { Kept, Midway } from "../ledger/record.ts";
+import { rewrites, type Action } from "../schema/action.ts";
+import { parsePath } from "../schema/path.ts";
+import { findColumn, type Table, type Tables } from "../schema/table.ts";
+import type { Capabilities } from "../targets/target.ts";
+import { isLost, planCommits, progressOf, type PlannedCommit, type Progress } from "./commits.ts";
+import { stillToKeep, withKept } from "./midway.ts";
+
+export interface Whereabouts {
+  readonly commits: readonly PlannedCommit[];
+  readonly progress: Progress;
+  /** What of the table has to be as it is now when the action is done. */
+  readonly kept: Kept;
+  /** Why it can't go on: what others have given the table meanwhile does not go with it. */
+  readonly problem?: MigrateError | undefined;
+}
+
+/** Undefined when the table is at no place of the action. `before`: as migrations know the tables. */
+export function whereabouts(
+  action: Action,
+  before: Tables,
+  noted: Pick<Midway, keyof Kept | "commit"> | undefined,
+  found: Tables,
+  capabilities: Capabilities,
+): Whereabouts | undefined {
+  const plan = (kept: Kept) => planCommits(action, withKept(before, action, kept), capabilities);
+  const known: Kept = { indexes: noted?.indexes ?? {}, metadata: noted?.metadata ?? {} };
+  const commits = plan(known);
+  const progress = progressOf(commits, found, noted?.commit);
+  const table = found.get(action.table);
+  if (progress === undefined) return undefined;
+  if (table === undefined || isLost(commits, progress)) return { commits, progress, kept: known };
+  const dropped = new Set(
+    commits.flatMap((commit) => (commit.action.kind === "dropIndex" ? [commit.action.name] : [])),
+  );
+  const kept = stillToKeep(table, rewrites(action), known, dropped);
+  try {
+    const again = plan(kept);
+    // Nothing that comes before the loss leads back to an earlier place.
+    const place = progressOf(again, found);
+    return place && { commits: again, progress: place, kept };
+  } catch (problem) {
+    if (!isMigrateError(problem)) throw problem;
+    return { commits, progress, kept: known, problem };
+  }
+}
+
+/** The commits that are left. What others have done meanwhile is not done once more. */
+export function stillToDo({ commits, progress }: Whereabouts, found: Tables): readonly PlannedCommit[] {
+  const { commits: done, detour } = progress;
+  const ahead =
+    detour === 0 ? commits.slice(done) : [...commits[done]!.detour.slice(detour), ...commits.slice(done + 1)];
+  return ahead.flatMap((commit) => {
+    const left = withoutDone(commit.action, found.get(commit.action.table));
+    if (left === undefined) return [];
+    return left === commit.action ? [commit] : planCommits(left, commit.before, { actions: {}, describes: true });
+  });
+}
+
+/** Others may have made the index again, or have set the metadata: then theirs is newer. */
+function withoutDone(action: Action, table: Table | undefined): Action | undefined {
+  if (table === undefined) return action;
+  if (action.kind === "createIndex") return isThere(table, action.name) ? undefined : action;
+  if (action.kind !== "setMetadata") return action;
+  const updates = action.updates.flatMap(({ path, metadata }) => {
+    const own = findColumn(table.columns, parsePath(path))?.metadata ?? {};
+    const left = Object.entries(metadata).filter(([key]) => (own[key] ?? null) === null);
+    return left.length === 0 ? [] : [{ path, metadata: Object.fromEntries(left) }];
+  });
+  return updates.length === 0 ? undefined : { ...action, updates };
+}
+
+/** Others may have made an index again since it was dropped, which stands in the way of a cast. */
+export function toDropOnceMore({ commits, progress }: Whereabouts, found: Tables): readonly PlannedCommit[] {
+  const next = commits[progress.commits];
+  if (next === undefined) return [];
+  return commits.slice(0, progress.commits).flatMap(({ action }) => {
+    if (action.kind !== "dropIndex" || !isThere(found.get(action.table), action.name)) return [];
+    return planCommits(action, next.before, { actions: {}, describes: true });
+  });
+}
+
+function isThere(table: Table | undefined, index: string): boolean {
+  return (table?.indexes?.[index] ?? null) !== null;
+}
