@@ -6,10 +6,10 @@ import type { Kept, Midway } from "../ledger/record.ts";
 import { canonicalJson } from "../migrations/checksum.ts";
 import { leadsBack, planCommits, type PlannedCommit } from "../plan/commits.ts";
 import type { PlannedAction } from "../plan/plan.ts";
-import { stillToDo, toDropOnceMore, whereabouts } from "../plan/whereabouts.ts";
+import { stillToDo, toDropOnceMore, whereabouts, type Whereabouts } from "../plan/whereabouts.ts";
 import { rewrites } from "../schema/action.ts";
 import { isHidden, madeName } from "../schema/actions/guard.ts";
-import { sameTables } from "../schema/table.ts";
+import { sameTables, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { act, changed, look, tablesIn } from "./act.ts";
 import type { Acting, Done, Ending, Undone } from "./attempt.ts";
@@ -32,64 +32,84 @@ export async function actInCommits(
 ): Promise<Ending> {
   const { target, lease, emit, place, note } = acting;
   const { action, before } = planned;
+  const ways: Ways = { turnsAt: undefined, droppedAgain: new Set() };
   let noted: (Kept & Pick<Midway, "commit">) | undefined = acting.midway;
-  let isBegun = mayBeDone;
-  let isResumed = mayBeDone;
-  let turnsAt: number | undefined;
-  let versions: { readonly was: number | undefined; readonly after: number | undefined } | undefined;
+  let [isBegun, isResumed] = [mayBeDone, mayBeDone];
+  let versions: Done | undefined;
   // The table's version since its new values were worked out, while nobody else has made one.
   let fresh: number | undefined;
-  const droppedAgain = new Set<string>();
   for (;;) {
     const sights = await look(before.keys(), target, true);
     await lease.check();
     const found = tablesIn(sights);
     const version = sights.get(action.table)?.version;
-    versions ??= { was: version, after: version };
+    versions ??= { before: version, after: version };
     const isAsPlanned = isBegun || sameTables(before, found);
     const where = isAsPlanned ? whereabouts(action, before, noted, found, target.capabilities) : undefined;
     if (where === undefined) return { error: changed(planned, sights), inDoubt: isBegun };
-    const { commits, progress, kept } = where;
+    const { commits, progress, kept, problem } = where;
+    const commit = nextOf(where, found, ways);
+    if (commit === undefined) return versions;
     const isUntouched = progress.commits + progress.detour === 0;
-    const again = toDropOnceMore(where, found).find(({ text }) => !droppedAgain.has(text));
-    const turned = turnsAt === progress.commits && progress.detour === 0 ? commits[turnsAt]?.detour : undefined;
-    const [following] = turned ?? stillToDo(where, found);
-    const commit = following?.loses === true && again !== undefined ? again : following;
-    if (commit === undefined) return { before: versions.was, after: versions.after };
-    if (where.problem !== undefined) {
-      const ending = { error: where.problem, inDoubt: isUntouched && isResumed };
-      return isUntouched ? ending : await takenBack(commit, ending, planned, acting);
-    }
-    if (commit === again) droppedAgain.add(again.text);
+    if (problem !== undefined && isUntouched) return { error: problem, inDoubt: isResumed };
+    if (problem !== undefined) return await takenBack(commit, { error: problem, inDoubt: false }, planned, acting);
 
     const at = commits.indexOf(commit);
+    const isTurn = commit === commits[ways.turnsAt ?? -1]?.detour[0];
     const isNews = noted === undefined || canonicalJson(kept) !== canonicalJson(keptOf(noted));
     const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);
-    if (leads || (isNews && (commits.length > 1 || turned !== undefined))) {
+    if (leads || (isNews && (commits.length > 1 || isTurn))) {
       // Before the loss nothing leads back: a look tells.
       noted = { ...kept, commit: leads ? at : (noted?.commit ?? 0) };
       await note(kept, noted.commit);
     }
-    if (commit === turned?.[0]) emit({ event: "detour", ...place, text: commit.text });
-    const ready = await refreshed(commit, fresh, planned, acting);
-    // Who was taken over from may have done the commit itself meanwhile, which is then found done.
-    const isDone = ready !== undefined && isResumed && (await isAfter(commit, target));
-    if (ready !== undefined && !isDone) return ready.inDoubt ? ready : await takenBack(commit, ready, planned, acting);
-    const hasDetour = commit.detour.length > 0;
-    const hides = commit.before.get(action.table)?.columns.some(({ name }) => isHidden(name)) === true;
-    const whileOthers = hasDetour ? "detour" : hides ? "hurried" : undefined;
-    const ending = await act(plannedOf(commit, planned), isResumed, { ...acting, whileOthers });
+    if (isTurn) emit({ event: "detour", ...place, text: commit.text });
+    const ending = await carryOut(commit, isResumed, fresh, planned, acting);
     if (!("error" in ending)) {
       [isBegun, isResumed] = [true, false];
       versions = { ...versions, after: ending.after };
       fresh = worksOut(commit) || fresh === ending.before ? quietly(ending) : undefined;
-      if (commit === commits.at(-1)) return { before: versions.was, after: versions.after };
-    } else if (ending.starved && hasDetour) {
-      turnsAt = at;
+      if (commit === commits.at(-1)) return versions;
+    } else if (ending.starved && commit.detour.length > 0) {
+      ways.turnsAt = at;
     } else {
       return ending.inDoubt || isUntouched ? ending : await takenBack(commit, ending, planned, acting);
     }
   }
+}
+
+/** What a run has found out about the way. */
+interface Ways {
+  /** The commit before which others came each time, so that its detour is gone. */
+  turnsAt: number | undefined;
+  /** What was dropped once more, which is done once: who makes it again and again is not to be outrun. */
+  readonly droppedAgain: Set<string>;
+}
+
+/** The commit that is next; undefined when all are done. */
+function nextOf(where: Whereabouts, found: Tables, { turnsAt, droppedAgain }: Ways): PlannedCommit | undefined {
+  const { commits, progress } = where;
+  if (turnsAt === progress.commits && progress.detour === 0) return commits[turnsAt]?.detour[0];
+  const [next] = stillToDo(where, found);
+  const again = toDropOnceMore(where, found).find(({ text }) => !droppedAgain.has(text));
+  if (next?.loses !== true || again === undefined) return next;
+  droppedAgain.add(again.text);
+  return again;
+}
+
+async function carryOut(
+  commit: PlannedCommit,
+  mayBeDone: boolean,
+  fresh: number | undefined,
+  planned: PlannedAction,
+  acting: Acting,
+): Promise<Ending> {
+  const stopped = await refreshed(commit, fresh, planned, acting);
+  // Who was taken over from may have done the commit itself meanwhile, which is then found done.
+  if (stopped !== undefined && !(mayBeDone && (await isAfter(commit, acting.target)))) return stopped;
+  const hides = commit.before.get(planned.action.table)?.columns.some(({ name }) => isHidden(name)) === true;
+  const whileOthers = commit.detour.length > 0 ? "detour" : hides ? "hurried" : undefined;
+  return await act(plannedOf(commit, planned), mayBeDone, { ...acting, whileOthers });
 }
 
 function keptOf({ indexes, metadata }: Kept): Kept {

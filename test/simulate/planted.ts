@@ -135,20 +135,20 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "what an action of several commits loses is not recorded",
     "run/act-in-commits.ts",
-    "if (begun === undefined && commits.length > 1) await",
-    "if (begun === undefined && commits.length === 0) await",
+    "if (leads || (isNews && (commits.length > 1 || isTurn))) {",
+    "if (leads) {",
   ),
   bug(
     "a commit that leads back is not recorded before",
     "run/act-in-commits.ts",
-    "if (at > (noted ?? 0) && leadsBack(commits, at)) await",
-    "if (at > commits.length && leadsBack(commits, at)) await",
+    "const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);",
+    "const leads = at > commits.length;",
   ),
   bug(
     "a run that goes on at a commit that leads back does not record it",
     "run/act-in-commits.ts",
-    "if (at > (noted ?? 0) && leadsBack(commits, at)) await",
-    "if (at > start.commits && leadsBack(commits, at)) await",
+    "const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);",
+    "const leads = !isResumed && at > (noted?.commit ?? 0) && leadsBack(commits, at);",
   ),
   bug(
     "a commit that leads back is taken as done",
@@ -165,7 +165,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "what a refused commit came after is not taken back",
     "run/act-in-commits.ts",
-    "return ending.inDoubt || isFirst ? ending : await takenBack(commit, ending, planned, acting);",
+    "return ending.inDoubt || isUntouched ? ending : await takenBack(commit, ending, planned, acting);",
     "return ending;",
   ),
   bug(
@@ -176,7 +176,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "the next run begins a detour anew",
-    "run/act-in-commits.ts",
+    "plan/whereabouts.ts",
     "...commits[done]!.detour.slice(detour)",
     "...commits[done]!.detour",
   ),
