@@ -67,12 +67,13 @@ function bare(tables: Tables, indexes: NonNullable<Table["indexes"]>): Tables {
   return new Map([...tables].map(([name, table]) => [name, table && without(table)]));
 }
 
-/** The tables as they may be between the commits. */
+/** The tables as they may be between the commits, and after the last, whatever others have done meanwhile. */
 export function statesBetween(commits: readonly PlannedCommit[]): readonly Tables[] {
-  return commits.flatMap(({ before, detour }, index) => [
+  const between = commits.flatMap(({ before, detour }, index) => [
     ...(index > 0 ? [before] : []),
     ...detour.slice(1).map((step) => step.before),
   ]);
+  return commits.length > 1 ? [...between, commits.at(-1)!.after] : between;
 }
 
 /** How far an action came: so many of its commits are done, and so many of the next one's detour. */

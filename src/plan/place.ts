@@ -78,8 +78,8 @@ export function nearestPlace(row: HistoryRow, sights: Tables): Nearest {
     differences: [...compared.values()].flatMap(({ differences }) => differences),
   });
   let [nearest, least] = [here(0), sizeOf()];
-  for (const [index, { after }] of row.actions.entries()) {
-    for (const [table, state] of after) compared.set(table, compare(table, state));
+  for (const [index, { after, begun }] of row.actions.entries()) {
+    for (const [table, state] of begun?.after ?? after) compared.set(table, compare(table, state));
     const size = sizeOf();
     if (size <= least) [nearest, least] = [here(index + 1), size];
   }

@@ -1,10 +1,11 @@
 /** What is known of tables only because they were seen: which commits actions take on them. Pure. */
 import { isMigrateError, MigrateError } from "../errors.ts";
+import type { Midway } from "../ledger/record.ts";
 import { rewrites, risksOf, tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
 import { change, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 import { planCommits } from "./commits.ts";
-import { asSeen } from "./midway.ts";
+import { asSeen, withKept } from "./midway.ts";
 import { placed, type Plan, type PlannedAction } from "./plan.ts";
 
 /** A settled plan with the commits that its actions take on the tables that were seen. */
@@ -14,20 +15,21 @@ export function planSeen(plan: Plan, sights: Tables, capabilities: Capabilities)
     const table = plan.now.get(name);
     if (table !== undefined && seen !== undefined) live.set(name, asSeen(table, seen));
   }
-  const seenAction = (planned: PlannedAction, mayBeDone: boolean, isMidway: boolean): PlannedAction => {
+  const seenAction = (planned: PlannedAction, mayBeDone: boolean, midway: Midway | undefined): PlannedAction => {
     const { place, action, before } = planned;
+    // Of what goes on in the middle of an action the ledger knows more than can be seen.
+    if (midway !== undefined) change(live, withKept(new Map([[action.table, live.get(action.table)]]), action, midway));
     const known = new Map([...before].map(([name, table]) => [name, live.get(name) ?? table]));
     if (!mayBeDone) placed(place, () => checkThere(action, live.get(action.table)));
     carryOn(live, action);
-    // Of what goes on in the middle of an action the ledger knows more than can be seen.
-    if (isMidway || rewrites(action).size === 0) return planned;
+    if (midway !== undefined || rewrites(action).size === 0) return planned;
     const risks = risksOf(action, known.get(action.table), (kind) => capabilities.actions[kind] === true);
     return { ...planned, risks, commits: placed(place, () => planCommits(action, known, capabilities)) };
   };
   const migrations = plan.migrations.map((migration) => {
     const { doubtful, midway } = migration;
     const actions = migration.actions.map((action, index) =>
-      seenAction(action, doubtful && index === 0, midway !== undefined && index === 0),
+      seenAction(action, doubtful && index === 0, index === 0 ? midway : undefined),
     );
     return { ...migration, actions };
   });

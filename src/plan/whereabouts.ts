@@ -78,7 +78,10 @@ export function toDropOnceMore({ commits, progress }: Whereabouts, found: Tables
   if (next === undefined) return [];
   return commits.slice(0, progress.commits).flatMap(({ action }) => {
     if (action.kind !== "dropIndex" || !isThere(found.get(action.table), action.name)) return [];
-    return planCommits(action, next.before, { actions: {}, describes: true });
+    return planCommits(action, next.before, { actions: {}, describes: true }).map((commit) => ({
+      ...commit,
+      undo: next.undo,
+    }));
   });
 }
 

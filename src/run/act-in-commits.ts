@@ -32,7 +32,7 @@ export async function actInCommits(
 ): Promise<Ending> {
   const { target, lease, emit, place, note } = acting;
   const { action, before } = planned;
-  const ways: Ways = { turnsAt: undefined, droppedAgain: new Set() };
+  const ways: Ways = { turnsAt: undefined, dropped: new Set(), droppedAgain: new Set(), lookedAgain: 0, refreshed: 0 };
   let noted: (Kept & Pick<Midway, "commit">) | undefined = acting.midway;
   let [isBegun, isResumed] = [mayBeDone, mayBeDone];
   let versions: Done | undefined;
@@ -44,19 +44,22 @@ export async function actInCommits(
     const found = tablesIn(sights);
     const version = sights.get(action.table)?.version;
     versions ??= { before: version, after: version };
-    const isAsPlanned = isBegun || sameTables(before, found);
-    const where = isAsPlanned ? whereabouts(action, before, noted, found, target.capabilities) : undefined;
+    const whereIn = (tables: Tables) => whereabouts(action, before, noted, tables, target.capabilities);
+    const where = isBegun || sameTables(before, found) ? whereIn(found) : undefined;
     if (where === undefined) return { error: changed(planned, sights), inDoubt: isBegun };
     const { commits, progress, kept, problem } = where;
-    const commit = nextOf(where, found, ways);
-    if (commit === undefined) return versions;
     const isUntouched = progress.commits + progress.detour === 0;
     if (problem !== undefined && isUntouched) return { error: problem, inDoubt: isResumed };
-    if (problem !== undefined) return await takenBack(commit, { error: problem, inDoubt: false }, planned, acting);
+    if (problem !== undefined) {
+      const refused = stillToDo(where, found)[0]!;
+      return await takenBack(refused, { error: problem, inDoubt: false }, planned, acting);
+    }
+    const commit = nextOf(where, found, ways);
+    if (commit === undefined) return versions;
 
     const at = commits.indexOf(commit);
-    const isTurn = commit === commits[ways.turnsAt ?? -1]?.detour[0];
-    const isNews = noted === undefined || canonicalJson(kept) !== canonicalJson(keptOf(noted));
+    const isTurn = commit === commits[progress.commits]?.detour[0];
+    const isNews = noted === undefined || !sameKept(kept, noted);
     const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);
     if (leads || (isNews && (commits.length > 1 || isTurn))) {
       // Before the loss nothing leads back: a look tells.
@@ -64,52 +67,62 @@ export async function actInCommits(
       await note(kept, noted.commit);
     }
     if (isTurn) emit({ event: "detour", ...place, text: commit.text });
-    const ending = await carryOut(commit, isResumed, fresh, planned, acting);
+    const isRefresh = commit.refresh !== undefined && version !== fresh && ways.refreshed++ < mostAgain;
+    const now = isRefresh ? refreshOf(commit) : commit;
+    const hides = commit.before.get(action.table)?.columns.some(({ name }) => isHidden(name)) === true;
+    const ending = await act(plannedOf(now, planned), isResumed && !isRefresh, {
+      ...acting,
+      whileOthers: now.detour.length > 0 ? "detour" : hides ? "hurried" : undefined,
+      // What others give it while a call of ours is refused or waits would go with it unseen.
+      mayAct: (tables) =>
+        !now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain++ >= mostAgain,
+    });
     if (!("error" in ending)) {
-      [isBegun, isResumed] = [true, false];
+      [isBegun, isResumed] = [true, isRefresh && isResumed];
       versions = { ...versions, after: ending.after };
-      fresh = worksOut(commit) || fresh === ending.before ? quietly(ending) : undefined;
-      if (commit === commits.at(-1)) return versions;
-    } else if (ending.starved && commit.detour.length > 0) {
-      ways.turnsAt = at;
-    } else {
+      fresh = isRefresh || worksOut(commit) || fresh === ending.before ? quietly(ending) : undefined;
+      if (commit.action.kind === "dropIndex") ways.dropped.add(commit.text);
+      if (now === commits.at(-1)) return versions;
+    } else if (ending.starved && now.detour.length > 0) {
+      ways.turnsAt = commit.text;
+    } else if (ending.moved === true) {
+      isResumed ||= ending.inDoubt;
+    } else if (!(isRefresh && isResumed && (await isAfter(commit, target)))) {
+      // Who was taken over from may have done the commit itself meanwhile: then the next look finds it done.
       return ending.inDoubt || isUntouched ? ending : await takenBack(commit, ending, planned, acting);
     }
   }
 }
 
+/** Others may write to the table without end. */
+const mostAgain = 5;
+
 /** What a run has found out about the way. */
 interface Ways {
-  /** The commit before which others came each time, so that its detour is gone. */
-  turnsAt: number | undefined;
-  /** What was dropped once more, which is done once: who makes it again and again is not to be outrun. */
+  /** The commit, in words, before which others came each time, so that its detour is gone. */
+  turnsAt: string | undefined;
+  /** The indexes that were dropped, and once more: who makes them again and again is not to be outrun. */
+  readonly dropped: Set<string>;
   readonly droppedAgain: Set<string>;
+  lookedAgain: number;
+  refreshed: number;
 }
 
 /** The commit that is next; undefined when all are done. */
-function nextOf(where: Whereabouts, found: Tables, { turnsAt, droppedAgain }: Ways): PlannedCommit | undefined {
+function nextOf(where: Whereabouts, found: Tables, ways: Ways): PlannedCommit | undefined {
   const { commits, progress } = where;
-  if (turnsAt === progress.commits && progress.detour === 0) return commits[turnsAt]?.detour[0];
-  const [next] = stillToDo(where, found);
-  const again = toDropOnceMore(where, found).find(({ text }) => !droppedAgain.has(text));
+  const due = commits[progress.commits];
+  const turn = due?.text === ways.turnsAt && progress.detour === 0 ? due?.detour[0] : undefined;
+  if (turn !== undefined) return turn;
+  const next = stillToDo(where, found).find(({ text }) => !ways.dropped.has(text));
+  const again = toDropOnceMore(where, found).find(({ text }) => !ways.droppedAgain.has(text));
   if (next?.loses !== true || again === undefined) return next;
-  droppedAgain.add(again.text);
+  ways.droppedAgain.add(again.text);
   return again;
 }
 
-async function carryOut(
-  commit: PlannedCommit,
-  mayBeDone: boolean,
-  fresh: number | undefined,
-  planned: PlannedAction,
-  acting: Acting,
-): Promise<Ending> {
-  const stopped = await refreshed(commit, fresh, planned, acting);
-  // Who was taken over from may have done the commit itself meanwhile, which is then found done.
-  if (stopped !== undefined && !(mayBeDone && (await isAfter(commit, acting.target)))) return stopped;
-  const hides = commit.before.get(planned.action.table)?.columns.some(({ name }) => isHidden(name)) === true;
-  const whileOthers = commit.detour.length > 0 ? "detour" : hides ? "hurried" : undefined;
-  return await act(plannedOf(commit, planned), mayBeDone, { ...acting, whileOthers });
+function sameKept(one: Kept, other: Kept): boolean {
+  return canonicalJson(keptOf(one)) === canonicalJson(keptOf(other));
 }
 
 function keptOf({ indexes, metadata }: Kept): Kept {
@@ -126,22 +139,9 @@ function quietly({ before, after }: Done): number | undefined {
   return before !== undefined && after === before + 1 ? after : undefined;
 }
 
-/**
- * The error that stopped it; undefined when nothing was to be done, or it is. `version`: the table's since the last commit,
- * where nobody else's came between the look before that and the look after it.
- */
-async function refreshed(
-  { refresh, before }: PlannedCommit,
-  version: number | undefined,
-  planned: PlannedAction,
-  acting: Acting,
-): Promise<Undone | undefined> {
-  if (refresh === undefined) return undefined;
-  const seen = await acting.target.look(planned.action.table);
-  if (version !== undefined && seen?.version === version) return undefined;
-  const [again] = planCommits(refresh, before, { actions: {}, describes: true });
-  const ending = await act(plannedOf(again!, planned), false, acting);
-  return "error" in ending ? ending : undefined;
+/** What has to be worked out again before the commit, as others have written to the table since. */
+function refreshOf({ refresh, before }: PlannedCommit): PlannedCommit {
+  return planCommits(refresh!, before, { actions: {}, describes: true })[0]!;
 }
 
 async function isAfter({ after }: PlannedCommit, target: Target): Promise<boolean> {

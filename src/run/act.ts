@@ -8,7 +8,7 @@ import { isFenced, type Sight, type Target } from "../targets/target.ts";
 import { attempt, patience, type Acting, type Ending, type Failure } from "./attempt.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
-  const { target, lease } = acting;
+  const { target, lease, mayAct } = acting;
   const { action, before, after } = planned;
   const hasTrace = !changesRows(action);
   const withIndexes = [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined);
@@ -23,6 +23,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     await lease.check();
     if (inDoubt && hasTrace && sameTables(after, tablesIn(sights))) return { before: undefined, after: seen?.version };
     if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };
+    if (mayAct?.(tablesIn(sights)) === false) return { error: changed(planned, sights), inDoubt, moved: true };
     // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
     if (!lease.isSure()) continue;
     if (maySend(planned, failure, target)) failure = await attempt(action, seen, acting);

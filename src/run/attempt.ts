@@ -6,6 +6,7 @@ import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import type { Action } from "../schema/action.ts";
 import { isFenced, type Sight, type Target, type Verdict } from "../targets/target.ts";
+import type { Tables } from "../schema/table.ts";
 import type { ActionPlace, Emit } from "./events.ts";
 
 /** What carrying out an action needs. */
@@ -17,6 +18,8 @@ export interface Acting {
   readonly place: ActionPlace;
   /** How long it is tried while others' commits come first: not for long where there is another way, or on that way. */
   readonly whileOthers?: "detour" | "hurried" | undefined;
+  /** Whether it may still be sent, by the look right before: what was decided on an earlier one may hold no more. */
+  readonly mayAct?: ((found: Tables) => boolean) | undefined;
 }
 
 /** How an action ended: with the table's versions around it where the target tells them, or with an error. */
@@ -33,6 +36,8 @@ export interface Undone {
   readonly inDoubt: boolean;
   /** Others' commits came first each time. */
   readonly starved?: boolean;
+  /** It was not sent this time, as `mayAct` says. */
+  readonly moved?: boolean;
 }
 
 export interface Failure extends Verdict {

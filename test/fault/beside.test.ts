@@ -10,7 +10,15 @@ import { repair } from "../../src/run/repair.ts";
 import type { Action, ActionKind } from "../../src/schema/action.ts";
 import { int16, int32, int64, largeUtf8, utf8 } from "../../src/schema/builders.ts";
 import { fts } from "../../src/schema/index-builders.ts";
-import { addColumn, alterColumns, createIndex, createTable, retypeColumn, setNullable } from "../../src/steps/index.ts";
+import {
+  addColumn,
+  alterColumns,
+  createIndex,
+  createTable,
+  dropIndex,
+  retypeColumn,
+  setNullable,
+} from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
 import type { Target } from "../../src/targets/target.ts";
@@ -24,6 +32,8 @@ interface World {
   /** The steps of the second migration. */
   write(...steps: readonly Step[]): void;
   repair(to?: string): Promise<unknown>;
+  /** Runs `up` on what `wrap` makes of the target. */
+  through(wrap: (target: Target) => Target): Promise<unknown>;
 }
 
 async function aWorld(columns: Parameters<typeof createTable>[1], rows: readonly object[], step: Step): Promise<World> {
@@ -55,7 +65,9 @@ async function aWorld(columns: Parameters<typeof createTable>[1], rows: readonly
   await run();
   await (await open(folder)).add(rows as Record<string, unknown>[]);
   write(step);
-  return { folder, run, write, repair: repaired };
+  const through: World["through"] = async (wrap) =>
+    await withTarget(async ({ target, ...options }) => await up({ ...options, target: wrap(target) }));
+  return { folder, run, write, repair: repaired, through };
 }
 
 async function open(folder: string): Promise<Table> {
@@ -397,4 +409,99 @@ test("who brings back the table as it was before a step that had begun says so w
   await repair("1");
   expect(await run()).toMatchObject({ applied: 1 });
   expect(await valuesIn(folder)).toEqual([10, 12]);
+});
+
+test.each([
+  ["a nullable column", counted, "addColumns", undefined],
+  ["a nullable column with another index", counted, "addColumns", "a_idx"],
+  ["a column that is not null", { ...counted, n: int32().notNull() }, "alterColumns", undefined],
+] as const)("an index that comes while others append without pause does not end the retype of %s", async (...given) => {
+  const [, columns, kind, name] = given;
+  const { folder, through } = await aWorld(columns, counts, widened);
+  if (name !== undefined) await (await open(folder)).createIndex("n", { name });
+  let tries = 0;
+  const ended = await through((target) => ({
+    ...target,
+    async execute(action, seen) {
+      if (action.kind === kind && tries < 5) {
+        const table = await open(folder);
+        await table.add([{ id: 10 + tries, n: 7 }]);
+        if (++tries === 5) await index(table);
+      }
+      return await target.execute(action, seen);
+    },
+  }));
+  expect(ended).toMatchObject({ applied: 1 });
+  expect((await columnsIn(folder, "t"))[1]).toMatch(/^n: int64/);
+  expect(await belongingsOf(folder, "t")).toMatchObject({ indexes: indexed });
+});
+
+test("metadata that is all that a retype lost may change after its last commit", async () => {
+  const { folder, run, repair } = await aWorld(counted, counts, widened);
+  await unit("word")(await open(folder));
+  await run("dropColumns", dies);
+  await unit("letter")(await open(folder));
+  expect(await repair()).toMatchObject({ does: "nothing" });
+  await damage(folder);
+  expect(await repair()).toMatchObject({ does: "rebuild", done: true });
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await belongingsOf(folder, "t")).toMatchObject({ metadata: { n: { unit: "letter" } } });
+});
+
+test("metadata that comes right before a cast, which is refused for it, is kept", async () => {
+  for (const n of [int32(), int32().notNull()]) {
+    const { folder, through } = await aWorld({ ...counted, n }, counts, widened);
+    let met = false;
+    const ended = await through((target) => ({
+      ...target,
+      async execute(action, seen) {
+        if (action.kind === "alterColumns" && !met) await unit("word")(await open(folder));
+        met ||= action.kind === "alterColumns";
+        return await target.execute(action, seen);
+      },
+    }));
+    expect(ended).toMatchObject({ applied: 1 });
+    expect(await belongingsOf(folder, "t")).toMatchObject({ metadata: { n: { unit: "word" } } });
+  }
+});
+
+test("what an application gives a column while its values are worked out again is there when they are", async () => {
+  const { folder, run } = await aWorld(counted, counts, doubled);
+  await run("addColumns", dies);
+  const give = async (table: Table) => {
+    await index(table);
+    await unit("word")(table);
+  };
+  expect(await run("updateRows", give)).toMatchObject({ applied: 1 });
+  expect(await belongingsOf(folder, "t")).toMatchObject({ indexes: indexed, metadata: { n: { unit: "word" } } });
+  expect(await valuesIn(folder)).toEqual([10, 12]);
+});
+
+test("a later step may drop the application's index that a step in the middle has dropped for now", async () => {
+  const { folder, run, write } = await aWorld(counted, counts, widened);
+  await index(await open(folder));
+  write(widened, dropIndex("t", "n_idx"));
+  await run("addColumns", dies);
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await belongingsOf(folder, "t")).toMatchObject({ indexes: {} });
+});
+
+test.each([
+  ["a new one", false],
+  ["one that was dropped for it as well", true],
+])("an index that does not go with the new type stops the step, which takes back what it did: %s", async (_, isTwo) => {
+  const { folder, run } = await aWorld(columns, rows, retypeColumn("t", "s", largeUtf8()));
+  const bitmap = async (table: Table) => await table.createIndex("s", { config: Index.bitmap(), name: "s_a" });
+  const btree = async (table: Table) => await table.createIndex("s", { config: Index.btree(), name: "s_b" });
+  await bitmap(await open(folder));
+  const give = async (table: Table) => {
+    if (isTwo) await bitmap(table);
+    await btree(table);
+  };
+  expect(await run("addColumns", give)).toMatchObject({ code: "ERR_INDEX" });
+  expect(await columnsIn(folder, "t")).toEqual(["id: int32 not null", "s: utf8"]);
+  await (await open(folder)).dropIndex("s_b");
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect(await columnsIn(folder, "t")).toEqual(["id: int32 not null", "s: largeUtf8"]);
+  expect(await belongingsOf(folder, "t")).toMatchObject({ indexes: { s_a: { kind: "bitmap" } } });
 });
