@@ -84,7 +84,7 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
   );
   const canBeRefused = others!.filter((action) => dependsOnData(action) && !sure!.some((one) => isSame(one, action)));
   const refused = new Set<string>();
-  if (canBeRefused.length > 0 && chance.happens(0.15)) refused.add(refusedAs(chance.pick(canBeRefused)));
+  if (canBeRefused.length > 0 && chance.happens(0.25)) refused.add(refusedAs(chance.pick(canBeRefused)));
   return {
     ...drawn,
     world,

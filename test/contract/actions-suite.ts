@@ -17,7 +17,7 @@ import {
   utf8,
   vector,
 } from "../../src/schema/builders.ts";
-import { change, sameTable, type Table, type Tables } from "../../src/schema/table.ts";
+import { change, sameTable, sameTables, type Table } from "../../src/schema/table.ts";
 import type { IndexType } from "../../src/schema/table-index.ts";
 import type { Sight } from "../../src/targets/target.ts";
 import { columnsOfEveryType, type Pair } from "./suite.ts";
@@ -240,14 +240,16 @@ export function describeActions(name: string, open: () => Promise<WholePair>): v
       expect(sorted(await pair.rows("t"))).toEqual(rows);
     });
 
-    test.each(series)("%s: after every commit the table is as the fold says", async (_, before, action, expected) => {
+    test.each(series)("%s: around every commit the table is as the plan says", async (_, before, action, expected) => {
       const pair = await open();
       const table = await prepare(pair, before);
       const commits = planCommits(action, new Map([["t", table]]), pair.one.capabilities);
       expect(commits.length).toBeGreaterThan(1);
-      for (const { action: one, after } of commits) {
+      for (const { action: one, before: expected, after } of commits) {
+        const tables = async () => new Map([["t", (await pair.whole("t"))?.table]]);
+        expect([one, sameTables(expected, await tables())]).toEqual([one, true]);
         await act(pair, one);
-        expectTable((after as Tables).get("t"), await pair.whole("t"));
+        expect([one, sameTables(after, await tables())]).toEqual([one, true]);
       }
       expectTable(tablesAfter(new Map([["t", table]]), action).get("t"), await pair.whole("t"));
       expect(sorted(await pair.rows("t"))).toEqual(expected);

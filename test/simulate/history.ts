@@ -155,7 +155,7 @@ export function drawHistory(chance: Chance, model: Model): readonly Migration[] 
 /** A model of a target, and migrations that run on it. */
 export function drawScenario(chance: Chance): Scenario {
   const model = chance.pick(models);
-  const isRandom = model === "service" || chance.happens(0.5);
+  const isRandom = model === "service" || chance.happens(0.4);
   return { model, ...(isRandom ? { migrations: drawHistory(chance, model) } : chance.pick(written)) };
 }
 
@@ -240,7 +240,7 @@ const doublings: Omit<Scenario, "model"> = {
 };
 
 // What comes late to a swap, and who is stopped twice in one action, are the rarest of what has to be found.
-const written = [severalCommits, swaps, swaps, doublings, doublings];
+const written = [severalCommits, severalCommits, swaps, swaps, swaps, doublings, doublings];
 
 export function aMigration(version: number, steps: readonly Step[]): Migration {
   const file = `${formatVersion(version)}_drawn.ts`;
