@@ -2,7 +2,7 @@
 import { commitsOf, describeAction, tablesAfter, type Action, type ActionKind } from "../schema/action.ts";
 import type { Commit } from "../schema/actions/model.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
-import { change, sameTables, type Table, type Tables } from "../schema/table.ts";
+import { change, databaseOf, sameTables, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 
 /** One commit of an action, with the tables around it. */
@@ -41,9 +41,7 @@ function inOrder(commits: readonly Commit[], before: Tables, isPart: boolean): r
   let at = before;
   return commits.map(({ action, undo, refresh, loses = false, detour = [] }) => {
     const was = isPart ? bare(at, namedBy(action, before)) : at;
-    const database = new Map(
-      [...was].flatMap(([name, table]) => (table === undefined ? [] : [[name, table] as const])),
-    );
+    const database = databaseOf(was);
     change(database, tablesAfter(database, action));
     at = new Map([...was.keys()].map((name) => [name, database.get(name)]));
     const turned = inOrder(detour, was, true);

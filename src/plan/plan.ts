@@ -19,7 +19,7 @@ import type { Capabilities } from "../targets/target.ts";
 import { proofOf, type Proof } from "./blind.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
-import { withKept } from "./midway.ts";
+import { commitsOfBegun } from "./whereabouts.ts";
 
 export interface PlannedAction {
   readonly place: StepPlace;
@@ -143,13 +143,7 @@ function withMidway(
 ): readonly PlannedAction[] {
   const [first, ...others] = actions;
   if (first === undefined || midway === undefined) return actions;
-  const { action, before } = first;
-  const known = withKept(before, action, midway);
-  const after = tablesAfter(
-    new Map([...known].flatMap(([name, table]) => (table ? [[name, table] as const] : []))),
-    action,
-  );
-  return [{ ...first, after, commits: planCommits(action, known, capabilities) }, ...others];
+  return [{ ...first, ...commitsOfBegun(first.action, first.before, midway, capabilities) }, ...others];
 }
 
 /** The database after what the ledger records, in the order in which it ran. */

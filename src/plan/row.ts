@@ -6,10 +6,10 @@ import type { Migration } from "../migrations/load.ts";
 import { tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
 import { change, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
-import { planCommits, statesBetween } from "./commits.ts";
+import { statesBetween } from "./commits.ts";
 import { compileMigration, type PlacedAction } from "./compile.ts";
-import { withKept } from "./midway.ts";
 import { inOrder } from "./plan.ts";
+import { commitsOfBegun } from "./whereabouts.ts";
 
 type Abilities = Pick<Capabilities, "actions" | "describes">;
 
@@ -112,11 +112,9 @@ function begunAs(
   { actions }: Abilities,
 ): Begun | undefined {
   if (midway === undefined) return undefined;
-  const before = withKept(new Map([[action.table, database.get(action.table)]]), action, midway);
-  const known = new Map(database);
-  change(known, before);
-  const commits = planCommits(action, before, { actions, describes: true });
-  return { between: statesBetween(commits), after: tablesAfter(known, action) };
+  const before = new Map([[action.table, database.get(action.table)]]);
+  const { commits, after } = commitsOfBegun(action, before, midway, { actions, describes: true });
+  return { between: statesBetween(commits), after };
 }
 
 /** Every table that an action of the row touches. */

@@ -1,9 +1,9 @@
 /** Where an action of several commits is, and what it does next, by what its table looks like and what the ledger knows. Pure. */
 import { isMigrateError, type MigrateError } from "../errors.ts";
 import type { Kept, Midway } from "../ledger/record.ts";
-import { rewrites, type Action } from "../schema/action.ts";
+import { rewrites, tablesAfter, type Action } from "../schema/action.ts";
 import { parsePath } from "../schema/path.ts";
-import { findColumn, type Table, type Tables } from "../schema/table.ts";
+import { databaseOf, findColumn, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 import { isLost, planCommits, progressOf, type PlannedCommit, type Progress } from "./commits.ts";
 import { stillToKeep, withKept } from "./midway.ts";
@@ -45,6 +45,17 @@ export function whereabouts(
     if (!isMigrateError(problem)) throw problem;
     return { commits, progress, kept: known, problem };
   }
+}
+
+/** The commits of an action that the ledger knows to have begun, and its tables when it is done, with what was kept of them. */
+export function commitsOfBegun(
+  action: Action,
+  before: Tables,
+  kept: Kept,
+  capabilities: Parameters<typeof planCommits>[2],
+): { readonly commits: readonly PlannedCommit[]; readonly after: Tables } {
+  const known = withKept(before, action, kept);
+  return { commits: planCommits(action, known, capabilities), after: tablesAfter(databaseOf(known), action) };
 }
 
 /** The commits that are left. What others have done meanwhile is not done once more. */

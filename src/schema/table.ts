@@ -41,6 +41,11 @@ export function withoutIndexesOn(table: Table, path: Path): Table {
 /** Tables by name; undefined for one that is not there. */
 export type Tables = ReadonlyMap<string, Table | undefined>;
 
+/** Those that are there. */
+export function databaseOf(tables: Tables): Map<string, Table> {
+  return new Map([...tables].flatMap(([name, table]) => (table === undefined ? [] : [[name, table] as const])));
+}
+
 /** Whether each of these tables is as expected. */
 export function sameTables(expected: Tables, found: Tables): boolean {
   return [...expected].every(([name, table]) => sameTable(table, found.get(name)));
