@@ -12,7 +12,7 @@ import { isHidden, madeName } from "../schema/actions/guard.ts";
 import { sameTables, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { act, changed, look, tablesIn } from "./act.ts";
-import type { Acting, Done, Ending, Undone } from "./attempt.ts";
+import type { Acting, Done, Ending, Sights, Undone } from "./attempt.ts";
 
 /** What the ledger knows of the action, and how it is told more. */
 export interface Noting {
@@ -38,8 +38,11 @@ export async function actInCommits(
   let versions: Done | undefined;
   // The table's version since its new values were worked out, while nobody else has made one.
   let fresh: number | undefined;
+  // What was seen right after a commit is what is there before the next.
+  let seen: Sights | undefined;
   for (;;) {
-    const sights = await look(before.keys(), target, true);
+    const sights: Sights = seen ?? (await look(before.keys(), target, true));
+    seen = undefined;
     await lease.check();
     const found = tablesIn(sights);
     const version = sights.get(action.table)?.version;
@@ -61,7 +64,8 @@ export async function actInCommits(
     const isTurn = commit === commits[progress.commits]?.detour[0];
     const isNews = noted === undefined || !sameKept(kept, noted);
     const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);
-    if (leads || (isNews && (commits.length > 1 || isTurn))) {
+    const isToNote = leads || (isNews && (commits.length > 1 || isTurn));
+    if (isToNote) {
       // Before the loss nothing leads back: a look tells.
       noted = { ...kept, commit: leads ? at : (noted?.commit ?? 0) };
       await note(kept, noted.commit);
@@ -72,6 +76,9 @@ export async function actInCommits(
     const hides = commit.before.get(action.table)?.columns.some(({ name }) => isHidden(name)) === true;
     const ending = await act(plannedOf(now, planned), isResumed && !isRefresh, {
       ...acting,
+      withIndexes: true,
+      // The ledger's answer may have taken long.
+      sights: isToNote ? undefined : sights,
       whileOthers: now.detour.length > 0 ? "detour" : hides ? "hurried" : undefined,
       // What others give it while a call of ours is refused or waits would go with it unseen.
       mayAct: (tables) =>
@@ -79,6 +86,7 @@ export async function actInCommits(
     });
     if (!("error" in ending)) {
       [isBegun, isResumed] = [true, isRefresh && isResumed];
+      seen = ending.found;
       versions = { ...versions, after: ending.after };
       fresh = isRefresh || worksOut(commit) || fresh === ending.before ? quietly(ending) : undefined;
       if (commit.action.kind === "dropIndex") ways.dropped.add(commit.text);

@@ -5,23 +5,27 @@ import { changesRows } from "../schema/action.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import { differences, sameTables, type Tables } from "../schema/table.ts";
 import { isFenced, type Sight, type Target } from "../targets/target.ts";
-import { attempt, patience, type Acting, type Ending, type Failure } from "./attempt.ts";
+import { attempt, patience, type Acting, type Ending, type Failure, type Sights } from "./attempt.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
   const { target, lease, mayAct } = acting;
   const { action, before, after } = planned;
   const hasTrace = !changesRows(action);
-  const withIndexes = [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined);
+  const withIndexes =
+    acting.withIndexes ?? [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined);
   const again = patience(planned, acting);
   let inDoubt = mayBeDone;
   let wasUnanswered = false;
   let failure: Failure | undefined;
+  let given = acting.sights;
   for (;;) {
-    const sights = await look(before.keys(), target, withIndexes);
+    const sights = given ?? (await look(before.keys(), target, withIndexes));
+    given = undefined;
     const seen = sights.get(action.table);
     // After the look: whoever slept in between must not act on what his successor has made of the table.
     await lease.check();
-    if (inDoubt && hasTrace && sameTables(after, tablesIn(sights))) return { before: undefined, after: seen?.version };
+    if (inDoubt && hasTrace && sameTables(after, tablesIn(sights)))
+      return { before: undefined, after: seen?.version, found: sights };
     if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };
     if (mayAct?.(tablesIn(sights)) === false) return { error: changed(planned, sights), inDoubt, moved: true };
     // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
@@ -31,7 +35,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     // Whatever the answer was, or whether there was one: the table tells what happened, where only rows changed the answer.
     const found = await look(before.keys(), target, withIndexes);
     if ((hasTrace || failure === undefined) && sameTables(after, tablesIn(found)))
-      return { before: seen?.version, after: found.get(action.table)?.version };
+      return { before: seen?.version, after: found.get(action.table)?.version, found };
     // Not as it should be: it may be the next holder's doing, if we slept.
     await lease.check();
     const wasDone = failure === undefined;
@@ -56,8 +60,6 @@ function maySend({ action }: PlannedAction, failure: Failure | undefined, { capa
   if (failure?.kind !== "unanswered" || isFenced(action.kind, capabilities)) return true;
   return action.kind !== "insertRows" && withoutSwaps(action).length === 1;
 }
-
-export type Sights = ReadonlyMap<string, Sight | undefined>;
 
 export async function look(names: Iterable<string>, target: Target, withIndexes: boolean): Promise<Sights> {
   const sights = new Map<string, Sight | undefined>();

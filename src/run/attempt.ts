@@ -9,6 +9,9 @@ import { isFenced, type Sight, type Target, type Verdict } from "../targets/targ
 import type { Tables } from "../schema/table.ts";
 import type { ActionPlace, Emit } from "./events.ts";
 
+/** What was seen of some tables, by name; undefined where there is no such table. */
+export type Sights = ReadonlyMap<string, Sight | undefined>;
+
 /** What carrying out an action needs. */
 export interface Acting {
   readonly target: Target;
@@ -18,6 +21,10 @@ export interface Acting {
   readonly place: ActionPlace;
   /** How long it is tried while others' commits come first: not for long where there is another way, or on that way. */
   readonly whileOthers?: "detour" | "hurried" | undefined;
+  /** Whether indexes are looked at where the action itself has to do with none. */
+  readonly withIndexes?: boolean | undefined;
+  /** What was looked at just before, which then need not be looked at again. */
+  readonly sights?: Sights | undefined;
   /** Whether it may still be sent, by the look right before: what was decided on an earlier one may hold no more. */
   readonly mayAct?: ((found: Tables) => boolean) | undefined;
 }
@@ -28,6 +35,8 @@ export type Ending = Done | Undone;
 export interface Done {
   readonly before: number | undefined;
   readonly after: number | undefined;
+  /** What was seen of the action's tables right after. */
+  readonly found?: Sights;
 }
 
 export interface Undone {

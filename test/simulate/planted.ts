@@ -135,8 +135,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "what an action of several commits loses is not recorded",
     "run/act-in-commits.ts",
-    "if (leads || (isNews && (commits.length > 1 || isTurn))) {",
-    "if (leads) {",
+    "const isToNote = leads || (isNews && (commits.length > 1 || isTurn));",
+    "const isToNote = leads;",
   ),
   bug(
     "a commit that leads back is not recorded before",
