@@ -5,7 +5,8 @@ import { changesRows } from "../schema/action.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import { differences, sameTables, type Tables } from "../schema/table.ts";
 import { isFenced, type Sight, type Target } from "../targets/target.ts";
-import { attempt, patience, type Acting, type Ending, type Failure, type Sights } from "./attempt.ts";
+import { patience, type Acting, type Ending, type Failure, type Sights } from "./attempt.ts";
+import { attemptHedged } from "./hedge.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
   const { target, lease, mayAct } = acting;
@@ -18,6 +19,12 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   let wasUnanswered = false;
   let failure: Failure | undefined;
   let given = acting.sights;
+  const stillThere = async () => {
+    const sights = await look(before.keys(), target, withIndexes);
+    const found = tablesIn(sights);
+    const isStill = sameTables(before, found) && mayAct?.(found) !== false;
+    return isStill && lease.isSure() ? sights.get(action.table) : undefined;
+  };
   for (;;) {
     const sights = given ?? (await look(before.keys(), target, withIndexes));
     given = undefined;
@@ -30,7 +37,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     if (mayAct?.(tablesIn(sights)) === false) return { error: changed(planned, sights), inDoubt, moved: true };
     // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
     if (!lease.isSure()) continue;
-    if (maySend(planned, failure, target)) failure = await attempt(action, seen, acting);
+    if (maySend(planned, failure, target)) failure = await attemptHedged(action, seen, acting, stillThere);
     else if (!hasTrace) return { error: failure!.error, inDoubt };
     // Whatever the answer was, or whether there was one: the table tells what happened, where only rows changed the answer.
     const found = await look(before.keys(), target, withIndexes);

@@ -187,4 +187,16 @@ export const plantedBugs: readonly PlantedBug[] = [
     "if (first === undefined || midway === undefined) return actions;",
     "if (first === undefined || midway === undefined || actions.length > 0) return actions;",
   ),
+  bug(
+    "a slow call is sent once more beside it where late ones are not refused",
+    "run/hedge.ts",
+    "if (!isMomentary(action) || !isFenced(action.kind, target.capabilities)) return await firstGood(calls);",
+    "if (!isMomentary(action)) return await firstGood(calls);",
+  ),
+  bug(
+    "a slow call is sent once more without a look at the table",
+    "run/act.ts",
+    "const isStill = sameTables(before, found) && mayAct?.(found) !== false;",
+    "const isStill = found.size > 0;",
+  ),
 ];
