@@ -38,12 +38,13 @@ export async function actInCommits(
   let versions: Done | undefined;
   // The table's version since its new values were worked out, while nobody else has made one.
   let fresh: number | undefined;
-  // What was seen right after a commit is what is there before the next.
+  // What was seen after a commit is what is there before the next, where nothing was awaited since.
   let seen: Sights | undefined;
   for (;;) {
-    const sights: Sights = seen ?? (await look(before.keys(), target, true));
+    const isSeen: boolean = seen !== undefined && lease.isSure();
+    const sights: Sights = isSeen ? seen! : await look(before.keys(), target, true);
     seen = undefined;
-    await lease.check();
+    if (!isSeen) await lease.check();
     const found = tablesIn(sights);
     const version = sights.get(action.table)?.version;
     versions ??= { before: version, after: version };
@@ -77,12 +78,11 @@ export async function actInCommits(
     const ending = await act(plannedOf(now, planned), isResumed && !isRefresh, {
       ...acting,
       withIndexes: true,
-      // The ledger's answer may have taken long.
-      sights: isToNote ? undefined : sights,
+      // The lease's and the ledger's answers may have taken long.
+      sights: isSeen && !isToNote ? sights : undefined,
       whileOthers: now.detour.length > 0 ? "detour" : hides ? "hurried" : undefined,
       // What others give it while a call of ours is refused or waits would go with it unseen.
-      mayAct: (tables) =>
-        !now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain++ >= mostAgain,
+      mayAct: (tables) => !now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain >= mostAgain,
     });
     if (!("error" in ending)) {
       [isBegun, isResumed] = [true, isRefresh && isResumed];
@@ -94,6 +94,7 @@ export async function actInCommits(
     } else if (ending.starved && now.detour.length > 0) {
       ways.turnsAt = commit.text;
     } else if (ending.moved === true) {
+      ways.lookedAgain++;
       isResumed ||= ending.inDoubt;
     } else if (!(isRefresh && isResumed && (await isAfter(commit, target)))) {
       // Who was taken over from may have done the commit itself meanwhile: then the next look finds it done.

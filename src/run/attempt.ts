@@ -19,11 +19,13 @@ export interface Acting {
   readonly clock: Clock;
   readonly emit: Emit;
   readonly place: ActionPlace;
+  /** Calls that may still be under way when the action is done; waited for at its end. */
+  readonly pending: Promise<unknown>[];
   /** How long it is tried while others' commits come first: not for long where there is another way, or on that way. */
   readonly whileOthers?: "detour" | "hurried" | undefined;
   /** Whether indexes are looked at where the action itself has to do with none. */
   readonly withIndexes?: boolean | undefined;
-  /** What was looked at just before, which then need not be looked at again. */
+  /** What was looked at just before, nothing awaited since: it need not be looked at again. */
   readonly sights?: Sights | undefined;
   /** Whether it may still be sent, by the look right before: what was decided on an earlier one may hold no more. */
   readonly mayAct?: ((found: Tables) => boolean) | undefined;
@@ -35,7 +37,7 @@ export type Ending = Done | Undone;
 export interface Done {
   readonly before: number | undefined;
   readonly after: number | undefined;
-  /** What was seen of the action's tables right after. */
+  /** What was seen of the action's tables last, when it was done. */
   readonly found?: Sights;
 }
 

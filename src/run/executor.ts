@@ -81,7 +81,15 @@ async function executeMigration(
         }
       },
     };
-    const ending = await executeAction(action, mayBeDone, { ...noting, target, lease, clock, emit, place });
+    const ending = await executeAction(action, mayBeDone, {
+      ...noting,
+      target,
+      lease,
+      clock,
+      emit,
+      place,
+      pending: [],
+    });
     if ("error" in ending) {
       const { error: cause, inDoubt } = ending;
       // A record that could not be written may be there all the same: nothing may follow it.
@@ -129,7 +137,7 @@ function progressText(applied: number, done: number, total: number, migration: M
 const firstWord = 2_000;
 
 async function executeAction(planned: PlannedAction, mayBeDone: boolean, acting: Acting & Noting): Promise<Ending> {
-  const { target, clock, emit, place } = acting;
+  const { target, clock, emit, place, pending } = acting;
   const { text } = planned;
   emit({ event: "action", ...place, text });
   const started = clock.steady();
@@ -137,7 +145,8 @@ async function executeAction(planned: PlannedAction, mayBeDone: boolean, acting:
   const quiet = clock.every(firstWord, () => emit({ event: "running", ...place, text, elapsed: elapsed() }));
   try {
     const carryOut = target.capabilities.describes ? (mayTakeCommits(planned) ? actInCommits : act) : actBlindly;
-    const ending = await carryOut(planned, mayBeDone, acting);
+    // What comes after could be a table made anew, on which the engine does not know an old call for one.
+    const ending = await carryOut(planned, mayBeDone, acting).finally(() => Promise.allSettled(pending));
     if (!("error" in ending)) emit({ event: "done", ...place, text, duration: elapsed() });
     return ending;
   } catch (error) {

@@ -5,81 +5,115 @@ import { expect, test } from "vitest";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/run/migrator.ts";
 import { int32 } from "../../src/schema/builders.ts";
-import { createTable, dropColumn, renameColumn, setNullable } from "../../src/steps/index.ts";
+import { createTable, dropColumn, dropTable, renameColumn, setNullable } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 
-/** What became of the call that did not get through, in words. */
-type Held = "done" | string;
+interface Course {
+  /** When the first call gets through, unless another was done before it. */
+  readonly until?: (folder: string) => Promise<unknown>;
+  /** What happens once another was done, before the first gets through. */
+  readonly meanwhile?: (folder: string) => Promise<unknown>;
+}
 
-/** Runs a step whose first call of its kind gets through only when `until` says so; how that ended, and how many there were. */
-async function withOneHeld(step: Step, until: (folder: string) => Promise<unknown>) {
+/** Runs steps whose first call gets through late. How that ended, and the calls and answers in order. */
+async function withOneHeld(steps: readonly Step[], { until = never, meanwhile = atOnce }: Course) {
   const folder = temporaryFolder();
   const migrations = join(folder, "migrations");
   mkdirSync(migrations);
-  const first = [createTable("t", { id: int32().notNull(), a: int32(), b: int32() })];
-  writeFileSync(join(migrations, "0001_before.mjs"), `export const up = ${JSON.stringify(first)};\n`);
+  const write = (file: string, up: readonly Step[]) =>
+    writeFileSync(join(migrations, file), `export const up = ${JSON.stringify(up)};\n`);
+  write("0001_before.mjs", [table]);
   const module = (await loadTarget("lance"))!;
   const target = await module.open(module.options.parse({ kind: "lance", uri: folder }), { name: "held", folder });
-  const options = {
-    target,
-    migrations: migrationsIn(migrations),
-    ledger: "_migrations",
-    lease: { duration: 30_000, patience: 30_000 },
-  };
+  const lease = { duration: 30_000, patience: 30_000 };
+  const options = { target, migrations: migrationsIn(migrations), ledger: "_migrations", lease };
   await up(options);
   await (await (await lancedb.connect(folder)).openTable("t")).add([{ id: 1, a: 2, b: 3 }]);
-  writeFileSync(join(migrations, "0002_step.mjs"), `export const up = ${JSON.stringify([step])};\n`);
-  let calls = 0;
-  let held: Promise<Held> | undefined;
+  write("0002_step.mjs", steps);
+  const course: string[] = [];
+  let held: unknown;
   let through = () => {};
   const again = new Promise<void>((resolve) => (through = resolve));
   const execute: typeof target.execute = async (action, seen) => {
     if (action.table !== "t") return await target.execute(action, seen);
-    if (calls++ === 0) {
-      const late = Promise.race([again, until(folder)]).then(async () => await target.execute(action, seen));
-      held = late.then(
-        () => "done",
-        (error) => String(error),
-      );
-      return await late;
+    const isFirst = course.length === 0;
+    course.push(action.kind);
+    try {
+      if (isFirst) await Promise.race([again, until(folder)]);
+      const version = await target.execute(action, seen);
+      course.push("done");
+      // Not awaited: the one that was first is late.
+      if (!isFirst) void meanwhile(folder).then(through);
+      return version;
+    } catch (error) {
+      held = error;
+      course.push("refused");
+      throw error;
     }
-    const version = await target.execute(action, seen);
-    through();
-    return version;
   };
   const ended = await up({ ...options, target: { ...target, execute } }).catch((error: unknown) => error);
-  const outcome = { ended, calls, held: await held!, columns: await columnsOf(folder, "t") };
   await target.close();
-  return { ...outcome, rows: await rowsOf(folder, "t") };
+  return { ended, course, held: String(held), columns: await columnsOf(folder, "t"), rows: await rowsOf(folder, "t") };
 }
 
+const table = createTable("t", { id: int32().notNull(), a: int32(), b: int32() });
+const rename = renameColumn("t", "a", "c");
+const renamed = ["id: int32 not null", "c: int32", "b: int32"];
 const never = () => new Promise<never>(() => {});
+const atOnce = async () => {};
+const soon = async () => await new Promise((resolve) => setTimeout(resolve, 2_500));
+const open = async (folder: string) => await (await lancedb.connect(folder)).openTable("t");
 
 test.each([
-  ["a rename", renameColumn("t", "a", "c"), ["id: int32 not null", "c: int32", "b: int32"], { id: 1, c: 2, b: 3 }],
-  ["a drop", dropColumn("t", "a"), ["id: int32 not null", "b: int32"], { id: 1, b: 3 }],
-] as const)("%s is sent once more beside it, and the engine refuses what comes late", async (_, step, columns, row) => {
-  const outcome = await withOneHeld(step, never);
-  expect(outcome).toMatchObject({ ended: { applied: 1 }, calls: 2, columns, rows: [row] });
+  ["a rename", rename, "alterColumns", renamed, { id: 1, c: 2, b: 3 }],
+  ["a drop", dropColumn("t", "a"), "dropColumns", ["id: int32 not null", "b: int32"], { id: 1, b: 3 }],
+] as const)(
+  "%s is sent once more beside it, and the engine refuses what comes late",
+  async (_, step, kind, columns, row) => {
+    const outcome = await withOneHeld([step], {});
+    expect(outcome).toMatchObject({ ended: { applied: 1 }, columns, rows: [row] });
+    expect(outcome.course).toEqual([kind, kind, "done", "refused"]);
+    expect(outcome.held).toMatch(/conflict/i);
+  },
+);
+
+test("what comes late is refused also when the other has been taken back since", async () => {
+  const back = async (folder: string) => await (await open(folder)).alterColumns([{ path: "c", rename: "a" }]);
+  const outcome = await withOneHeld([rename], { meanwhile: back });
+  expect(outcome.course).toEqual(["alterColumns", "alterColumns", "done", "refused"]);
   expect(outcome.held).toMatch(/conflict/i);
+  expect(outcome.columns).toContain("a: int32");
+});
+
+test("the next action is not begun before what comes late has ended: its table could be another by then", async () => {
+  const outcome = await withOneHeld([rename, dropTable("t"), table], { meanwhile: soon });
+  expect(outcome).toMatchObject({ ended: { applied: 1 }, rows: [] });
+  expect(outcome.course).toEqual([
+    "alterColumns",
+    "alterColumns",
+    "done",
+    "refused",
+    "dropTable",
+    "done",
+    "createTable",
+    "done",
+  ]);
 });
 
 test("it is not sent once more when others have changed the table since", async () => {
-  const addOther = async (folder: string) => {
-    const table = await (await lancedb.connect(folder)).openTable("t");
-    await table.addColumns([{ name: "other", valueSql: "id" }]);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const until = async (folder: string) => {
+    await (await open(folder)).addColumns([{ name: "other", valueSql: "id" }]);
+    await soon();
   };
-  const outcome = await withOneHeld(renameColumn("t", "a", "c"), addOther);
-  expect(outcome).toMatchObject({ ended: { code: "ERR_STEP_FAILED" }, calls: 1 });
+  const outcome = await withOneHeld([rename], { until });
+  expect(outcome).toMatchObject({ ended: { code: "ERR_STEP_FAILED" }, course: ["alterColumns", "refused"] });
   expect(outcome.columns).toContain("a: int32");
 });
 
 test("what reads all rows is not done twice at once", async () => {
-  const soon = () => new Promise((resolve) => setTimeout(resolve, 1_500));
-  const outcome = await withOneHeld(setNullable("t", "a", false), soon);
-  expect(outcome).toMatchObject({ ended: { applied: 1 }, calls: 1, held: "done" });
+  const outcome = await withOneHeld([setNullable("t", "a", false)], { until: soon });
+  expect(outcome).toMatchObject({ ended: { applied: 1 }, course: ["alterColumns", "done"] });
 });

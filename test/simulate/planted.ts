@@ -193,10 +193,4 @@ export const plantedBugs: readonly PlantedBug[] = [
     "if (!isMomentary(action) || !isFenced(action.kind, target.capabilities)) return await firstGood(calls);",
     "if (!isMomentary(action)) return await firstGood(calls);",
   ),
-  bug(
-    "a slow call is sent once more without a look at the table",
-    "run/act.ts",
-    "const isStill = sameTables(before, found) && mayAct?.(found) !== false;",
-    "const isStill = found.size > 0;",
-  ),
 ];

@@ -1,6 +1,7 @@
 /** Runs on the real engine whose calls can be cut off, or during which something else happens. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../src/clock.ts";
 import { MigrateError } from "../../src/errors.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
@@ -13,13 +14,16 @@ export interface Watch {
   readonly after?: (call: number, what: string) => unknown;
 }
 
-/** Time that passes only while somebody sleeps. */
+/** Time that passes only while somebody sleeps; who can be woken waits for something that takes its own time. */
 export function leapingClock(): Clock {
   let time = 1_763_650_000_000;
   return {
     wall: () => Math.round(time),
     steady: () => time,
-    sleep: async (milliseconds) => void (time += milliseconds),
+    sleep: async (milliseconds, signal) => {
+      if (signal === undefined) time += milliseconds;
+      else await sleep(milliseconds, undefined, { signal });
+    },
     random: () => 0.5,
     every: () => () => {},
   };

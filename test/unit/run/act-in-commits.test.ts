@@ -30,6 +30,7 @@ async function acting({ action, before, commits, ...about }: About) {
     {
       ...about,
       clock: systemClock,
+      pending: [],
       emit: about.emit ?? (() => {}),
       place: { version: 1, name: "t", action: 1, total: 1 },
       lease: {
