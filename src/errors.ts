@@ -1,6 +1,6 @@
 /** One error class, whose codes and sentences are those of the catalogue. */
 import { catalogue, type Entry, type Outcome } from "./error-catalogue.ts";
-import { cleaned, shownCause, withoutKnownSecrets } from "./secrets.ts";
+import { cleaned, shownCause } from "./secrets.ts";
 
 export { count, type Outcome, type StepPlace } from "./error-catalogue.ts";
 
@@ -24,12 +24,11 @@ export class MigrateError<Code extends ErrorCode = ErrorCode> extends Error {
   constructor(code: Code, details: ErrorDetails<Code>, options?: ErrorOptions) {
     // The catalogue ties code and details together; TypeScript can't follow that through an indexed union.
     const entry = catalogue[code] as unknown as Entry<ErrorDetails<Code>>;
-    super(
-      withoutKnownSecrets(entry.sentence(details)),
-      options?.cause === undefined ? undefined : { cause: shownCause(options.cause) },
-    );
+    // At once: which texts are secret is read from the environment each time.
+    const shown = cleaned({ sentence: entry.sentence(details), details });
+    super(shown.sentence, options?.cause === undefined ? undefined : { cause: shownCause(options.cause) });
     this.code = code;
-    this.details = cleaned(details);
+    this.details = shown.details;
     this.outcome = entry.outcome;
     Object.defineProperty(this, brand, { value: true });
   }

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { rounds } from "../support/rounds.ts";
 import { rowsOf } from "../support/tables.ts";
 import { aScene, begun } from "./scene.ts";
 
-const kills = 50;
+const kills = rounds(12, 50);
 
 test(`a run killed at ${kills} random moments is gone on with by the next one, and every value is right`, async () => {
   const scene = await aScene();

@@ -2,14 +2,15 @@ import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, root } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 import { columnsOf, rowsOf } from "../support/tables.ts";
 
-const rounds = 20;
+const races = rounds(6, 20);
 const runners = 8;
 
-test(`of ${runners} runs started at one instant each migration is applied by one, and all end with 0, ${rounds} times`, async () => {
+test(`of ${runners} runs started at one instant each migration is applied by one, and all end with 0, ${races} times`, async () => {
   const files = readdirSync(join(root, "migrations"));
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < races; round++) {
     const project = aProject();
     cpSync(join(root, "migrations"), join(project.folder, "migrations"), { recursive: true });
     const started = Array.from({ length: runners }, () => project.start(["up", "--json"]));

@@ -3,12 +3,13 @@ import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { aProject, startNode, type Project, type Running } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 
 const appender = fileURLToPath(new URL("appender.ts", import.meta.url));
 const appenders = 4;
-/** More by MIGRATE_ROUNDS; docs/faults.md says what came of them. */
-const rounds = Number(process.env["MIGRATE_ROUNDS"] ?? 3);
+/** docs/faults.md says what came of the fifty. */
+const times = rounds(2, 50);
 
 interface Said {
   readonly acknowledged: readonly number[];
@@ -65,11 +66,11 @@ test.each([
     step: 'm.retypeColumn("people", "value", m.float64(), { using: "value" })',
   },
 ])(
-  `four applications append while $column is retyped, ${rounds} rounds: nothing that was acknowledged is lost`,
+  `four applications append while $column is retyped, ${times} rounds: nothing that was acknowledged is lost`,
   async ({ type, holdsNull, step }) => {
     let [acknowledged, refused] = [0, 0];
     const seconds: number[] = [];
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < times; round++) {
       const project = aProject();
       project.migration("0001_people.ts", `m.createTable("people", { id: m.int32().notNull(), value: ${type} })`);
       expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -93,14 +94,14 @@ test.each([
       // A thousand manifests of a thousand fragments are gigabytes.
       rmSync(project.folder, { recursive: true });
     }
-    const [median, longest] = [seconds.toSorted((one, other) => one - other)[rounds >> 1]!, Math.max(...seconds)];
+    const [median, longest] = [seconds.toSorted((one, other) => one - other)[times >> 1]!, Math.max(...seconds)];
     console.log(
       `${acknowledged} appends were acknowledged, ${refused} refused, none lost; ` +
         `up took ${median.toFixed(1)} s in the median, ${longest.toFixed(1)} s at most`,
     );
     // Otherwise nobody wrote while the column was rewritten.
-    expect(acknowledged).toBeGreaterThan(rounds * appenders);
+    expect(acknowledged).toBeGreaterThan(times * appenders);
   },
   // More rounds take longer, however slow the machine.
-  600_000 * rounds,
+  600_000 * times,
 );

@@ -103,6 +103,8 @@ async function share(): Promise<void> {
     const child = fork(
       fileURLToPath(import.meta.url),
       Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)]),
+      // Each error looks there for secrets, and schedules make many.
+      { env: {} },
     );
     children.push(child);
     return await new Promise<SimulationResult>((resolve, reject) => {
