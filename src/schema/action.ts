@@ -6,6 +6,7 @@ import * as models from "./actions/index.ts";
 import type { ActionModel, Commit } from "./actions/model.ts";
 import type { Risk } from "./risk.ts";
 import type { Database, Table, Tables } from "./table.ts";
+import type { WayBack } from "./way-back.ts";
 
 type Models = typeof models;
 
@@ -67,6 +68,11 @@ export function kindsOf(action: Action): readonly ActionKind[] {
 /** The columns of its table that an action rewrites, so that the engine drops their indexes or metadata. */
 export function rewrites(action: Action): ReadonlySet<string> {
   return modelOf(action).rewrites?.(action) ?? new Set();
+}
+
+/** How an action is taken back. `before`: the tables as they were. */
+export function wayBackOf(action: Action, before: Database): WayBack {
+  return modelOf(action).wayBack(action, before);
 }
 
 /** Whether it changes rows and no schema, so that no look tells whether it has run. */

@@ -50,6 +50,10 @@ export const addColumns: ActionModel<AddColumnsAction> = {
       { action: { kind: "alterColumns", table, alterations }, undo: [undo] },
     ];
   },
+  wayBack: ({ table, columns }) => ({
+    actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],
+    obstacles: [],
+  }),
   describe: ({ table, columns }) => columns.map((column) => `add ${table}.${wordsOf(column)}`).join(", "),
   risks: ({ table, columns }, before) =>
     columns.flatMap(({ name, type, as }) =>

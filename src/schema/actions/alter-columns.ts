@@ -1,13 +1,15 @@
-import type { ActionKind } from "../action.ts";
+import type { Action, ActionKind } from "../action.ts";
 import { alterColumns as alteredTable, describeAlteration, type Alteration } from "../alter.ts";
-import { childColumns, type Column } from "../data-type.ts";
+import { castVerdict } from "../cast.ts";
+import { childColumns, formatType, type Column, type DataType } from "../data-type.ts";
 import { withoutMetadata } from "../metadata.ts";
-import { parsePath } from "../path.ts";
+import { formatPath, parsePath } from "../path.ts";
 import { currentPath, newNames } from "../renames.ts";
 import { risksOfAlteration } from "../risk.ts";
-import { getTable, type Table } from "../table.ts";
+import { findColumn, getTable, type Database, type Table } from "../table.ts";
 import { guardOff, guardOn, guardOnByHiding } from "./guard.ts";
 import type { ActionModel, ActionOf, Commit } from "./model.ts";
+import type { Obstacle, WayBack } from "../way-back.ts";
 import { checkIndexes, createIndexes, dropIndexes, indexesOn, indexRisks, putBackMetadata } from "./surroundings.ts";
 
 export interface AlterColumnsAction extends ActionOf<"alterColumns"> {
@@ -23,6 +25,7 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
     checkIndexes(table, after, indexesOn(before, rewrittenBy(action)));
     return new Map([[table, after]]);
   },
+  wayBack: alterationsBack,
   describe: ({ table, alterations }) => alterations.map((one) => describeAlteration(table, one)).join(", "),
   risks: (action, before, able) => [
     ...action.alterations.flatMap((one) => risksOfAlteration(action.table, before, one, mayGuard(able))),
@@ -85,4 +88,47 @@ export function afterCast(action: AlterColumnsAction, after: Table): Table {
     ...after,
     columns: after.columns.map((column) => (cast.has(column.name) ? withoutMetadata(column) : column)),
   };
+}
+
+/** Every change the other way round. What makes a column not null again comes first: no call may hold it beside a cast. */
+function alterationsBack({ table, alterations }: AlterColumnsAction, database: Database): WayBack {
+  const { columns } = getTable(database, table);
+  const names = newNames(alterations);
+  const strict: Alteration[] = [];
+  const others: Alteration[] = [];
+  const obstacles: Obstacle[] = [];
+  for (const { path: was, rename, type, nullable } of alterations) {
+    const column = findColumn(columns, parsePath(was))!;
+    const path = formatPath(currentPath(parsePath(was), names));
+    const cast = type && castBack(table, path, column.type, type);
+    if (cast !== undefined && "lost" in cast) return cast;
+    obstacles.push(...(cast?.obstacles ?? []));
+    if (nullable === true) {
+      strict.push({ path, nullable: false });
+      obstacles.push({ kind: "null", table, path });
+    }
+    const back = {
+      ...(rename === undefined ? {} : { rename: column.name }),
+      ...(type === undefined ? {} : { type: column.type }),
+      ...(nullable === false ? { nullable: true } : {}),
+    };
+    if (Object.keys(back).length > 0) others.push({ path, ...back });
+  }
+  const actions = [strict, others].filter(({ length }) => length > 0);
+  return { actions: actions.map((some): Action => ({ kind: "alterColumns", table, alterations: some })), obstacles };
+}
+
+function castBack(
+  table: string,
+  path: string,
+  from: DataType,
+  to: DataType,
+): { readonly obstacles: readonly Obstacle[] } | { readonly lost: string } {
+  const [there, back] = [castVerdict(from, to), castVerdict(to, from)];
+  const place = `${table}.${path}`;
+  if (there.allowed && there.mayLose)
+    return { lost: `${place} may lose precision or range without a word: ${formatType(from)} to ${formatType(to)}` };
+  if (!back.allowed)
+    return { lost: `the engine does not cast ${place} back from ${formatType(to)} to ${formatType(from)}` };
+  return { obstacles: back.mayFail || back.mayLose ? [{ kind: "cast", table, path, from: to, to: from }] : [] };
 }

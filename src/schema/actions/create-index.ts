@@ -32,6 +32,7 @@ export const createIndex: ActionModel<CreateIndexAction> = {
       [table, { ...before, indexes: { ...before.indexes, [name]: { ...index, path: formatPath(path) } } }],
     ]);
   },
+  wayBack: ({ table, name }) => ({ actions: [{ kind: "dropIndex", table, name }], obstacles: [] }),
   describe: ({ table, name, index }) => `create index ${name} on ${table}.${index.path}: ${formatIndex(index)}`,
   risks: ({ table, index }) =>
     isVectorIndex(index)

@@ -19,6 +19,10 @@ export const createTable: ActionModel<CreateTableAction> = {
     if (rows !== undefined) checkRows(table, columns, rows, { whole: true });
     return new Map([[table, { columns }]]);
   },
+  wayBack: ({ table, rows = [] }) => ({
+    actions: [{ kind: "dropTable", table }],
+    obstacles: [{ kind: "rows", table, own: rows.length }],
+  }),
   describe: ({ table, columns, rows = [] }) =>
     `create table ${table} (${columns.map(formatColumn).join(", ")})${rows.length === 0 ? "" : ` with ${count(rows.length, "row")}`}`,
 };

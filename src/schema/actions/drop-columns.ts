@@ -14,6 +14,9 @@ export const dropColumns: ActionModel<DropColumnsAction> = {
     const before = getTable(database, table);
     return new Map([[table, paths.map(parsePath).reduce((left, path) => without(left, path, table), before)]]);
   },
+  wayBack: ({ table, paths }) => ({
+    lost: `${paths.map((path) => `${table}.${path}`).join(", ")} is dropped with its values`,
+  }),
   describe: ({ table, paths }) => paths.map((path) => `drop ${table}.${path}`).join(", "),
   risks: ({ table, paths }) =>
     paths.map((path) => ({ kind: "loss" as const, text: `${table}.${path} is dropped with its values` })),

@@ -2,6 +2,7 @@
 import type { Action, ActionKind } from "../action.ts";
 import type { Risk } from "../risk.ts";
 import type { Database, Table, Tables } from "../table.ts";
+import type { WayBack } from "../way-back.ts";
 
 /** What every action has: its kind, and the table that it is about. */
 export interface ActionOf<Kind extends string> {
@@ -42,6 +43,8 @@ export interface ActionModel<Own extends ActionOf<string>> {
   readonly commits?: (action: Own, before: Table, able: (kind: ActionKind) => boolean) => readonly Commit[];
   /** The columns of the table that are rewritten, so that the engine drops their indexes or metadata; none when absent. */
   readonly rewrites?: (action: Own) => ReadonlySet<string>;
+  /** How it is taken back. `before`: the tables as they were. */
+  readonly wayBack: (action: Own, before: Database) => WayBack;
   /** The calls that a target has to have for it, where it is not one by itself. */
   readonly needs?: readonly ActionKind[];
   /** It changes rows and no schema, so no look tells whether it has run. Running it once more makes nothing worse. */

@@ -1,6 +1,6 @@
 import type { Column } from "../data-type.ts";
 import { parsePath } from "../path.ts";
-import { getTable, replaceColumn, requireColumn } from "../table.ts";
+import { findColumn, getTable, replaceColumn, requireColumn } from "../table.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
 
 export interface MetadataUpdate {
@@ -20,6 +20,14 @@ export const setMetadata: ActionModel<SetMetadataAction> = {
     const before = getTable(database, table);
     const columns = updates.reduce((all, update) => updated(all, update, table), before.columns);
     return new Map([[table, { ...before, columns }]]);
+  },
+  wayBack: ({ table, updates }, database) => {
+    const { columns } = getTable(database, table);
+    const back = updates.map(({ path, metadata }): MetadataUpdate => {
+      const known = findColumn(columns, parsePath(path))?.metadata ?? {};
+      return { path, metadata: Object.fromEntries(Object.keys(metadata).map((key) => [key, known[key] ?? null])) };
+    });
+    return { actions: [{ kind: "setMetadata", table, updates: back }], obstacles: [] };
   },
   describe: ({ table, updates }) => updates.flatMap((update) => wordsOf(table, update)).join(", "),
 };

@@ -40,6 +40,11 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
     checkRepeatable(table, set);
     return new Map([[table, before]]);
   },
+  wayBack: ({ table, set }) => ({
+    lost: `values of ${Object.keys(set)
+      .map((path) => `${table}.${path}`)
+      .join(", ")} are overwritten`,
+  }),
   describe: ({ table, set, where }) => {
     const changes = Object.entries(set).map(([path, expression]) => `${path} = ${expression}`);
     return `update ${table}: ${changes.join(", ")}${where === undefined ? "" : ` where ${where}`}`;

@@ -1,0 +1,21 @@
+/** How actions are taken back: by which others, and which data may stand in the way. Pure. */
+import type { Action } from "./action.ts";
+import type { DataType } from "./data-type.ts";
+
+/** Rows that stand in the way of taking an action back. They are looked for before anything is changed. */
+export type Obstacle = { readonly table: string } & (
+  | { readonly kind: "null"; readonly path: string }
+  /** What does not come back from a cast as it was. */
+  | { readonly kind: "cast"; readonly path: string; readonly from: DataType; readonly to: DataType }
+  /** Any, but for so many that are the action's own. */
+  | { readonly kind: "rows"; readonly own: number }
+);
+
+export type WayBack =
+  | {
+      /** In this order, on the tables as the action leaves them. */
+      readonly actions: readonly Action[];
+      readonly obstacles: readonly Obstacle[];
+    }
+  /** Why no action brings back what was there: only an old version of the table does. */
+  | { readonly lost: string };
