@@ -13,7 +13,7 @@ const schedules = rounds(3_000, 6_000);
 
 test(`whatever happens in ${schedules} schedules, everything holds`, { timeout: 300_000 }, async () => {
   // Others than npm run simulate begins with.
-  const result = await simulate({ scenario: drawScenario, first: 5_000_001, schedules, mostViolations: 3 });
+  const result = await simulate({ scenario: drawScenario, first: 5_003_001, schedules, mostViolations: 3 });
   expect(result.violations).toEqual([]);
   // And everything did happen.
   const never = (Object.keys(counted) as readonly Counted[]).filter((what) => result.counts[what] === 0);
