@@ -125,6 +125,30 @@ export const catalogue = {
     (d: StepPlace & { target: string; reason: string }) => `${at(d)}: target ${d.target} can't do this: ${d.reason}`,
   ),
 
+  // taking back
+  ERR_IRREVERSIBLE: refused(
+    (d: StepPlace & { problem: string; hint?: string | undefined }) =>
+      `${at(d)} can't be taken back: ${d.problem}${d.hint === undefined ? "" : `; ${d.hint}`}`,
+  ),
+  ERR_ROLLBACK_CHANGED: refused(
+    (d: { file: string }) =>
+      `${d.file} is being taken back, and by other actions than this release or this file would; run migrate down of the release that began it`,
+  ),
+  ERR_ROLLBACK_BLOCKED: refused(
+    (d: { problems: readonly string[]; hint: string }) => `rows stand in the way: ${d.problems.join("; ")}; ${d.hint}`,
+  ),
+  ERR_BACK_ORDER: refused(
+    (d: { later: string; earlier: string; steps: number }) =>
+      `${d.later} ran after ${d.earlier}, so it has to be taken back before it: migrate down --steps ${d.steps}`,
+  ),
+  ERR_UNSETTLED: refused(
+    (d: { version: string }) =>
+      `${d.version} may have run further than is recorded; run migrate up first, which finds out and goes on`,
+  ),
+  ERR_REVERTING: refused(
+    (d: { version: string }) => `${d.version} is being taken back and that did not end; run migrate down to finish it`,
+  ),
+
   // history
   ERR_MIGRATION_CHANGED: refused((d: { file: string; change: string; begun?: boolean | undefined }) =>
     d.begun === true
@@ -184,16 +208,23 @@ export const catalogue = {
   // running
   ERR_TABLE_CHANGED: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
-      `${at(d)}: table ${d.table} was changed while this run went on: ${d.differences.join("; ")}; put it back, then run migrate up again`,
+      `${at(d)}: table ${d.table} was changed while this run went on: ${d.differences.join("; ")}; put it back, then run it again`,
   ),
   ERR_LEDGER_UNWRITABLE: failed(
     (d: { ledger: string; problem: string }) =>
-      `the ledger ${d.ledger} can't be written: ${d.problem}; mend the cause and run migrate up again, it finds out how far this run got`,
+      `the ledger ${d.ledger} can't be written: ${d.problem}; mend the cause and run it again, it finds out how far this run got`,
   ),
   ERR_STEP_FAILED: failed(
-    (d: StepPlace & { problem: string; done: number; total: number; applied: number }) =>
-      `${at(d)} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} of this migration done, ` +
-      `${count(d.applied, "migration")} applied before it in this run; mend the cause, or the steps that have not run, and run migrate up again`,
+    (d: StepPlace & { problem: string; direction: "up" | "down"; done: number; total: number; applied: number }) => {
+      const [of, applied, mend] =
+        d.direction === "up"
+          ? ["of this migration", "applied", "the cause, or the steps that have not run,"]
+          : ["that take this migration back", "taken back", "the cause"];
+      return (
+        `${at(d)} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} ${of} done, ` +
+        `${count(d.applied, "migration")} ${applied} before it in this run; mend ${mend} and run migrate ${d.direction} again`
+      );
+    },
   ),
   ERR_UNEXPECTED_RESULT: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
@@ -202,14 +233,12 @@ export const catalogue = {
   ERR_ACTED_LATE: failed(
     (d: { version: string; name: string; action: number }) =>
       `${d.version}_${d.name}: this run was stopped in action ${d.action}, and another one may have taken over before it went on; ` +
-      `run migrate up again, it looks at that table first`,
+      `run it again, it looks at that table first`,
   ),
   ERR_LEASE_HELD: locked(
     (d: { by: string }) => `${d.by} holds the lease and is at work; try again later, or wait longer with --wait`,
   ),
-  ERR_LEASE_LOST: locked(
-    (d: { by: string }) => `${d.by} took the lease over while this run was stopped; run migrate up again`,
-  ),
+  ERR_LEASE_LOST: locked((d: { by: string }) => `${d.by} took the lease over while this run was stopped; run it again`),
   ERR_LEASE_SHORT: locked(
     (d: { seconds: number }) =>
       `the target takes longer to write to the ledger than a lease of ${count(d.seconds, "second")} lasts; use a longer one (--lease, leaseSeconds)`,

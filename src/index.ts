@@ -40,6 +40,7 @@ export { defineConfig, type Config } from "./config.ts";
 export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors.ts";
 export type { Choice } from "./plan/history.ts";
 export { openMigrator, type Migrator, type SessionOptions } from "./session.ts";
+export type { DownChoice, DownResult } from "./run/down.ts";
 export type { RunEvent } from "./run/events.ts";
 export type { StatusResult, UpResult } from "./run/migrator.ts";
 export type { Plan, PlannedAction, PlannedMigration } from "./plan/plan.ts";

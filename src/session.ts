@@ -7,6 +7,7 @@ import { loadConfig, openTarget, problemOf, type LoadedConfig } from "./config.t
 import type { Emit } from "./run/events.ts";
 import type { Choice } from "./plan/history.ts";
 import type { Plan } from "./plan/plan.ts";
+import { down, planDown, type DownChoice, type DownResult } from "./run/down.ts";
 import { plan, status, up, type MigratorOptions, type StatusResult, type UpResult } from "./run/migrator.ts";
 import { seconds } from "./seconds.ts";
 
@@ -42,6 +43,12 @@ const choiceShape = {
   to: z.number("has to be the number of a migration"),
   allowOutOfOrder: z.boolean("has to be true or false"),
 } satisfies Record<keyof Choice, z.ZodType>;
+
+const downShape = {
+  steps: z.int("has to be how many migrations").min(1, "has to be how many migrations"),
+  to: z.number("has to be the number of a migration"),
+  acceptLoss: z.boolean("has to be true or false"),
+} satisfies Record<keyof DownChoice, z.ZodType>;
 
 /** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
 function checkOptions(options: unknown, shape: z.ZodRawShape): void {
@@ -83,7 +90,9 @@ function milliseconds(seconds: number): number {
 /** What `migrate` does, for programs. */
 export interface Migrator {
   up(choice?: Choice): Promise<UpResult>;
+  down(choice?: DownChoice): Promise<DownResult>;
   plan(choice?: Choice): Promise<Plan>;
+  planDown(choice?: DownChoice): Promise<Plan>;
   status(): Promise<StatusResult>;
   close(): Promise<void>;
 }
@@ -102,9 +111,17 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
     checkOptions(choice, choiceShape);
     return choice;
   };
+  const checkedDown = (choice: DownChoice = {}): DownChoice => {
+    checkOptions(choice, downShape);
+    if (choice.steps !== undefined && choice.to !== undefined)
+      throw new MigrateError("ERR_USAGE", { problem: "steps and to say two things; use one of them" });
+    return choice;
+  };
   return {
     up: async (choice) => await up(options, checked(choice)),
+    down: async (choice) => await down(options, checkedDown(choice)),
     plan: async (choice) => await plan(options, checked(choice)),
+    planDown: async (choice) => await planDown(options, checkedDown(choice)),
     status: () => status(options),
     close,
   };

@@ -37,7 +37,9 @@ export function renderTime(at: number): string {
 export function renderEvent(event: RunEvent, output: Output): void {
   switch (event.event) {
     case "planned":
-      output.progress(`${count(event.migrations.length, "migration")} pending, ${count(event.actions, "action")}`);
+      output.progress(
+        `${count(event.migrations.length, "migration")} ${event.direction === "up" ? "pending" : "to take back"}, ${count(event.actions, "action")}`,
+      );
       for (const { kind, text } of event.risks) if (kind === "loss") output.progress(`note: ${text}`);
       return undefined;
     case "waiting":
@@ -48,7 +50,7 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return output.progress(`${event.by} has not been heard of for a whole lease; taking over`);
     case "started":
       return output.progress(
-        `${formatMigration(event)}${event.done > 0 ? `: ${event.done} of ${count(event.total, "action")} done already` : ""}`,
+        `${event.direction === "up" ? "" : "taking back "}${formatMigration(event)}${event.done > 0 ? `: ${event.done} of ${count(event.total, "action")} done already` : ""}`,
       );
     case "action":
       return output.passing(`  ${event.text} …`);
@@ -70,10 +72,13 @@ export function renderEvent(event: RunEvent, output: Output): void {
       );
     case "left":
       return output.progress(
-        `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up goes on`,
+        event.direction === "up"
+          ? `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up goes on`
+          : `${count(event.applied, "migration")} taken back, ${event.done} of ${count(event.total, "action")} that take back ${formatMigration(event)} done; the next migrate down goes on`,
       );
     case "taking":
     case "applied":
+    case "reverted":
     case "finished":
       return undefined;
   }

@@ -10,8 +10,8 @@ export interface AppliedEntry {
 /** A hash over entries by ascending version, to which the next one can be added without reading the others again. */
 export interface AppliedHash {
   readonly value: string;
-  /** With more entries, or entries changed; cheap when their versions are above all others. */
-  with(changes: readonly AppliedEntry[]): AppliedHash;
+  /** With more entries, or entries changed, and without some versions; cheap where it only adds some above all others. */
+  with(changes: readonly AppliedEntry[], gone?: ReadonlySet<number | undefined>): AppliedHash;
 }
 
 /** `entries` by ascending version. */
@@ -25,17 +25,18 @@ export function appliedHash(entries: readonly AppliedEntry[]): AppliedHash {
 function running(hash: Hash, entries: AppliedEntry[], length: number): AppliedHash {
   return {
     value: hash.copy().digest("hex"),
-    with(changes) {
+    with(changes, gone = new Set()) {
       const isNext = (entry: AppliedEntry, index: number) =>
         entry.version > ((index === 0 ? entries[length - 1] : changes[index - 1])?.version ?? -1);
-      if (length === entries.length && changes.every(isNext)) {
+      if (length === entries.length && changes.every(isNext) && gone.size === 0) {
         const next = hash.copy();
         for (const entry of changes) add(next, entry);
         entries.push(...changes);
         return running(next, entries, entries.length);
       }
       const all = new Map([...entries.slice(0, length), ...changes].map((entry) => [entry.version, entry]));
-      return appliedHash([...all.values()].toSorted((one, other) => one.version - other.version));
+      const left = [...all.values()].filter(({ version }) => !gone.has(version));
+      return appliedHash(left.toSorted((one, other) => one.version - other.version));
     },
   };
 }

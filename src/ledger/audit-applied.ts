@@ -23,7 +23,7 @@ export function saysWhatIsApplied(
   records: readonly LedgerRecord[],
   late: readonly LedgerRecord[],
 ): boolean {
-  const telling = late.filter(({ event }) => event === "applied" || event === "noted");
+  const telling = late.filter(({ event }) => ["applied", "noted", "reverting", "reverted"].includes(event));
   if (telling.length > mostLate) return true;
   return subsets(telling).some((unknown) => {
     const state = foldLedger(records.filter((record) => !unknown.has(record)));

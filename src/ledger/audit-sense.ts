@@ -13,6 +13,8 @@ const speaks: Readonly<Record<LedgerEvent, readonly (keyof LedgerRecord)[]>> = {
   renewed: [],
   advanced: ["version", "name", "step", "total"],
   applied: ["version", "name", "step", "total", "checksum", "textHash"],
+  reverting: ["version", "name", "step", "total"],
+  reverted: ["version", "name", "step", "total"],
   failed: ["version", "name", "step", "total"],
   interrupted: ["version", "name", "step", "total"],
   noted: ["version", "name", "textHash"],
@@ -49,8 +51,8 @@ function problemOf(record: LedgerRecord, late: ReadonlySet<number>): string | un
   if (wrong !== undefined) return `says ${wrong} ${record[wrong]}, which is no number of anything`;
   if (record.version !== undefined && !speaks[event].includes("version")) return `says ${event} of a migration`;
   if (step > total) return `says that ${step} of ${total} actions are done`;
-  if (event === "applied" && step < total)
-    return `says that a migration is applied and ${step} of ${total} actions done`;
+  if ((event === "applied" || event === "reverted") && step < total)
+    return `says that a migration is ${event} and ${step} of ${total} actions done`;
   if (record.late !== undefined && event !== "looked") return `says ${event} and looked at a late call`;
   if (event === "looked" && !(record.late! < epoch && late.has(record.late!)))
     return `looked at a late call of epoch ${record.late}, of which nothing is said`;

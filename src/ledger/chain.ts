@@ -1,7 +1,7 @@
 /** The holder's records in a row: numbered, each with the hash of the one before and the running hash of what is applied. */
 import { appliedHash, type AppliedEntry, type AppliedHash } from "./applied-hash.ts";
 import type { Clock } from "../clock.ts";
-import { appliedIn, type LedgerState } from "./fold.ts";
+import { appliedIn, isNothingReverted, type LedgerState } from "./fold.ts";
 import type { LedgerEntry, LedgerRecord } from "./record.ts";
 
 /** One run of the tool, as its records name it. */
@@ -28,6 +28,8 @@ export function recordChain(
   hashOf: (record: LedgerRecord) => string,
 ): RecordChain {
   let hash: AppliedHash = appliedHash(appliedIn(state));
+  /** What is applied once more where nothing of it was taken back after all. */
+  const kept = new Map([...state.migrations].filter(([, { status }]) => status === "applied"));
   const hashes = (record: LedgerRecord | undefined) => (record === undefined ? "" : hashOf(record));
   // What was said in this epoch: all that counts once it is said that the ledger was rebuilt.
   let own: AppliedEntry[] = [];
@@ -60,17 +62,23 @@ export function recordChain(
     },
     async write(entries, write) {
       const before = { hash, last };
-      const saidBefore = own.length;
+      const saidBefore = own;
       // Once for all of them: a formatter may have touched thousands of files.
-      const said = entries.flatMap(appliedEntry);
-      own.push(...said);
-      hash = entries.some(({ event }) => event === "rebuilt") ? appliedHash([]).with(own) : hash.with(said);
+      const said = entries.flatMap((entry) => {
+        const again = isNothingReverted(entry) ? kept.get(entry.version!) : undefined;
+        return again === undefined ? appliedEntry(entry) : [again];
+      });
+      const gone = new Set(
+        entries.flatMap(({ event, version }) => (event === "reverting" || event === "reverted" ? [version] : [])),
+      );
+      own = [...own, ...said].filter(({ version }) => !gone.has(version));
+      hash = entries.some(({ event }) => event === "rebuilt") ? appliedHash([]).with(own) : hash.with(said, gone);
       try {
         await write(entries.map(append));
       } catch (error) {
         // The numbers are not used again: the records may have been stored all the same.
         ({ hash, last } = before);
-        own.length = saidBefore;
+        own = saidBefore;
         throw error;
       }
     },

@@ -1,5 +1,11 @@
 /** The state of a ledger: the fold over its records in the order (epoch, number). Pure. */
-import { byPlace, type LedgerRecord, type MigrationFacts, type Midway } from "./record.ts";
+import { byPlace, type LedgerEntry, type LedgerRecord, type MigrationFacts, type Midway } from "./record.ts";
+
+/** How far a migration is taken back. */
+export interface Reversal extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt"> {
+  readonly detail?: string | undefined;
+  readonly midway?: Midway | undefined;
+}
 
 /** What the ledger says about a migration that it knows. */
 export interface LedgerMigration extends MigrationFacts {
@@ -12,6 +18,8 @@ export interface LedgerMigration extends MigrationFacts {
   readonly detail?: string | undefined;
   /** Its action after those that are done has begun. */
   readonly midway?: Midway | undefined;
+  /** It is being taken back: `step` is how much of it had been done. */
+  readonly reversal?: Reversal | undefined;
 }
 
 export interface Holder {
@@ -47,8 +55,9 @@ export interface LedgerState {
 export interface LateCall {
   readonly epoch: number;
   readonly version: number;
-  /** Which action of the migration, counted from 1. */
+  /** Which action of the migration, counted from 1, or of those that take it back. */
   readonly action: number;
+  readonly isBack: boolean;
   /** What the action kept of its table while it went on in several commits. */
   readonly midway: Midway | undefined;
 }
@@ -64,12 +73,18 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   let longest = 0;
   const late = new Map<number, LateCall>();
   const looked = new Set<number>();
-  const midways = new Map<string, Midway>(); // by version and action
+  const gone = new Set<number>(); // what was taken back, and not begun since
+  const midways = new Map<string, Midway>(); // by version, direction and action
+  // What this epoch takes back: where an older one says that it is taken back, nothing of it is in doubt.
+  let reverting = new Set<number>();
+  const mayHaveRun = (version: number | undefined): version is number =>
+    version !== undefined && !(reverting.has(version) && !migrations.has(version));
   const sorted = records.toSorted(byPlace);
   for (const [order, record] of sorted.entries()) {
     if (record.epoch !== taken?.epoch) {
-      if (!released && next !== undefined) doubtful.add(next);
+      if (!released && mayHaveRun(next)) doubtful.add(next);
       taken = record;
+      reverting = new Set();
       own = new Map();
       released = false;
       // The name that takes an epoch can't say its lease: until the next record does, it may be as long as any was.
@@ -81,7 +96,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
     if (record.event === "released") {
       released = true;
       // Only what nobody could find out the end of stands here.
-      if (next !== undefined) doubtful.add(next);
+      if (mayHaveRun(next)) doubtful.add(next);
     }
     if (record.event === "rebuilt") {
       replace(migrations, own);
@@ -89,19 +104,34 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       doubtful.clear();
     }
     const { version = 0, step = 0 } = record;
-    if (record.midway !== undefined) midways.set(`${version}.${step + 1}`, record.midway);
+    const isBack = record.event === "reverting" || migrations.get(version)?.reversal !== undefined || gone.has(version);
+    const key = `${version}.${isBack ? "back." : ""}`;
+    if (record.midway !== undefined) midways.set(`${key}${step + 1}`, record.midway);
     if (record.event === "late")
-      late.set(record.epoch, { epoch: record.epoch, version, action: step, midway: midways.get(`${version}.${step}`) });
+      late.set(record.epoch, {
+        epoch: record.epoch,
+        version,
+        action: step,
+        isBack,
+        midway: midways.get(`${key}${step}`),
+      });
     if (record.late !== undefined) looked.add(record.late);
     const facts = factsOf(record);
     if (facts === undefined) continue;
     doubtful.delete(facts.version);
-    for (const all of [migrations, own])
-      all.set(facts.version, foldMigration(all.get(facts.version), record, facts, order));
+    if (record.event === "reverted") gone.add(facts.version);
+    else if (record.event !== "reverting") gone.delete(facts.version);
+    if (record.event === "reverting") reverting.add(facts.version);
+    for (const all of [migrations, own]) {
+      const known = foldMigration(all.get(facts.version), record, facts, order);
+      if (known === undefined) all.delete(facts.version);
+      else all.set(facts.version, known);
+    }
   }
-  const holder = taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease, next };
+  const upcoming = mayHaveRun(next) ? next : undefined;
+  const holder = taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease, next: upcoming };
   const standing = [...late.values()].filter(({ epoch }) => !looked.has(epoch));
-  for (const { version, action } of standing) if (!isDone(migrations.get(version), action)) doubtful.add(version);
+  for (const call of standing) if (!isDone(migrations.get(call.version), call)) doubtful.add(call.version);
   return {
     head: sorted.at(-1),
     told: sorted.findLast(({ event }) => event !== "taken"),
@@ -118,19 +148,29 @@ function replace<Key, Value>(map: Map<Key, Value>, other: ReadonlyMap<Key, Value
   for (const [key, value] of other) map.set(key, value);
 }
 
-/** By ascending version. */
+/** By ascending version. What is being taken back is not among them: a late record may say that it is. */
 export function appliedIn({ migrations }: Pick<LedgerState, "migrations">): readonly LedgerMigration[] {
-  return [...migrations.values()].filter(({ status }) => status === "applied");
+  return [...migrations.values()].filter(({ status, reversal }) => status === "applied" && reversal === undefined);
+}
+
+/** Whether taking back ended with that before anything was done: the migration is as it was. */
+export function isNothingReverted({ event, step, midway, next, version }: LedgerEntry): boolean {
+  return (event === "failed" || event === "interrupted") && step === 0 && midway === undefined && next !== version;
 }
 
 /** Whether the ledger says that an action is done, counted from 1. */
-export function isDone(known: Pick<LedgerMigration, "status" | "step"> | undefined, action: number): boolean {
+export function isDone(
+  known: Pick<LedgerMigration, "status" | "step" | "reversal"> | undefined,
+  { action, isBack }: Pick<LateCall, "action" | "isBack">,
+): boolean {
+  // What is not being taken back any more was taken back, or is as if that had never begun.
+  if (isBack) return (known?.reversal?.step ?? Infinity) >= action;
   return known?.status === "applied" || (known?.step ?? 0) >= action;
 }
 
-/** Whether some of it is done, or may be. */
-export function isHalfDone({ status, step, midway }: LedgerMigration): boolean {
-  return status === "partial" && (step > 0 || midway !== undefined);
+/** Whether some of it is done, or may be, and not all; or it is being taken back. */
+export function isHalfDone({ status, step, midway, reversal }: LedgerMigration): boolean {
+  return reversal !== undefined || (status === "partial" && (step > 0 || midway !== undefined));
 }
 
 /** What may have run without being recorded, as seen by one run: its own doing is no doubt to it. */
@@ -138,21 +178,42 @@ export function inDoubt({ doubtful, holder }: LedgerState, run: string): Readonl
   return holder?.next === undefined || holder.run === run ? doubtful : new Set([...doubtful, holder.next]);
 }
 
+/** Undefined for a migration that was taken back, as if it had never run. */
 function foldMigration(
   known: LedgerMigration | undefined,
   record: LedgerRecord,
   facts: MigrationFacts,
   order: number,
-): LedgerMigration {
+): LedgerMigration | undefined {
+  if (record.event === "reverted") return undefined;
+  if (record.event === "reverting") return known && { ...known, reversal: reversalOf(known.reversal, record, facts) };
+  if (known?.reversal !== undefined && (record.event === "failed" || record.event === "interrupted"))
+    return { ...known, reversal: reversalOf(known.reversal, record, facts) };
   const { at, by, detail } = record;
   // A late record of an older holder is true, but what a newer one said stays; and what is applied stays applied.
   if (record.event === "noted" && known !== undefined) return { ...known, textHash: facts.textHash };
   if (known?.status === "applied") return known;
   if (record.event === "applied") return { ...facts, status: "applied", order, at, by };
+  return { ...facts, status: "partial", order, at, by, detail, midway: midwayOf(known, record, facts) };
+}
+
+/** Undefined where it stopped before anything was done: the migration is as it was. */
+function reversalOf(known: Reversal | undefined, record: LedgerRecord, facts: MigrationFacts): Reversal | undefined {
+  const { step, total, checksum, steps, attempt } = facts;
+  const midway = midwayOf(known, record, facts);
+  return isNothingReverted({ ...record, midway })
+    ? undefined
+    : { step, total, checksum, steps, attempt, detail: record.detail, midway };
+}
+
+function midwayOf(
+  known: Pick<LedgerMigration, "step" | "midway"> | undefined,
+  record: LedgerRecord,
+  { step, version }: MigrationFacts,
+): Midway | undefined {
   // What failed and left nothing in doubt was taken back.
-  const goesOn = known?.step === facts.step && (record.event !== "failed" || record.next === facts.version);
-  const midway = record.midway ?? (goesOn ? known.midway : undefined);
-  return { ...facts, status: "partial", order, at, by, detail, midway };
+  const goesOn = known?.step === step && (record.event !== "failed" || record.next === version);
+  return record.midway ?? (goesOn ? known.midway : undefined);
 }
 
 function factsOf(record: LedgerRecord): MigrationFacts | undefined {

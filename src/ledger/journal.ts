@@ -10,7 +10,7 @@ export type LedgerHead = Pick<
 
 /** Whether this newest record leaves no migration half-done or in doubt. */
 export function isAtRest({ event, step, next }: LedgerHead): boolean {
-  return next === undefined && (step === undefined || event === "applied");
+  return next === undefined && (step === undefined || event === "applied" || event === "reverted");
 }
 
 /** Whether two looks at the newest record saw the same one; no record is like no record. */

@@ -130,9 +130,10 @@ export async function takeLease(
       const stopped = entries.findLast(({ event }) => event === "failed" || event === "interrupted");
       // Who ends without having done anything leaves what he found.
       const found = entries.length === 0 ? state : undefined;
-      const left = stopped ?? [...(found?.migrations.values() ?? [])].find(isHalfDone);
+      const half = [...(found?.migrations.values() ?? [])].find(isHalfDone);
+      const left = stopped ?? half?.reversal ?? half;
       const inDoubt = next ?? [...(found?.doubtful ?? [])][0];
-      const stays = left !== undefined && (left.step !== 0 || left.midway !== undefined);
+      const stays = left !== undefined && (half !== undefined || left.step !== 0 || left.midway !== undefined);
       const released = { event: "released", ...(stays ? { step: left.step, total: left.total } : {}) } as const;
       // In each of them: where they are written one by one, the last may be missing.
       await inTurn(() => write([...entries, released].map((entry) => ({ ...entry, next: inDoubt }))));

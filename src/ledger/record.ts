@@ -7,7 +7,9 @@ import type { TableIndex } from "../schema/table-index.ts";
  * - `renewed`: the holder is still there.
  * - `advanced`: some actions of a migration are done, and a look at the table alone could not tell which.
  * - `applied`: a migration is done.
- * - `failed`, `interrupted`: it stopped; `step` of its actions are done.
+ * - `reverting`: a migration is being taken back; `step` of the actions that do so are done.
+ * - `reverted`: it is taken back, and pending again.
+ * - `failed`, `interrupted`: it stopped; `step` of its actions are done, or of those that take it back.
  * - `noted`: a file reads otherwise and does the same; its new text hash.
  * - `late`: a call of this migration, action `step`, may have been made after the lease had run out.
  * - `looked`: the table of such a call was found to be as it should.
@@ -19,6 +21,8 @@ export type LedgerEvent =
   | "renewed"
   | "advanced"
   | "applied"
+  | "reverting"
+  | "reverted"
   | "failed"
   | "interrupted"
   | "noted"
@@ -34,10 +38,10 @@ export type TableVersions = Readonly<Record<string, readonly [before: number | n
 export interface MigrationFacts {
   readonly version: number;
   readonly name: string;
-  /** How many actions are done, of `total`. */
+  /** How many actions are done, of `total`; of those that take it back, while it is taken back. */
   readonly step: number;
   readonly total: number;
-  /** SHA-256 of the steps, or as long as the migration is not applied of those that have begun. */
+  /** SHA-256 of the steps, or as long as the migration is not applied of those that have begun; of actions, while it is taken back. */
   readonly checksum: string;
   /** A short hash of each of these steps, so that a later change can be named. */
   readonly steps: readonly string[];

@@ -3,14 +3,12 @@ import type { LedgerMigration } from "../ledger/fold.ts";
 import type { MigrationFacts } from "../ledger/record.ts";
 import { checksumOf, stepHash } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
-import type { Step } from "../steps/registry.ts";
-
 export type Progress = Pick<MigrationFacts, "step" | "total" | "attempt" | "duration" | "tables">;
 
-/** `ran` is all of its steps, or of what has not ended those that have begun: the others may still be mended. */
+/** `ran` is all of its units, or of what has not ended those that have begun: the others may still be mended. */
 export function factsOf(
   { version, name, textHash }: Migration,
-  ran: readonly Step[],
+  ran: readonly unknown[],
   progress: Progress,
 ): MigrationFacts {
   return { version, name, ...progress, checksum: checksumOf(ran), steps: ran.map(stepHash), textHash };
@@ -19,7 +17,7 @@ export function factsOf(
 /** Where nobody saw how it ran: what the ledger knows of that, it goes on to say. */
 export function factsAnew(
   migration: Migration,
-  ran: readonly Step[],
+  ran: readonly unknown[],
   done: Pick<Progress, "step" | "total">,
   known: LedgerMigration | undefined,
 ): MigrationFacts {

@@ -45,6 +45,12 @@ export function missingFiles(files: readonly MigrationFile[], { migrations }: Le
   );
 }
 
+/** Refuses to apply anything before what is being taken back is. */
+export function checkNotReverting({ migrations }: LedgerState): void {
+  const known = [...migrations.values()].find(({ reversal }) => reversal !== undefined);
+  if (known !== undefined) throw new MigrateError("ERR_REVERTING", { version: formatMigration(known) });
+}
+
 export interface Pending {
   readonly files: readonly MigrationFile[];
   readonly state: LedgerState;

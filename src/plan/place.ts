@@ -119,7 +119,8 @@ function parseChoice(choice: string): { readonly version: number; readonly numbe
 /** Whether the ledger says just that: all up to the place is done, and nothing after. */
 export function isAt({ actions }: HistoryRow, { done }: Place, { migrations }: LedgerState): boolean {
   return actions.every(
-    ({ migration, number }, index) => isDone(migrations.get(migration.version), number) === index < done,
+    ({ migration, number }, index) =>
+      isDone(migrations.get(migration.version), { action: number, isBack: false }) === index < done,
   );
 }
 

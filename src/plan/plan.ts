@@ -1,5 +1,5 @@
 /** From migrations to actions with the tables before and after each: every refusal happens here. Pure. */
-import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
+import { MigrateError, type StepPlace } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import type { Midway } from "../ledger/record.ts";
 import type { Migration } from "../migrations/load.ts";
@@ -18,7 +18,11 @@ import { change, mayLookAlike, type Database, type Table, type Tables } from "..
 import type { Capabilities } from "../targets/target.ts";
 import { proofOf, type Proof } from "./blind.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits.ts";
-import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import type { PlacedAction } from "./compile.ts";
+import { courseBack, courseUp, type Course, type Direction } from "./course.ts";
+import { foldEach, placed } from "./fold.ts";
+import { takenBack } from "./irreversible.ts";
+import type { PlacedObstacle } from "./rollback.ts";
 import { commitsOfBegun } from "./whereabouts.ts";
 
 export interface PlannedAction {
@@ -41,11 +45,16 @@ export interface PlannedAction {
 
 export interface PlannedMigration {
   readonly migration: Migration;
+  readonly direction: Direction;
+  /** What the ledger keeps hashes of. */
+  readonly units: readonly unknown[];
   /** Actions that the ledger records as done, or that were found done. */
   readonly done: number;
   readonly total: number;
-  /** How many steps have begun once the first, the second, … action is done. */
+  /** How many units have begun once the first, the second, … action is done. */
   readonly begun: readonly number[];
+  /** Rows that may stand in the way. */
+  readonly obstacles: readonly PlacedObstacle[];
   /** The others, in order. */
   readonly actions: readonly PlannedAction[];
   /** How far the ledger knows the first of them to have got, where that takes several commits. */
@@ -64,7 +73,9 @@ export interface Plan {
 export interface PlanInput {
   /** All migrations that the ledger knows and that are to run, by version. */
   readonly migrations: readonly Migration[];
+  /** What is to be done, or with the direction `down` taken back, in this order; what is being taken back always is. */
   readonly pending: readonly Migration[];
+  readonly direction?: Direction | undefined;
   readonly state: LedgerState;
   /** Versions that may have run without being recorded. */
   readonly doubtful: ReadonlySet<number>;
@@ -73,25 +84,31 @@ export interface PlanInput {
   readonly ledger: string;
 }
 
-export function makePlan({ migrations, pending, state, doubtful, target, ledger }: PlanInput): Plan {
-  const now = foldHistory(migrations, state, target.capabilities);
-  const database = new Map(now);
-  const planned = pending.map((migration): PlannedMigration => {
-    const known = state.migrations.get(migration.version);
-    const compiled = compileMigration(migration, target.capabilities);
-    const done = known?.step ?? 0;
-    for (const { place, action } of compiled.slice(done)) checkAllowed(place, action, target, ledger);
-    return {
-      migration,
-      done,
-      total: compiled.length,
-      begun: compiled.map(({ place }) => place.step),
-      actions: withMidway(planActions(compiled.slice(done), database, target), known?.midway, target.capabilities),
-      midway: known?.midway,
-      doubtful: doubtful.has(migration.version),
-      attempt: (known?.attempt ?? 0) + 1,
-    };
+export function makePlan(input: PlanInput): Plan {
+  const { migrations, pending, direction = "up", state, doubtful, target, ledger } = input;
+  const { capabilities } = target;
+  const back = new Map<Migration, () => Course>();
+  const now = foldEach(migrations, state, capabilities, (migration, before) => {
+    const isBack = direction === "down" || state.migrations.get(migration.version)?.reversal !== undefined;
+    if (isBack && pending.includes(migration)) back.set(migration, courseBack(migration, before, state, capabilities));
   });
+  const database = new Map(now);
+  const plan = (migration: Migration): PlannedMigration => {
+    const { actions, done, midway, ...course } = back.get(migration)?.() ?? courseUp(migration, state, capabilities);
+    const left = actions.slice(done);
+    for (const { place, action } of left) checkAllowed(place, action, target, ledger);
+    return {
+      ...course,
+      done,
+      total: actions.length,
+      actions: withMidway(planActions(left, database, target), midway, capabilities),
+      midway,
+      doubtful: doubtful.has(migration.version),
+    };
+  };
+  const planned = pending.map((migration, index) =>
+    back.has(migration) ? takenBack(index, () => plan(migration)) : plan(migration),
+  );
   return { migrations: planned, now };
 }
 
@@ -144,36 +161,6 @@ function withMidway(
   const [first, ...others] = actions;
   if (first === undefined || midway === undefined) return actions;
   return [{ ...first, ...commitsOfBegun(first.action, first.before, midway, capabilities) }, ...others];
-}
-
-/** The database after what the ledger records, in the order in which it ran. */
-export function foldHistory(migrations: readonly Migration[], state: LedgerState, describing: Describing): Database {
-  const database = new Map<string, Table>();
-  for (const migration of inOrder(migrations, state)) {
-    const { status, step } = state.migrations.get(migration.version)!;
-    const actions = compileMigration(migration, describing);
-    for (const { place, action } of status === "applied" ? actions : actions.slice(0, step))
-      placed(place, () => change(database, tablesAfter(database, action)));
-  }
-  return database;
-}
-
-/** Those that have run, at least in part, in the order in which they did. */
-export function inOrder(migrations: readonly Migration[], state: LedgerState): readonly Migration[] {
-  const orderOf = ({ version }: Migration) => state.migrations.get(version)?.order;
-  return migrations
-    .filter((migration) => orderOf(migration) !== undefined)
-    .toSorted((one, other) => orderOf(one)! - orderOf(other)!);
-}
-
-/** What can't work is refused with its place. */
-export function placed<Result>(place: StepPlace, work: () => Result): Result {
-  try {
-    return work();
-  } catch (cause) {
-    if (!isMigrateError(cause)) throw cause;
-    throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: cause.message }, { cause });
-  }
 }
 
 /** Refuses what is the ledger's, and what the target can't do: the action, or the commits that it takes. */

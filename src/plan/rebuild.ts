@@ -59,11 +59,13 @@ function entryOf({ migration, place, number, total }: RowAction, known: LedgerMi
 /** From the ledger itself: what it says now, said once more. What is in doubt is not among it. */
 export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerEntry[] {
   const said = [...migrations.values()].toSorted((one, other) => one.order - other.order);
-  const facts = said.map((known): LedgerEntry => ({
-    event: known.status === "applied" ? "applied" : "interrupted",
-    ...factsAgain(known),
-    midway: known.midway,
-    detail: known.detail ?? "as the ledger said",
-  }));
+  const facts = said.flatMap((known): readonly LedgerEntry[] => {
+    const { reversal, midway, detail = "as the ledger said" } = known;
+    const again = factsAgain(known);
+    return [
+      { event: known.status === "applied" ? "applied" : "interrupted", ...again, midway, detail },
+      ...(reversal === undefined ? [] : [{ event: "reverting", ...again, ...reversal } as const]),
+    ];
+  });
   return [...facts, { event: "rebuilt" }];
 }

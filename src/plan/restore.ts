@@ -8,7 +8,7 @@ import { shortHash } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
 import { compileMigration, type Describing } from "./compile.ts";
 import { factsAnew } from "./facts.ts";
-import { foldHistory } from "./plan.ts";
+import { foldHistory } from "./fold.ts";
 
 export interface Restored {
   readonly state: LedgerState;
@@ -20,7 +20,7 @@ export interface Restored {
 
 /**
  * The ledger with all that any of its running hashes says is applied: a hash can't be read, but it can be compared with those
- * of the first file, of the first two, and so on. What was applied once stays so until the ledger is rebuilt.
+ * of the first file, of the first two, and so on. What was applied once stays so until the ledger is rebuilt, or something is taken back.
  */
 export function withLost(
   state: LedgerState,
@@ -29,11 +29,11 @@ export function withLost(
   describing: Describing,
 ): Restored {
   const applied = new Map(appliedIn(state).map((known) => [known.version, known]));
-  const rebuilt = records
-    .filter(({ event }) => event === "rebuilt")
+  const since = records
+    .filter(({ event }) => ["rebuilt", "reverting", "reverted"].includes(event))
     .toSorted(byPlace)
     .at(-1);
-  const counted = records.filter((record) => rebuilt === undefined || byPlace(record, rebuilt) >= 0);
+  const counted = records.filter((record) => since === undefined || byPlace(record, since) >= 0);
   const said = new Set(counted.map(({ applied: hash }) => shortHash(hash)));
   let hash = appliedHash([]);
   let first: readonly Migration[] = [];

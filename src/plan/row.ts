@@ -8,7 +8,7 @@ import { change, type Database, type Table, type Tables } from "../schema/table.
 import type { Capabilities } from "../targets/target.ts";
 import { statesBetween } from "./commits.ts";
 import { compileMigration, type PlacedAction } from "./compile.ts";
-import { inOrder } from "./plan.ts";
+import { inOrder } from "./fold.ts";
 import { commitsOfBegun } from "./whereabouts.ts";
 
 type Abilities = Pick<Capabilities, "actions" | "describes">;

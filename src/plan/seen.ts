@@ -6,7 +6,8 @@ import { change, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 import { planCommits } from "./commits.ts";
 import { asSeen, withKept } from "./midway.ts";
-import { placed, type Plan, type PlannedAction } from "./plan.ts";
+import { placed } from "./fold.ts";
+import type { Plan, PlannedAction } from "./plan.ts";
 
 /** A settled plan with the commits that its actions take on the tables that were seen. */
 export function planSeen(plan: Plan, sights: Tables, capabilities: Capabilities): Plan {

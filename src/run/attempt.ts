@@ -57,8 +57,8 @@ export interface Failure extends Verdict {
 
 /** What a single call needs: `place` is what the ledger is told should it come late. */
 export type Calling = Pick<Acting, "target" | "lease" | "place"> & {
-  /** The migration that is in doubt should the run end with the call; that of the place when absent. */
-  readonly next?: number | undefined;
+  /** The migration that is in doubt should the run end with the call; that of the place when absent, none when null. */
+  readonly next?: number | null | undefined;
 };
 
 /** The failure of the call, or undefined when it was answered well. Its caller asked `isSure` and awaited nothing since. */
@@ -93,7 +93,8 @@ async function confessLateness(
   } catch (cause) {
     // Also where nobody answers whose the lease is.
     const { version, name, action, total } = place;
-    const late = { event: "late", next: next ?? version, version, name, step: action, total } as const;
+    const inDoubt = next === null ? undefined : (next ?? version);
+    const late = { event: "late", next: inDoubt, version, name, step: action, total } as const;
     // What can't be written is said at least here.
     await lease.recordLate(late).catch(() => {});
     throw new MigrateError("ERR_ACTED_LATE", { version: formatVersion(version), name, action }, { cause });

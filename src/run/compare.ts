@@ -33,6 +33,7 @@ export async function compare({ target, ledger, state, migrations, run }: Compar
   const begun = migrations.filter(({ version }) => doubtful.has(version));
   const unknown = [...doubtful].find((version) => !migrations.some((migration) => migration.version === version));
   if (unknown !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unknown), file: undefined });
+  // What is being taken back is planned in that direction.
   const plan = makePlan({ migrations, pending: begun, state, doubtful, target, ledger });
   const tables = tablesToCompare(plan, migrations, capabilities);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;

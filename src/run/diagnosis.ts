@@ -5,7 +5,7 @@ import { agreesWithNewest } from "../ledger/audit-applied.ts";
 import { foldLedger, inDoubt, type LedgerState } from "../ledger/fold.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
-import { foldHistory } from "../plan/plan.ts";
+import { foldHistory } from "../plan/fold.ts";
 import { chosenPlace, isAt } from "../plan/place.ts";
 import type { TableDifference } from "../plan/put-right.ts";
 import { historyRow, indexedIn, tablesOf } from "../plan/row.ts";

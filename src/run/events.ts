@@ -1,5 +1,6 @@
 /** What a run tells while it goes on. The library prints nothing; the command line renders these. */
 import type { MigrationName } from "../migrations/file-name.ts";
+import type { Direction } from "../plan/course.ts";
 import type { Risk } from "../schema/risk.ts";
 
 export type RunEvent =
@@ -7,6 +8,7 @@ export type RunEvent =
   | { readonly event: "taking" }
   | {
       readonly event: "planned";
+      readonly direction: Direction;
       readonly migrations: readonly MigrationName[];
       readonly actions: number;
       readonly risks: readonly Risk[];
@@ -14,7 +16,12 @@ export type RunEvent =
   /** `lease`: milliseconds of silence after which it is taken over. */
   | { readonly event: "waiting"; readonly by: string; readonly lease: number }
   | { readonly event: "takenOver"; readonly by: string }
-  | ({ readonly event: "started"; readonly done: number; readonly total: number } & MigrationName)
+  | ({
+      readonly event: "started";
+      readonly direction: Direction;
+      readonly done: number;
+      readonly total: number;
+    } & MigrationName)
   | ({ readonly event: "action"; readonly text: string } & ActionPlace)
   | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionPlace)
   | ({
@@ -26,17 +33,20 @@ export type RunEvent =
   /** Others' appends come first each time: a column is hidden by this, and shown again soon. */
   | ({ readonly event: "detour"; readonly text: string } & ActionPlace)
   | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionPlace)
-  | ({ readonly event: "applied"; readonly duration: number } & MigrationName)
+  | ({ readonly event: "applied" | "reverted"; readonly duration: number } & MigrationName)
   /** A call that may have come late has changed rows of a table, or not: nobody can see that but people. */
   | ({ readonly event: "unseen"; readonly table: string } & ActionPlace)
   /** A run ends because the target or the lease is gone: so much is done by then, and the next run goes on. */
   | ({
       readonly event: "left";
+      readonly direction: Direction;
+      /** How many migrations were applied, or taken back, in this run. */
       readonly applied: number;
       readonly done: number;
       readonly total: number;
     } & MigrationName)
-  | { readonly event: "finished"; readonly applied: number; readonly duration: number };
+  | { readonly event: "finished"; readonly applied: number; readonly duration: number }
+  | { readonly event: "finished"; readonly reverted: number; readonly duration: number };
 
 /** Which action of which migration; counted from 1. */
 export interface ActionPlace extends MigrationName {

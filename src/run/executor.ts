@@ -6,11 +6,10 @@ import { count, isMigrateError, MigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry, TableVersions } from "../ledger/record.ts";
-import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
+import { formatMigration } from "../migrations/file-name.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import { factsOf } from "../plan/facts.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
-import type { Step } from "../steps/registry.ts";
 import type { Target } from "../targets/target.ts";
 import { actBlindly } from "./act-blindly.ts";
 import { act } from "./act.ts";
@@ -26,43 +25,52 @@ export interface Execution {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Runs the migrations, gives how many were applied, and releases the lease with the last record. */
+/** What a course says in the ledger: on its way, and at its end. */
+const events = {
+  up: { onTheWay: "advanced", end: "applied" },
+  down: { onTheWay: "reverting", end: "reverted" },
+} as const;
+
+/** Carries out the migrations, gives how many, and releases the lease with the last record. */
 export async function execute(migrations: readonly PlannedMigration[], execution: Execution): Promise<number> {
   const { lease } = execution;
   for (const [index, planned] of migrations.entries()) {
-    const next = migrations[index + 1]?.migration.version;
-    const applied = await executeMigration(planned, index, execution);
-    if (next === undefined) await lease.release([applied]);
-    else await lease.record([{ ...applied, next }]);
+    const following = migrations[index + 1];
+    const ended = await executeMigration(planned, index, execution);
+    if (following === undefined) await lease.release([ended]);
+    // What is to be taken back next is in doubt once it is recorded that it is being taken back.
+    else await lease.record([following.direction === "up" ? { ...ended, next: following.migration.version } : ended]);
     const { version, name } = planned.migration;
-    execution.emit({ event: "applied", version, name, duration: applied.duration ?? 0 });
+    execution.emit({ event: events[planned.direction].end, version, name, duration: ended.duration ?? 0 });
   }
   return migrations.length;
 }
 
-/** The record that says the migration is applied. What stops it is recorded here, with how far it got. */
+/** The record that says the migration has come to its end. What stops it is recorded here, with how far it got. */
 async function executeMigration(
   planned: PlannedMigration,
   applied: number,
   execution: Execution,
 ): Promise<LedgerEntry> {
   const { target, lease, clock, emit, signal } = execution;
-  const { migration, total, attempt } = planned;
+  const { migration, direction, units, total, attempt } = planned;
+  const { onTheWay, end } = events[direction];
   const { version, name } = migration;
   const started = clock.steady();
   let tables: TableVersions = {};
   let done = planned.done;
-  const facts = (ran: readonly Step[] = migration.steps.slice(0, planned.begun[done - 1] ?? 0)) =>
+  const facts = (ran: readonly unknown[] = units.slice(0, planned.begun[done - 1] ?? 0)) =>
     factsOf(migration, ran, { step: done, total, attempt, duration: Math.round(clock.steady() - started), tables });
 
-  emit({ event: "started", version, name, done, total });
+  emit({ event: "started", version, name, direction, done, total });
+  if (direction === "down") await lease.record([{ event: onTheWay, ...facts(), next: version }]);
   for (const [index, action] of planned.actions.entries()) {
     if (signal?.aborted === true) {
       const inDoubt = planned.doubtful && index === 0;
       await lease.release([{ event: "interrupted", ...facts() }], inDoubt ? version : undefined);
-      throw new MigrateError("ERR_INTERRUPTED", { done: progressText(applied, done, total, migration) });
+      throw new MigrateError("ERR_INTERRUPTED", { done: progressText(applied, done, planned) });
     }
-    if (action.recordFirst) await lease.record([{ event: "advanced", ...facts(), next: version }]);
+    if (action.recordFirst) await lease.record([{ event: onTheWay, ...facts(), next: version }]);
     const place = { version, name, action: done + 1, total };
     // Whoever was at this migration and was taken over from may yet have done the action that was in doubt.
     const mayBeDone = planned.doubtful && index === 0;
@@ -71,10 +79,10 @@ async function executeMigration(
       midway: index === 0 ? planned.midway : undefined,
       note: async (kept, commit) => {
         const { indexes, metadata } = kept;
-        const step = stepHash(migration.steps[planned.begun[done]! - 1]!);
+        const step = stepHash(units[planned.begun[done]! - 1]!);
         const midway = { step, commit, indexes, metadata };
         try {
-          await lease.record([{ event: "advanced", ...facts(), next: version, midway }]);
+          await lease.record([{ event: onTheWay, ...facts(), next: version, midway }]);
         } catch (cause) {
           unwritten = cause;
           throw cause;
@@ -94,7 +102,7 @@ async function executeMigration(
       const { error: cause, inDoubt } = ending;
       // A record that could not be written may be there all the same: nothing may follow it.
       if (isHeld(cause) || cause === unwritten) {
-        emit({ event: "left", version, name, applied, done, total });
+        emit({ event: "left", version, name, direction, applied, done, total });
         throw cause;
       }
       // Drift and a result that nobody expected say themselves what is wrong.
@@ -103,7 +111,7 @@ async function executeMigration(
           ? cause
           : new MigrateError(
               "ERR_STEP_FAILED",
-              { ...action.place, problem: target.explain(cause), done, total, applied },
+              { ...action.place, problem: target.explain(cause), direction, done, total, applied },
               { cause },
             );
       // A ledger that can't be written either is left held: the next run takes it over and looks.
@@ -115,7 +123,7 @@ async function executeMigration(
     tables = { ...tables, [table]: [tables[table]?.[0] ?? ending.before ?? null, ending.after ?? null] };
     done++;
   }
-  return { event: "applied", ...facts(migration.steps) };
+  return { event: end, ...facts(units) };
 }
 
 /** Errors after which the ledger may not be written: the lease runs out, and the next run finds out how far this one got. */
@@ -125,13 +133,13 @@ function isHeld(cause: unknown): boolean {
   ).some((code) => isMigrateError(cause, code));
 }
 
-function progressText(applied: number, done: number, total: number, migration: MigrationName): string {
-  const some = `${applied} ${applied === 1 ? "migration was" : "migrations were"} applied`;
+function progressText(ended: number, done: number, { direction, total, migration }: PlannedMigration): string {
+  const are = (number: number) => (number === 1 ? "is" : "are");
+  const [what, of] = direction === "up" ? ["applied", "of"] : ["taken back", "that take back"];
+  const some = `${ended} ${ended === 1 ? "migration was" : "migrations were"} ${what}`;
   const part =
-    done === 0
-      ? ""
-      : `, ${done} of ${count(total, "action")} of ${formatMigration(migration)} ${done === 1 ? "is" : "are"} done`;
-  return `${some}${part}; run migrate up to go on`;
+    done === 0 ? "" : `, ${done} of ${count(total, "action")} ${of} ${formatMigration(migration)} ${are(done)} done`;
+  return `${some}${part}; run migrate ${direction} to go on`;
 }
 
 const firstWord = 2_000;

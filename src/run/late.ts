@@ -12,7 +12,8 @@ import { followPath } from "../plan/blind.ts";
 import { statesBetween } from "../plan/commits.ts";
 import { compileMigration } from "../plan/compile.ts";
 import { afterLateCall } from "../plan/late.ts";
-import { inOrder, type Plan } from "../plan/plan.ts";
+import { inOrder } from "../plan/fold.ts";
+import type { Plan, PlannedAction } from "../plan/plan.ts";
 import { changesRows, type Action } from "../schema/action.ts";
 import type { Alteration } from "../schema/alter.ts";
 import { sameType } from "../schema/data-type.ts";
@@ -44,14 +45,30 @@ interface Looking {
 export async function lookAtLate(calls: readonly LateCall[], looking: Looking): Promise<readonly LedgerEntry[]> {
   const { plan, state, target, lease, emit } = looking;
   const done = doneActions(looking);
+  const requireRight = async (table: string, words: readonly string[]): Promise<void> => {
+    if (words.length === 0) return;
+    // It may be the next holder's doing, if we slept.
+    await lease.check();
+    throw new MigrateError("ERR_DRIFT", {
+      table,
+      differences: words,
+      hint: "a call of a run that was stopped may have come after another had taken over; put it back, then run migrate up again",
+    });
+  };
   const looked: LateCall[] = [];
   for (const late of calls) {
-    const at = done.findIndex(({ place }) => place.version === late.version && place.action === late.action);
+    const { version, action: number, isBack } = late;
+    const at = isBack ? -1 : done.findIndex(({ place }) => place.version === version && place.action === number);
     const call = done[at];
     // What the ledger does not know as done is in doubt, and found out about before it is done.
-    const isPlanned = plan.migrations.some(({ migration, doubtful }) => doubtful && migration.version === late.version);
-    if (call === undefined && !isPlanned && !isDone(state.migrations.get(late.version), late.action)) continue;
+    const isPlanned = plan.migrations.some((one) => one.doubtful && one.migration.version === version);
+    if (call === undefined && !isPlanned && !isDone(state.migrations.get(version), late)) continue;
     looked.push(late);
+    if (isBack && isDone(state.migrations.get(version), late)) {
+      for (const one of callsOf(version, looking))
+        await requireRight(one.action.table, await lookBack(one, late, looking));
+      continue;
+    }
     if (call === undefined) continue;
     await lease.check();
     const { table } = call.action;
@@ -67,17 +84,50 @@ export async function lookAtLate(calls: readonly LateCall[], looking: Looking): 
           since.filter((action) => action.table === table),
           looking,
         );
-    if (words.length === 0) continue;
-    // It may be the next holder's doing, if we slept.
-    await lease.check();
-    throw new MigrateError("ERR_DRIFT", {
-      table,
-      differences: words,
-      hint: "a call of a run that was stopped may have come after another had taken over; put it back, then run migrate up again",
-    });
+    await requireRight(table, words);
   }
   const next = plan.migrations[0]?.migration.version;
   return looked.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
+}
+
+/** One call of each kind on each table that taking the migration back may have made. */
+function callsOf(version: number, { migrations, target }: Looking): readonly Call[] {
+  const migration = migrations.find((one) => one.version === version);
+  const compiled = migration === undefined ? [] : compileMigration(migration, target.capabilities);
+  return compiled.map(({ action }, index) => ({
+    action,
+    place: { version, name: migration!.name, action: index + 1, total: compiled.length },
+  }));
+}
+
+/**
+ * What is wrong with the table of a call that took a migration back. Its columns have their names of before or after, and
+ * nobody knows which, so where it can't be seen all that the migration had altered is stated once more.
+ */
+async function lookBack(call: Call, late: LateCall, looking: Looking): Promise<readonly string[]> {
+  const { target, plan, lease } = looking;
+  const { action } = call;
+  await lease.check();
+  if (target.capabilities.describes) return await lookClosely(action, late, [], looking);
+  const begun = begunIn(plan);
+  const possible = [plan.now.get(action.table), begun?.after.get(action.table)].filter((table) => table !== undefined);
+  if (possible.length === 0) return [];
+  let now: Table | undefined;
+  for (const table of possible)
+    if (now === undefined && (await hasColumns(action.table, table, columnPaths(table.columns), looking))) now = table;
+  if (now === undefined) return ["its columns are not those that it should have"];
+  const altered = action.kind === "alterColumns" ? action.alterations : [];
+  const paths = altered.flatMap(({ path }) => [parsePath(path), followPath(parsePath(path), [action])]);
+  const wanted = paths.flatMap((path): readonly Alteration[] => {
+    const column = findColumn(now!.columns, path);
+    if (column === undefined) return [];
+    const { type, nullable } = column;
+    return [
+      { path: formatPath(path), type },
+      { path: formatPath(path), nullable },
+    ];
+  });
+  return await stateAgain(wanted, call, now, looking, null);
 }
 
 /** How a table differs from what it should be: an action of several commits may be between two of them. */
@@ -89,7 +139,7 @@ async function lookClosely(
 ): Promise<readonly string[]> {
   const { table } = action;
   const found = (await target.look(table, true))?.table;
-  const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0];
+  const begun = begunIn(plan);
   const now = plan.now.get(table);
   const expected = now && afterLateCall(now, action, midway, since);
   const between = statesBetween(begun?.commits ?? []).map((tables) => tables.get(table));
@@ -103,7 +153,7 @@ function doneActions({ migrations, state, target }: Looking): readonly Call[] {
     const compiled = compileMigration(migration, target.capabilities);
     return compiled
       .map(({ action }, index) => ({ action, place: { version, name, action: index + 1, total: compiled.length } }))
-      .filter(({ place }) => isDone(state.migrations.get(version), place.action));
+      .filter(({ place }) => isDone(state.migrations.get(version), { action: place.action, isBack: false }));
   });
 }
 
@@ -111,7 +161,7 @@ function doneActions({ migrations, state, target }: Looking): readonly Call[] {
 async function askBlindly(call: Call, since: readonly Action[], looking: Looking): Promise<readonly string[]> {
   const { target, plan } = looking;
   const { table: name } = call.action;
-  const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0];
+  const begun = begunIn(plan);
   const now = plan.now.get(name);
   // The action that is in doubt itself may have run, or not.
   const possible = [
@@ -146,8 +196,19 @@ async function restate(
       ];
     }),
   );
-  const calling = { target, lease, place, next: plan.migrations[0]?.migration.version };
-  // One by one: a retype and "not null" can't be in one call.
+  return await stateAgain(wanted, { action, place }, table, { target, lease, plan });
+}
+
+/** One by one: a retype and "not null" can't be in one call. */
+async function stateAgain(
+  wanted: readonly Alteration[],
+  { action, place }: Call,
+  table: Table,
+  { target, lease, plan }: Pick<Looking, "target" | "lease" | "plan">,
+  /** What is in doubt where nothing is planned. */
+  otherwise?: null,
+): Promise<readonly string[]> {
+  const calling = { target, lease, place, next: plan.migrations[0]?.migration.version ?? otherwise };
   for (const alteration of wanted) {
     // Nothing is awaited between the clock's word and the call.
     do await lease.check();
@@ -180,4 +241,9 @@ function whereNow(path: string, since: readonly Action[]): readonly string[] {
     new Set([named]),
   );
   return [...places];
+}
+
+/** The action that may have run without being recorded. */
+function begunIn({ migrations }: Plan): PlannedAction | undefined {
+  return migrations.find(({ doubtful }) => doubtful)?.actions[0];
 }

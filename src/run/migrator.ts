@@ -12,7 +12,15 @@ import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
-import { checkBegun, checkUnchanged, chosenFiles, missingFiles, pendingFiles, type Choice } from "../plan/history.ts";
+import {
+  checkBegun,
+  checkNotReverting,
+  checkUnchanged,
+  chosenFiles,
+  missingFiles,
+  pendingFiles,
+  type Choice,
+} from "../plan/history.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
@@ -20,7 +28,7 @@ import type { Emit } from "./events.ts";
 import { execute } from "./executor.ts";
 import { holderWords } from "./holder.ts";
 import { lookAtLate } from "./late.ts";
-import { openingEntries, planUnlessMoved } from "./planning.ts";
+import { openingEntries, planPending, planUnlessMoved } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
 import { underLease } from "./under-lease.ts";
 import { throwIfInterrupted } from "./waiting.ts";
@@ -51,6 +59,8 @@ export interface UpResult {
 
 export interface StatusResult {
   readonly applied: readonly LedgerMigration[];
+  /** Being taken back: the next `down` goes on. */
+  readonly reverting: readonly LedgerMigration[];
   readonly pending: readonly (MigrationFile & { readonly partial: LedgerMigration | undefined })[];
   /** Applied, but their files are not here: a newer release has run. */
   readonly missing: readonly LedgerMigration[];
@@ -90,15 +100,16 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
     { ...options, runner },
     {
       async settled(state) {
+        checkNotReverting(state);
         if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;
         checkBegun(files, state);
         checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
-        return { applied: 0, total: countApplied(state) };
+        return { applied: 0, total: appliedIn(state).length };
       },
       upTo: (state) => pendingFiles(chosen, state).at(-1)?.version,
       async prepare({ state }) {
         const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother: false };
-        const planned = await planUnlessMoved(journal, input);
+        const planned = await planUnlessMoved(journal, input, planPending);
         if (planned === undefined) return undefined;
         const { plan, migrations } = planned;
         return {
@@ -106,6 +117,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
           async act(lease) {
             emit({
               event: "planned",
+              direction: "up",
               migrations: plan.migrations.map(({ migration: { version, name } }) => ({ version, name })),
               actions: plan.migrations.reduce((sum, { actions }) => sum + actions.length, 0),
               risks: plan.migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
@@ -116,7 +128,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
             ];
             if (opening.length > 0) await lease.record(opening);
             const applied = await execute(plan.migrations, { target, lease, clock, emit, signal });
-            return { applied, total: countApplied(state) + applied };
+            return { applied, total: appliedIn(state).length + applied };
           },
         };
       },
@@ -135,7 +147,7 @@ export async function plan(options: MigratorOptions, choice: Choice = {}): Promi
     const state = foldLedger(await journal.read());
     const besideAnother = state.holder !== undefined;
     const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother };
-    const planned = await planUnlessMoved(journal, input);
+    const planned = await planUnlessMoved(journal, input, planPending);
     if (planned !== undefined) return planned.plan;
   }
 }
@@ -148,6 +160,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const state = foldLedger(await journal.read());
   return {
     applied: appliedIn(state),
+    reverting: [...state.migrations.values()].filter(({ reversal }) => reversal !== undefined),
     pending: pendingFiles(files, state).map((file) => ({ ...file, partial: state.migrations.get(file.version) })),
     // What a holder is at may have its file there.
     missing: missingFiles(files, state).filter(
@@ -185,8 +198,4 @@ async function loadChanged(
       return known !== undefined && !matchesHash(textHash, known.textHash);
     }),
   );
-}
-
-function countApplied({ migrations }: LedgerState): number {
-  return [...migrations.values()].filter(({ status: is }) => is === "applied").length;
 }

@@ -8,7 +8,15 @@ import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
 import { factsAgain } from "../plan/facts.ts";
-import { checkBegun, checkMissing, checkUnchanged, orderPending, type Choice } from "../plan/history.ts";
+import type { Direction } from "../plan/course.ts";
+import {
+  checkBegun,
+  checkMissing,
+  checkNotReverting,
+  checkUnchanged,
+  orderPending,
+  type Choice,
+} from "../plan/history.ts";
 import { makePlan, type Plan, type PlanInput } from "../plan/plan.ts";
 import { planSeen } from "../plan/seen.ts";
 import { checkPresence, indexedTables, settlePlan, touchedTables } from "../plan/settle.ts";
@@ -22,7 +30,6 @@ export interface PlanningInput {
   readonly source: MigrationSource;
   readonly files: readonly MigrationFile[];
   readonly state: LedgerState;
-  readonly choice: Choice;
   /** The run that plans: its own doing is no doubt to it. */
   readonly run: string;
   /** Whether another runner may be changing the tables meanwhile. */
@@ -39,11 +46,15 @@ export interface Planned {
  * The plan for a ledger as it was read; undefined when another runner has written to it meanwhile. What then looks like
  * drift is what that runner did: it writes to the ledger before it changes a table.
  */
-export async function planUnlessMoved(journal: Journal, input: PlanningInput): Promise<Planned | undefined> {
+export async function planUnlessMoved<Input extends PlanningInput>(
+  journal: Journal,
+  input: Input,
+  plan: (input: Input) => Promise<Planned>,
+): Promise<Planned | undefined> {
   const contradicts = await contradiction(journal, input.state);
   if (contradicts !== undefined) throw contradicts;
   try {
-    return await planPending(input);
+    return await plan(input);
   } catch (error) {
     if (!isMigrateError(error, "ERR_DRIFT")) throw error;
     const head = await journal.head();
@@ -52,35 +63,32 @@ export async function planUnlessMoved(journal: Journal, input: PlanningInput): P
   }
 }
 
-async function planPending({
-  target,
-  ledger,
-  source,
-  files,
-  state,
-  choice,
-  run,
-  besideAnother,
-}: PlanningInput): Promise<Planned> {
+/** What is pending and chosen. */
+export async function planPending(input: PlanningInput & { readonly choice: Choice }): Promise<Planned> {
+  const { files, state, choice, run } = input;
+  checkNotReverting(state);
   const doubtful = inDoubt(state, run);
   const pending = orderPending({ files, state, doubtful, choice });
   checkBegun(files, state);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
-  const wanted = new Set([...state.migrations.keys(), ...pending.map(({ version }) => version)]);
+  return await planChosen(pending, "up", input);
+}
+
+/** The chosen ones, in that order; with everything loaded that the ledger knows, or of which a call may have come late. */
+export async function planChosen(
+  chosen: readonly { readonly version: number }[],
+  direction: Direction,
+  { target, ledger, source, files, state, run, besideAnother }: PlanningInput,
+): Promise<Planned> {
+  const wanted = new Set([...state.migrations.keys(), ...[...chosen, ...state.late].map(({ version }) => version)]);
   const migrations = await loadMigrations(
     source,
     files.filter(({ version }) => wanted.has(version)),
   );
   checkUnchanged(migrations, state, target.capabilities);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
-  const input = {
-    migrations,
-    pending: pending.map(({ version }) => byVersion.get(version)!),
-    state,
-    doubtful,
-    target,
-    ledger,
-  };
+  const pending = chosen.map(({ version }) => byVersion.get(version)!);
+  const input = { migrations, pending, direction, state, doubtful: inDoubt(state, run), target, ledger };
   return { plan: await planForTables(input, target, besideAnother), migrations };
 }
 

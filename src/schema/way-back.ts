@@ -7,6 +7,8 @@ export type Obstacle = { readonly table: string } & (
   | { readonly kind: "null"; readonly path: string }
   /** What does not come back from a cast as it was. */
   | { readonly kind: "cast"; readonly path: string; readonly from: DataType; readonly to: DataType }
+  /** Values that somebody has given a new column. */
+  | { readonly kind: "values"; readonly path: string }
   /** Any, but for so many that are the action's own. */
   | { readonly kind: "rows"; readonly own: number }
 );

@@ -68,6 +68,8 @@ export interface Target {
   /** What the target threw, in one line without places in its source. */
   explain(error: unknown): string;
   readonly ledger: LedgerStore;
+  /** How many rows of a table there are for which an SQL predicate holds, or at all; where the target can be asked. */
+  readonly count?: ((table: string, predicate?: string) => Promise<number>) | undefined;
   /** Drops a scratch table, where the target can. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;

@@ -69,7 +69,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "the ledger forgets what a dead holder was at",
     "ledger/fold.ts",
-    "if (!released && next !== undefined) doubtful.add(next);",
+    "if (!released && mayHaveRun(next)) doubtful.add(next);",
     "",
   ),
   bug(

@@ -1,5 +1,6 @@
 /** The commands, in the order in which --help shows them. */
 import type { Command } from "../command.ts";
+import { downCommand } from "./down.ts";
 import { doctorCommand } from "./doctor.ts";
 import { historyCommand } from "./history.ts";
 import { lintCommand } from "./lint.ts";
@@ -14,6 +15,7 @@ import { verifyCommand } from "./verify.ts";
 
 export const commands: readonly Command[] = [
   upCommand,
+  downCommand,
   statusCommand,
   planCommand,
   historyCommand,

@@ -2,29 +2,46 @@ import { z } from "zod";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { plan } from "../../run/migrator.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "../command.ts";
+import { parseFlags, switchFlag, versionFlag, wholeFlag, withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
-import { count } from "../../errors.ts";
+import { count, MigrateError } from "../../errors.ts";
+import { planDown } from "../../run/down.ts";
+import type { Direction } from "../../plan/course.ts";
 
 const planFlags = z.looseObject({
+  down: switchFlag,
   to: versionFlag.optional(),
+  steps: wholeFlag("steps", 1).optional(),
   "allow-out-of-order": switchFlag,
+  "accept-loss": switchFlag,
 });
 
 export const planCommand: Command = {
   usage: "plan",
-  describe: "show what up would do, checked against the tables; changes nothing",
-  switches: { "allow-out-of-order": "plan numbers below an applied one too" },
-  flags: (cli) => cli.option("to", { type: "string", describe: "plan up to this number only" }),
+  describe: "show what up or down would do, checked against the tables; changes nothing",
+  switches: {
+    down: "what down would do",
+    "allow-out-of-order": "plan numbers below an applied one too",
+    "accept-loss": "with --down: lose what was written since into what is taken away",
+  },
+  flags: (cli) =>
+    cli
+      .option("to", { type: "string", describe: "plan up to this number only, or down to it" })
+      .option("steps", { type: "string", describe: "with --down: so many migrations (1)" }),
   async run(context) {
-    const { flags, output } = context;
-    const { to, "allow-out-of-order": allowOutOfOrder } = parseFlags(planFlags, flags);
+    const { output } = context;
+    const flags = parseFlags(planFlags, context.flags);
+    checkTogether(flags);
+    const { to, steps, "allow-out-of-order": allowOutOfOrder, "accept-loss": acceptLoss } = flags;
+    const direction = flags.down === true ? "down" : "up";
     const [made, target] = await withSession(context, {}, async ({ options }) => [
-      await plan(options, { to, allowOutOfOrder }),
+      direction === "up"
+        ? await plan(options, { to, allowOutOfOrder })
+        : await planDown(options, { to, steps, acceptLoss }),
       options.target.name,
     ]);
-    output.data(toDocument(made, target));
-    if (made.migrations.length === 0) output.result("nothing to do");
+    output.data(toDocument(made, target, direction));
+    if (made.migrations.length === 0) output.result(direction === "up" ? "nothing to do" : "nothing to take back");
     for (const { migration, actions, done: already, total } of made.migrations) {
       const part = already === 0 ? "" : ` (${already} of ${count(total, "action")} done already)`;
       output.result(`${output.styled("bold", formatMigration(migration))}${part}`);
@@ -42,24 +59,39 @@ export const planCommand: Command = {
   },
 };
 
-function toDocument({ migrations }: Plan, target: string) {
+/** Refuses flags that would be passed over. */
+function checkTogether(flags: z.output<typeof planFlags>): void {
+  const others = flags.down === true ? (["allow-out-of-order"] as const) : (["steps", "accept-loss"] as const);
+  const other = others.find((name) => flags[name] !== undefined);
+  if (other !== undefined)
+    throw new MigrateError("ERR_USAGE", {
+      problem: `--${other} is for migrate ${flags.down === true ? "up" : "down"}`,
+    });
+  if (flags.to !== undefined && flags.steps !== undefined)
+    throw new MigrateError("ERR_USAGE", { problem: "--steps and --to say two things; use one of them" });
+}
+
+function toDocument({ migrations }: Plan, target: string, direction: Direction) {
   return {
     target,
-    pending: migrations.map(({ migration: { version, name, file, checksum }, actions, done: already, total }) => ({
-      version,
-      name,
-      file,
-      checksum,
-      done: already,
-      total,
-      actions: actions.map(({ place, action, text, commits, risks }) => ({
-        step: place.step,
-        kind: place.kind,
-        text,
-        ...(commits.length > 1 && { commits: commits.map((one) => ({ text: one.text, action: one.action })) }),
-        risks,
-        action,
-      })),
-    })),
+    direction,
+    [direction === "up" ? "pending" : "reverting"]: migrations.map(
+      ({ migration: { version, name, file, checksum }, actions, done: already, total }) => ({
+        version,
+        name,
+        file,
+        checksum,
+        done: already,
+        total,
+        actions: actions.map(({ place, action, text, commits, risks }) => ({
+          step: place.step,
+          kind: place.kind,
+          text,
+          ...(commits.length > 1 && { commits: commits.map((one) => ({ text: one.text, action: one.action })) }),
+          risks,
+          action,
+        })),
+      }),
+    ),
   };
 }

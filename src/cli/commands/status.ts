@@ -23,7 +23,7 @@ export const statusCommand: Command = {
       options.target.name,
     ]);
     output.data(toDocument(found, target));
-    const { applied, pending, missing, lease, late, problem } = found;
+    const { applied, reverting, pending, missing, lease, late, problem } = found;
     const gone = new Set(missing);
     const begun = begunIn(missing);
     const rows = [
@@ -34,6 +34,7 @@ export const statusCommand: Command = {
         renderDuration(one.duration),
         gone.has(one) ? "its file is not here" : "",
       ]),
+      ...reverting.map((one) => ["reverting", formatMigration(one), "", "", reversalText(one)]),
       ...begun.map((one) => ["begun", formatMigration(one), "", "", `its file is not here, ${partText(one)}`]),
       ...pending.map((one) => ["pending", formatMigration(one), "", "", partText(one.partial)]),
     ];
@@ -46,7 +47,7 @@ export const statusCommand: Command = {
       );
     if (problem !== undefined) output.result(problem);
     if (check !== true) return done;
-    if (problem !== undefined || begun.length > 0) return amiss;
+    if (problem !== undefined || begun.length > 0 || reverting.length > 0) return amiss;
     return pending.length > 0 ? somethingPending : done;
   },
 };
@@ -64,7 +65,16 @@ function partText(partial: StatusResult["pending"][number]["partial"]): string {
   return `${step} of ${count(total, "action")} done${between}: ${detail}`;
 }
 
-function toDocument({ applied, pending, missing, holder, lease, late, problem }: StatusResult, target: string) {
+function reversalText({ reversal }: StatusResult["reverting"][number]): string {
+  const { step, total, detail } = reversal!;
+  const why = detail === undefined ? "" : `: ${detail}`;
+  return `${step} of ${count(total, "action")} that take it back done${why}; the next migrate down goes on`;
+}
+
+function toDocument(
+  { applied, reverting, pending, missing, holder, lease, late, problem }: StatusResult,
+  target: string,
+) {
   const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
@@ -76,6 +86,13 @@ function toDocument({ applied, pending, missing, holder, lease, late, problem }:
       by,
       checksum,
       missing: gone.has(version),
+    })),
+    reverting: reverting.map(({ version, name, reversal }) => ({
+      version,
+      name,
+      done: reversal!.step,
+      total: reversal!.total,
+      detail: reversal!.detail,
     })),
     begun: begunIn(missing).map(({ version, name, step, detail }) => ({ version, name, done: step, detail })),
     pending: pending.map(({ version, name, file, partial }) => ({

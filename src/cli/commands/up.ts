@@ -41,7 +41,7 @@ export const upCommand: Command = {
       renderEvent(event, output);
       if (event.event === "applied")
         output.result(`applied ${formatMigration(event)} (${renderDuration(event.duration)})`);
-      if (event.event === "finished")
+      if (event.event === "finished" && "applied" in event)
         output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
     };
     await withSession(context, { emit, waitSeconds: wait, leaseSeconds: lease }, ({ options }) =>

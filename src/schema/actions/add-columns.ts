@@ -52,7 +52,10 @@ export const addColumns: ActionModel<AddColumnsAction> = {
   },
   wayBack: ({ table, columns }) => ({
     actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],
-    obstacles: [],
+    obstacles: columns.flatMap(({ name, as }) =>
+      // What an expression gave nobody has lost.
+      as === undefined ? [{ kind: "values" as const, table, path: formatPath([name]) }] : [],
+    ),
   }),
   describe: ({ table, columns }) => columns.map((column) => `add ${table}.${wordsOf(column)}`).join(", "),
   risks: ({ table, columns }, before) =>

@@ -102,6 +102,13 @@ export async function open(
       if (seen === undefined) throw new Error(`there is no table ${action.table}`);
       return await carryOut(action, seen as LanceSight, async () => await tables.get());
     },
+    count: (table, predicate) =>
+      reaching(async () => {
+        const db = await tables.get();
+        const handle = db && (await openTable(db, table));
+        if (handle === undefined) throw new Error(`there is no table ${table}`);
+        return await handle.countRows(predicate);
+      }),
     verdict: (error) => ({ kind: isConflict(error) ? "conflict" : "refused" }),
     explain: engineProblem,
     ledger: {

@@ -6,8 +6,9 @@ import { lastRow } from "../last-row.ts";
 import type { RecordShape, RecordTable } from "../target.ts";
 import { streamType } from "../../wire/http-text.ts";
 import type { Client } from "./client.ts";
+import { countRows } from "./count.ts";
 import type { Answer } from "./http.ts";
-import { parseCount, parseInserted } from "./answers.ts";
+import { parseInserted } from "./answers.ts";
 import { isMigrateError } from "../../errors.ts";
 import { verdictOf } from "../verdict.ts";
 
@@ -43,21 +44,14 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
     return undefined;
   };
 
-  const counted = async (predicate: string): Promise<number> => {
-    const answer = await client.read("count", name, { predicate });
-    const number = parseCount(answer);
-    if (number === undefined) throw client.strange("count", name, answer, "number of rows");
-    return number;
-  };
-
   const count = async (predicate: string): Promise<number> => {
     try {
-      return await counted(predicate);
+      return await countRows(client, name, predicate);
     } catch (error) {
       if (await client.saysMissing(error, name)) return 0;
       if (!isMigrateError(error, "ERR_ANSWER") || error.details.status !== 404) throw error;
       // A first run may have made the table between the two questions.
-      return await counted(predicate);
+      return await countRows(client, name, predicate);
     }
   };
 

@@ -11,6 +11,7 @@ import { operationOf, sentFor } from "./actions.ts";
 import { parseDescription, parseVersion } from "./answers.ts";
 import { jsonType, streamType } from "../../wire/http-text.ts";
 import { openClient, type Client } from "./client.ts";
+import { countRows } from "./count.ts";
 import type { Endpoints } from "./dialects.ts";
 import { settingsOf, type options } from "./options.ts";
 import { verdictOf } from "../verdict.ts";
@@ -47,6 +48,7 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       if (answered === undefined) throw client.strange(operation, action.table, answer, "answer to alter_columns");
       return answered.version;
     },
+    count: endpoints.count === undefined ? undefined : (table, predicate) => countRows(client, table, predicate),
     verdict: verdictOf,
     explain,
     ledger: describes

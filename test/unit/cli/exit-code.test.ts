@@ -5,7 +5,17 @@ import { MigrateError } from "../../../src/errors.ts";
 const place = { file: "0001_a.ts", step: 1 };
 
 test.each([
-  { error: new MigrateError("ERR_STEP_FAILED", { ...place, problem: "no", done: 0, total: 1, applied: 0 }), code: 1 },
+  {
+    error: new MigrateError("ERR_STEP_FAILED", {
+      ...place,
+      problem: "no",
+      direction: "up",
+      done: 0,
+      total: 1,
+      applied: 0,
+    }),
+    code: 1,
+  },
   { error: new MigrateError("ERR_LEDGER_UNWRITABLE", { ledger: "l", problem: "no" }), code: 1 },
   { error: new MigrateError("ERR_USAGE", { problem: "no" }), code: 2 },
   { error: new MigrateError("ERR_CONFIG_MISSING", { file: "a" }), code: 2 },

@@ -66,14 +66,20 @@ function shown(event: RunEvent): readonly (readonly [how: string, line: string])
 }
 
 test.each<{ event: RunEvent; line: string }>([
-  { event: { event: "planned", migrations: [name], actions: 2, risks: [] }, line: "1 migration pending, 2 actions" },
+  {
+    event: { event: "planned", direction: "up", migrations: [name], actions: 2, risks: [] },
+    line: "1 migration pending, 2 actions",
+  },
   {
     event: { event: "waiting", by: "ann", lease: 30_000 },
     line: "waiting for ann, who holds the lease; after 30.0 s of silence it is taken over",
   },
   { event: { event: "takenOver", by: "ann" }, line: "ann has not been heard of for a whole lease; taking over" },
-  { event: { event: "started", ...name, done: 0, total: 2 }, line: "0003_widen_ids" },
-  { event: { event: "started", ...name, done: 1, total: 2 }, line: "0003_widen_ids: 1 of 2 actions done already" },
+  { event: { event: "started", direction: "up", ...name, done: 0, total: 2 }, line: "0003_widen_ids" },
+  {
+    event: { event: "started", direction: "up", ...name, done: 1, total: 2 },
+    line: "0003_widen_ids: 1 of 2 actions done already",
+  },
   {
     event: { event: "retried", ...place, text: "rename t.a to b", reason: "conflict", problem: "preempted" },
     line: "  rename t.a to b: another writer came first, trying again",
@@ -83,12 +89,21 @@ test.each<{ event: RunEvent; line: string }>([
     line: "  others append without pause: rename t.a to _lance_migrate_hidden_0, for a moment",
   },
   {
-    event: { event: "left", ...name, applied: 1, done: 0, total: 1 },
+    event: { event: "left", direction: "up", ...name, applied: 1, done: 0, total: 1 },
     line: "1 migration applied, 0 of 1 action of 0003_widen_ids done; the next migrate up goes on",
   },
   {
-    event: { event: "left", ...name, applied: 3, done: 1, total: 2 },
+    event: { event: "left", direction: "up", ...name, applied: 3, done: 1, total: 2 },
     line: "3 migrations applied, 1 of 2 actions of 0003_widen_ids done; the next migrate up goes on",
+  },
+  {
+    event: { event: "planned", direction: "down", migrations: [name], actions: 2, risks: [] },
+    line: "1 migration to take back, 2 actions",
+  },
+  { event: { event: "started", direction: "down", ...name, done: 0, total: 2 }, line: "taking back 0003_widen_ids" },
+  {
+    event: { event: "left", direction: "down", ...name, applied: 1, done: 1, total: 2 },
+    line: "1 migration taken back, 1 of 2 actions that take back 0003_widen_ids done; the next migrate down goes on",
   },
   { event: { event: "done", ...place, text: "rename t.a to b", duration: 7 }, line: "  rename t.a to b (7 ms)" },
 ])("$event.event is told as progress: $line", ({ event, line }) => {
@@ -97,7 +112,7 @@ test.each<{ event: RunEvent; line: string }>([
 
 test("of the risks of a plan, those that lose values are told", () => {
   const risks = (["loss", "failure", "writers"] as const).map((kind) => ({ kind, text: `a ${kind}` }));
-  expect(shown({ event: "planned", migrations: [name], actions: 2, risks })).toEqual([
+  expect(shown({ event: "planned", direction: "up", migrations: [name], actions: 2, risks })).toEqual([
     ["progress", "1 migration pending, 2 actions"],
     ["progress", "note: a loss"],
   ]);

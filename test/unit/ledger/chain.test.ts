@@ -148,3 +148,16 @@ test("a record's hash covers every field of it and not their order", () => {
   const others = Object.keys(record).map((key) => recordHash({ ...record, [key]: "other" }));
   expect(new Set([recordHash(record), ...others]).size).toBe(others.length + 1);
 });
+
+test("the running hash is without what is being taken back, and with it again where nothing was taken back after all", async () => {
+  const facts = { version: 2, name: "m2", textHash: "another text by then" };
+  const reverting: LedgerEntry = { event: "reverting", ...facts, step: 0, total: 2, next: 2 };
+  const failed: LedgerEntry = { event: "failed", ...facts, step: 0, total: 2 };
+  const reverted: LedgerEntry = { event: "reverted", ...facts, step: 2, total: 2 };
+  const before = await anEpoch([], [applied(1), applied(2), released]);
+  const all = await anEpoch(before, [reverting, failed, reverting, reverted, released]);
+  const hashes = all.slice(before.length).map((record) => record.applied);
+  expect(hashes).toEqual([hashOf(1, 2), hashOf(1), hashOf(1, 2), hashOf(1), hashOf(1), hashOf(1)]);
+  // Who takes the next epoch in the middle says the same.
+  expect(begin(chainOn(all.slice(0, before.length + 2))).applied).toBe(hashOf(1));
+});

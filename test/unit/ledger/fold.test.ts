@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { foldLedger, inDoubt } from "../../../src/ledger/fold.ts";
+import { appliedIn, foldLedger, inDoubt, isHalfDone } from "../../../src/ledger/fold.ts";
 import type { LedgerEvent, LedgerRecord } from "../../../src/ledger/record.ts";
 
 function aRecord(place: `${number}.${number}`, event: LedgerEvent, more: Partial<LedgerRecord> = {}): LedgerRecord {
@@ -334,7 +334,12 @@ test("what is said after a ledger was rebuilt counts on top of it", () => {
 });
 
 test.each([
-  { what: "stands after a ledger was rebuilt", looked: [], late: [{ epoch: 1, version: 2, action: 1 }], doubt: [2] },
+  {
+    what: "stands after a ledger was rebuilt",
+    looked: [],
+    late: [{ epoch: 1, version: 2, action: 1, isBack: false }],
+    doubt: [2],
+  },
   {
     what: "is settled by who looked and rebuilt",
     looked: [aRecord("2.1", "looked", { late: 1 })],
@@ -350,6 +355,62 @@ test.each([
     aRecord("2.2", "rebuilt"),
   ]);
   expect([state.late, [...state.doubtful]]).toEqual([late, doubt]);
+});
+
+const wasApplied = [aRecord("1.0", "taken"), aRecord("1.1", "applied", about(1, 3)), aRecord("1.2", "released")];
+const back = (step: number, more: Partial<LedgerRecord> = {}) => ({ ...about(1, step), total: 2, ...more });
+
+test("what is being taken back is applied no more, and says how far it is taken back", () => {
+  const state = foldLedger([...wasApplied, aRecord("2.0", "taken"), aRecord("2.1", "reverting", back(1, { next: 1 }))]);
+  expect(state.migrations.get(1)).toMatchObject({ status: "applied", step: 3, reversal: { step: 1, total: 2 } });
+  expect(appliedIn(state)).toEqual([]);
+  expect([isHalfDone(state.migrations.get(1)!), inDoubt(state, "another")]).toEqual([true, new Set([1])]);
+});
+
+test.each([
+  { what: "was taken back is as if it had never run", end: aRecord("2.2", "reverted", back(2)), left: undefined },
+  {
+    what: "failed before anything was taken back is applied",
+    end: aRecord("2.2", "failed", back(0)),
+    left: { status: "applied", reversal: undefined },
+  },
+  {
+    what: "failed on its way back goes on there",
+    end: aRecord("2.2", "failed", back(1, { detail: "a null" })),
+    left: { reversal: { step: 1, detail: "a null" } },
+  },
+  {
+    what: "nobody knows to have been taken back stays in between",
+    end: aRecord("2.2", "interrupted", back(0, { next: 1 })),
+    left: { reversal: { step: 0 } },
+  },
+])("what $what", ({ end, left }) => {
+  const reverting = [aRecord("2.0", "taken"), aRecord("2.1", "reverting", back(0, { next: 1 }))];
+  const known = foldLedger([...wasApplied, ...reverting, end]).migrations.get(1);
+  if (left === undefined) expect(known).toBeUndefined();
+  else expect(known).toMatchObject(left);
+});
+
+test("nothing is in doubt of what an older holder says to be taken back while a newer one was at it", () => {
+  const records = [
+    ...wasApplied,
+    aRecord("2.0", "taken"),
+    aRecord("2.1", "reverting", back(0, { next: 1 })),
+    aRecord("3.0", "taken"),
+    aRecord("3.1", "reverting", back(0, { next: 1 })),
+  ];
+  expect(inDoubt(foldLedger(records), "another")).toEqual(new Set([1]));
+  expect(inDoubt(foldLedger([...records, aRecord("2.2", "reverted", back(2))]), "another")).toEqual(new Set());
+});
+
+test("a call that came late while a migration was taken back is known as one, also when that is done", () => {
+  const said = { version: 1, name: "m1", step: 1, total: 2 };
+  const reverting = [...wasApplied, aRecord("2.0", "taken"), aRecord("2.1", "reverting", back(0, { next: 1 }))];
+  const late = [{ epoch: 2, version: 1, action: 1, isBack: true, midway: undefined }];
+  expect(foldLedger([...reverting, aRecord("2.2", "late", said)])).toMatchObject({ late, doubtful: new Set([1]) });
+  const done = [aRecord("3.0", "taken"), aRecord("3.1", "reverted", back(2))];
+  const after = foldLedger([...reverting, aRecord("2.2", "late", said), ...done]);
+  expect([after.late, after.doubtful]).toEqual([late, new Set()]);
 });
 
 test("a record that an older holder adds after a ledger was rebuilt does not bring back what it says", () => {

@@ -22,7 +22,8 @@ import { foldLedger, type LedgerState } from "../../../src/ledger/fold.ts";
 import type { LedgerRecord } from "../../../src/ledger/record.ts";
 import { checksumOf, stepHash } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
-import { foldHistory, makePlan, type Plan, type PlanInput } from "../../../src/plan/plan.ts";
+import { foldHistory } from "../../../src/plan/fold.ts";
+import { makePlan, type Plan, type PlanInput } from "../../../src/plan/plan.ts";
 import type { Database } from "../../../src/schema/table.ts";
 
 function aMigration(version: number, ...steps: readonly Step[]): Migration {

@@ -67,7 +67,7 @@ test.each<[string, Action, unknown]>([
     alter({ path: "a", rename: "z", type: int64().type, nullable: true }),
     [[{ path: "z", nullable: false }], [{ path: "z", rename: "a", type: int32().type }], "cast", "null"],
   ],
-  ["a new column", { kind: "addColumns", table: "t", columns: columnsOf({ n: int32() }) }, ["dropColumns"]],
+  ["a new column", { kind: "addColumns", table: "t", columns: columnsOf({ n: int32() }) }, ["dropColumns", "values"]],
   ["a table", { kind: "createTable", table: "u", columns: columnsOf({ n: int32() }) }, ["dropTable", "rows"]],
   ["a new index", { kind: "createIndex", table: "t", name: "j", index: { path: "b", ...btree() } }, ["dropIndex"]],
   ["a dropped index", { kind: "dropIndex", table: "t", name: "i" }, ["createIndex"]],

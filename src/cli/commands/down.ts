@@ -1,0 +1,66 @@
+import { count } from "../../errors.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { down } from "../../run/down.ts";
+import type { RunEvent } from "../../run/events.ts";
+import {
+  leaseFlags,
+  leaseSchema,
+  parseFlags,
+  switchFlag,
+  tellUnderWay,
+  versionFlag,
+  wholeFlag,
+  withSession,
+  type Command,
+} from "../command.ts";
+import { done } from "../exit-code.ts";
+import { renderDuration, renderEvent } from "../render.ts";
+import { planCommand } from "./plan.ts";
+
+const downFlags = leaseSchema
+  .extend({
+    steps: wholeFlag("steps", 1).optional(),
+    to: versionFlag.optional(),
+    "accept-loss": switchFlag,
+    "dry-run": switchFlag,
+  })
+  .refine(
+    ({ steps, to }) => steps === undefined || to === undefined,
+    "--steps and --to say two things; use one of them",
+  );
+
+export const downCommand: Command = {
+  usage: "down",
+  describe: "take back what was applied last",
+  stopping: "stopping at the next safe point, and a next migrate down goes on wherever this one ends",
+  switches: {
+    "dry-run": "show the plan and change nothing",
+    "accept-loss": "lose what was written since into what is taken away",
+  },
+  flags: (cli) =>
+    leaseFlags(
+      cli
+        .option("steps", { type: "string", describe: "take back so many migrations (1)" })
+        .option("to", { type: "string", describe: "take back all above this number; 0 for all" }),
+    ),
+  async run(context) {
+    const { flags, output, underWay } = context;
+    const { steps, to, wait, lease, "accept-loss": acceptLoss, "dry-run": dryRun } = parseFlags(downFlags, flags);
+    if (dryRun === true) return await planCommand.run({ ...context, flags: { ...flags, down: true } });
+    const emit = (event: RunEvent) => {
+      tellUnderWay(event, underWay);
+      output.data(event);
+      renderEvent(event, output);
+      if (event.event === "reverted")
+        output.result(`took back ${formatMigration(event)} (${renderDuration(event.duration)})`);
+      if (event.event === "finished" && "reverted" in event)
+        output.result(
+          event.reverted === 0 ? "nothing to take back" : `${count(event.reverted, "migration")} taken back`,
+        );
+    };
+    await withSession(context, { emit, waitSeconds: wait, leaseSeconds: lease }, ({ options }) =>
+      down(options, { steps, to, acceptLoss }),
+    );
+    return done;
+  },
+};

@@ -1,0 +1,88 @@
+/** The actions of a migration in either direction, and what the ledger knows of them. Pure. */
+import { MigrateError } from "../errors.ts";
+import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
+import type { Midway } from "../ledger/record.ts";
+import { checksumOf, matchesHash, stepHash } from "../migrations/checksum.ts";
+import type { Migration } from "../migrations/load.ts";
+import type { Database } from "../schema/table.ts";
+import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import { rollbackOf, type PlacedObstacle } from "./rollback.ts";
+
+/** Whether a migration is done or taken back. */
+export type Direction = "up" | "down";
+
+export interface Course {
+  readonly migration: Migration;
+  readonly direction: Direction;
+  readonly actions: readonly PlacedAction[];
+  /** What the ledger keeps hashes of: the steps, or the actions that take them back. */
+  readonly units: readonly unknown[];
+  /** How many units have begun once the first, the second, … action is done. */
+  readonly begun: readonly number[];
+  /** Rows that may stand in the way. */
+  readonly obstacles: readonly PlacedObstacle[];
+  /** Actions that the ledger records as done. */
+  readonly done: number;
+  /** How far the ledger knows the next one to have got, where that takes several commits. */
+  readonly midway: Midway | undefined;
+  readonly attempt: number;
+}
+
+export function courseUp(migration: Migration, { migrations }: LedgerState, describing: Describing): Course {
+  const known = migrations.get(migration.version);
+  const actions = compileMigration(migration, describing);
+  return {
+    migration,
+    direction: "up",
+    actions,
+    units: migration.steps,
+    begun: actions.map(({ place }) => place.step),
+    obstacles: [],
+    ...progressOf(known),
+  };
+}
+
+/** `before`: the database before the migration ran, which may be another one by the time that the course is asked for. */
+export function courseBack(
+  migration: Migration,
+  before: Database,
+  { migrations }: LedgerState,
+  describing: Describing,
+): () => Course {
+  const was = new Map(before);
+  return () => courseFrom(migration, was, migrations.get(migration.version)!, describing);
+}
+
+function courseFrom(migration: Migration, before: Database, known: LedgerMigration, describing: Describing): Course {
+  const { actions, obstacles } = rollbackOf(migration, actionsRun(migration, known, describing), before, describing);
+  const units = actions.map(({ action }) => action);
+  checkSame(migration, units, known);
+  return {
+    migration,
+    direction: "down",
+    actions,
+    units,
+    begun: units.map((_, index) => index + 1),
+    obstacles,
+    ...progressOf(known.reversal),
+  };
+}
+
+function progressOf(known: Pick<LedgerMigration, "step" | "midway" | "attempt"> | undefined) {
+  return { done: known?.step ?? 0, midway: known?.midway, attempt: (known?.attempt ?? 0) + 1 };
+}
+
+function actionsRun(migration: Migration, { status, step }: LedgerMigration, describing: Describing): number {
+  return status === "applied" ? compileMigration(migration, describing).length : step;
+}
+
+/** Another release may take a migration back by other actions: nobody could go on with those. */
+function checkSame({ file }: Migration, units: readonly unknown[], { reversal }: LedgerMigration): void {
+  if (reversal === undefined) return;
+  const begun = units.slice(0, reversal.step);
+  const { midway } = reversal;
+  const isSame =
+    matchesHash(checksumOf(begun), reversal.checksum) &&
+    (midway === undefined || stepHash(units[reversal.step]) === midway.step);
+  if (!isSame) throw new MigrateError("ERR_ROLLBACK_CHANGED", { file });
+}

@@ -1,0 +1,65 @@
+/** How a migration is taken back: the actions that do it, last step first, and the rows that may stand in their way. Pure. */
+import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
+import type { Migration } from "../migrations/load.ts";
+import { tablesAfter, tablesOfAction, wayBackOf } from "../schema/action.ts";
+import { change, sameTables, type Database, type Table } from "../schema/table.ts";
+import type { Obstacle } from "../schema/way-back.ts";
+import { withoutSwaps } from "./blind.ts";
+import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+
+export interface Rollback {
+  readonly actions: readonly PlacedAction[];
+  readonly obstacles: readonly PlacedObstacle[];
+}
+
+export interface PlacedObstacle {
+  readonly place: StepPlace;
+  readonly obstacle: Obstacle;
+  /** How many of the rollback's actions come before the one that it stands in the way of. */
+  readonly at: number;
+}
+
+/** `done`: how many of its actions were. `before`: the database before them. Throws ERR_IRREVERSIBLE. */
+export function rollbackOf(migration: Migration, done: number, before: Database, describing: Describing): Rollback {
+  const database = new Map(before);
+  const forward = compileMigration(migration, describing).slice(0, done);
+  const ways = forward.map(({ place, action }) => {
+    const way = wayBackOf(action, database);
+    if ("lost" in way) throw irreversible(place, way.lost);
+    change(database, tablesAfter(database, action));
+    return { place, ...way };
+  });
+  const actions: PlacedAction[] = [];
+  const obstacles: PlacedObstacle[] = [];
+  for (const way of ways.toReversed()) {
+    obstacles.push(...way.obstacles.map((obstacle) => ({ place: way.place, obstacle, at: actions.length })));
+    const own = describing.describes ? way.actions : way.actions.flatMap(withoutSwaps);
+    actions.push(...own.map((action) => ({ place: way.place, action })));
+  }
+  const touched = [...forward, ...actions].flatMap(({ action }) => tablesOfAction(action));
+  checkLeadsBack(actions, database, before, [...new Set(touched)]);
+  return { actions, obstacles };
+}
+
+/** What leads elsewhere is no way back, whoever wrote it. */
+function checkLeadsBack(
+  actions: readonly PlacedAction[],
+  database: Map<string, Table>,
+  before: Database,
+  touched: readonly string[],
+): void {
+  for (const { place, action } of actions)
+    try {
+      change(database, tablesAfter(database, action));
+    } catch (cause) {
+      if (!isMigrateError(cause)) throw cause;
+      throw irreversible(place, cause.message);
+    }
+  const only = (tables: Database) => new Map(touched.map((name) => [name, tables.get(name)]));
+  if (!sameTables(only(before), only(database)))
+    throw irreversible(actions.at(-1)!.place, "its way back does not lead to the tables that were before it");
+}
+
+function irreversible(place: StepPlace, problem: string): MigrateError {
+  return new MigrateError("ERR_IRREVERSIBLE", { ...place, problem });
+}

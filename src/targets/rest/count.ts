@@ -1,0 +1,11 @@
+/** How many rows a table has. */
+import { parseCount } from "./answers.ts";
+import type { Client } from "./client.ts";
+
+/** Of those for which an SQL predicate holds, or of all. */
+export async function countRows(client: Client, table: string, predicate?: string): Promise<number> {
+  const answer = await client.read("count", table, { predicate });
+  const number = parseCount(answer);
+  if (number === undefined) throw client.strange("count", table, answer, "number of rows");
+  return number;
+}

@@ -1,0 +1,258 @@
+/** Taking migrations back with the built command, on the engine and over HTTP: schema and rows are compared by value. */
+import { expect, test } from "vitest";
+import { aProject, type Project } from "../support/project.ts";
+import { aService, apiKey } from "../support/service.ts";
+import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
+
+type Way = "lance" | "namespace" | "service";
+
+const key = { MIGRATE_API_KEY: apiKey };
+
+/** A project on one of the targets, and the folder in which its tables are. */
+async function aProjectOn(way: Way): Promise<Project & { readonly data: string }> {
+  const project = aProject();
+  if (way === "lance") {
+    project.write("migrate.config.ts", "export default { leaseSeconds: 2 };\n");
+    return { ...project, data: project.database };
+  }
+  const service = await aService();
+  const target = { kind: "rest", endpoint: service.url, dialect: way };
+  project.write(
+    "migrate.config.ts",
+    `export default { leaseSeconds: 2, targets: { here: ${JSON.stringify(target)} } };\n`,
+  );
+  return { ...project, data: service.data };
+}
+
+async function seen(folder: string) {
+  return { columns: await columnsOf(folder, "documents"), rows: await rowsOf(folder, "documents") };
+}
+
+const create = `m.createTable("documents", {
+  id: m.int32().notNull(), title: m.utf8(), score: m.float32(), source: m.struct({ url: m.utf8(), at: m.int32() }),
+}),`;
+const rows = [
+  { id: 1, title: "one", score: 0.1, source: { url: "a", at: 1 } },
+  { id: -5, title: null, score: null, source: { url: null, at: -1 } },
+];
+
+const altering = {
+  renameColumn: `m.renameColumn("documents", "title", "headline"), m.renameColumn("documents", "source.at", "fetched"),`,
+  retypeColumn: `m.retypeColumn("documents", "id", m.int64()), m.retypeColumn("documents", "score", m.float64()),`,
+  setNullable: `m.setNullable("documents", "id", true),`,
+  alterColumns: `m.alterColumns("documents", [{ path: "title", rename: "id" }, { path: "id", rename: "title", type: m.int64() }]),`,
+};
+const others = {
+  addColumn: `m.addColumn("documents", "note", m.utf8()), m.addColumn("documents", "twice", m.int64(), { as: "id * 2" }),`,
+  createIndex: `m.createIndex("documents", "id", m.btree()),`,
+  setMetadata: `m.setMetadata("documents", "id", { unit: "s" }),`,
+};
+
+const cases = [
+  ...(["lance", "namespace", "service"] as const).flatMap((way) =>
+    Object.entries(altering).map(([kind, steps]) => ({ way, kind, steps })),
+  ),
+  ...(["lance", "namespace"] as const).flatMap((way) =>
+    Object.entries(others).map(([kind, steps]) => ({ way, kind, steps })),
+  ),
+];
+
+test.each(cases)("$kind up, down and up again, on $way", async ({ way, steps }) => {
+  const project = await aProjectOn(way);
+  project.migration("0001_create.ts", create);
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  await addRows(project.data, "documents", rows);
+  const before = await seen(project.data);
+  project.migration("0002_more.ts", steps);
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  const after = await seen(project.data);
+
+  expect(await project.migrate(["down"], key)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^took back 0002_more .*\n1 migration taken back\n$/),
+  });
+  expect(await seen(project.data)).toEqual(before);
+  expect(await project.migrate(["status"], key)).toMatchObject({
+    stdout: expect.stringContaining("1 migration applied, 1 pending"),
+  });
+  expect(await project.migrate(["verify"], key)).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"], key)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("1 migration applied"),
+  });
+  expect(await seen(project.data)).toEqual(after);
+});
+
+test.each(["lance", "namespace"] as const)(
+  "a new table, a table's index and all before it are taken back, on %s",
+  async (way) => {
+    const project = await aProjectOn(way);
+    project.migration("0001_create.ts", create);
+    project.migration("0002_index.ts", others.createIndex);
+    project.migration("0003_drop.ts", `m.dropIndex("documents", "id_idx"),`);
+    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+    expect(await project.migrate(["down"], key)).toMatchObject({ code: 0 });
+    const table = await (await lancedb.connect(project.data)).openTable("documents");
+    expect((await table.listIndices()).map(({ name }) => name)).toEqual(["id_idx"]);
+    const { code, stdout } = await project.migrate(["down", "--to", "0"], key);
+    expect({ code, stdout: stdout.replace(/\(.*?\)/g, "") }).toEqual({
+      code: 0,
+      stdout: "took back 0002_index \ntook back 0001_create \n2 migrations taken back\n",
+    });
+    expect((await (await lancedb.connect(project.data)).tableNames()).filter((name) => !name.startsWith("_"))).toEqual(
+      [],
+    );
+    expect(await project.migrate(["down"], key)).toMatchObject({ code: 0, stdout: "nothing to take back\n" });
+    expect(await project.migrate(["up"], key)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("3 migrations applied"),
+    });
+  },
+);
+
+/** Two migrations, of which the second widens, loosens and adds; then an application goes on. */
+async function widened(way: Way) {
+  const project = await aProjectOn(way);
+  project.migration("0001_create.ts", create);
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  await addRows(project.data, "documents", rows);
+  project.migration(
+    "0002_more.ts",
+    `${altering.renameColumn}${altering.retypeColumn}${altering.setNullable}
+    m.addColumn("documents", "note", m.utf8()),`,
+  );
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  return project;
+}
+
+const newRow = { headline: "three", score: 0.5, source: { url: "c", fetched: 3 }, note: null };
+
+test.each<{ what: string; row: object; words: string; accepted: boolean }>([
+  {
+    what: "a null that was not allowed before",
+    row: { ...newRow, id: null },
+    words:
+      "rows stand in the way: 1 row of documents.id is null, and it was not null before; nothing was taken back; change these rows first\n",
+    accepted: false,
+  },
+  {
+    what: "a number that does not fit",
+    row: { ...newRow, id: 3_000_000_000n },
+    words:
+      "rows stand in the way: 1 row of documents.id does not come back from int64 to int32 as it is; nothing was taken back; change these rows first\n",
+    accepted: false,
+  },
+  {
+    what: "a fraction that would be rounded",
+    row: { ...newRow, id: 3n, score: 0.1 },
+    words:
+      "rows stand in the way: 1 row of documents.score does not come back from float64 to float32 as it is; nothing was taken back; change these rows first\n",
+    accepted: false,
+  },
+  {
+    what: "a value in a new column",
+    row: { ...newRow, id: 3n, note: "new" },
+    words:
+      "rows stand in the way: 1 row of documents.note has a value, which would be dropped with it; pass --accept-loss to lose that\n",
+    accepted: true,
+  },
+])("$what stops it before anything is changed", async ({ row, words, accepted }) => {
+  for (const way of ["lance", "namespace"] as const) {
+    const project = await widened(way);
+    await addRows(project.data, "documents", [row as Record<string, unknown>]);
+    const before = await seen(project.data);
+    for (const args of [["down"], ["plan", "--down"]])
+      expect(await project.migrate(args, key)).toEqual({ code: 4, stdout: "", stderr: words });
+    expect(await seen(project.data)).toEqual(before);
+    expect(await project.migrate(["down", "--accept-loss"], key)).toMatchObject({ code: accepted ? 0 : 4 });
+  }
+});
+
+test("what the target has no call for is said before anything is sent, and the rest can be taken back", async () => {
+  const project = await aProjectOn("service");
+  project.migration("0001_create.ts", create);
+  project.migration("0002_rename.ts", altering.renameColumn);
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  const before = await seen(project.data);
+  const { code, stderr } = await project.migrate(["down", "--to", "0"], key);
+  expect({ code, stderr }).toEqual({
+    code: 4,
+    stderr:
+      "0001_create.ts, step 1 (createTable) can't be taken back: target here can't do it: the dialect service has no request for dropTable; migrate down --steps 1 takes back what ran after it\n",
+  });
+  expect(await seen(project.data)).toEqual(before);
+  expect(await project.migrate(["down", "--to", "1"], key)).toMatchObject({ code: 0 });
+});
+
+test("with --json each event is one line, and the plan one document", async () => {
+  const project = await widened("lance");
+  const plan = await project.migrate(["plan", "--down", "--json"]);
+  expect(JSON.parse(plan.stdout)).toMatchObject({
+    target: "local",
+    direction: "down",
+    reverting: [
+      {
+        version: 2,
+        name: "more",
+        done: 0,
+        total: 6,
+        actions: [{ step: 6, kind: "addColumn", text: "drop documents.note" }, {}, {}, {}, {}, {}],
+      },
+    ],
+  });
+  const dry = await project.migrate(["down", "--dry-run", "--json"]);
+  expect(dry.stdout).toBe(plan.stdout);
+  const { stdout } = await project.migrate(["down", "--json"]);
+  const events = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(events[1]).toMatchObject({ event: "planned", direction: "down", actions: 6 });
+  expect(events.slice(-2)).toMatchObject([
+    { event: "reverted", version: 2 },
+    { event: "finished", reverted: 1 },
+  ]);
+});
+
+test.each([
+  { args: ["down", "--steps", "0"], words: "--steps has to be a whole number from 1 to 999999999" },
+  { args: ["down", "--steps", "1", "--to", "1"], words: "--steps and --to say two things; use one of them" },
+  {
+    args: ["down", "--to", "7"],
+    words: "--to 0007: there is no such migration; they go from 0001_create to 0001_create",
+  },
+  { args: ["plan", "--steps", "1"], words: "--steps is for migrate down" },
+  { args: ["plan", "--accept-loss"], words: "--accept-loss is for migrate down" },
+  { args: ["plan", "--down", "--allow-out-of-order"], words: "--allow-out-of-order is for migrate up" },
+])("migrate $args is refused in words", async ({ args, words }) => {
+  const project = aProject();
+  project.migration("0001_create.ts", create);
+  expect(await project.migrate(args)).toEqual({ code: 2, stdout: "", stderr: `${words}\n` });
+});
+
+test("what fails half-way back is gone on with by the next down, and up waits for that", async () => {
+  const project = await aProjectOn("service");
+  project.migration("0001_create.ts", create);
+  project.migration("0002_more.ts", `${altering.setNullable}${altering.renameColumn}`);
+  expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
+  const table = await (await lancedb.connect(project.data)).openTable("documents");
+  await table.add(
+    lancedb.makeArrowTable([{ id: null, headline: "x", score: null, source: null }], { schema: await table.schema() }),
+  );
+  const failed = await project.migrate(["down"], key);
+  expect(failed).toMatchObject({ code: 1, stdout: "" });
+  expect(failed.stderr).toMatch(/2 of 3 actions that take this migration back done.*run migrate down again\n$/s);
+  expect(await project.migrate(["up"], key)).toMatchObject({
+    code: 4,
+    stderr: "0002_more is being taken back and that did not end; run migrate down to finish it\n",
+  });
+  const status = await project.migrate(["status", "--check"], key);
+  expect(status).toMatchObject({
+    code: 4,
+    stdout: expect.stringMatching(/reverting +0002_more +2 of 3 actions that take it back done: /),
+  });
+  await table.checkoutLatest();
+  await table.delete("id IS NULL");
+  expect(await project.migrate(["down"], key)).toMatchObject({ code: 0 });
+  expect(await columnsOf(project.data, "documents")).toContain("id: int32 not null");
+});
