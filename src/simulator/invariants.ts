@@ -60,12 +60,14 @@ export function checkLateness({ late, tables, runs }: Scene): string | undefined
   return silent && `${silent.sender.name} acted after somebody else had taken over, and did not say so`;
 }
 
-/** Late calls of which nobody could say anything: who made them was killed. A service has no way to refuse them. */
-export function unsaid({ late, runs }: Scene): boolean {
-  return late.some(
-    ({ sender, arrivedInTime }) =>
-      !arrivedInTime && runs.find(({ machine }) => machine === sender)?.ended === undefined,
-  );
+/**
+ * Late calls of which nobody could say anything: who made them was killed. A service has no way to refuse them. And two of
+ * different runs may together take back a swap of names, which nobody can see where tables can't be described.
+ */
+export function unsaid({ late, runs, model }: Scene): boolean {
+  const tooLate = late.filter(({ arrivedInTime }) => !arrivedInTime);
+  const isKilled = tooLate.some(({ sender }) => runs.find(({ machine }) => machine === sender)?.ended === undefined);
+  return isKilled || (model === "service" && new Set(tooLate.map(({ sender }) => sender)).size > 1);
 }
 
 /** The ledger is behind by no more than what is in doubt, and an epoch is one run's. */
@@ -82,8 +84,10 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
     return undefined;
   }
   const { migrations } = await ledgerState(tables, model);
+  const isBack = scene.goal.backTo !== undefined;
   const isDone = ({ version, number }: (typeof reference.actions)[number]) => {
     const known = migrations.get(version);
+    if (isBack) return known === undefined || (known.reversal?.step ?? 0) >= number;
     return known !== undefined && (known.status === "applied" || known.step >= number);
   };
   const recorded = reference.actions.findIndex((action) => !isDone(action));
@@ -122,7 +126,7 @@ export function checkAtEnd(
   { ended, machine }: SimulatedRun,
   standsInTheWay: boolean,
 ): string | undefined {
-  const { tables, reference, refused, migrations } = scene;
+  const { tables, reference, refused, goal } = scene;
   if (ended === undefined) return `${machine.name} waits for ever`;
   if ("error" in ended) {
     if (standsInTheWay && isMigrateError(ended.error, "ERR_STEP_FAILED")) return undefined;
@@ -130,8 +134,8 @@ export function checkAtEnd(
   }
   if (standsInTheWay && refused.size > 0 && !wasLate(scene))
     return `${machine.name} ends well, though the data stands in its way`;
-  if (ended.result.total !== migrations.length)
-    return `${machine.name} says that ${ended.result.total} of ${migrations.length} are applied`;
+  if (ended.result.total !== goal.total)
+    return `${machine.name} says that ${ended.result.total} of ${goal.total} are applied`;
   if (unsaid(scene)) return undefined;
   const found = textOf(tables, (name) => !isLedger(name));
   const wanted = reference.after(reference.actions.length);

@@ -1,7 +1,6 @@
 /** All that one schedule is made of. */
 import { isMigrateError } from "../errors.ts";
 import type { Migration } from "../migrations/load.ts";
-import type { UpResult } from "../run/migrator.ts";
 import type { Action } from "../schema/action.ts";
 import type { Model } from "../targets/memory/memory.ts";
 import type { MemoryTables } from "../targets/memory/tables.ts";
@@ -31,7 +30,23 @@ export interface Beside {
   readonly actions: readonly Action[];
 }
 
+/** What the runs are for. */
+export interface Goal {
+  /** The version that everything above is taken back of; undefined to apply everything. */
+  readonly backTo: number | undefined;
+  /** How many migrations are applied in the end. */
+  readonly total: number;
+}
+
+/** What a run in either direction gives. */
+export interface RunResult {
+  /** How many migrations it applied, or took back. */
+  readonly changed: number;
+  readonly total: number;
+}
+
 export interface Scene extends Scenario {
+  readonly goal: Goal;
   readonly world: World;
   readonly chance: Chance;
   readonly tables: MemoryTables;
@@ -57,7 +72,7 @@ export interface SimulatedRun {
   readonly lease: number;
   readonly patience: number;
   /** Undefined while it runs, and for ever when it was killed. */
-  ended: { readonly result: UpResult } | { readonly error: unknown } | undefined;
+  ended: { readonly result: RunResult } | { readonly error: unknown } | undefined;
 }
 
 export interface LateEffect {

@@ -5,7 +5,7 @@ import { formatVersion } from "../../src/migrations/file-name.ts";
 import type { Migration } from "../../src/migrations/load.ts";
 import { planCommits } from "../../src/plan/commits.ts";
 import { actionsOf } from "../../src/plan/compile.ts";
-import { kindsOf, tablesAfter, tablesOfAction } from "../../src/schema/action.ts";
+import { kindsOf, tablesAfter, tablesOfAction, wayBackOf, type Action } from "../../src/schema/action.ts";
 import { castVerdict } from "../../src/schema/cast.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
@@ -16,6 +16,7 @@ import type { Chance } from "../../src/simulator/chance.ts";
 import type { Scenario } from "../../src/simulator/scene.ts";
 import { compileStep, type Step, type StepName } from "../../src/steps/registry.ts";
 import { abilitiesOf, models, type Model } from "../../src/targets/memory/memory.ts";
+import type { Capabilities } from "../../src/targets/target.ts";
 
 const plain = (kind: "int32" | "int64" | "float32" | "float64" | "utf8" | "largeUtf8"): DataType => ({ kind });
 const types: readonly DataType[] = [
@@ -138,14 +139,15 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
 
 const kinds = Object.keys(draws) as readonly StepName[];
 
-export function drawHistory(chance: Chance, model: Model): readonly Migration[] {
+/** `isReversible`: of steps that can be taken back. */
+export function drawHistory(chance: Chance, model: Model, isReversible = false): readonly Migration[] {
   const database: Database = new Map();
   const count = chance.pick([1, 2, 2, 3, 3, 4, 6]);
   return Array.from({ length: count }, (_, index) => {
     const wanted = chance.pick([1, 1, 2, 3, 4, 6]);
     const steps: Step[] = [];
     while (steps.length < wanted) {
-      const step = drawStep(chance, database, model);
+      const step = drawStep(chance, database, model, isReversible);
       if (step !== undefined) steps.push(step);
     }
     return aMigration(index + 1, steps);
@@ -156,7 +158,15 @@ export function drawHistory(chance: Chance, model: Model): readonly Migration[] 
 export function drawScenario(chance: Chance): Scenario {
   const model = chance.pick(models);
   const isRandom = model === "service" || chance.happens(0.4);
-  return { model, ...(isRandom ? { migrations: drawHistory(chance, model) } : chance.pick(written)) };
+  const drawn = () => ({ migrations: drawHistory(chance, model, chance.happens(0.5)) });
+  return { model, ...(isRandom ? drawn() : chance.pick(written)) };
+}
+
+function canBeTakenBack(action: Action, before: Database, { actions }: Capabilities): boolean {
+  const way = wayBackOf(action, before);
+  // A table that is made in a service without drops stays; what comes after it goes back.
+  if (action.kind === "createTable") return true;
+  return !("lost" in way) && way.actions.every((one) => kindsOf(one).every((kind) => actions[kind] === true));
 }
 
 /** Actions that take several commits and keep several things at once, which random ones seldom do. */
@@ -240,7 +250,7 @@ const doublings: Omit<Scenario, "model"> = {
 };
 
 // What comes late to a swap, and who is stopped twice in one action, are the rarest of what has to be found.
-const written = [severalCommits, severalCommits, swaps, swaps, swaps, doublings, doublings];
+const written = [severalCommits, severalCommits, severalCommits, swaps, swaps, swaps, swaps, doublings, doublings];
 
 export function aMigration(version: number, steps: readonly Step[]): Migration {
   const file = `${formatVersion(version)}_drawn.ts`;
@@ -249,7 +259,7 @@ export function aMigration(version: number, steps: readonly Step[]): Migration {
 }
 
 /** A step that works, which then has; undefined for one that does not. */
-function drawStep(chance: Chance, database: Database, model: Model): Step | undefined {
+function drawStep(chance: Chance, database: Database, model: Model, isReversible: boolean): Step | undefined {
   const isEarly = database.size === 0 || (database.size < 3 && chance.happens(0.1));
   const kind = isEarly ? "createTable" : chance.pick(kinds.filter((one) => one !== "createTable"));
   const step: Step | undefined = draws[kind](chance, database);
@@ -262,6 +272,7 @@ function drawStep(chance: Chance, database: Database, model: Model): Step | unde
     for (const action of actionsOf(step, abilities)) {
       const before = new Map(tablesOfAction(action).map((name) => [name, after.get(name)]));
       planCommits(action, before, abilities);
+      if (isReversible && !canBeTakenBack(action, after, abilities)) return undefined;
       change(after, tablesAfter(after, action));
     }
   } catch (error) {
