@@ -44,3 +44,4 @@ export type { DownChoice, DownResult } from "./run/down.ts";
 export type { RunEvent } from "./run/events.ts";
 export type { StatusResult, UpResult } from "./run/migrator.ts";
 export type { Plan, PlannedAction, PlannedMigration } from "./plan/plan.ts";
+export type { ActionRollback, RollbackClass } from "./plan/rollback-class.ts";

@@ -18,6 +18,7 @@ import { change, mayLookAlike, type Database, type Table, type Tables } from "..
 import type { Capabilities } from "../targets/target.ts";
 import { proofOf, type Proof } from "./blind.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits.ts";
+import { classify, type ActionRollback } from "./rollback-class.ts";
 import type { PlacedAction } from "./compile.ts";
 import { courseBack, courseUp, type Course, type Direction } from "./course.ts";
 import { foldEach, placed } from "./fold.ts";
@@ -32,6 +33,8 @@ export interface PlannedAction {
   readonly text: string;
   /** What people should know before it runs. */
   readonly risks: readonly Risk[];
+  /** How it would be taken back; absent of what takes something back itself. */
+  readonly rollback?: ActionRollback | undefined;
   /** The commits that it takes, as far as is known before it begins. */
   readonly commits: readonly PlannedCommit[];
   /** The tables that it touches, around it. */
@@ -101,7 +104,7 @@ export function makePlan(input: PlanInput): Plan {
       ...course,
       done,
       total: actions.length,
-      actions: withMidway(planActions(left, database, target), midway, capabilities),
+      actions: withMidway(planActions(left, database, target, course.direction), midway, capabilities),
       midway,
       doubtful: doubtful.has(migration.version),
     };
@@ -120,6 +123,7 @@ function planActions(
   actions: readonly PlacedAction[],
   database: Map<string, Table>,
   { name, capabilities }: PlanInput["target"],
+  direction: Direction,
 ): readonly PlannedAction[] {
   const { describes, refuses } = capabilities;
   const touched = [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
@@ -130,7 +134,9 @@ function planActions(
     const own = tablesOfAction(action);
     const state = look();
     const before = look(own);
-    placed(place, () => change(database, tablesAfter(database, action)));
+    const tables = placed(place, () => tablesAfter(database, action));
+    const rollback = direction === "up" ? classify(action, database, capabilities) : undefined;
+    change(database, tables);
     const commits = placed(place, () => planCommits(action, before, capabilities));
     const after = look(own);
     // The tables that have changed come first: they nearly always tell.
@@ -148,7 +154,8 @@ function planActions(
     if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: name, reason });
     const risks = risksOf(action, was, (kind) => capabilities.actions[kind] === true);
     const proof = describes ? undefined : proofOf(action, was);
-    return { place, action, text: describeAction(action), risks, commits, before, after, recordFirst, proof };
+    const text = describeAction(action);
+    return { place, action, text, risks, rollback, commits, before, after, recordFirst, proof };
   });
 }
 

@@ -65,7 +65,8 @@ describe("plan", () => {
     const before = await versionsOf(project.database);
     expect(await project.migrate(["plan"])).toEqual({
       code: 0,
-      stdout: "0002_headlines\n  rename documents.title to headline\n",
+      stdout:
+        "0002_headlines\n  rename documents.title to headline\n    back: rename documents.headline to title (exact)\n",
       stderr: "",
     });
     expect(await versionsOf(project.database)).toEqual(before);
@@ -88,7 +89,8 @@ describe("plan", () => {
     expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
     expect(await project.migrate(["plan"])).toMatchObject({
       stdout:
-        "0002_headlines (1 of 2 actions done already)\n  make documents.title not null\n    a null in documents.title would stop this\n",
+        "0002_headlines (1 of 2 actions done already)\n  make documents.title not null\n    a null in documents.title would stop this\n" +
+        "    back: make documents.title nullable (exact)\n",
     });
   });
 
@@ -100,7 +102,8 @@ describe("plan", () => {
     expect(await project.migrate(["plan"])).toMatchObject({ code: 4 });
     expect(await project.migrate(["plan", "--allow-out-of-order"])).toMatchObject({
       code: 0,
-      stdout: "0001_authors\n  create table authors (id int32)\n",
+      stdout:
+        "0001_authors\n  create table authors (id int32)\n    back: drop table authors (checked, unless authors holds rows by then)\n",
     });
   });
 });
@@ -281,8 +284,9 @@ describe("new", () => {
 
 const commands = {
   up: ["--to", "--dry-run", "--allow-out-of-order", "--wait", "else 600)", "--lease", "else 30)"],
+  down: ["--steps", "--to", "--dry-run", "--accept-loss", "--wait", "else 600)", "--lease", "else 30)"],
   status: ["--check"],
-  plan: ["--to", "--allow-out-of-order"],
+  plan: ["--down", "--to", "--steps", "--allow-out-of-order", "--accept-loss"],
   history: [],
   verify: ["--ledger"],
   repair: ["--yes", "--to", "--wait", "else 600)", "--lease", "else 30)"],

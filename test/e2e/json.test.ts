@@ -49,6 +49,7 @@ describe("one document", () => {
       applied: [
         { version: 1, name: "documents", at: time, duration: number, by: somebody, checksum: hash, missing: false },
       ],
+      reverting: [],
       begun: [],
       pending: [{ version: 2, name: "headlines", file: "0002_headlines.ts", done: 0 }],
       late: [],
@@ -64,6 +65,7 @@ describe("one document", () => {
     const alteration = (change: object) => ({ kind: "alterColumns", table: "documents", alterations: [change] });
     expect(await documentOf(half, ["plan"])).toEqual({
       target: "local",
+      direction: "up",
       pending: [
         {
           version: 2,
@@ -78,6 +80,11 @@ describe("one document", () => {
               text: "rename documents.title to headline",
               risks: [],
               action: alteration({ path: "title", rename: "headline" }),
+              rollback: {
+                class: "exact",
+                actions: [alteration({ path: "headline", rename: "title" })],
+                text: "rename documents.headline to title",
+              },
             },
             {
               ...place(2, "retypeColumn"),
@@ -89,6 +96,12 @@ describe("one document", () => {
               ],
               risks: [{ kind: "writers", text: expect.stringContaining("documents.id is nullable") }],
               action: alteration({ path: "id", type: { kind: "int64" } }),
+              rollback: {
+                class: "checked",
+                actions: [alteration({ path: "id", type: { kind: "int32" } })],
+                text: "retype documents.id to int32",
+                reason: "unless values of documents.id are not the same as int32 by then",
+              },
             },
           ],
         },
@@ -188,6 +201,7 @@ describe("events of up", () => {
       { event: "taking" },
       {
         event: "planned",
+        direction: "up",
         migrations: [
           { version: 1, name: "documents" },
           { version: 2, name: "headlines" },
@@ -195,11 +209,11 @@ describe("events of up", () => {
         actions: 3,
         risks: [expect.objectContaining({ kind: "writers" })],
       },
-      { event: "started", version: 1, name: "documents", done: 0, total: 1 },
+      { event: "started", direction: "up", version: 1, name: "documents", done: 0, total: 1 },
       action("action", 1, 1, 1, create),
       action("done", 1, 1, 1, create),
       { event: "applied", version: 1, name: "documents", duration: number },
-      { event: "started", version: 2, name: "headlines", done: 0, total: 2 },
+      { event: "started", direction: "up", version: 2, name: "headlines", done: 0, total: 2 },
       action("action", 2, 1, 2, rename),
       action("done", 2, 1, 2, rename),
       action("action", 2, 2, 2, retype),

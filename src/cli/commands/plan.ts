@@ -7,6 +7,8 @@ import { done } from "../exit-code.ts";
 import { count, MigrateError } from "../../errors.ts";
 import { planDown } from "../../run/down.ts";
 import type { Direction } from "../../plan/course.ts";
+import type { ActionRollback } from "../../plan/rollback-class.ts";
+import type { Output } from "../output.ts";
 
 const planFlags = z.looseObject({
   down: switchFlag,
@@ -45,7 +47,7 @@ export const planCommand: Command = {
     for (const { migration, actions, done: already, total } of made.migrations) {
       const part = already === 0 ? "" : ` (${already} of ${count(total, "action")} done already)`;
       output.result(`${output.styled("bold", formatMigration(migration))}${part}`);
-      for (const { text, commits, risks } of actions) {
+      for (const { text, commits, risks, rollback } of actions) {
         output.result(`  ${text}`);
         if (commits.length > 1)
           for (const [index, commit] of commits.entries())
@@ -53,6 +55,7 @@ export const planCommand: Command = {
               output.styled("dim", `    ${index + 1} of ${count(commits.length, "commit")}: ${commit.text}`),
             );
         for (const risk of risks) output.result(output.styled("yellow", `    ${risk.text}`));
+        if (rollback !== undefined) output.result(rollbackLine(rollback, output));
       }
     }
     return done;
@@ -71,6 +74,11 @@ function checkTogether(flags: z.output<typeof planFlags>): void {
     throw new MigrateError("ERR_USAGE", { problem: "--steps and --to say two things; use one of them" });
 }
 
+function rollbackLine({ class: is, text, reason }: ActionRollback, output: Output): string {
+  if (is === "none") return output.styled("yellow", `    can't be taken back: ${reason}`);
+  return output.styled("dim", `    back: ${text} (${[is, reason].filter((word) => word !== undefined).join(", ")})`);
+}
+
 function toDocument({ migrations }: Plan, target: string, direction: Direction) {
   return {
     target,
@@ -83,12 +91,13 @@ function toDocument({ migrations }: Plan, target: string, direction: Direction) 
         checksum,
         done: already,
         total,
-        actions: actions.map(({ place, action, text, commits, risks }) => ({
+        actions: actions.map(({ place, action, text, commits, risks, rollback }) => ({
           step: place.step,
           kind: place.kind,
           text,
           ...(commits.length > 1 && { commits: commits.map((one) => ({ text: one.text, action: one.action })) }),
           risks,
+          rollback,
           action,
         })),
       }),

@@ -63,8 +63,20 @@ const first = aMigration(1, [createTable("t", { id: int32().notNull(), title: ut
 
 function aState(reversal?: LedgerMigration["reversal"]): LedgerState {
   const known = ({ version, name, steps: all, checksum }: typeof first, order: number): LedgerMigration => ({
-    ...{ version, name, checksum, status: "applied", order, step: all.length, total: all.length, steps: [] },
-    ...{ textHash: "", attempt: 1, duration: 0, tables: {}, at: 0, by: "ann" },
+    version,
+    name,
+    checksum,
+    order,
+    status: "applied",
+    step: all.length,
+    total: all.length,
+    steps: [],
+    textHash: "",
+    attempt: 1,
+    duration: 0,
+    tables: {},
+    at: 0,
+    by: "ann",
   });
   const migrations = new Map([
     [1, known(first, 1)],
