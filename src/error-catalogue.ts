@@ -24,8 +24,9 @@ const interrupted = as("interrupted");
 /** Where a step stands, for messages: "0003_widen.ts, step 2 (retypeColumn)". */
 export interface StepPlace {
   readonly file: string;
-  /** Counted from 1. */
+  /** Counted from 1, in `up`, or in what is said instead. */
   readonly step: number;
+  readonly of?: "down" | undefined;
   readonly kind?: string | undefined;
 }
 
@@ -35,7 +36,8 @@ export function count(number: number, noun: string): string {
 }
 
 function at(place: StepPlace): string {
-  return `${place.file}, step ${place.step}${place.kind === undefined ? "" : ` (${place.kind})`}`;
+  const of = place.of === undefined ? "" : ` of ${place.of}`;
+  return `${place.file}, step ${place.step}${of}${place.kind === undefined ? "" : ` (${place.kind})`}`;
 }
 
 export const catalogue = {

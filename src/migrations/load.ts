@@ -7,23 +7,27 @@ import type { MigrationFile } from "./files.ts";
 
 export interface Migration extends MigrationFile {
   readonly steps: readonly Step[];
+  /** What takes it back, where the file says so itself. It has no part in the checksum: it may be mended later. */
+  readonly down?: readonly Step[] | undefined;
   readonly checksum: string;
 }
 
 /** Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID. */
 export async function loadMigration(file: MigrationFile, seconds?: number): Promise<Migration> {
-  const up = exportedSteps(file.file, await importFile(file, seconds));
-  const steps = Array.from(up, (value, index) => {
+  const module = await importFile(file, seconds);
+  const steps = parseSteps(file.file, exportedSteps(file.file, module, "up"));
+  const isDown = exported(module, "down") !== undefined;
+  const down = isDown ? parseSteps(file.file, exportedSteps(file.file, module, "down"), "down") : undefined;
+  return { ...file, steps, down, checksum: checksumOf(steps) };
+}
+
+function parseSteps(file: string, values: readonly unknown[], of?: "down"): readonly Step[] {
+  return values.map((value, index) => {
     const parsed = parseStep(value);
     if ("step" in parsed) return parsed.step;
-    throw new MigrateError("ERR_STEP_INVALID", {
-      file: file.file,
-      step: index + 1,
-      kind: parsed.kind,
-      problem: parsed.problem,
-    });
+    const { kind, problem } = parsed;
+    throw new MigrateError("ERR_STEP_INVALID", { file, step: index + 1, of, kind, problem });
   });
-  return { ...file, steps, checksum: checksumOf(steps) };
 }
 
 async function importFile({ path, file, textHash }: MigrationFile, seconds?: number): Promise<unknown> {
@@ -92,19 +96,25 @@ function placeOf(cause: unknown, url: string): string {
   return line === undefined ? "" : ` (line ${line})`;
 }
 
-function exportedSteps(file: string, module: unknown): readonly unknown[] {
-  const { up, default: other } = module as { up?: unknown; default?: { up?: unknown } };
+type Exported = "up" | "down";
+
+function exported(module: unknown, name: Exported): unknown {
+  const all = module as Partial<Record<Exported, unknown>> & { readonly default?: Partial<Record<Exported, unknown>> };
   // A CommonJS file hands its exports over as the default.
-  const steps = up ?? other?.up;
+  return all[name] ?? all.default?.[name];
+}
+
+function exportedSteps(file: string, module: unknown, name: Exported): readonly unknown[] {
+  const steps = exported(module, name);
   // A hole in the list is a step that is none, which map() would pass over.
   if (Array.isArray(steps) && steps.length > 0) return Array.from(steps as readonly unknown[]);
   const problem =
     steps === undefined
-      ? "exports no up"
+      ? `exports no ${name}`
       : typeof steps === "function"
-        ? "exports up as a function; steps are data, not code"
+        ? `exports ${name} as a function; steps are data, not code`
         : Array.isArray(steps)
-          ? "exports no steps in up"
-          : "exports an up that is no array";
+          ? `exports no steps in ${name}`
+          : `exports ${name === "up" ? "an" : "a"} ${name} that is no array`;
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
 }

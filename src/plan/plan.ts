@@ -23,7 +23,7 @@ import type { PlacedAction } from "./compile.ts";
 import { courseBack, courseUp, type Course, type Direction } from "./course.ts";
 import { foldEach, placed } from "./fold.ts";
 import { takenBack } from "./irreversible.ts";
-import type { PlacedObstacle } from "./rollback.ts";
+import { rollbackOf, type PlacedObstacle } from "./rollback.ts";
 import { commitsOfBegun } from "./whereabouts.ts";
 
 export interface PlannedAction {
@@ -65,6 +65,8 @@ export interface PlannedMigration {
   /** Whether its first action may have run without having been recorded. */
   readonly doubtful: boolean;
   readonly attempt: number;
+  /** What takes it back as its file says, in words; its actions do not say that then. */
+  readonly writtenDown?: readonly string[] | undefined;
 }
 
 export interface Plan {
@@ -99,20 +101,38 @@ export function makePlan(input: PlanInput): Plan {
   const plan = (migration: Migration): PlannedMigration => {
     const { actions, done, midway, ...course } = back.get(migration)?.() ?? courseUp(migration, state, capabilities);
     const left = actions.slice(done);
+    const writtenDown = done === 0 ? writtenRollback({ ...course, actions }, database, capabilities) : undefined;
     for (const { place, action } of left) checkAllowed(place, action, target, ledger);
     return {
       ...course,
       done,
       total: actions.length,
-      actions: withMidway(planActions(left, database, target, course.direction), midway, capabilities),
+      actions: withMidway(
+        planActions(left, database, target, course.direction === "up" && migration.down === undefined),
+        midway,
+        capabilities,
+      ),
       midway,
       doubtful: doubtful.has(migration.version),
+      writtenDown,
     };
   };
   const planned = pending.map((migration, index) =>
     back.has(migration) ? takenBack(index, () => plan(migration)) : plan(migration),
   );
   return { migrations: planned, now };
+}
+
+/** Whoever says himself how a migration is taken back hears before it runs that this would be no way back. */
+function writtenRollback(
+  { direction, migration, actions }: Pick<Course, "direction" | "migration" | "actions">,
+  before: Database,
+  capabilities: Capabilities,
+): readonly string[] | undefined {
+  if (direction === "down" || migration.down === undefined) return undefined;
+  return rollbackOf(migration, actions.length, before, capabilities).actions.map(({ action }) =>
+    describeAction(action),
+  );
 }
 
 /**
@@ -123,7 +143,7 @@ function planActions(
   actions: readonly PlacedAction[],
   database: Map<string, Table>,
   { name, capabilities }: PlanInput["target"],
-  direction: Direction,
+  isDerived: boolean,
 ): readonly PlannedAction[] {
   const { describes, refuses } = capabilities;
   const touched = [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
@@ -135,7 +155,7 @@ function planActions(
     const state = look();
     const before = look(own);
     const tables = placed(place, () => tablesAfter(database, action));
-    const rollback = direction === "up" ? classify(action, database, capabilities) : undefined;
+    const rollback = isDerived ? classify(action, database, capabilities) : undefined;
     change(database, tables);
     const commits = placed(place, () => planCommits(action, before, capabilities));
     const after = look(own);

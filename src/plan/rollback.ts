@@ -2,10 +2,10 @@
 import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
 import type { Migration } from "../migrations/load.ts";
 import { tablesAfter, tablesOfAction, wayBackOf } from "../schema/action.ts";
-import { change, sameTables, type Database, type Table } from "../schema/table.ts";
+import { change, differences, type Database, type Table } from "../schema/table.ts";
 import type { Obstacle } from "../schema/way-back.ts";
 import { withoutSwaps } from "./blind.ts";
-import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import { actionsOf, compileMigration, type Describing, type PlacedAction } from "./compile.ts";
 
 export interface Rollback {
   readonly actions: readonly PlacedAction[];
@@ -21,9 +21,32 @@ export interface PlacedObstacle {
 
 /** `done`: how many of its actions were. `before`: the database before them. Throws ERR_IRREVERSIBLE. */
 export function rollbackOf(migration: Migration, done: number, before: Database, describing: Describing): Rollback {
+  const forward = compileMigration(migration, describing);
+  const ran = forward.slice(0, done);
+  // Of what stopped half-way the file does not say how it is taken back.
+  const written = done === forward.length ? writtenBack(migration, describing) : undefined;
   const database = new Map(before);
-  const forward = compileMigration(migration, describing).slice(0, done);
-  const ways = forward.map(({ place, action }) => {
+  const { actions, obstacles } = written ?? derived(ran, database, describing);
+  if (written !== undefined) for (const { action } of ran) change(database, tablesAfter(database, action));
+  const touched = [...ran, ...actions].flatMap(({ action }) => tablesOfAction(action));
+  checkLeadsBack(actions, database, before, [...new Set(touched)]);
+  return { actions, obstacles };
+}
+
+/** As the file says; its author knows what becomes of the rows. */
+function writtenBack({ file, down }: Migration, describing: Describing): Rollback | undefined {
+  const actions = down?.flatMap((step, index) =>
+    actionsOf(step, describing).map((action) => ({
+      place: { file, step: index + 1, of: "down" as const, kind: step.kind },
+      action,
+    })),
+  );
+  return actions && { actions, obstacles: [] };
+}
+
+/** Carries `database` on to what it is after all that ran. */
+function derived(ran: readonly PlacedAction[], database: Map<string, Table>, describing: Describing): Rollback {
+  const ways = ran.map(({ place, action }) => {
     const way = wayBackOf(action, database);
     if ("lost" in way) throw irreversible(place, way.lost);
     change(database, tablesAfter(database, action));
@@ -36,8 +59,6 @@ export function rollbackOf(migration: Migration, done: number, before: Database,
     const own = describing.describes ? way.actions : way.actions.flatMap(withoutSwaps);
     actions.push(...own.map((action) => ({ place: way.place, action })));
   }
-  const touched = [...forward, ...actions].flatMap(({ action }) => tablesOfAction(action));
-  checkLeadsBack(actions, database, before, [...new Set(touched)]);
   return { actions, obstacles };
 }
 
@@ -55,9 +76,11 @@ function checkLeadsBack(
       if (!isMigrateError(cause)) throw cause;
       throw irreversible(place, cause.message);
     }
-  const only = (tables: Database) => new Map(touched.map((name) => [name, tables.get(name)]));
-  if (!sameTables(only(before), only(database)))
-    throw irreversible(actions.at(-1)!.place, "its way back does not lead to the tables that were before it");
+  const wrong = touched.flatMap((table) =>
+    differences(before.get(table), database.get(table)).map((words) => `${table}: ${words}`),
+  );
+  if (wrong.length > 0)
+    throw irreversible(actions.at(-1)!.place, `that does not lead to the tables before it: ${wrong.join("; ")}`);
 }
 
 function irreversible(place: StepPlace, problem: string): MigrateError {

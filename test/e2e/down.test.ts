@@ -184,6 +184,46 @@ test("what the target has no call for is said before anything is sent, and the r
   expect(await project.migrate(["down", "--to", "1"], key)).toMatchObject({ code: 0 });
 });
 
+test("a file may say itself how it is taken back, and a wrong way is refused before it runs", async () => {
+  const project = await aProjectOn("lance");
+  project.migration("0001_create.ts", create);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  const before = await seen(project.data);
+  const file = (down: string) =>
+    project.write(
+      "migrations/0002_drop.ts",
+      `import * as m from "lance-migrate";
+       export const up = [m.dropColumn("documents", "source.at")];
+       export const down = [${down}];`,
+    );
+  file(`m.dropColumn("documents", "score")`);
+  for (const args of [["plan"], ["up"], ["lint"]])
+    expect(await project.migrate(args)).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(
+        /0002_drop.ts, step 1 of down \(dropColumn\) can't be taken back: that does not lead to the tables before it/,
+      ),
+    });
+  project.write(
+    "migrations/0002_drop.ts",
+    `import * as m from "lance-migrate";
+     export const up = [m.dropColumn("documents", "score"), m.dropColumn("documents", "source")];
+     export const down = [
+       m.addColumn("documents", "score", m.float32(), { as: "0.5" }),
+       m.addColumn("documents", "source", m.struct({ url: m.utf8(), at: m.int32() })),
+     ];`,
+  );
+  expect(await project.migrate(["plan"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /\n  back, as its file says: add documents.score float32 as 0.5, then add documents.source /,
+    ),
+  });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect((await seen(project.data)).columns).toEqual(before.columns);
+});
+
 test("with --json each event is one line, and the plan one document", async () => {
   const project = await widened("lance");
   const plan = await project.migrate(["plan", "--down", "--json"]);

@@ -44,7 +44,7 @@ export const planCommand: Command = {
     ]);
     output.data(toDocument(made, target, direction));
     if (made.migrations.length === 0) output.result(direction === "up" ? "nothing to do" : "nothing to take back");
-    for (const { migration, actions, done: already, total } of made.migrations) {
+    for (const { migration, actions, done: already, total, writtenDown } of made.migrations) {
       const part = already === 0 ? "" : ` (${already} of ${count(total, "action")} done already)`;
       output.result(`${output.styled("bold", formatMigration(migration))}${part}`);
       for (const { text, commits, risks, rollback } of actions) {
@@ -57,6 +57,8 @@ export const planCommand: Command = {
         for (const risk of risks) output.result(output.styled("yellow", `    ${risk.text}`));
         if (rollback !== undefined) output.result(rollbackLine(rollback, output));
       }
+      if (writtenDown !== undefined)
+        output.result(output.styled("dim", `  back, as its file says: ${writtenDown.join(", then ")}`));
     }
     return done;
   },
@@ -84,13 +86,14 @@ function toDocument({ migrations }: Plan, target: string, direction: Direction) 
     target,
     direction,
     [direction === "up" ? "pending" : "reverting"]: migrations.map(
-      ({ migration: { version, name, file, checksum }, actions, done: already, total }) => ({
+      ({ migration: { version, name, file, checksum }, actions, done: already, total, writtenDown }) => ({
         version,
         name,
         file,
         checksum,
         done: already,
         total,
+        down: writtenDown,
         actions: actions.map(({ place, action, text, commits, risks, rollback }) => ({
           step: place.step,
           kind: place.kind,

@@ -11,6 +11,7 @@ import { stepNames } from "../../../src/steps/registry.ts";
 
 interface Loaded {
   readonly steps?: readonly Step[];
+  readonly down?: readonly Step[];
   readonly checksum?: string;
   readonly code?: string;
   readonly message?: string;
@@ -89,6 +90,19 @@ test("a CommonJS file is loaded", async () => {
   expect(loaded.map(({ steps }) => steps)).toEqual([[rename], [rename], [rename]]);
 });
 
+test("what takes a migration back may be said, and is no part of what is compared", async () => {
+  const back = `export const down = [{ kind: "renameColumn", table: "t", path: "b", name: "a" }];`;
+  const [without, withDown, wrong] = await load({
+    ...module,
+    "0001_a.ts": up,
+    "0002_a.ts": `${up}\n${back}`,
+    "0003_a.ts": `${up}\nexport const down = [{ kind: "turnBack" }];`,
+  });
+  expect(withDown).toMatchObject({ steps: [rename], down: [{ ...rename, path: "b", name: "a" }] });
+  expect([without?.down, withDown?.checksum]).toEqual([undefined, without?.checksum]);
+  expect(wrong?.message).toContain("0003_a.ts, step 1 of down (turnBack): ");
+});
+
 test("a migration may await while it is evaluated", async () => {
   const [loaded] = await load({
     ...module,
@@ -108,6 +122,8 @@ test.each([
     "exports up as a function; steps are data, not code",
   ],
   ["an empty up", "export const up = [];", "exports no steps in up"],
+  ["an empty down", `${up}\nexport const down = [];`, "exports no steps in down"],
+  ["a down that is a text", `${up}\nexport const down = "back";`, "exports a down that is no array"],
   ["a step without an array", `export const up = ${JSON.stringify(rename)};`, "exports an up that is no array"],
   ["a text", 'export const up = "rename";', "exports an up that is no array"],
 ])("a file that exports %s is refused", async (_, text, problem) => {

@@ -59,6 +59,33 @@ test("what can't be taken back is said with its step", () => {
   );
 });
 
+const rename = [renameColumn("t", "title", "headline")];
+const dropping = { ...aMigration(2, [dropColumn("t", "title")]), down: [addColumn("t", "title", utf8())] };
+
+test("what the file says is done instead of what follows from the steps", () => {
+  const { actions, obstacles } = rollbackOf(dropping, 1, before, embedded);
+  expect(actions).toMatchObject([
+    { place: { step: 1, of: "down", kind: "addColumn" }, action: { kind: "addColumns" } },
+  ]);
+  expect(obstacles).toEqual([]);
+});
+
+test("what the file says has to lead to the tables that were there before", () => {
+  const wrong = { ...aMigration(2, rename), down: [renameColumn("t", "headline", "name")] };
+  expect(() => rollbackOf(wrong, 1, before, embedded)).toThrow(
+    /^0002_drawn.ts, step 1 of down \(renameColumn\) can't be taken back: that does not lead to the tables before it: t: .*title/,
+  );
+  const impossible = { ...aMigration(2, rename), down: [renameColumn("t", "absent", "name")] };
+  expect(() => rollbackOf(impossible, 1, before, embedded)).toThrow(
+    "step 1 of down (renameColumn) can't be taken back",
+  );
+});
+
+test("of what stopped half-way the file does not say how it is taken back", () => {
+  const half = { ...aMigration(2, [...rename, retypeColumn("t", "id", int64())]), down: [dropColumn("t", "id")] };
+  expect(rollbackOf(half, 1, before, embedded).actions).toMatchObject([{ place: { step: 1, kind: "renameColumn" } }]);
+});
+
 const first = aMigration(1, [createTable("t", { id: int32().notNull(), title: utf8() })]);
 
 function aState(reversal?: LedgerMigration["reversal"]): LedgerState {
