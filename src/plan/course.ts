@@ -1,12 +1,12 @@
 /** The actions of a migration in either direction, and what the ledger knows of them. Pure. */
-import { MigrateError } from "../errors.ts";
-import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
+import { isMigrateError, MigrateError } from "../errors.ts";
+import type { LedgerMigration, LedgerState, Reversal } from "../ledger/fold.ts";
 import type { Midway } from "../ledger/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Database } from "../schema/table.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
-import { rollbackOf, type PlacedObstacle } from "./rollback.ts";
+import { rollbackOf, type PlacedObstacle, type Rollback } from "./rollback.ts";
 
 /** Whether a migration is done or taken back. */
 export type Direction = "up" | "down";
@@ -54,9 +54,8 @@ export function courseBack(
 }
 
 function courseFrom(migration: Migration, before: Database, known: LedgerMigration, describing: Describing): Course {
-  const { actions, obstacles } = rollbackOf(migration, actionsRun(migration, known, describing), before, describing);
+  const { actions, obstacles } = reversalOf(migration, known, before, describing);
   const units = actions.map(({ action }) => action);
-  checkSame(migration, units, known);
   return {
     migration,
     direction: "down",
@@ -68,6 +67,26 @@ function courseFrom(migration: Migration, before: Database, known: LedgerMigrati
   };
 }
 
+/** What takes a migration back, or is taking it back already. Throws ERR_IRREVERSIBLE, ERR_ROLLBACK_CHANGED. */
+export function reversalOf(
+  migration: Migration,
+  known: LedgerMigration,
+  before: Database,
+  describing: Describing,
+): Rollback {
+  const derive = () => rollbackOf(migration, actionsRun(migration, known, describing), before, describing);
+  if (known.reversal === undefined) return derive();
+  try {
+    const rollback = derive();
+    const units = rollback.actions.map(({ action }) => action);
+    if (isSame(units, known.reversal)) return rollback;
+  } catch (error) {
+    // The file has said how it is taken back, and says so no more.
+    if (!isMigrateError(error, "ERR_IRREVERSIBLE") || known.reversal.step === 0) throw error;
+  }
+  throw new MigrateError("ERR_ROLLBACK_CHANGED", { file: migration.file });
+}
+
 function progressOf(known: Pick<LedgerMigration, "step" | "midway" | "attempt"> | undefined) {
   return { done: known?.step ?? 0, midway: known?.midway, attempt: (known?.attempt ?? 0) + 1 };
 }
@@ -77,12 +96,9 @@ function actionsRun(migration: Migration, { status, step }: LedgerMigration, des
 }
 
 /** Another release may take a migration back by other actions: nobody could go on with those. */
-function checkSame({ file }: Migration, units: readonly unknown[], { reversal }: LedgerMigration): void {
-  if (reversal === undefined) return;
-  const begun = units.slice(0, reversal.step);
-  const { midway } = reversal;
-  const isSame =
-    matchesHash(checksumOf(begun), reversal.checksum) &&
-    (midway === undefined || stepHash(units[reversal.step]) === midway.step);
-  if (!isSame) throw new MigrateError("ERR_ROLLBACK_CHANGED", { file });
+function isSame(units: readonly unknown[], { step, checksum, midway }: Reversal): boolean {
+  return (
+    matchesHash(checksumOf(units.slice(0, step)), checksum) &&
+    (midway === undefined || stepHash(units[step]) === midway.step)
+  );
 }

@@ -5,7 +5,7 @@ import type { Migration } from "../migrations/load.ts";
 import { tablesAfter } from "../schema/action.ts";
 import { change, type Database, type Table } from "../schema/table.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
-import { rollbackOf } from "./rollback.ts";
+import { reversalOf } from "./course.ts";
 
 /** The database after what the ledger records, in the order in which it ran. */
 export function foldHistory(migrations: readonly Migration[], state: LedgerState, describing: Describing): Database {
@@ -24,11 +24,12 @@ export function foldEach(
     placed(place, () => change(database, tablesAfter(database, action)));
   for (const migration of inOrder(migrations, state)) {
     visit(migration, database);
-    const { status, step, reversal } = state.migrations.get(migration.version)!;
+    const known = state.migrations.get(migration.version)!;
+    const { status, step, reversal } = known;
     const actions = compileMigration(migration, describing);
     const ran = status === "applied" ? actions : actions.slice(0, step);
     // Before it is carried out: it is what was there then that it goes back to.
-    const back = reversal === undefined ? [] : rollbackOf(migration, ran.length, database, describing).actions;
+    const back = reversal === undefined ? [] : reversalOf(migration, known, database, describing).actions;
     for (const action of [...ran, ...back.slice(0, reversal?.step)]) carryOut(action);
   }
   return database;

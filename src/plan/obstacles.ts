@@ -1,121 +1,217 @@
 /** What has to be asked of the tables before migrations are taken back, as they are before anything is changed. Pure. */
 import { count, type StepPlace } from "../errors.ts";
-import { tablesOfAction, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/action.ts";
+import { castVerdict } from "../schema/cast.ts";
 import { formatType, type DataType } from "../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
-import { columnPaths, type Table } from "../schema/table.ts";
+import { change, columnPaths, findColumn, replaceColumn, type Database } from "../schema/table.ts";
 import type { Obstacle } from "../schema/way-back.ts";
 import { arrowName } from "../wire/arrow-cast.ts";
 import { followPath } from "./blind.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan, PlannedMigration } from "./plan.ts";
 
 export interface Question {
   readonly place: StepPlace;
+  /**
+   * How it is asked: by the one or the other where a column may have its old name or its new one; by none where nobody
+   * can. It is passed over where none of them can be asked and it was asked before.
+   */
+  readonly asks: readonly Ask[];
+  /** So many rows may be there. */
+  readonly allowed: number;
+  /** What is in the way, where rows are too many; or where nobody can tell how many there are. */
+  readonly words: (rows: number | undefined) => string;
+  /** Whether it may go on all the same: only what came since is lost. */
+  readonly mayLose: boolean;
+  /** Whether the target itself refuses what these rows stand in the way of. */
+  readonly isRefused: boolean;
+  readonly wasAsked: boolean;
+}
+
+interface Ask {
   readonly table: string;
   /** SQL; every row when absent. */
   readonly predicate: string | undefined;
-  /** So many rows may be there. */
-  readonly allowed: number;
-  /** What is in the way, where `rows` are too many. */
-  readonly words: (rows: number) => string;
-  /** Whether it may go on all the same: only what came since is lost. */
-  readonly mayLose: boolean;
 }
 
 /** All of a plan that takes migrations back. */
 export function questionsOf({ now, migrations }: Plan): readonly Question[] {
+  const places = placesNow(now, migrations);
   const before: Action[] = [];
-  return migrations.flatMap(({ actions, obstacles, done }) => {
+  return migrations.flatMap(({ actions, obstacles, done, midway }, index) => {
     const own = actions.map(({ action }) => action);
+    // Of an action that has begun it was asked before.
+    const first = midway === undefined ? done : done + 1;
     const questions = obstacles
-      .filter(({ at }) => at >= done)
-      .flatMap(({ place, obstacle, at }) => {
-        const question = questionOf(obstacle, [...before, ...own.slice(0, at - done)], now);
-        return question === undefined ? [] : [{ place, ...question }];
+      .filter(({ at }) => at >= first)
+      .map(({ place, obstacle, at }): Question => {
+        const way = [...before, ...own.slice(0, at - done)];
+        const asks = places.flatMap((database, skipped) => askOf(obstacle, way.slice(skipped), database) ?? []);
+        return { place, asks, wasAsked: index === 0 && places.length > 1, ...aboutOf(obstacle, asks[0]) };
       });
     before.push(...own);
-    return questions;
+    // What is made on the way has no rows that anybody wrote.
+    return questions.filter(({ asks, isRefused, allowed }) => asks.length > 0 || !(isRefused || allowed === noLimit));
   });
 }
 
-/** `before`: the actions between the tables as they are and what the obstacle is about. */
-function questionOf(
+/** The tables as they may be: an action that takes several commits may have given columns their new names. */
+function placesNow(now: Database, [first]: readonly PlannedMigration[]): readonly Database[] {
+  const begun = first?.midway === undefined ? undefined : first.actions[0];
+  if (begun === undefined) return [now];
+  const after = new Map(now);
+  change(after, begun.after);
+  return [now, after];
+}
+
+const noLimit = Number.POSITIVE_INFINITY;
+
+function aboutOf(
   obstacle: Obstacle,
-  before: readonly Action[],
-  now: ReadonlyMap<string, Table>,
-): Omit<Question, "place"> | undefined {
-  const table = nameBefore(obstacle.table, before);
-  const live = now.get(table);
-  if (live === undefined) return undefined;
-  const own = before.filter((action) =>
-    tablesOfAction(action).some((name) => name === table || name === obstacle.table),
-  );
+  ask: Ask | undefined,
+): Pick<Question, "allowed" | "words" | "mayLose" | "isRefused"> {
+  const place = `${ask?.table ?? obstacle.table}`;
   if (obstacle.kind === "rows")
     return {
-      table,
-      predicate: undefined,
-      allowed: obstacle.own,
+      allowed: ask === undefined ? noLimit : obstacle.own,
       words: (rows) =>
-        `${table} has ${count(rows, "row")}, ${rows - obstacle.own} of them written since, and goes with them`,
+        rows === undefined
+          ? `rows of ${place} can't be counted here, and it goes with them`
+          : `${place} has ${count(rows, "row")}, ${rows - obstacle.own} of them written since, and goes with them`,
       mayLose: true,
+      isRefused: false,
     };
-  const wanted = formatPath(parsePath(obstacle.path));
-  const path = columnPaths(live.columns).find((at) => formatPath(followPath(at, own)) === wanted);
-  if (path === undefined) return undefined;
-  const column = `${table}.${formatPath(path)}`;
-  const sql = named(path);
+  const column = `${place}.${obstacle.path}`;
+  const are = (rows: number, one: string, many: string) =>
+    `${count(rows, "row")} of ${column} ${rows === 1 ? one : many}`;
   switch (obstacle.kind) {
     case "null":
       return {
-        table,
-        predicate: `${sql} IS NULL`,
         allowed: 0,
-        words: (rows) =>
-          `${count(rows, "row")} of ${column} ${rows === 1 ? "is" : "are"} null, and it was not null before`,
+        words: (rows = 0) => `${are(rows, "is", "are")} null, and it was not null before`,
         mayLose: false,
+        isRefused: true,
       };
     case "values":
       return {
-        table,
-        predicate: `${sql} IS NOT NULL`,
         allowed: 0,
         words: (rows) =>
-          `${count(rows, "row")} of ${column} ${rows === 1 ? "has a value" : "have values"}, which would be dropped with it`,
+          rows === undefined
+            ? `values of ${column} can't be looked for here, and would be dropped with it`
+            : `${are(rows, "has a value", "have values")}, which would be dropped with it`,
         mayLose: true,
+        isRefused: false,
       };
     case "cast": {
       const { from, to } = obstacle;
-      const is = castTo(sql, [...typesOf(path, own), from]);
-      const back = castTo(is, [to, from]);
+      const verdict = castVerdict(from, to);
+      const back = `back from ${formatType(from)} to ${formatType(to)}`;
       return {
-        table,
-        predicate: `${sql} IS NOT NULL AND (${back} IS NULL OR ${back} <> ${is})`,
         allowed: 0,
         words: (rows) =>
-          `${count(rows, "row")} of ${column} ${rows === 1 ? "does" : "do"} not come back from ${formatType(from)} to ${formatType(to)} as ${rows === 1 ? "it is" : "they are"}`,
+          rows === undefined
+            ? `values of ${column} can't be compared here, and may not come ${back} as they are`
+            : `${are(rows, "does", "do")} not come ${back} as ${rows === 1 ? "it is" : "they are"}`,
+        // Where they can be counted they are, and then nobody has to lose any.
         mayLose: false,
+        isRefused: verdict.allowed && !verdict.mayLose,
       };
     }
   }
 }
 
-/** The name of a table before actions that may rename it. */
-function nameBefore(table: string, before: readonly Action[]): string {
-  return before.reduceRight(
-    (name, action) => (action.kind === "renameTable" && action.name === name ? action.table : name),
-    table,
-  );
+/** `before`: the actions between the tables as they are and what the obstacle is about. Undefined where nobody can ask. */
+function askOf(obstacle: Obstacle, before: readonly Action[], now: Database): Ask | undefined {
+  if (obstacle.kind === "rows") {
+    const table = [...now.keys()].find(
+      (name) => follow({ table: name, path: [], casts: [] }, before)?.table === obstacle.table,
+    );
+    return table === undefined ? undefined : { table, predicate: undefined };
+  }
+  const wanted = parsePath(obstacle.path);
+  for (const [table, { columns }] of now)
+    for (const path of columnPaths(columns)) {
+      const there = follow({ table, path, casts: [] }, before);
+      if (there?.table !== obstacle.table) continue;
+      const inside = restOf(wanted, there.path);
+      const { type } = findColumn(columns, path)!;
+      if (inside === undefined || (inside.length > 0 && type.kind === "struct")) continue;
+      const predicate = predicateOf(obstacle, named(path), there.casts.at(-1) ?? type, inside, there.casts);
+      return predicate === undefined ? undefined : { table, predicate };
+    }
+  return undefined;
 }
 
-/** The types that a column is cast to on its way, one after the other. */
-function typesOf(path: Path, actions: readonly Action[]): readonly DataType[] {
-  return actions.flatMap((action, index) => {
-    const at = formatPath(followPath(path, actions.slice(0, index)));
-    const alterations = action.kind === "alterColumns" ? action.alterations : [];
-    return alterations.flatMap((one) =>
-      one.type !== undefined && formatPath(parsePath(one.path)) === at ? [one.type] : [],
-    );
-  });
+/** `type`: what the column is by then. `inside`: where in it the obstacle is, should it be a list. */
+function predicateOf(
+  obstacle: Exclude<Obstacle, { kind: "rows" }>,
+  sql: string,
+  type: DataType,
+  inside: Path,
+  casts: readonly DataType[],
+): string | undefined {
+  switch (obstacle.kind) {
+    case "null":
+      // The engine looks into lists itself.
+      return inside.length > 0 ? undefined : `${sql} IS NULL`;
+    case "values":
+      return `${sql} IS NOT NULL`;
+    case "cast": {
+      const column = { name: "", type, nullable: true };
+      const [was] = replaceColumn([column], ["", ...inside], (one) => ({ ...one, type: obstacle.to }));
+      const is = castTo(sql, casts);
+      const back = castTo(is, [was!.type, type]);
+      return `${sql} IS NOT NULL AND (${back} IS NULL OR ${back} <> ${is})`;
+    }
+  }
+}
+
+/** A column, and the types that it was cast to on its way, one after the other. */
+interface Followed {
+  readonly table: string;
+  readonly path: Path;
+  readonly casts: readonly DataType[];
+}
+
+/** Where a column is after these actions; undefined where it is gone, or its values are others. */
+function follow(from: Followed, actions: readonly Action[]): Followed | undefined {
+  let at: Followed | undefined = from;
+  for (const action of actions) {
+    if (at === undefined) return undefined;
+    at = action.table === at.table ? followOne(at, action) : at;
+  }
+  return at;
+}
+
+function followOne(at: Followed, action: Action): Followed | undefined {
+  const { path, casts } = at;
+  switch (action.kind) {
+    case "renameTable":
+      return { ...at, table: action.name };
+    case "dropTable":
+      return undefined;
+    case "dropColumns":
+      return action.paths.some((one) => restOf(path, parsePath(one)) !== undefined) ? undefined : at;
+    case "convertColumn":
+      return parsePath(action.path)[0] === path[0] ? undefined : at;
+    case "alterColumns": {
+      const types = action.alterations.filter(({ type }) => type !== undefined);
+      const own = types.find((one) => formatPath(parsePath(one.path)) === formatPath(path));
+      // A cast around it, or of the items of a list in it: its values are others.
+      const isOther = types.some(
+        (one) => one !== own && (restOf(path, parsePath(one.path)) ?? restOf(parsePath(one.path), path)) !== undefined,
+      );
+      if (isOther && path.length > 0) return undefined;
+      return { ...at, path: followPath(path, [action]), casts: own === undefined ? casts : [...casts, own.type!] };
+    }
+    default:
+      return at;
+  }
+}
+
+/** What a path has after another one that it begins with; undefined where it does not. */
+function restOf(path: Path, start: Path): Path | undefined {
+  return start.every((name, index) => path[index] === name) ? path.slice(start.length) : undefined;
 }
 
 /** Null where a value does not fit. */

@@ -55,8 +55,18 @@ function derived(ran: readonly PlacedAction[], database: Map<string, Table>, des
   const actions: PlacedAction[] = [];
   const obstacles: PlacedObstacle[] = [];
   for (const way of ways.toReversed()) {
-    obstacles.push(...way.obstacles.map((obstacle) => ({ place: way.place, obstacle, at: actions.length })));
-    const own = describing.describes ? way.actions : way.actions.flatMap(withoutSwaps);
+    const before = (at: number) => {
+      const some = way.actions.slice(0, at);
+      return describing.describes ? some : some.flatMap(withoutSwaps);
+    };
+    obstacles.push(
+      ...way.obstacles.map((obstacle) => ({
+        place: way.place,
+        obstacle,
+        at: actions.length + before(obstacle.at ?? 0).length,
+      })),
+    );
+    const own = before(way.actions.length);
     actions.push(...own.map((action) => ({ place: way.place, action })));
   }
   return { actions, obstacles };

@@ -71,7 +71,7 @@ function course(state: LedgerState, { clock, run }: Patient): readonly string[] 
     ...(held === undefined ? [] : [held]),
     ...[...inDoubt(state, run)].map(
       (version) =>
-        `${nameIn(state, version)} may have run further than is recorded; the next migrate up finds out and goes on`,
+        `${nameIn(state, version)} may have run further than is recorded; the next migrate ${isReverting(state, version) ? "down" : "up"} finds out and goes on`,
     ),
   ];
 }
@@ -79,7 +79,12 @@ function course(state: LedgerState, { clock, run }: Patient): readonly string[] 
 /** What the next run sees to by itself. */
 function unfinished(state: LedgerState): readonly string[] {
   const partial = [...state.migrations.values()].filter(({ status }) => status === "partial");
+  const reverting = [...state.migrations.values()].filter(({ version }) => isReverting(state, version));
   return [
+    ...reverting.map(
+      (one) =>
+        `${formatMigration(one)} is being taken back, ${one.reversal!.step} of ${count(one.reversal!.total, "action")} done; the next migrate down goes on`,
+    ),
     ...partial.map(
       (one) =>
         `${formatMigration(one)} has ${one.step} of ${count(one.total, "action")} done; the next migrate up goes on`,
@@ -89,6 +94,10 @@ function unfinished(state: LedgerState): readonly string[] {
         `action ${action} of ${nameIn(state, version)} may have come late; the next migrate up looks at its table`,
     ),
   ];
+}
+
+function isReverting({ migrations }: LedgerState, version: number): boolean {
+  return migrations.get(version)?.reversal !== undefined;
 }
 
 function nameIn({ migrations }: LedgerState, version: number): string {

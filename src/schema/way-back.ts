@@ -3,7 +3,11 @@ import type { Action } from "./action.ts";
 import type { DataType } from "./data-type.ts";
 
 /** Rows that stand in the way of taking an action back. They are looked for before anything is changed. */
-export type Obstacle = { readonly table: string } & (
+export type Obstacle = {
+  readonly table: string;
+  /** Which of the actions it stands in the way of, counted from 0; the first when absent. */
+  readonly at?: number | undefined;
+} & (
   | { readonly kind: "null"; readonly path: string }
   /** What does not come back from a cast as it was. */
   | { readonly kind: "cast"; readonly path: string; readonly from: DataType; readonly to: DataType }

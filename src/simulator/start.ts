@@ -69,7 +69,10 @@ export function start(
   const going =
     goal.backTo === undefined || isUp
       ? up(options).then(({ applied, total }) => ({ changed: applied, total }))
-      : down(options, { to: goal.backTo }).then(({ reverted, total }) => ({ changed: reverted, total }));
+      : down(options, { to: goal.backTo, acceptLoss: true }).then(({ reverted, total }) => ({
+          changed: reverted,
+          total,
+        }));
   going.then(
     (result) => end(run, { result }, tell),
     (error: unknown) => end(run, { error }, tell),

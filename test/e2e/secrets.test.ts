@@ -24,6 +24,7 @@ vi.setConfig({ maxConcurrency: 5 });
 /** How each command is called here, so that it gets as far as it can. */
 const invocations: Readonly<Record<string, readonly string[]>> = {
   up: ["--wait", "0"],
+  down: ["--wait", "0"],
   status: ["--check"],
   plan: ["--to", "2"],
   history: [],
@@ -99,7 +100,9 @@ test("where nothing is wrong, every command gets as far as it can", async () => 
   };
   for (const name of names) {
     const shown = await play(where, scene, name, []);
-    expect({ [name]: shown.code, leaks: leaks(shown, scene.secrets) }).toEqual({ [name]: 0, leaks: [] });
+    // What `down` took back is pending.
+    const code = name === "status" ? 3 : 0;
+    expect({ [name]: shown.code, leaks: leaks(shown, scene.secrets) }).toEqual({ [name]: code, leaks: [] });
   }
   expect(leaks({ texts: await where.left() }, scene.secrets)).toEqual([]);
 });

@@ -193,4 +193,16 @@ export const plantedBugs: readonly PlantedBug[] = [
     "if (!isMomentary(action) || !isFenced(action.kind, target.capabilities)) return await firstGood(calls);",
     "if (!isMomentary(action)) return await firstGood(calls);",
   ),
+  bug(
+    "a migration is taken back without a word before",
+    "run/executor.ts",
+    'if (direction === "down") await lease.record([{ event: onTheWay, ...facts(), next: version }]);',
+    "",
+  ),
+  bug(
+    "a run goes on where its own way back would have been",
+    "plan/course.ts",
+    "...progressOf(known.reversal),",
+    "...progressOf(known.reversal),\n    done: 0,",
+  ),
 ];

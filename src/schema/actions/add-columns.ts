@@ -2,7 +2,7 @@ import { MigrateError } from "../../errors.ts";
 import type { Action } from "../action.ts";
 import { childColumns, formatColumn, holdsNullField, type Column, type DataType } from "../data-type.ts";
 import { formatPath } from "../path.ts";
-import { risksOfExpression } from "../risk.ts";
+import { isNull, risksOfExpression } from "../risk.ts";
 import { checkColumns, getTable } from "../table.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
 
@@ -54,7 +54,7 @@ export const addColumns: ActionModel<AddColumnsAction> = {
     actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],
     obstacles: columns.flatMap(({ name, as }) =>
       // What an expression gave nobody has lost.
-      as === undefined ? [{ kind: "values" as const, table, path: formatPath([name]) }] : [],
+      as === undefined || isNull(as) ? [{ kind: "values" as const, table, path: formatPath([name]) }] : [],
     ),
   }),
   describe: ({ table, columns }) => columns.map((column) => `add ${table}.${wordsOf(column)}`).join(", "),

@@ -115,7 +115,11 @@ function alterationsBack({ table, alterations }: AlterColumnsAction, database: D
     if (Object.keys(back).length > 0) others.push({ path, ...back });
   }
   const actions = [strict, others].filter(({ length }) => length > 0);
-  return { actions: actions.map((some): Action => ({ kind: "alterColumns", table, alterations: some })), obstacles };
+  const after = strict.length === 0 ? 0 : 1;
+  return {
+    actions: actions.map((some): Action => ({ kind: "alterColumns", table, alterations: some })),
+    obstacles: obstacles.map((one) => (one.kind === "cast" ? { ...one, at: after } : one)),
+  };
 }
 
 function castBack(
