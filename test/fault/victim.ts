@@ -3,7 +3,8 @@ import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { isMigrateError } from "../../src/errors.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { up } from "../../src/run/migrator.ts";
+import { down } from "../../src/run/down.ts";
+import { up, type MigratorOptions } from "../../src/run/migrator.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
 import { crowded } from "./crowded.ts";
@@ -15,11 +16,13 @@ export interface Order {
   readonly lease: number;
   /** The table to which somebody appends before each call that this could get in the way of, and its folder. */
   readonly crowd?: { readonly folder: string; readonly table: string } | undefined;
+  /** It takes back all above this version instead. */
+  readonly downTo?: number | undefined;
   /** Where it ends; nowhere when somebody else ends it. */
   readonly death?: { readonly call: number; readonly place: Place } | undefined;
 }
 
-const { migrations, target: given, lease, crowd, death } = JSON.parse(process.argv[2] ?? "") as Order;
+const { migrations, target: given, lease, crowd, downTo, death } = JSON.parse(process.argv[2] ?? "") as Order;
 const module = (await loadTarget(given.kind))!;
 const target = await module.open(module.options.parse(given), { name: "matrix", folder: process.cwd() });
 // Who is killed writes no cache, and most of what these processes cost is their start.
@@ -30,12 +33,13 @@ const mortal = atBoundaries(crowd === undefined ? target : crowded(target, crowd
   process.kill(process.pid, "SIGKILL");
 });
 try {
-  await up({
+  const options: MigratorOptions = {
     target: mortal,
     migrations: migrationsIn(migrations),
     ledger: "_migrations",
     lease: { duration: lease, patience: 60_000 },
-  });
+  };
+  await (downTo === undefined ? up(options) : down(options, { to: downTo }));
 } catch (error) {
   console.error(isMigrateError(error) ? `${error.code}: ${error.message}` : error);
   process.exitCode = 1;

@@ -1,0 +1,71 @@
+/** A `down` that is killed before and after each of its calls, in actions of several commits too: the next one ends it. */
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, root, startNode, temporaryFolder } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
+import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
+import type { Order } from "./victim.ts";
+
+const cases = {
+  "a retype that renames too, of a nullable column with an index and metadata": `m.alterColumns("t", [{ path: "x", rename: "y", type: m.int64() }]),`,
+  "a retype and what makes it not null again": `m.alterColumns("t", [{ path: "id", type: m.int64(), nullable: true }]),`,
+  "several steps": `m.renameColumn("t", "x", "z"), m.addColumn("t", "n", m.utf8()), m.createIndex("t", "n", m.btree()),
+    m.setMetadata("t", "id", { unit: "m" }), m.createTable("u", { id: m.int32() }),`,
+};
+const every = rounds(3, 1);
+
+test.each(Object.entries(cases))(
+  "%s is taken back wherever the run is killed",
+  async (_, steps) => {
+    const project = aProject();
+    project.write("migrate.config.ts", "export default { leaseSeconds: 1 };\n");
+    project.migration(
+      "0001_create.ts",
+      `m.createTable("t", { id: m.int32().notNull(), x: m.int32() }), m.createIndex("t", "x", m.btree()),
+       m.setMetadata("t", "x", { unit: "s" }),`,
+    );
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    await addRows(project.database, "t", [
+      { id: 1, x: 7 },
+      { id: 2, x: null },
+    ]);
+    const seen = async (folder: string) => {
+      const db = await lancedb.connect(folder);
+      const table = await db.openTable("t");
+      const indexes = (await table.listIndices()).map(({ name, columns }) => `${name} on ${String(columns)}`);
+      const metadata = (await table.schema()).fields.map((field) => [...field.metadata].map(String));
+      const tables = (await db.tableNames()).filter((name) => !name.startsWith("_"));
+      return { columns: await columnsOf(folder, "t"), rows: await rowsOf(folder, "t"), indexes, metadata, tables };
+    };
+    const before = await seen(project.database);
+    project.migration("0002_more.ts", steps);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    const origin = temporaryFolder();
+    cpSync(project.database, origin, { recursive: true });
+
+    let killed = 0;
+    for (const place of ["before", "after"] as const)
+      for (let call = 1; ; call += every) {
+        rmSync(project.database, { recursive: true });
+        cpSync(origin, project.database, { recursive: true });
+        const order: Order = {
+          migrations: join(project.folder, "migrations"),
+          target: { kind: "lance", uri: project.database },
+          lease: 1_000,
+          downTo: 1,
+          death: { call, place },
+        };
+        const victim = startNode([join(root, "test/fault/victim.ts"), JSON.stringify(order)], project.folder);
+        const { code, stdout, stderr } = await victim.finished;
+        if (code === 0) break;
+        expect(code, stderr).toBeNull();
+        killed++;
+        const next = await project.migrate(["down", "--to", "1"]);
+        expect({ place, call, stdout, code: next.code }, next.stderr).toEqual({ place, call, stdout, code: 0 });
+        expect(await seen(project.database)).toEqual(before);
+      }
+    expect(killed).toBeGreaterThan(24 / every);
+  },
+  600_000,
+);
