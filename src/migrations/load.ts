@@ -16,7 +16,9 @@ export interface Migration extends MigrationFile {
 export async function loadMigration(file: MigrationFile, seconds?: number): Promise<Migration> {
   const module = await importFile(file, seconds);
   const steps = parseSteps(file.file, exportedSteps(file.file, module, "up"));
-  const isDown = exported(module, "down") !== undefined;
+  const isDown = [module, (module as { readonly default?: unknown }).default].some(
+    (one) => typeof one === "object" && one !== null && "down" in one,
+  );
   const down = isDown ? parseSteps(file.file, exportedSteps(file.file, module, "down"), "down") : undefined;
   return { ...file, steps, down, checksum: checksumOf(steps) };
 }

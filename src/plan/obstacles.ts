@@ -112,8 +112,8 @@ function aboutOf(
           rows === undefined
             ? `values of ${column} can't be compared here, and may not come ${back} as they are`
             : `${are(rows, "does", "do")} not come ${back} as ${rows === 1 ? "it is" : "they are"}`,
-        // Where they can be counted they are, and then nobody has to lose any.
-        mayLose: false,
+        // What does not fit is refused whatever is said.
+        mayLose: verdict.allowed && verdict.mayLose && !verdict.mayFail,
         isRefused: verdict.allowed && !verdict.mayLose,
       };
     }

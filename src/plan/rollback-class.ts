@@ -50,6 +50,6 @@ function conditionOf(obstacle: Obstacle): string {
     case "cast":
       return `unless values of ${table}.${obstacle.path} are not the same as ${formatType(obstacle.to)} by then`;
     case "rows":
-      return `unless ${table} holds ${obstacle.own === 0 ? "rows" : "other rows"} by then`;
+      return `unless ${table} holds ${obstacle.own === 0 ? "rows" : "more rows"} by then`;
   }
 }

@@ -121,9 +121,10 @@ async function checkObstacles(plan: Plan, target: Target, acceptLoss: boolean): 
     } else if (rows > allowed) found.push({ words: words(rows), mayLose });
   }
   if (found.length === 0) return;
+  const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
   const hint = found.every(({ mayLose }) => mayLose)
     ? "pass --accept-loss to lose that"
-    : "nothing was taken back; change these rows first";
+    : `${isBegun ? "" : "nothing was taken back; "}change these rows first`;
   throw new MigrateError("ERR_ROLLBACK_BLOCKED", { problems: found.map(({ words }) => words), hint });
 }
 

@@ -123,6 +123,7 @@ test.each([
   ],
   ["an empty up", "export const up = [];", "exports no steps in up"],
   ["an empty down", `${up}\nexport const down = [];`, "exports no steps in down"],
+  ["a down that is null", `${up}\nexport const down = null;`, "exports no down"],
   ["a down that is a text", `${up}\nexport const down = "back";`, "exports a down that is no array"],
   ["a step without an array", `export const up = ${JSON.stringify(rename)};`, "exports an up that is no array"],
   ["a text", 'export const up = "rename";', "exports an up that is no array"],
