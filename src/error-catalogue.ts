@@ -134,7 +134,7 @@ export const catalogue = {
   ),
   ERR_ROLLBACK_CHANGED: refused(
     (d: { file: string }) =>
-      `${d.file} is being taken back, and by other actions than this release or this file would; run migrate down of the release that began it`,
+      `${d.file} is being taken back, and by other actions than this release or this file would; put the file back, or run migrate down of the release that began it`,
   ),
   ERR_ROLLBACK_BLOCKED: refused(
     (d: { problems: readonly string[]; hint: string }) => `rows stand in the way: ${d.problems.join("; ")}; ${d.hint}`,

@@ -30,6 +30,8 @@ export interface Question {
 
 interface Ask {
   readonly table: string;
+  /** As it is called there; none where all rows are counted. */
+  readonly column?: string | undefined;
   /** SQL; every row when absent. */
   readonly predicate: string | undefined;
 }
@@ -70,7 +72,7 @@ function aboutOf(
   obstacle: Obstacle,
   ask: Ask | undefined,
 ): Pick<Question, "allowed" | "words" | "mayLose" | "isRefused"> {
-  const place = `${ask?.table ?? obstacle.table}`;
+  const place = ask?.table ?? obstacle.table;
   if (obstacle.kind === "rows")
     return {
       allowed: ask === undefined ? noLimit : obstacle.own,
@@ -81,7 +83,7 @@ function aboutOf(
       mayLose: true,
       isRefused: false,
     };
-  const column = `${place}.${obstacle.path}`;
+  const column = `${place}.${ask?.column ?? obstacle.path}`;
   const are = (rows: number, one: string, many: string) =>
     `${count(rows, "row")} of ${column} ${rows === 1 ? one : many}`;
   switch (obstacle.kind) {
@@ -137,7 +139,7 @@ function askOf(obstacle: Obstacle, before: readonly Action[], now: Database): As
       const { type } = findColumn(columns, path)!;
       if (inside === undefined || (inside.length > 0 && type.kind === "struct")) continue;
       const predicate = predicateOf(obstacle, named(path), there.casts.at(-1) ?? type, inside, there.casts);
-      return predicate === undefined ? undefined : { table, predicate };
+      return predicate === undefined ? undefined : { table, column: formatPath([...path, ...inside]), predicate };
     }
   return undefined;
 }

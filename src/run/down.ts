@@ -10,6 +10,7 @@ import { checkMissing } from "../plan/history.ts";
 import { questionsOf, type Question } from "../plan/obstacles.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
+import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
 import { lookAtLate } from "./late.ts";
 import type { MigratorOptions } from "./migrator.ts";
@@ -53,13 +54,7 @@ export async function down(options: MigratorOptions, choice: DownChoice = {}): P
           // Nothing is in doubt before it is recorded that it is being taken back.
           first: undefined,
           async act(lease) {
-            emit({
-              event: "planned",
-              direction: "down",
-              migrations: plan.migrations.map(({ migration: { version, name } }) => ({ version, name })),
-              actions: plan.migrations.reduce((sum, { actions }) => sum + actions.length, 0),
-              risks: plan.migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
-            });
+            emit(plannedEvent(plan, "down"));
             const opening = await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations });
             if (opening.length > 0) await lease.record(opening);
             const back = new Set(plan.migrations.map(({ migration }) => migration.version));

@@ -1,6 +1,7 @@
 /** What a run tells while it goes on. The library prints nothing; the command line renders these. */
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Direction } from "../plan/course.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Risk } from "../schema/risk.ts";
 
 export type RunEvent =
@@ -55,3 +56,13 @@ export interface ActionPlace extends MigrationName {
 }
 
 export type Emit = (event: RunEvent) => void;
+
+export function plannedEvent({ migrations }: Plan, direction: Direction): RunEvent {
+  return {
+    event: "planned",
+    direction,
+    migrations: migrations.map(({ migration: { version, name } }) => ({ version, name })),
+    actions: migrations.reduce((sum, { actions }) => sum + actions.length, 0),
+    risks: migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
+  };
+}

@@ -24,7 +24,7 @@ import {
 import type { Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
-import type { Emit } from "./events.ts";
+import { plannedEvent, type Emit } from "./events.ts";
 import { execute } from "./executor.ts";
 import { holderWords } from "./holder.ts";
 import { lookAtLate } from "./late.ts";
@@ -115,13 +115,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         return {
           first: plan.migrations[0]?.migration.version,
           async act(lease) {
-            emit({
-              event: "planned",
-              direction: "up",
-              migrations: plan.migrations.map(({ migration: { version, name } }) => ({ version, name })),
-              actions: plan.migrations.reduce((sum, { actions }) => sum + actions.length, 0),
-              risks: plan.migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
-            });
+            emit(plannedEvent(plan, "up"));
             const opening = [
               ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
               ...openingEntries(migrations, state, plan),

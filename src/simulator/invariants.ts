@@ -61,13 +61,15 @@ export function checkLateness({ late, tables, runs }: Scene): string | undefined
 }
 
 /**
- * Late calls of which nobody could say anything: who made them was killed. A service has no way to refuse them. And two of
- * different runs may together take back a swap of names, which nobody can see where tables can't be described.
+ * Late calls of which nobody could say anything: who made them was killed. A service has no way to refuse them. And two by
+ * which different runs rename columns of one table may together take back a swap of names, which nobody can see where tables can't be described.
  */
 export function unsaid({ late, runs, model }: Scene): boolean {
   const tooLate = late.filter(({ arrivedInTime }) => !arrivedInTime);
   const isKilled = tooLate.some(({ sender }) => runs.find(({ machine }) => machine === sender)?.ended === undefined);
-  return isKilled || (model === "service" && new Set(tooLate.map(({ sender }) => sender)).size > 1);
+  const another = ({ sender, renamed }: (typeof tooLate)[number]) =>
+    renamed !== undefined && tooLate.some((other) => other.sender !== sender && other.renamed === renamed);
+  return isKilled || (model === "service" && tooLate.some(another));
 }
 
 /** The ledger is behind by no more than what is in doubt, and an epoch is one run's. */

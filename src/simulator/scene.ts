@@ -79,6 +79,8 @@ export interface LateEffect {
   readonly sender: Machine;
   /** Whether it reached the tables before somebody else had taken over. */
   readonly arrivedInTime: boolean;
+  /** The table of which it renamed columns. */
+  readonly renamed: string | undefined;
 }
 
 export function isLedger(table: string): boolean {

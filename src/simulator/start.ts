@@ -88,6 +88,11 @@ function end(run: SimulatedRun, ended: NonNullable<SimulatedRun["ended"]>, tell:
   tell(() => `   ${run.machine.name} ends: ${words()}`);
 }
 
+function renamedBy(action: Action): string | undefined {
+  const renames = action.kind === "alterColumns" && action.alterations.some(({ rename }) => rename !== undefined);
+  return renames ? action.table : undefined;
+}
+
 /** Follows an action from when it reaches the tables to when it has taken effect. */
 function watch(scene: Scene, action: Action, sender: Machine) {
   const { model, tables, late, watcher } = scene;
@@ -101,7 +106,8 @@ function watch(scene: Scene, action: Action, sender: Machine) {
       if (ownerOf(tables) === sender.name) return;
       if (!inTime) watcher.count("late");
       // What is fenced was done only because nobody has changed the table since it was looked at, which harms nobody.
-      if (!isFenced(action.kind, abilitiesOf(model))) late.push({ sender, arrivedInTime: inTime });
+      if (!isFenced(action.kind, abilitiesOf(model)))
+        late.push({ sender, arrivedInTime: inTime, renamed: renamedBy(action) });
     },
   };
 }

@@ -225,7 +225,7 @@ test("a column is found however its table was called meanwhile, and whatever has
       [note],
       [renameTable("a", "b"), renameColumn("b", "x", "y"), renameTable("b", "c")],
     ]),
-  ).toEqual([[["c: `y` IS NOT NULL"], `1 row of c.x ${values}`]]);
+  ).toEqual([[["c: `y` IS NOT NULL"], `1 row of c.y ${values}`]]);
   expect(
     askedOf([
       [createTable("a", { id: int32() })],
