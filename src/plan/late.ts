@@ -1,6 +1,9 @@
 /** What a table should be like after a call that came late, whatever it may have met there. Pure. */
 import type { Midway } from "../ledger/record.ts";
-import { tablesOfAction, type Action, type ActionKind } from "../schema/action.ts";
+import { rewrites, tablesOfAction, type Action, type ActionKind } from "../schema/action.ts";
+import { sameColumn } from "../schema/data-type.ts";
+import { parsePath } from "../schema/path.ts";
+import { sameIndex } from "../schema/table-index.ts";
 import type { Table } from "../schema/table.ts";
 import { knowing, stillKept, type Known } from "./midway.ts";
 
@@ -22,6 +25,24 @@ export function afterLateCall(
     action.kind === "setMetadata" ? action.updates.map(({ path, metadata }) => [path, metadata] as const) : [],
   );
   return knowing(own ? knowing(table, own) : table, made);
+}
+
+/**
+ * The table in the middle of an action, where a state tells nothing of the indexes and the metadata that others may have
+ * changed, with those that the action lets be. `expected`: what it is like when the action has not begun; `after`: when it
+ * is done.
+ */
+export function inTheMiddle(state: Table, expected: Table, action: Action, after: Table | undefined): Table {
+  const rewritten = rewrites(action);
+  const isLetBe = (path: string) => !rewritten.has(parsePath(path)[0]!);
+  const indexes = Object.entries(expected.indexes ?? {}).filter(
+    ([name, index]) => sameIndex(index, after?.indexes?.[name] ?? index) && (index === null || isLetBe(index.path)),
+  );
+  const columns = state.columns.map((column) => {
+    const before = rewritten.has(column.name) ? undefined : expected.columns.find(({ name }) => name === column.name);
+    return before !== undefined && sameColumn(column, before) ? before : column;
+  });
+  return { columns, indexes: { ...Object.fromEntries(indexes), ...state.indexes } };
 }
 
 /** After these the table of that name is another one. */

@@ -11,7 +11,7 @@ import type { Migration } from "../migrations/load.ts";
 import { followPath } from "../plan/blind.ts";
 import { statesBetween } from "../plan/commits.ts";
 import { compileMigration } from "../plan/compile.ts";
-import { afterLateCall } from "../plan/late.ts";
+import { afterLateCall, inTheMiddle } from "../plan/late.ts";
 import { inOrder } from "../plan/fold.ts";
 import type { Plan, PlannedAction } from "../plan/plan.ts";
 import { changesRows, type Action } from "../schema/action.ts";
@@ -143,7 +143,10 @@ async function lookClosely(
   const now = plan.now.get(table);
   const expected = now && afterLateCall(now, action, midway, since);
   const between = statesBetween(begun?.commits ?? []).map((tables) => tables.get(table));
-  return between.some((state) => sameTable(state, found)) ? [] : differences(expected, found);
+  const state = between.find((one) => sameTable(one, found));
+  if (begun === undefined || expected === undefined || state === undefined)
+    return between.includes(undefined) && found === undefined ? [] : differences(expected, found);
+  return differences(inTheMiddle(state, expected, begun.action, begun.after.get(table)), found);
 }
 
 /** What the ledger says is done, in the order in which it was. */

@@ -1,6 +1,6 @@
 import { btree } from "lance-migrate";
 import { expect, test } from "vitest";
-import { afterLateCall } from "../../../src/plan/late.ts";
+import { afterLateCall, inTheMiddle } from "../../../src/plan/late.ts";
 import type { Action } from "../../../src/schema/action.ts";
 import { columnsOf, int32, utf8 } from "../../../src/schema/builders.ts";
 import { differences, type Table } from "../../../src/schema/table.ts";
@@ -56,4 +56,27 @@ test.each([
 
 test("nor of a column that is gone", () => {
   expect(differences(afterLateCall({ columns: [b!] }, retype, midway, []), { columns: [b!], indexes: {} })).toEqual([]);
+});
+
+const convert: Action = { kind: "convertColumn", table: "t", path: "b", type: { kind: "utf8" }, using: "b" };
+const unit = { ...a!, metadata: { unit: "EUR" } };
+
+test("in the middle of an action what it lets be is as before", () => {
+  const before: Table = { columns: [unit, b!], indexes: { i: index, late: null } };
+  const middle: Table = { columns: [a!, b!], indexes: {} };
+  const wrong = (seen: Table) => differences(inTheMiddle(middle, before, convert, before), seen);
+  expect(wrong({ columns: [unit, b!], indexes: { i: index } })).toEqual([]);
+  expect(wrong({ columns: [unit, b!], indexes: {} })).toEqual(["index i on a is missing: btree"]);
+  expect(wrong({ columns: [a!, b!], indexes: { i: index, late: index } })).toEqual([
+    'unit of column a is not set instead of "EUR"',
+    "index late exists, but should not",
+  ]);
+});
+
+test("what it rewrites, drops or moves may be otherwise", () => {
+  const onB = { ...index, path: "b" };
+  const before: Table = { columns: [a!, { ...b!, metadata: { unit: "EUR" } }], indexes: { own: onB, moved: index } };
+  const after: Table = { columns: [b!, a!], indexes: { own: onB, moved: { ...index, path: "c" } } };
+  const middle: Table = { columns: [a!, b!], indexes: {} };
+  expect(differences(inTheMiddle(middle, before, convert, after), middle)).toEqual([]);
 });
