@@ -1,6 +1,6 @@
 /** What castVerdict says of dates, times and durations, held against the engine with drawn values, as they are stored. */
 import * as arrow from "apache-arrow";
-import * as fc from "fast-check";
+import * as fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
 import {
   alterColumns,

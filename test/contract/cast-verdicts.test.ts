@@ -1,5 +1,5 @@
 /** What castVerdict says, held against the engine itself. */
-import * as fc from "fast-check";
+import * as fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { applyAction } from "../support/fold.ts";
 import {

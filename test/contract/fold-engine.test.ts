@@ -1,5 +1,5 @@
 /** What the fold makes of alterations, held against the engine itself. */
-import * as fc from "fast-check";
+import * as fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../src/errors.ts";
 import { applyAction } from "../support/fold.ts";

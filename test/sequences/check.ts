@@ -1,5 +1,5 @@
 /** Random sequences of steps of all kinds on random tables, several at a time: the engine works in threads of its own. */
-import * as fc from "fast-check";
+import * as fc from "../support/fast-check.ts";
 import { beginning, drafts } from "./draw.ts";
 import { walk, type Counts } from "./walk.ts";
 

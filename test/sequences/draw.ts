@@ -2,7 +2,7 @@
  * Steps as fast-check draws them: a draft says which kind, and by numbers what of the database as it then is. So a draft
  * means something on every database, and a sequence of them shrinks to one that is as short as can be.
  */
-import * as fc from "fast-check";
+import * as fc from "../support/fast-check.ts";
 import { childColumns, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { withoutMetadata } from "../../src/schema/metadata.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";

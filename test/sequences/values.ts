@@ -1,5 +1,5 @@
 /** Values that rows of migrations hold, the edges of their types among them. */
-import * as fc from "fast-check";
+import * as fc from "../support/fast-check.ts";
 import { isFloat, isInteger, type DataType } from "../../src/schema/data-type.ts";
 import type { RowValue } from "../../src/schema/row-values.ts";
 

@@ -1,5 +1,5 @@
 /** Types and tables drawn by fast-check: what a migration file may hold, and what no known crash of the engine forbids. */
-import * as fc from "fast-check";
+import * as fc from "./fast-check.ts";
 import { itemName, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { dataType } from "../../src/schema/parse.ts";
 

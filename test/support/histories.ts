@@ -2,7 +2,7 @@
  * Ledgers as they come about: written by the real lease and journals on stores in memory, by runs that end well, are killed,
  * fall asleep and write late, and whose writes fail or seem to.
  */
-import * as fc from "fast-check";
+import * as fc from "./fast-check.ts";
 import type { Clock } from "../../src/clock.ts";
 import { foldLedger, type LedgerState } from "../../src/ledger/fold.ts";
 import type { Journal } from "../../src/ledger/journal.ts";

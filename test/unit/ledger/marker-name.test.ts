@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { epochName, markerName, parseMarkerName } from "../../../src/ledger/marker-name.ts";
 import type { LedgerEntry, LedgerEvent, LedgerRecord } from "../../../src/ledger/record.ts";

@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { isMigrateError, MigrateError } from "../../../src/errors.ts";
 import { recordChain, type Runner } from "../../../src/ledger/chain.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { byPlace, recordHash, type LedgerRecord } from "../../../src/ledger/record.ts";
 import { rowsJournal } from "../../../src/ledger/rows.ts";

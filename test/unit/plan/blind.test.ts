@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../../src/errors.ts";
 import { proofOf, withoutSwaps } from "../../../src/plan/blind.ts";

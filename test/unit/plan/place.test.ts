@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { foldLedger, type LedgerState } from "../../../src/ledger/fold.ts";
 import type { LedgerRecord } from "../../../src/ledger/record.ts";

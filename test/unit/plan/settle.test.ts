@@ -1,5 +1,5 @@
 import { createTable, int32, int64, renameColumn, retypeColumn, setNullable, utf8, type Step } from "lance-migrate";
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { foldLedger, type LedgerState } from "../../../src/ledger/fold.ts";
 import type { LedgerRecord } from "../../../src/ledger/record.ts";

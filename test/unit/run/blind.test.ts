@@ -1,7 +1,7 @@
 /** A target that can only list, create and alter: a run on it that is killed, cut off or stopped anywhere. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { migrationsIn } from "../../../src/migrations/source.ts";
 import { isMigrateError, MigrateError } from "../../../src/errors.ts";

@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { formatPath, parsePath } from "../../../src/schema/path.ts";
 

@@ -1,5 +1,5 @@
 import { tableFromIPC, tableToIPC } from "apache-arrow";
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { formatType, integerKinds, plainKinds, type Column, type DataType } from "../../../src/schema/data-type.ts";
 import { fromIpc, toIpcFile, toIpcStream } from "../../../src/wire/arrow-schema.ts";

@@ -1,5 +1,5 @@
 import { tableFromArrays, tableFromIPC, tableToIPC, type Table } from "apache-arrow";
-import * as fc from "fast-check";
+import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { fromIpc, toIpcFile, toIpcStream } from "../../../src/wire/arrow-schema.ts";
 import { describeSchema } from "../../../src/wire/describe.ts";

@@ -1,0 +1,6 @@
+/** fast-check that draws the same cases in every `npm test`, so that it says of a commit always the same; with MIGRATE_LONG=1 it draws others each time. */
+import { configureGlobal } from "fast-check";
+
+if (process.env["MIGRATE_LONG"] !== "1") configureGlobal({ seed: 1 });
+
+export * from "fast-check";
