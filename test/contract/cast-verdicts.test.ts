@@ -189,11 +189,24 @@ function plain(value: unknown): unknown {
   return Array.from(value as Iterable<unknown>, plain);
 }
 
+/** apache-arrow leaves out the bits of booleans that are all null, which the engine refuses to read. */
+function isWritable(type: DataType, rows: readonly unknown[]): boolean {
+  if ("item" in type)
+    return isWritable(
+      type.item.type,
+      rows.filter((row) => row !== null).flatMap((row) => row as unknown[]),
+    );
+  return type.kind !== "bool" || rows.length === 0 || rows.some((value) => value !== null);
+}
+
 test("a cast changes, refuses and keeps values as its verdict says", async () => {
   const db = await connect({ uri: temporaryFolder() });
   await fc.assert(
     fc.asyncProperty(
-      drawn.filter(({ from, to }) => !sameType(from, to)).filter(({ from, to }) => !failsOnEveryRow(from, to)),
+      drawn
+        .filter(({ from, to }) => !sameType(from, to))
+        .filter(({ from, to }) => !failsOnEveryRow(from, to))
+        .filter(({ from, rows }) => isWritable(from, rows)),
       async ({ from, to, rows }) => {
         const table = await aTable(db, from);
         await table.add(rows.map((c) => ({ c })));
