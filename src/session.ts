@@ -48,6 +48,7 @@ const downShape = {
   steps: z.int("has to be how many migrations").min(1, "has to be how many migrations"),
   to: z.number("has to be the number of a migration"),
   acceptLoss: z.boolean("has to be true or false"),
+  keepAppended: z.boolean("has to be true or false"),
 } satisfies Record<keyof DownChoice, z.ZodType>;
 
 /** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
@@ -115,6 +116,8 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
     checkOptions(choice, downShape);
     if (choice.steps !== undefined && choice.to !== undefined)
       throw new MigrateError("ERR_USAGE", { problem: "steps and to say two things; use one of them" });
+    if (choice.acceptLoss === true && choice.keepAppended === true)
+      throw new MigrateError("ERR_USAGE", { problem: "acceptLoss and keepAppended say two things; use one of them" });
     return choice;
   };
   return {

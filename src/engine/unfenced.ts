@@ -8,4 +8,5 @@ export const unfenced: ReadonlySet<ActionKind> = new Set([
   "createTable",
   ...(["createIndex", "dropIndex", "dropTable", "setMetadata"] as const),
   ...(["deleteRows", "insertRows", "updateRows"] as const),
+  ...(["putBackRows", "restoreTable"] as const),
 ]);

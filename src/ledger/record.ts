@@ -31,8 +31,13 @@ export type LedgerEvent =
   | "rebuilt"
   | "released";
 
-/** A table's versions around what a migration did to it, where the target tells them. */
-export type TableVersions = Readonly<Record<string, readonly [before: number | null, after: number | null]>>;
+/**
+ * A table's versions around what a migration did to it, where the target tells them. By the name that the table had
+ * before. `shared`: others may have written to it in between.
+ */
+export type TableVersions = Readonly<Record<string, OwnVersions>>;
+
+export type OwnVersions = readonly [before: number | null, after: number | null, shared?: true];
 
 /** What an event says about a migration. */
 export interface MigrationFacts {

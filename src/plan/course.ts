@@ -5,8 +5,12 @@ import type { Midway } from "../ledger/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Database } from "../schema/table.ts";
+import type { Capabilities } from "../targets/target.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
 import { rollbackOf, type PlacedObstacle, type Rollback } from "./rollback.ts";
+
+/** What of a target decides how a migration is done and taken back. */
+export type Able = Pick<Capabilities, "describes" | "actions">;
 
 /** Whether a migration is done or taken back. */
 export type Direction = "up" | "down";
@@ -42,19 +46,29 @@ export function courseUp(migration: Migration, { migrations }: LedgerState, desc
   };
 }
 
-/** `before`: the database before the migration ran, which may be another one by the time that the course is asked for. */
+/**
+ * `before`: the database before the migration ran, which may be another one by the time that the course is asked for.
+ * `putsBack`: whether rows that came since are put back on a version that is restored.
+ */
 export function courseBack(
   migration: Migration,
   before: Database,
   { migrations }: LedgerState,
-  describing: Describing,
+  able: Able,
+  putsBack = true,
 ): () => Course {
   const was = new Map(before);
-  return () => courseFrom(migration, was, migrations.get(migration.version)!, describing);
+  return () => courseFrom(migration, was, migrations.get(migration.version)!, able, putsBack);
 }
 
-function courseFrom(migration: Migration, before: Database, known: LedgerMigration, describing: Describing): Course {
-  const { actions, obstacles } = reversalOf(migration, known, before, describing);
+function courseFrom(
+  migration: Migration,
+  before: Database,
+  known: LedgerMigration,
+  able: Able,
+  putsBack: boolean,
+): Course {
+  const { actions, obstacles } = reversalOf(migration, known, before, able, putsBack);
   const units = actions.map(({ action }) => action);
   return {
     migration,
@@ -72,17 +86,27 @@ export function reversalOf(
   migration: Migration,
   known: LedgerMigration,
   before: Database,
-  describing: Describing,
+  able: Able,
+  putsBack = true,
 ): Rollback {
-  const derive = () => rollbackOf(migration, actionsRun(migration, known, describing), before, describing);
-  if (known.reversal === undefined) return derive();
+  const done = actionsRun(migration, known, able);
+  const restoring = { able: able.actions.restoreTable === true, tables: known.tables, putsBack };
+  const derive = (more?: Partial<typeof restoring>) =>
+    rollbackOf(migration, done, before, able, { ...restoring, ...more });
+  const { reversal } = known;
+  if (reversal === undefined) return derive();
   try {
-    const rollback = derive();
-    const units = rollback.actions.map(({ action }) => action);
-    if (isSame(units, known.reversal)) return rollback;
+    // What has begun goes on as it began, whatever is asked for now.
+    const same = [derive(), derive({ putsBack: !putsBack })].find(({ actions }) =>
+      isSame(
+        actions.map(({ action }) => action),
+        reversal,
+      ),
+    );
+    if (same !== undefined) return same;
   } catch (error) {
     // The file has said how it is taken back, and says so no more.
-    if (!isMigrateError(error, "ERR_IRREVERSIBLE") || known.reversal.step === 0) throw error;
+    if (!isMigrateError(error, "ERR_IRREVERSIBLE") || reversal.step === 0) throw error;
   }
   throw new MigrateError("ERR_ROLLBACK_CHANGED", { file: migration.file });
 }

@@ -4,19 +4,19 @@ import type { LedgerState } from "../ledger/fold.ts";
 import type { Migration } from "../migrations/load.ts";
 import { tablesAfter } from "../schema/action.ts";
 import { change, type Database, type Table } from "../schema/table.ts";
-import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
-import { reversalOf } from "./course.ts";
+import { compileMigration, type PlacedAction } from "./compile.ts";
+import { reversalOf, type Able } from "./course.ts";
 
 /** The database after what the ledger records, in the order in which it ran. */
-export function foldHistory(migrations: readonly Migration[], state: LedgerState, describing: Describing): Database {
-  return foldEach(migrations, state, describing, () => {});
+export function foldHistory(migrations: readonly Migration[], state: LedgerState, able: Able): Database {
+  return foldEach(migrations, state, able, () => {});
 }
 
 /** The same; `visit` is shown the database before each migration that has run. */
 export function foldEach(
   migrations: readonly Migration[],
   state: LedgerState,
-  describing: Describing,
+  able: Able,
   visit: (migration: Migration, before: Database) => void,
 ): Database {
   const database = new Map<string, Table>();
@@ -26,10 +26,10 @@ export function foldEach(
     visit(migration, database);
     const known = state.migrations.get(migration.version)!;
     const { status, step, reversal } = known;
-    const actions = compileMigration(migration, describing);
+    const actions = compileMigration(migration, able);
     const ran = status === "applied" ? actions : actions.slice(0, step);
     // Before it is carried out: it is what was there then that it goes back to.
-    const back = reversal === undefined ? [] : reversalOf(migration, known, database, describing).actions;
+    const back = reversal === undefined ? [] : reversalOf(migration, known, database, able).actions;
     for (const action of [...ran, ...back.slice(0, reversal?.step)]) carryOut(action);
   }
   return database;

@@ -28,6 +28,21 @@ export interface Question {
   readonly wasAsked: boolean;
 }
 
+/** What was written to a table after a version, which restoring it would lose. */
+export interface SinceQuestion {
+  readonly place: StepPlace;
+  /** As it is called now. */
+  readonly table: string;
+  /** Undefined where nobody knows which one it is. */
+  readonly version: number | undefined;
+  /** The version that is to be restored, an older one or the same. */
+  readonly restores: number;
+  /** The version that has been restored by then; undefined where the table is as it is now. */
+  readonly until: number | undefined;
+  /** Whether rows that were added can be put back. */
+  readonly putsBack: boolean;
+}
+
 interface Ask {
   readonly table: string;
   /** As it is called there; none where all rows are counted. */
@@ -36,25 +51,48 @@ interface Ask {
   readonly predicate: string | undefined;
 }
 
+export interface Questions {
+  readonly rows: readonly Question[];
+  readonly since: readonly SinceQuestion[];
+}
+
 /** All of a plan that takes migrations back. */
-export function questionsOf({ now, migrations }: Plan): readonly Question[] {
+export function questionsOf({ now, migrations }: Plan): Questions {
   const places = placesNow(now, migrations);
   const before: Action[] = [];
-  return migrations.flatMap(({ actions, obstacles, done, midway }, index) => {
+  const since: SinceQuestion[] = [];
+  const rows = migrations.flatMap(({ actions, obstacles, done, midway }, index) => {
     const own = actions.map(({ action }) => action);
     // Of an action that has begun it was asked before.
     const first = midway === undefined ? done : done + 1;
     const questions = obstacles
       .filter(({ at }) => at >= first)
-      .map(({ place, obstacle, at }): Question => {
+      .flatMap(({ place, obstacle, at }): readonly Question[] => {
         const way = [...before, ...own.slice(0, at - done)];
+        if (obstacle.kind === "since") {
+          const asked = askOf({ kind: "rows", table: obstacle.table, own: 0 }, way, now);
+          const [restoring, next] = own.slice(at - done);
+          if (asked === undefined || restoring?.kind !== "restoreTable") return [];
+          const { version: restores } = restoring;
+          const until = since.findLast(({ table }) => table === asked.table)?.restores;
+          since.push({
+            until,
+            place,
+            table: asked.table,
+            version: obstacle.version,
+            restores,
+            putsBack: next?.kind === "putBackRows",
+          });
+          return [];
+        }
         const asks = places.flatMap((database, skipped) => askOf(obstacle, way.slice(skipped), database) ?? []);
-        return { place, asks, wasAsked: index === 0 && places.length > 1, ...aboutOf(obstacle, asks[0]) };
+        return [{ place, asks, wasAsked: index === 0 && places.length > 1, ...aboutOf(obstacle, asks[0]) }];
       });
     before.push(...own);
     // What is made on the way has no rows that anybody wrote.
     return questions.filter(({ asks, isRefused, allowed }) => asks.length > 0 || !(isRefused || allowed === noLimit));
   });
+  return { rows, since };
 }
 
 /** The tables as they may be: an action that takes several commits may have given columns their new names. */
@@ -68,8 +106,10 @@ function placesNow(now: Database, [first]: readonly PlannedMigration[]): readonl
 
 const noLimit = Number.POSITIVE_INFINITY;
 
+type RowsObstacle = Exclude<Obstacle, { kind: "since" }>;
+
 function aboutOf(
-  obstacle: Obstacle,
+  obstacle: RowsObstacle,
   ask: Ask | undefined,
 ): Pick<Question, "allowed" | "words" | "mayLose" | "isRefused"> {
   const place = ask?.table ?? obstacle.table;
@@ -123,7 +163,7 @@ function aboutOf(
 }
 
 /** `before`: the actions between the tables as they are and what the obstacle is about. Undefined where nobody can ask. */
-function askOf(obstacle: Obstacle, before: readonly Action[], now: Database): Ask | undefined {
+function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
   if (obstacle.kind === "rows") {
     const table = [...now.keys()].find(
       (name) => follow({ table: name, path: [], casts: [] }, before)?.table === obstacle.table,
@@ -146,7 +186,7 @@ function askOf(obstacle: Obstacle, before: readonly Action[], now: Database): As
 
 /** `type`: what the column is by then. `inside`: where in it the obstacle is, should it be a list. */
 function predicateOf(
-  obstacle: Exclude<Obstacle, { kind: "rows" }>,
+  obstacle: Exclude<RowsObstacle, { kind: "rows" }>,
   sql: string,
   type: DataType,
   inside: Path,

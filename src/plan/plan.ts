@@ -1,7 +1,7 @@
 /** From migrations to actions with the tables before and after each: every refusal happens here. Pure. */
 import { MigrateError, type StepPlace } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
-import type { Midway } from "../ledger/record.ts";
+import type { Midway, TableVersions } from "../ledger/record.ts";
 import type { Migration } from "../migrations/load.ts";
 import {
   changesRows,
@@ -14,7 +14,7 @@ import {
 } from "../schema/action.ts";
 import { isReserved } from "../schema/actions/guard.ts";
 import type { Risk } from "../schema/risk.ts";
-import { change, mayLookAlike, type Database, type Table, type Tables } from "../schema/table.ts";
+import { change, databaseOf, mayLookAlike, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 import { proofOf, type Proof } from "./blind.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits.ts";
@@ -23,6 +23,7 @@ import type { PlacedAction } from "./compile.ts";
 import { courseBack, courseUp, type Course, type Direction } from "./course.ts";
 import { foldEach, placed } from "./fold.ts";
 import { takenBack } from "./irreversible.ts";
+import { lineagesOf, type Lineage } from "./lineage.ts";
 import { rollbackOf, type PlacedObstacle } from "./rollback.ts";
 import { commitsOfBegun } from "./whereabouts.ts";
 
@@ -67,6 +68,10 @@ export interface PlannedMigration {
   readonly attempt: number;
   /** What takes it back as its file says, in words; its actions do not say that then. */
   readonly writtenDown?: readonly string[] | undefined;
+  /** Tables of which the version before it has to be known, should it be taken back. */
+  readonly restores: readonly string[];
+  /** What the ledger knows of its tables' versions. */
+  readonly tables: TableVersions;
 }
 
 export interface Plan {
@@ -81,6 +86,8 @@ export interface PlanInput {
   /** What is to be done, or with the direction `down` taken back, in this order; what is being taken back always is. */
   readonly pending: readonly Migration[];
   readonly direction?: Direction | undefined;
+  /** Whether rows that came since are put back on versions that are restored; true by default. */
+  readonly putsBack?: boolean | undefined;
   readonly state: LedgerState;
   /** Versions that may have run without being recorded. */
   readonly doubtful: ReadonlySet<number>;
@@ -90,12 +97,13 @@ export interface PlanInput {
 }
 
 export function makePlan(input: PlanInput): Plan {
-  const { migrations, pending, direction = "up", state, doubtful, target, ledger } = input;
+  const { migrations, pending, direction = "up", putsBack, state, doubtful, target, ledger } = input;
   const { capabilities } = target;
   const back = new Map<Migration, () => Course>();
   const now = foldEach(migrations, state, capabilities, (migration, before) => {
     const isBack = direction === "down" || state.migrations.get(migration.version)?.reversal !== undefined;
-    if (isBack && pending.includes(migration)) back.set(migration, courseBack(migration, before, state, capabilities));
+    if (isBack && pending.includes(migration))
+      back.set(migration, courseBack(migration, before, state, capabilities, putsBack));
   });
   const database = new Map(now);
   const plan = (migration: Migration): PlannedMigration => {
@@ -103,15 +111,16 @@ export function makePlan(input: PlanInput): Plan {
     const left = actions.slice(done);
     const writtenDown = done === 0 ? writtenRollback({ ...course, actions }, database, capabilities) : undefined;
     for (const { place, action } of left) checkAllowed(place, action, target, ledger);
+    const isDerived = course.direction === "up" && migration.down === undefined;
+    const lineages = isDerived ? lineagesOf(actions.map(({ action }) => action)).slice(done) : undefined;
+    const planned = planActions(left, database, target, lineages);
     return {
       ...course,
       done,
       total: actions.length,
-      actions: withMidway(
-        planActions(left, database, target, course.direction === "up" && migration.down === undefined),
-        midway,
-        capabilities,
-      ),
+      actions: withMidway(planned, midway, capabilities),
+      restores: [...new Set(planned.flatMap(({ rollback }) => rollback?.restores ?? []))],
+      tables: state.migrations.get(migration.version)?.tables ?? {},
       midway,
       doubtful: doubtful.has(migration.version),
       writtenDown,
@@ -143,19 +152,20 @@ function planActions(
   actions: readonly PlacedAction[],
   database: Map<string, Table>,
   { name, capabilities }: PlanInput["target"],
-  isDerived: boolean,
+  /** Of actions that have to say how they are taken back. */
+  lineages: readonly Lineage[] | undefined,
 ): readonly PlannedAction[] {
   const { describes, refuses } = capabilities;
   const touched = [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
   const look = (names: readonly string[] = touched): Tables => new Map(names.map((name) => [name, database.get(name)]));
+  const start = look();
   // What the tables looked like since the ledger was written last.
-  let window = [look()];
-  return actions.map(({ place, action }, index) => {
+  let window = [start];
+  const planned = actions.map(({ place, action }, index): PlannedAction => {
     const own = tablesOfAction(action);
     const state = look();
     const before = look(own);
     const tables = placed(place, () => tablesAfter(database, action));
-    const rollback = isDerived ? classify(action, database, capabilities) : undefined;
     change(database, tables);
     const commits = placed(place, () => planCommits(action, before, capabilities));
     const after = look(own);
@@ -175,8 +185,11 @@ function planActions(
     const risks = risksOf(action, was, (kind) => capabilities.actions[kind] === true);
     const proof = describes ? undefined : proofOf(action, was);
     const text = describeAction(action);
-    return { place, action, text, risks, rollback, commits, before, after, recordFirst, proof };
+    return { place, action, text, risks, commits, before, after, recordFirst, proof };
   });
+  if (lineages === undefined) return planned;
+  const rollbacks = classify(actions, lineages, databaseOf(start), capabilities);
+  return planned.map((one, index) => ({ ...one, rollback: rollbacks[index] }));
 }
 
 /** The first action as the ledger knows it midway: what it keeps of it is known to nobody else, and not done without. */

@@ -6,7 +6,8 @@ import { appliedIn, type LedgerMigration, type LedgerState } from "../ledger/fol
 import { byPlace, type LedgerRecord } from "../ledger/record.ts";
 import { shortHash } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
-import { compileMigration, type Describing } from "./compile.ts";
+import { compileMigration } from "./compile.ts";
+import type { Able } from "./course.ts";
 import { factsAnew } from "./facts.ts";
 import { foldHistory } from "./fold.ts";
 
@@ -26,7 +27,7 @@ export function withLost(
   state: LedgerState,
   records: readonly LedgerRecord[],
   migrations: readonly Migration[],
-  describing: Describing,
+  able: Able,
 ): Restored {
   const applied = new Map(appliedIn(state).map((known) => [known.version, known]));
   const since = records
@@ -43,25 +44,25 @@ export function withLost(
   }
   const lost = first.filter(({ version }) => !applied.has(version));
   if (first.length - lost.length < applied.size)
-    return { state: inPossibleOrder(state, migrations, describing), lost: [], agrees: agreesWithNewest(state) };
+    return { state: inPossibleOrder(state, migrations, able), lost: [], agrees: agreesWithNewest(state) };
   const all = new Map(state.migrations);
   // Each ran when those below it had; of equals the lower number counts as the earlier one.
   let order = -1;
   for (const migration of first) {
     const known = state.migrations.get(migration.version);
-    if (!applied.has(migration.version)) all.set(migration.version, found(migration, known, order, describing));
+    if (!applied.has(migration.version)) all.set(migration.version, found(migration, known, order, able));
     order = Math.max(order, known?.order ?? order);
   }
   const byVersion = new Map([...all].toSorted(([one], [other]) => one - other));
   const doubtful = new Set([...state.doubtful].filter((version) => !lost.some((one) => one.version === version)));
-  const restored = inPossibleOrder({ ...state, doubtful, migrations: byVersion }, migrations, describing);
+  const restored = inPossibleOrder({ ...state, doubtful, migrations: byVersion }, migrations, able);
   return { state: restored, lost, agrees: agreesWithNewest(restored) || agreesWithNewest(state) };
 }
 
 /** In the order of the files where that of the records can't be: a repair that was cut off says some of them anew. */
-function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], describing: Describing): LedgerState {
+function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], able: Able): LedgerState {
   try {
-    foldHistory(migrations, state, describing);
+    foldHistory(migrations, state, able);
     return state;
   } catch (error) {
     if (!isMigrateError(error)) throw error;
@@ -70,13 +71,8 @@ function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], d
   }
 }
 
-function found(
-  migration: Migration,
-  known: LedgerMigration | undefined,
-  order: number,
-  describing: Describing,
-): LedgerMigration {
-  const total = compileMigration(migration, describing).length;
+function found(migration: Migration, known: LedgerMigration | undefined, order: number, able: Able): LedgerMigration {
+  const total = compileMigration(migration, able).length;
   return {
     ...factsAnew(migration, migration.steps, { step: total, total }, known),
     status: "applied",

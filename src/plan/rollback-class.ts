@@ -1,36 +1,74 @@
 /** How each action of a plan would be taken back, said before it runs. Pure. */
-import { describeAction, kindsOf, wayBackOf, type Action } from "../schema/action.ts";
+import { describeAction, kindsOf, tablesAfter, wayBackOf, type Action } from "../schema/action.ts";
 import { formatType } from "../schema/data-type.ts";
-import type { Database } from "../schema/table.ts";
-import type { Obstacle } from "../schema/way-back.ts";
-import type { Capabilities } from "../targets/target.ts";
+import { change, type Database } from "../schema/table.ts";
+import type { Obstacle, WayBack } from "../schema/way-back.ts";
 import { withoutSwaps } from "./blind.ts";
+import type { Able } from "./course.ts";
+import type { Lineage } from "./lineage.ts";
+import { lostIn, unrestorable, type RanAction } from "./restoration.ts";
+import type { PlacedAction } from "./compile.ts";
 
 /**
  * - `exact`: other actions bring back the schema and every value.
  * - `checked`: so they do, unless rows stand in the way, which is found out before anything is changed where rows can be counted.
+ * - `restore`: the version that the table had before the migration brings it back. Rows that were written since are lost, or put back where they were only added.
  * - `none`: this target can't take it back.
  */
-export type RollbackClass = "exact" | "checked" | "none";
+export type RollbackClass = "exact" | "checked" | "restore" | "none";
 
 export interface ActionRollback {
   readonly class: RollbackClass;
-  /** What takes it back, in this order; nothing where nothing does. */
+  /** What takes it back, in this order; nothing where nothing does, and where it goes with the whole table. */
   readonly actions: readonly Action[];
   /** These in words. */
   readonly text: string;
-  /** What may stand in the way, or why there is no way. */
+  /** What may stand in the way, or why there is no way, or none by actions. */
   readonly reason: string | undefined;
+  /** The table of which an old version is restored, as it is called before the migration. */
+  readonly restores?: string | undefined;
 }
 
-/** `before`: the database before the action. */
+/**
+ * Of each of a migration's actions, in their order. `before`: the tables before the first of them. `lineages`: which
+ * tables they are about.
+ */
 export function classify(
-  action: Action,
+  actions: readonly PlacedAction[],
+  lineages: readonly Lineage[],
   before: Database,
-  { actions: able, describes }: Pick<Capabilities, "actions" | "describes">,
-): ActionRollback {
-  const none = (reason: string): ActionRollback => ({ class: "none", actions: [], text: "", reason });
-  const way = wayBackOf(action, before);
+  able: Able,
+): readonly ActionRollback[] {
+  const database = new Map(before);
+  const all = actions.map((placed, index): RanAction => {
+    const way = wayBackOf(placed.action, database);
+    change(database, tablesAfter(database, placed.action));
+    return { ...placed, way, lineage: lineages[index]! };
+  });
+  const lost = lostIn(all);
+  return all.map((one) => (lost.has(one.lineage) ? classOfTable(one, all, able) : classOf(one.way, able)));
+}
+
+function none(reason: string): ActionRollback {
+  return { class: "none", actions: [], text: "", reason };
+}
+
+/** Of an action on a table of which the migration loses something. */
+function classOfTable({ way, lineage, action }: RanAction, all: readonly RanAction[], able: Able): ActionRollback {
+  const { origin } = lineage;
+  if (origin === undefined && action.kind === "createTable" && lineage.last !== undefined) return classOf(way, able);
+  if (origin === undefined) return { class: "exact", actions: [], text: "goes with the table", reason: undefined };
+  const restoring = { able: able.actions.restoreTable === true };
+  const problem = all
+    .filter((one) => one.lineage === lineage)
+    .map((one) => unrestorable(one, restoring))
+    .find((reason) => reason !== undefined);
+  if (problem !== undefined) return "lost" in way ? none(way.lost) : classOf(way, able);
+  const text = `restore ${origin} as it was before`;
+  return { class: "restore", actions: [], text, reason: "lost" in way ? way.lost : undefined, restores: origin };
+}
+
+function classOf(way: WayBack, { actions: able, describes }: Able): ActionRollback {
   if ("lost" in way) return none(way.lost);
   const actions = describes ? way.actions : way.actions.flatMap(withoutSwaps);
   const missing = actions.flatMap(kindsOf).find((kind) => able[kind] !== true);
@@ -49,6 +87,8 @@ function conditionOf(obstacle: Obstacle): string {
       return `unless ${table}.${obstacle.path} holds values by then`;
     case "cast":
       return `unless values of ${table}.${obstacle.path} are not the same as ${formatType(obstacle.to)} by then`;
+    case "since":
+      return `unless rows of ${table} were written since`;
     case "rows":
       return `unless ${table} holds ${obstacle.own === 0 ? "rows" : "more rows"} by then`;
   }

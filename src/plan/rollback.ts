@@ -1,11 +1,13 @@
 /** How a migration is taken back: the actions that do it, last step first, and the rows that may stand in their way. Pure. */
 import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
 import type { Migration } from "../migrations/load.ts";
-import { tablesAfter, tablesOfAction, wayBackOf } from "../schema/action.ts";
+import { tablesAfter, tablesOfAction, wayBackOf, type Action } from "../schema/action.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
 import type { Obstacle } from "../schema/way-back.ts";
 import { withoutSwaps } from "./blind.ts";
 import { actionsOf, compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import { lineagesOf } from "./lineage.ts";
+import { lostIn, unrestorable, wayOfLost, type RanAction, type Restoring } from "./restoration.ts";
 
 export interface Rollback {
   readonly actions: readonly PlacedAction[];
@@ -19,14 +21,23 @@ export interface PlacedObstacle {
   readonly at: number;
 }
 
+/** Where no old version can be restored. */
+const noRestoring: Restoring = { able: false, tables: {}, putsBack: false };
+
 /** `done`: how many of its actions were. `before`: the database before them. Throws ERR_IRREVERSIBLE. */
-export function rollbackOf(migration: Migration, done: number, before: Database, describing: Describing): Rollback {
+export function rollbackOf(
+  migration: Migration,
+  done: number,
+  before: Database,
+  describing: Describing,
+  restoring: Restoring = noRestoring,
+): Rollback {
   const forward = compileMigration(migration, describing);
   const ran = forward.slice(0, done);
   // Of what stopped half-way the file does not say how it is taken back.
   const written = done === forward.length ? writtenBack(migration, describing) : undefined;
   const database = new Map(before);
-  const { actions, obstacles } = written ?? derived(ran, database, describing);
+  const { actions, obstacles } = written ?? derived(ran, before, database, describing, restoring);
   if (written !== undefined) for (const { action } of ran) change(database, tablesAfter(database, action));
   const touched = [...ran, ...actions].flatMap(({ action }) => tablesOfAction(action));
   checkLeadsBack(actions, database, before, [...new Set(touched)]);
@@ -45,29 +56,39 @@ function writtenBack({ file, down }: Migration, describing: Describing): Rollbac
 }
 
 /** Carries `database` on to what it is after all that ran. */
-function derived(ran: readonly PlacedAction[], database: Map<string, Table>, describing: Describing): Rollback {
-  const ways = ran.map(({ place, action }) => {
-    const way = wayBackOf(action, database);
-    if ("lost" in way) throw irreversible(place, way.lost);
-    change(database, tablesAfter(database, action));
-    return { place, ...way };
+function derived(
+  ran: readonly PlacedAction[],
+  before: Database,
+  database: Map<string, Table>,
+  describing: Describing,
+  restoring: Restoring,
+): Rollback {
+  const lineages = lineagesOf(ran.map(({ action }) => action));
+  const all = ran.map((one, index): RanAction => {
+    const way = wayBackOf(one.action, database);
+    change(database, tablesAfter(database, one.action));
+    return { ...one, way, lineage: lineages[index]! };
   });
+  for (const one of all) {
+    const problem = unrestorable(one, restoring);
+    if (problem !== undefined) throw irreversible(one.place, problem);
+  }
+  const lost = lostIn(all);
+  const after = new Map(database);
+  const sent = (some: readonly Action[]) => (describing.describes ? some : some.flatMap(withoutSwaps));
   const actions: PlacedAction[] = [];
   const obstacles: PlacedObstacle[] = [];
-  for (const way of ways.toReversed()) {
-    const before = (at: number) => {
-      const some = way.actions.slice(0, at);
-      return describing.describes ? some : some.flatMap(withoutSwaps);
-    };
+  for (const one of all.toReversed()) {
+    const { place, way } = one;
+    const own = lost.has(one.lineage) || "lost" in way ? wayOfLost(one, all, before, after, restoring) : way;
     obstacles.push(
-      ...way.obstacles.map((obstacle) => ({
-        place: way.place,
+      ...own.obstacles.map((obstacle) => ({
+        place,
         obstacle,
-        at: actions.length + before(obstacle.at ?? 0).length,
+        at: actions.length + sent(own.actions.slice(0, obstacle.at ?? 0)).length,
       })),
     );
-    const own = before(way.actions.length);
-    actions.push(...own.map((action) => ({ place: way.place, action })));
+    actions.push(...sent(own.actions).map((action) => ({ place, action })));
   }
   return { actions, obstacles };
 }

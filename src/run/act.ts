@@ -1,7 +1,7 @@
 /** One action on a target that describes its tables: looked at before, and after, whatever the answer was. */
 import { MigrateError } from "../errors.ts";
 import { withoutSwaps } from "../plan/blind.ts";
-import { changesRows } from "../schema/action.ts";
+import { changesRows, type ActionKind } from "../schema/action.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import { differences, sameTables, type Tables } from "../schema/table.ts";
 import { isFenced, type Sight, type Target } from "../targets/target.ts";
@@ -66,8 +66,11 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
  */
 function maySend({ action }: PlannedAction, failure: Failure | undefined, { capabilities }: Target): boolean {
   if (failure?.kind !== "unanswered" || isFenced(action.kind, capabilities)) return true;
-  return action.kind !== "insertRows" && withoutSwaps(action).length === 1;
+  return !addsRows.has(action.kind) && withoutSwaps(action).length === 1;
 }
+
+/** What two at once would do twice. */
+const addsRows: ReadonlySet<ActionKind> = new Set(["insertRows", "putBackRows"]);
 
 export async function look(names: Iterable<string>, target: Target, withIndexes: boolean): Promise<Sights> {
   const sights = new Map<string, Sight | undefined>();

@@ -1,5 +1,4 @@
 /** Taking migrations back: the story of `down`, which goes as that of `up` does. */
-import { MigrateError } from "../errors.ts";
 import { systemClock } from "../clock.ts";
 import { appliedIn, inDoubt, foldLedger, type LedgerState } from "../ledger/fold.ts";
 import type { Journal } from "../ledger/journal.ts";
@@ -7,11 +6,10 @@ import { journalOf } from "../ledger/journals.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import { checkSettled, orderBack, type BackChoice } from "../plan/back.ts";
 import { checkMissing } from "../plan/history.ts";
-import { questionsOf, type Question } from "../plan/obstacles.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Target } from "../targets/target.ts";
 import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
+import { checkObstacles, type Consent } from "./in-the-way.ts";
 import { lookAtLate } from "./late.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { planChosen, planUnlessMoved, type Planned } from "./planning.ts";
@@ -19,10 +17,7 @@ import { thisRunner } from "./runner.ts";
 import { underLease } from "./under-lease.ts";
 import { throwIfInterrupted } from "./waiting.ts";
 
-export interface DownChoice extends BackChoice {
-  /** Lose what was written since into what is taken away. */
-  readonly acceptLoss?: boolean | undefined;
-}
+export interface DownChoice extends BackChoice, Consent {}
 
 export interface DownResult {
   /** How many migrations were taken back. */
@@ -97,46 +92,8 @@ async function planBack(
   const planned = await planUnlessMoved(journal, input, async () => {
     checkMissing(files, state);
     checkSettled(state, inDoubt(state, runner.run), target.capabilities);
-    return await planChosen(orderBack(state, files, choice), "down", input);
+    return await planChosen(orderBack(state, files, choice), "down", input, choice.acceptLoss !== true);
   });
-  if (planned !== undefined) await checkObstacles(planned.plan, target, choice.acceptLoss === true);
+  if (planned !== undefined) await checkObstacles(planned.plan, target, choice);
   return planned;
-}
-
-/** Refuses where rows stand in the way, before anything is changed. Throws ERR_ROLLBACK_BLOCKED. */
-async function checkObstacles(plan: Plan, target: Target, acceptLoss: boolean): Promise<void> {
-  const found: { readonly words: string; readonly mayLose: boolean }[] = [];
-  for (const question of questionsOf(plan)) {
-    const { allowed, words, mayLose, isRefused, wasAsked } = question;
-    if (mayLose && acceptLoss) continue;
-    const rows = await rowsInTheWay(question, target);
-    if (rows === undefined) {
-      // Nobody can tell, so nothing but their consent lets it go on.
-      if (!(isRefused || wasAsked || acceptLoss)) found.push({ words: words(undefined), mayLose: true });
-    } else if (rows > allowed) found.push({ words: words(rows), mayLose });
-  }
-  if (found.length === 0) return;
-  const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
-  const hint = found.every(({ mayLose }) => mayLose)
-    ? "pass --accept-loss to lose that"
-    : `${isBegun ? "" : "nothing was taken back; "}change these rows first`;
-  throw new MigrateError("ERR_ROLLBACK_BLOCKED", { problems: found.map(({ words }) => words), hint });
-}
-
-/** Undefined where they can't be counted. */
-async function rowsInTheWay(
-  { place, asks, wasAsked }: Question,
-  { count, explain }: Target,
-): Promise<number | undefined> {
-  if (count === undefined) return undefined;
-  let failure: unknown;
-  for (const { table, predicate } of asks)
-    try {
-      return await count(table, predicate);
-    } catch (error) {
-      failure = error;
-    }
-  if (failure === undefined || wasAsked) return undefined;
-  const problem = `its rows can't be looked at: ${explain(failure)}`;
-  throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem }, { cause: failure });
 }

@@ -5,7 +5,7 @@
 import { count, isMigrateError, MigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
-import type { LedgerEntry, TableVersions } from "../ledger/record.ts";
+import type { LedgerEntry } from "../ledger/record.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import { factsOf } from "../plan/facts.ts";
@@ -14,8 +14,9 @@ import type { Target } from "../targets/target.ts";
 import { actBlindly } from "./act-blindly.ts";
 import { act } from "./act.ts";
 import { actInCommits, mayTakeCommits, type Noting } from "./act-in-commits.ts";
-import type { Acting, Ending } from "./attempt.ts";
+import type { Acting, Ending, Undone } from "./attempt.ts";
 import type { Emit } from "./events.ts";
+import { letGo, restorePoints, trackVersions } from "./table-versions.ts";
 
 export interface Execution {
   readonly target: Target;
@@ -40,6 +41,7 @@ export async function execute(migrations: readonly PlannedMigration[], execution
     if (following === undefined) await lease.release([ended]);
     // What is to be taken back next is in doubt once it is recorded that it is being taken back.
     else await lease.record([following.direction === "up" ? { ...ended, next: following.migration.version } : ended]);
+    if (planned.direction === "down") await letGo(planned, execution.target);
     const { version, name } = planned.migration;
     execution.emit({ event: events[planned.direction].end, version, name, duration: ended.duration ?? 0 });
   }
@@ -57,13 +59,49 @@ async function executeMigration(
   const { onTheWay, end } = events[direction];
   const { version, name } = migration;
   const started = clock.steady();
-  let tables: TableVersions = {};
   let done = planned.done;
+  const versions = trackVersions(planned);
   const facts = (ran: readonly unknown[] = units.slice(0, planned.begun[done - 1] ?? 0)) =>
-    factsOf(migration, ran, { step: done, total, attempt, duration: Math.round(clock.steady() - started), tables });
+    factsOf(migration, ran, {
+      step: done,
+      total,
+      attempt,
+      duration: Math.round(clock.steady() - started),
+      tables: versions.tables(),
+    });
+
+  /** What the run ends with; it is recorded where it may be. */
+  const failed = async (action: PlannedAction, { error: cause, inDoubt }: Undone, unwritten?: unknown) => {
+    // A record that could not be written may be there all the same: nothing may follow it.
+    if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {
+      emit({ event: "left", version, name, direction, applied, done, total });
+      return cause;
+    }
+    // Drift and a result that nobody expected say themselves what is wrong.
+    const error =
+      isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER")
+        ? cause
+        : new MigrateError(
+            "ERR_STEP_FAILED",
+            { ...action.place, problem: target.explain(cause), direction, done, total, applied },
+            { cause },
+          );
+    // A ledger that can't be written either is left held: the next run takes it over and looks.
+    const record = { event: "failed", ...facts(), detail: error.message } as const;
+    await lease.release([record], inDoubt ? version : undefined).catch(() => {});
+    return error;
+  };
 
   emit({ event: "started", version, name, direction, done, total });
   if (direction === "down") await lease.record([{ event: onTheWay, ...facts(), next: version }]);
+  const points = await restorePoints(planned, target, lease).catch(async (cause: unknown) => {
+    throw await failed(planned.actions[0]!, { error: cause, inDoubt: planned.doubtful });
+  });
+  if (points !== undefined) {
+    versions.begin(points);
+    // Before anything is changed: whoever goes on from there has to know them.
+    await lease.record([{ event: onTheWay, ...facts(), next: version }]);
+  }
   for (const [index, action] of planned.actions.entries()) {
     if (signal?.aborted === true) {
       const inDoubt = planned.doubtful && index === 0;
@@ -98,29 +136,8 @@ async function executeMigration(
       place,
       pending: [],
     });
-    if ("error" in ending) {
-      const { error: cause, inDoubt } = ending;
-      // A record that could not be written may be there all the same: nothing may follow it.
-      if (isHeld(cause) || cause === unwritten) {
-        emit({ event: "left", version, name, direction, applied, done, total });
-        throw cause;
-      }
-      // Drift and a result that nobody expected say themselves what is wrong.
-      const error =
-        isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER")
-          ? cause
-          : new MigrateError(
-              "ERR_STEP_FAILED",
-              { ...action.place, problem: target.explain(cause), direction, done, total, applied },
-              { cause },
-            );
-      // A ledger that can't be written either is left held: the next run takes it over and looks.
-      const failed = { event: "failed", ...facts(), detail: error.message } as const;
-      await lease.release([failed], inDoubt ? version : undefined).catch(() => {});
-      throw error;
-    }
-    const { table } = action.action;
-    tables = { ...tables, [table]: [tables[table]?.[0] ?? ending.before ?? null, ending.after ?? null] };
+    if ("error" in ending) throw await failed(action, ending, unwritten);
+    versions.note(action, ending);
     done++;
   }
   return { event: end, ...facts(units) };

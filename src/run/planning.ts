@@ -79,6 +79,7 @@ export async function planChosen(
   chosen: readonly { readonly version: number }[],
   direction: Direction,
   { target, ledger, source, files, state, run, besideAnother }: PlanningInput,
+  putsBack?: boolean,
 ): Promise<Planned> {
   const wanted = new Set([...state.migrations.keys(), ...[...chosen, ...state.late].map(({ version }) => version)]);
   const migrations = await loadMigrations(
@@ -88,7 +89,7 @@ export async function planChosen(
   checkUnchanged(migrations, state, target.capabilities);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
   const pending = chosen.map(({ version }) => byVersion.get(version)!);
-  const input = { migrations, pending, direction, state, doubtful: inDoubt(state, run), target, ledger };
+  const input = { migrations, pending, direction, putsBack, state, doubtful: inDoubt(state, run), target, ledger };
   return { plan: await planForTables(input, target, besideAnother), migrations };
 }
 

@@ -77,7 +77,8 @@ export function wayBackOf(action: Action, before: Database): WayBack {
 
 /** Whether it changes rows and no schema, so that no look tells whether it has run. */
 export function changesRows(action: Action): boolean {
-  return modelOf(action).changesRows === true;
+  const { changesRows: is } = modelOf(action);
+  return typeof is === "function" ? is(action) : is === true;
 }
 
 function modelOf(action: Action): ActionModel<Action> {

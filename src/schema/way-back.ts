@@ -15,6 +15,8 @@ export type Obstacle = {
   | { readonly kind: "values"; readonly path: string }
   /** Any, but for so many that are the action's own. */
   | { readonly kind: "rows"; readonly own: number }
+  /** What was written after a version; undefined where nobody knows which one it is that only others wrote after. */
+  | { readonly kind: "since"; readonly version: number | undefined }
 );
 
 export type WayBack =
@@ -23,5 +25,5 @@ export type WayBack =
       readonly actions: readonly Action[];
       readonly obstacles: readonly Obstacle[];
     }
-  /** Why no action brings back what was there: only an old version of the table does. */
-  | { readonly lost: string };
+  /** Why no action brings back what was there: only an old version of the table does, or where it is gone not even that. */
+  | { readonly lost: string; readonly isGone?: true };

@@ -68,11 +68,37 @@ export interface Target {
   /** What the target threw, in one line without places in its source. */
   explain(error: unknown): string;
   readonly ledger: LedgerStore;
+  /** Set where the target keeps old versions of tables and can restore them. */
+  readonly versions?: Versions | undefined;
   /** How many rows of a table there are for which an SQL predicate holds, or at all; where the target can be asked. */
   readonly count?: ((table: string, predicate?: string) => Promise<number>) | undefined;
   /** Drops a scratch table, where the target can. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;
+}
+
+/** Old versions of tables. */
+export interface Versions {
+  /** Keeps a version from being cleaned up, under a name that is this version's from then on. */
+  keep(table: string, version: number, name: string): Promise<void>;
+  /** Lets it go; nothing where there is none of that name. */
+  letGo(table: string, name: string): Promise<void>;
+  /** What is kept of a table. */
+  kept(table: string): Promise<readonly KeptVersion[]>;
+  /** What a table holds, or held at a newer version, that the version did not. Throws where that is gone. */
+  since(table: string, version: number, until?: number): Promise<Since>;
+}
+
+export interface KeptVersion {
+  readonly name: string;
+  readonly version: number;
+}
+
+export interface Since {
+  /** Rows that are new, or were written anew. */
+  readonly added: number;
+  /** Rows of the version that are not there as they were: changed or removed. */
+  readonly gone: number;
 }
 
 /** Where a ledger can be kept. */

@@ -65,6 +65,11 @@ function withoutRepeats(messages: readonly IpcMessage[]): readonly IpcMessage[] 
   });
 }
 
+/** The messages of a file or a stream as a stream. */
+export function toStream(bytes: Buffer): Buffer {
+  return Buffer.concat([...readMessages(bytes).map((message) => message.bytes), endOfStream]);
+}
+
 export interface IpcAnswer {
   readonly contentType: string;
   readonly chunks: AsyncIterable<Buffer>;

@@ -1,28 +1,7 @@
 /** Taking migrations back with the built command, on the engine and over HTTP: schema and rows are compared by value. */
 import { expect, test } from "vitest";
-import { aProject, type Project } from "../support/project.ts";
-import { aService, apiKey } from "../support/service.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
-
-type Way = "lance" | "namespace" | "service";
-
-const key = { MIGRATE_API_KEY: apiKey };
-
-/** A project on one of the targets, and the folder in which its tables are. */
-async function aProjectOn(way: Way): Promise<Project & { readonly data: string }> {
-  const project = aProject();
-  if (way === "lance") {
-    project.write("migrate.config.ts", "export default { leaseSeconds: 2 };\n");
-    return { ...project, data: project.database };
-  }
-  const service = await aService();
-  const target = { kind: "rest", endpoint: service.url, dialect: way };
-  project.write(
-    "migrate.config.ts",
-    `export default { leaseSeconds: 2, targets: { here: ${JSON.stringify(target)} } };\n`,
-  );
-  return { ...project, data: service.data };
-}
+import { aProjectOn, key, type Way } from "./support/project-on.ts";
 
 async function seen(folder: string) {
   return { columns: await columnsOf(folder, "documents"), rows: await rowsOf(folder, "documents") };
@@ -300,7 +279,7 @@ test.each([
   { args: ["plan", "--accept-loss"], words: "--accept-loss is for migrate down" },
   { args: ["plan", "--down", "--allow-out-of-order"], words: "--allow-out-of-order is for migrate up" },
 ])("migrate $args is refused in words", async ({ args, words }) => {
-  const project = aProject();
+  const project = await aProjectOn("lance");
   project.migration("0001_create.ts", create);
   expect(await project.migrate(args)).toEqual({ code: 2, stdout: "", stderr: `${words}\n` });
 });

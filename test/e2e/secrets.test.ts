@@ -30,6 +30,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   history: [],
   verify: [],
   repair: ["--wait", "0"],
+  prune: ["--yes"],
   lint: [],
   simulate: ["--schedules", "5"],
   new: ["add_column"],
@@ -56,11 +57,11 @@ const leaks = ({ texts }: Pick<Shown, "texts">, secrets: readonly string[]) =>
 const callers = [...names, "library"];
 const perScene = 3;
 
-/** Which of them a scene has, and in which way: of each kind of scene the first few have all of them together. */
+/** Which of them a scene has, and in which way: all settings together have each in each way. */
 function castOf(turn: number, size = perScene): readonly (readonly [name: string, way: readonly string[]])[] {
   return Array.from({ length: size }, (_, index) => {
     const at = turn * size + index;
-    return [callers[at % callers.length]!, ways[(index + Math.floor(at / callers.length)) % ways.length]!];
+    return [callers[at % callers.length]!, ways[Math.floor(at / callers.length) % ways.length]!];
   });
 }
 

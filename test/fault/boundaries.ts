@@ -30,12 +30,18 @@ export function atBoundaries(target: Target, meet: Meet): Target {
     insert: met("records.insert", records.insert),
     tend: met("records.tend", records.tend),
   });
-  const { ledger } = target;
+  const { ledger, versions } = target;
   return {
     ...target,
     listTables: met("listTables", target.listTables),
     look: met("look", target.look),
     execute: met("execute", target.execute),
+    versions: versions && {
+      keep: met("versions.keep", versions.keep),
+      letGo: met("versions.letGo", versions.letGo),
+      kept: met("versions.kept", versions.kept),
+      since: met("versions.since", versions.since),
+    },
     ledger:
       ledger.kind === "rows"
         ? { kind: "rows", records: (shape) => metRecords(ledger.records(shape)) }

@@ -18,11 +18,21 @@ export interface Order {
   readonly crowd?: { readonly folder: string; readonly table: string } | undefined;
   /** It takes back all above this version instead. */
   readonly downTo?: number | undefined;
+  /** It keeps rows that were added since. */
+  readonly keepAppended?: boolean | undefined;
   /** Where it ends; nowhere when somebody else ends it. */
   readonly death?: { readonly call: number; readonly place: Place } | undefined;
 }
 
-const { migrations, target: given, lease, crowd, downTo, death } = JSON.parse(process.argv[2] ?? "") as Order;
+const {
+  migrations,
+  target: given,
+  lease,
+  crowd,
+  downTo,
+  keepAppended,
+  death,
+} = JSON.parse(process.argv[2] ?? "") as Order;
 const module = (await loadTarget(given.kind))!;
 const target = await module.open(module.options.parse(given), { name: "matrix", folder: process.cwd() });
 // Who is killed writes no cache, and most of what these processes cost is their start.
@@ -39,7 +49,7 @@ try {
     ledger: "_migrations",
     lease: { duration: lease, patience: 60_000 },
   };
-  await (downTo === undefined ? up(options) : down(options, { to: downTo }));
+  await (downTo === undefined ? up(options) : down(options, { to: downTo, keepAppended }));
 } catch (error) {
   console.error(isMigrateError(error) ? `${error.code}: ${error.message}` : error);
   process.exitCode = 1;

@@ -87,8 +87,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a swap is sent again though the first may have come through",
     "run/act.ts",
-    'return action.kind !== "insertRows" && withoutSwaps(action).length === 1;',
-    'return action.kind !== "insertRows" && withoutSwaps(action).length > 0;',
+    "return !addsRows.has(action.kind) && withoutSwaps(action).length === 1;",
+    "return !addsRows.has(action.kind) && withoutSwaps(action).length > 0;",
   ),
   bug(
     "the table is not looked at again before a second try",
@@ -105,8 +105,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "what is in doubt is released as if it were known",
     "run/executor.ts",
-    "await lease.release([failed], inDoubt ? version : undefined).catch(() => {});",
-    "await lease.release([failed]).catch(() => {});",
+    "await lease.release([record], inDoubt ? version : undefined).catch(() => {});",
+    "await lease.release([record]).catch(() => {});",
   ),
   bug(
     "who acted late says nothing",
@@ -159,7 +159,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a run goes on in a ledger that it could not tell how far an action of several commits got",
     "run/executor.ts",
-    "if (isHeld(cause) || cause === unwritten) {",
+    "if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {",
     "if (isHeld(cause)) {",
   ),
   bug(

@@ -22,11 +22,16 @@ const downFlags = leaseSchema
     steps: wholeFlag("steps", 1).optional(),
     to: versionFlag.optional(),
     "accept-loss": switchFlag,
+    "keep-appended": switchFlag,
     "dry-run": switchFlag,
   })
   .refine(
     ({ steps, to }) => steps === undefined || to === undefined,
     "--steps and --to say two things; use one of them",
+  )
+  .refine(
+    (flags) => flags["accept-loss"] !== true || flags["keep-appended"] !== true,
+    "--accept-loss and --keep-appended say two things; use one of them",
   );
 
 export const downCommand: Command = {
@@ -36,6 +41,7 @@ export const downCommand: Command = {
   switches: {
     "dry-run": "show the plan and change nothing",
     "accept-loss": "lose what was written since into what is taken away",
+    "keep-appended": "put rows back that were only added since, where an old version is restored",
   },
   flags: (cli) =>
     leaseFlags(
@@ -45,8 +51,9 @@ export const downCommand: Command = {
     ),
   async run(context) {
     const { flags, output, underWay } = context;
-    const { steps, to, wait, lease, "accept-loss": acceptLoss, "dry-run": dryRun } = parseFlags(downFlags, flags);
-    if (dryRun === true) return await planCommand.run({ ...context, flags: { ...flags, down: true } });
+    const given = parseFlags(downFlags, flags);
+    const { steps, to, wait, lease, "accept-loss": acceptLoss, "keep-appended": keepAppended } = given;
+    if (given["dry-run"] === true) return await planCommand.run({ ...context, flags: { ...flags, down: true } });
     const emit = (event: RunEvent) => {
       tellUnderWay(event, underWay);
       output.data(event);
@@ -59,7 +66,7 @@ export const downCommand: Command = {
         );
     };
     await withSession(context, { emit, waitSeconds: wait, leaseSeconds: lease }, ({ options }) =>
-      down(options, { steps, to, acceptLoss }),
+      down(options, { steps, to, acceptLoss, keepAppended }),
     );
     return done;
   },

@@ -6,6 +6,7 @@ import { historyCommand } from "./history.ts";
 import { lintCommand } from "./lint.ts";
 import { newCommand } from "./new.ts";
 import { planCommand } from "./plan.ts";
+import { pruneCommand } from "./prune.ts";
 import { repairCommand } from "./repair.ts";
 import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   historyCommand,
   verifyCommand,
   repairCommand,
+  pruneCommand,
   lintCommand,
   simulateCommand,
   newCommand,

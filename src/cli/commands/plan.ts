@@ -16,6 +16,7 @@ const planFlags = z.looseObject({
   steps: wholeFlag("steps", 1).optional(),
   "allow-out-of-order": switchFlag,
   "accept-loss": switchFlag,
+  "keep-appended": switchFlag,
 });
 
 export const planCommand: Command = {
@@ -25,6 +26,7 @@ export const planCommand: Command = {
     down: "what down would do",
     "allow-out-of-order": "plan numbers below an applied one too",
     "accept-loss": "with --down: lose what was written since into what is taken away",
+    "keep-appended": "with --down: put rows back that were only added since",
   },
   flags: (cli) =>
     cli
@@ -34,12 +36,18 @@ export const planCommand: Command = {
     const { output } = context;
     const flags = parseFlags(planFlags, context.flags);
     checkTogether(flags);
-    const { to, steps, "allow-out-of-order": allowOutOfOrder, "accept-loss": acceptLoss } = flags;
+    const {
+      to,
+      steps,
+      "allow-out-of-order": allowOutOfOrder,
+      "accept-loss": acceptLoss,
+      "keep-appended": keepAppended,
+    } = flags;
     const direction = flags.down === true ? "down" : "up";
     const [made, target] = await withSession(context, {}, async ({ options }) => [
       direction === "up"
         ? await plan(options, { to, allowOutOfOrder })
-        : await planDown(options, { to, steps, acceptLoss }),
+        : await planDown(options, { to, steps, acceptLoss, keepAppended }),
       options.target.name,
     ]);
     output.data(toDocument(made, target, direction));
@@ -66,7 +74,8 @@ export const planCommand: Command = {
 
 /** Refuses flags that would be passed over. */
 function checkTogether(flags: z.output<typeof planFlags>): void {
-  const others = flags.down === true ? (["allow-out-of-order"] as const) : (["steps", "accept-loss"] as const);
+  const others =
+    flags.down === true ? (["allow-out-of-order"] as const) : (["steps", "accept-loss", "keep-appended"] as const);
   const other = others.find((name) => flags[name] !== undefined);
   if (other !== undefined)
     throw new MigrateError("ERR_USAGE", {
@@ -74,6 +83,10 @@ function checkTogether(flags: z.output<typeof planFlags>): void {
     });
   if (flags.to !== undefined && flags.steps !== undefined)
     throw new MigrateError("ERR_USAGE", { problem: "--steps and --to say two things; use one of them" });
+  if (flags["accept-loss"] === true && flags["keep-appended"] === true)
+    throw new MigrateError("ERR_USAGE", {
+      problem: "--accept-loss and --keep-appended say two things; use one of them",
+    });
 }
 
 function rollbackLine({ class: is, text, reason }: ActionRollback, output: Output): string {

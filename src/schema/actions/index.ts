@@ -9,6 +9,8 @@ export { dropColumns } from "./drop-columns.ts";
 export { dropIndex } from "./drop-index.ts";
 export { dropTable } from "./drop-table.ts";
 export { insertRows } from "./insert-rows.ts";
+export { putBackRows } from "./put-back-rows.ts";
 export { renameTable } from "./rename-table.ts";
+export { restoreTable } from "./restore-table.ts";
 export { setMetadata } from "./set-metadata.ts";
 export { updateRows } from "./update-rows.ts";

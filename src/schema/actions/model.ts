@@ -48,5 +48,5 @@ export interface ActionModel<Own extends ActionOf<string>> {
   /** The calls that a target has to have for it, where it is not one by itself. */
   readonly needs?: readonly ActionKind[];
   /** It changes rows and no schema, so no look tells whether it has run. Running it once more makes nothing worse. */
-  readonly changesRows?: true;
+  readonly changesRows?: true | ((action: Own) => boolean);
 }

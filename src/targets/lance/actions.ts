@@ -1,9 +1,11 @@
 /** What the embedded engine does for each kind of action, on the handle that looked. */
 import { createTable } from "../../engine/create.ts";
-import { alterColumns, type Connection, type EngineTable } from "../../engine/engine.ts";
+import { alterColumns, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import { createIndex } from "../../engine/indexes.ts";
 import type { Place } from "../../engine/place.ts";
 import { mergeRows } from "../../engine/rows.ts";
+import { versionsOf, type OpenTable } from "../../engine/versions.ts";
+import { putBack, restoreVersion } from "../old-versions.ts";
 import type { Action, ActionFor, ActionKind } from "../../schema/action.ts";
 import { assignments } from "../../schema/actions/update-rows.ts";
 import type { Table } from "../../schema/table.ts";
@@ -47,6 +49,10 @@ const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
     // Some indexes on the key, such as fm, can't tell whether it is there.
     return (await mergeRows(handle, { on: [key], insert: true, useIndex: false }, file)).version;
   },
+  putBackRows: async ({ table, version, after, columns }, _, connection) =>
+    await putBack(versionsOf(opening(connection, table)), version, after, columns),
+  restoreTable: async ({ table, version, after }, _, connection) =>
+    await restoreVersion(versionsOf(opening(connection, table)), version, after),
   setMetadata: async ({ updates }, { handle }) =>
     (await handle.updateFieldMetadata(updates.map(({ path, metadata }) => ({ path, metadata: { ...metadata } }))))
       .version,
@@ -56,6 +62,16 @@ const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
       .version;
   },
 };
+
+/** Gives a handle of its own each time. */
+export function opening(connection: () => Promise<Connection | undefined>, name: string): OpenTable {
+  return async () => {
+    const db = await connection();
+    const table = db && (await openTable(db, name));
+    if (table === undefined) throw new Error(`there is no table ${name}`);
+    return table;
+  };
+}
 
 /** What can be done to a table that is there. */
 export const actions = Object.fromEntries(Object.keys(works).map((kind) => [kind, true as const]));

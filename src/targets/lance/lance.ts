@@ -19,10 +19,12 @@ import {
   type Connection,
   type EngineTable,
 } from "../../engine/engine.ts";
-import { actions, carryOut, makeTable } from "./actions.ts";
+import { actions, carryOut, makeTable, opening } from "./actions.ts";
 import { lanceRecords } from "./records.ts";
 import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
 import { unfenced } from "../../engine/unfenced.ts";
+import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../engine/versions.ts";
+import { writtenSince } from "../old-versions.ts";
 
 export const options = z.strictObject({
   kind: z.literal("lance"),
@@ -102,13 +104,15 @@ export async function open(
       if (seen === undefined) throw new Error(`there is no table ${action.table}`);
       return await carryOut(action, seen as LanceSight, async () => await tables.get());
     },
-    count: (table, predicate) =>
-      reaching(async () => {
-        const db = await tables.get();
-        const handle = db && (await openTable(db, table));
-        if (handle === undefined) throw new Error(`there is no table ${table}`);
-        return await handle.countRows(predicate);
-      }),
+    count: (table, predicate) => reaching(async () => await (await opening(tables.get, table)()).countRows(predicate)),
+    versions: {
+      keep: (table, version, name) => keepVersion(opening(tables.get, table), version, name),
+      letGo: (table, name) => letVersionGo(opening(tables.get, table), name),
+      kept: (table) => reaching(() => keptVersions(opening(tables.get, table))),
+      // That a version is gone is no trouble of the target.
+      since: (table, version, until) =>
+        withinTime(() => writtenSince(versionsOf(opening(tables.get, table)), version, until)),
+    },
     verdict: (error) => ({ kind: isConflict(error) ? "conflict" : "refused" }),
     explain: engineProblem,
     ledger: {

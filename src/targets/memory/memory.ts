@@ -5,7 +5,7 @@
 import { systemClock, type Clock } from "../../clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
 import { unfenced } from "../../engine/unfenced.ts";
-import { actionKinds, type Action } from "../../schema/action.ts";
+import { actionKinds, type Action, type ActionKind } from "../../schema/action.ts";
 import { insist } from "../insist.ts";
 import { isFenced, type Capabilities, type Sight, type Target, type Verdict } from "../target.ts";
 import { verdictOf } from "../verdict.ts";
@@ -38,9 +38,9 @@ export interface MemoryOptions {
   readonly clock?: Clock | undefined;
 }
 
-const every = Object.fromEntries(
-  actionKinds.flatMap((kind) => (kind === "convertColumn" ? [] : [[kind, true as const]])),
-);
+/** No versions are kept here, and one is carried out by others. */
+const missing: ReadonlySet<ActionKind> = new Set(["convertColumn", "putBackRows", "restoreTable"]);
+const every = Object.fromEntries(actionKinds.flatMap((kind) => (missing.has(kind) ? [] : [[kind, true as const]])));
 const abilities: Record<Model, Capabilities> = {
   embedded: {
     actions: { ...every, renameTable: "the open-source engine can't rename a table" },

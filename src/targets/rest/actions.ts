@@ -3,9 +3,9 @@ import type { Action, ActionFor, ActionKind } from "../../schema/action.ts";
 import { assignments } from "../../schema/actions/update-rows.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
-import { jsonType, streamType } from "../../wire/http-text.ts";
+import { streamType } from "../../wire/http-text.ts";
 import type { Operation } from "./dialects.ts";
-import type { Request } from "./http.ts";
+import { jsonBody, type Request } from "./http.ts";
 import { toWire, type Vocabulary } from "./types.ts";
 
 /** A request as the client sends it once. */
@@ -21,22 +21,20 @@ interface Call<Kind extends ActionKind> {
   readonly send: (action: ActionFor<Kind>, before: Table, types: Vocabulary) => Sent | Promise<Sent>;
 }
 
-const json = (value: unknown): Request["body"] => ({ type: jsonType, bytes: JSON.stringify(value) });
-
 const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
   addColumns: {
     operation: "addColumns",
     async send({ columns }) {
       const { sqlOf } = await import("../../wire/arrow-cast.ts");
       return {
-        body: json({ new_columns: columns.map((column) => ({ name: column.name, expression: sqlOf(column) })) }),
+        body: jsonBody({ new_columns: columns.map((column) => ({ name: column.name, expression: sqlOf(column) })) }),
       };
     },
   },
   alterColumns: {
     operation: "alter",
     send: ({ alterations }, { columns }, types) => ({
-      body: json({ alterations: withWholeStructs(columns, alterations).map((one) => toWire(one, types, columns)) }),
+      body: jsonBody({ alterations: withWholeStructs(columns, alterations).map((one) => toWire(one, types, columns)) }),
     }),
   },
   createIndex: {
@@ -48,7 +46,7 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
         value,
       ]);
       const named = { column: index.path, index_type: protocolKinds[index.kind], name, replace: false };
-      return { body: json({ ...named, ...(Object.fromEntries(options) as object) }) };
+      return { body: jsonBody({ ...named, ...(Object.fromEntries(options) as object) }) };
     },
   },
   createTable: {
@@ -62,10 +60,10 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
       return { body: { type: streamType, bytes: toIpcStream(columns) } };
     },
   },
-  deleteRows: { operation: "delete", send: ({ where }) => ({ body: json({ predicate: where }) }) },
-  dropColumns: { operation: "dropColumns", send: ({ paths }) => ({ body: json({ columns: paths }) }) },
-  dropIndex: { operation: "dropIndex", send: ({ name }) => ({ body: json({}), names: { index: name } }) },
-  dropTable: { operation: "drop", send: () => ({ body: json({}) }) },
+  deleteRows: { operation: "delete", send: ({ where }) => ({ body: jsonBody({ predicate: where }) }) },
+  dropColumns: { operation: "dropColumns", send: ({ paths }) => ({ body: jsonBody({ columns: paths }) }) },
+  dropIndex: { operation: "dropIndex", send: ({ name }) => ({ body: jsonBody({}), names: { index: name } }) },
+  dropTable: { operation: "drop", send: () => ({ body: jsonBody({}) }) },
   insertRows: {
     operation: "merge",
     async send({ rows, key }, { columns }) {
@@ -77,14 +75,14 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
       };
     },
   },
-  renameTable: { operation: "rename", send: ({ name }) => ({ body: json({ new_table_name: name }) }) },
+  renameTable: { operation: "rename", send: ({ name }) => ({ body: jsonBody({ new_table_name: name }) }) },
   setMetadata: {
     operation: "setMetadata",
-    send: ({ updates }) => ({ body: json({ updates: updates.map((update) => ({ ...update, replace: false })) }) }),
+    send: ({ updates }) => ({ body: jsonBody({ updates: updates.map((update) => ({ ...update, replace: false })) }) }),
   },
   updateRows: {
     operation: "update",
-    send: (action) => ({ body: json({ predicate: action.where, updates: assignments(action) }) }),
+    send: (action) => ({ body: jsonBody({ predicate: action.where, updates: assignments(action) }) }),
   },
 };
 

@@ -1,10 +1,9 @@
 /** The operations of a dialect as requests, and the answers that all of them share. */
 import { isMigrateError, MigrateError } from "../../errors.ts";
-import { jsonType } from "../../wire/http-text.ts";
 import type { Sent } from "./actions.ts";
 import { parseList, type Page } from "./answers.ts";
 import type { Endpoints, Operation } from "./dialects.ts";
-import { openHttp, type Answer, type Request } from "./http.ts";
+import { jsonBody, openHttp, type Answer, type Request } from "./http.ts";
 import type { Settings } from "./options.ts";
 import { strangeAnswer } from "./problems.ts";
 
@@ -68,8 +67,7 @@ export function openClient(settings: Settings): Client {
   const exists = async (table: string) => (await list()).includes(table);
 
   return {
-    read: (operation, table, body) =>
-      http.read(requestOf(operation, table, { type: jsonType, bytes: JSON.stringify(body) })),
+    read: (operation, table, body) => http.read(requestOf(operation, table, jsonBody(body))),
     write: (operation, table, { body, names = {}, query = {} }) => {
       const { endpoint } = requestOf(operation, table);
       const filled = Object.entries(names).reduce((text, [name, value]) => fill(text, name, value), endpoint);

@@ -2,9 +2,9 @@
 import { parseCount } from "./answers.ts";
 import type { Client } from "./client.ts";
 
-/** Of those for which an SQL predicate holds, or of all. */
-export async function countRows(client: Client, table: string, predicate?: string): Promise<number> {
-  const answer = await client.read("count", table, { predicate });
+/** Of those for which an SQL predicate holds, or of all; of the table as it is, or of a version. */
+export async function countRows(client: Client, table: string, predicate?: string, version?: number): Promise<number> {
+  const answer = await client.read("count", table, { predicate, version });
   const number = parseCount(answer);
   if (number === undefined) throw client.strange("count", table, answer, "number of rows");
   return number;

@@ -32,6 +32,7 @@ export const operations = [
     "delete",
   ] as const),
   ...(["addColumns", "dropColumns", "setMetadata", "createIndex", "listIndexes", "dropIndex"] as const),
+  ...(["insert", "versions", "restore", "tags", "createTag", "deleteTag"] as const),
 ] as const;
 export type Operation = (typeof operations)[number];
 
@@ -72,6 +73,12 @@ const namespace: Dialect = {
     createIndex: "POST /v1/table/{name}/create_index/",
     listIndexes: "POST /v1/table/{name}/index/list/",
     dropIndex: "POST /v1/table/{name}/index/{index}/drop/",
+    insert: "POST /v1/table/{name}/insert/",
+    versions: "POST /v1/table/{name}/version/list/",
+    restore: "POST /v1/table/{name}/restore/",
+    tags: "POST /v1/table/{name}/tags/list/",
+    createTag: "POST /v1/table/{name}/tags/create/",
+    deleteTag: "POST /v1/table/{name}/tags/delete/",
   },
   pageSize: 500,
 };

@@ -17,6 +17,10 @@ export interface Request {
   readonly body?: { readonly type: string; readonly bytes: Uint8Array | string } | undefined;
 }
 
+export function jsonBody(value: unknown): NonNullable<Request["body"]> {
+  return { type: jsonType, bytes: JSON.stringify(value) };
+}
+
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -9,15 +9,18 @@ import type { Row } from "../../wire/rows.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
 import { operationOf, sentFor } from "./actions.ts";
 import { parseDescription, parseVersion } from "./answers.ts";
-import { jsonType, streamType } from "../../wire/http-text.ts";
+import { streamType } from "../../wire/http-text.ts";
+import { jsonBody } from "./http.ts";
 import { openClient, type Client } from "./client.ts";
 import { countRows } from "./count.ts";
 import type { Endpoints } from "./dialects.ts";
 import { settingsOf, type options } from "./options.ts";
+import { putBack, restoreVersion } from "../old-versions.ts";
 import { verdictOf } from "../verdict.ts";
 import { explain } from "./problems.ts";
 import { restRecords } from "./records.ts";
 import { unwritable, type Vocabulary } from "./types.ts";
+import { keepsVersions, restVersions, versionedTable } from "./versions.ts";
 
 export { options } from "./options.ts";
 
@@ -40,6 +43,10 @@ export async function open(given: z.output<typeof options>, context: OpenContext
     look: async (table, withIndexes = false) =>
       describes ? await describe(client, table, withIndexes) : await notice(client, table),
     async execute(action, seen) {
+      const versioned = () => versionedTable(client, action.table);
+      if (action.kind === "restoreTable") return await restoreVersion(versioned(), action.version, action.after);
+      if (action.kind === "putBackRows")
+        return await putBack(versioned(), action.version, action.after, action.columns);
       const operation = operationOf(action.kind)!;
       const sent = await sentFor(action, seen?.table ?? { columns: [] }, types);
       const answer = await client.write(operation, action.table, sent);
@@ -48,6 +55,7 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       if (answered === undefined) throw client.strange(operation, action.table, answer, "answer to alter_columns");
       return answered.version;
     },
+    versions: keepsVersions(endpoints) ? restVersions(client) : undefined,
     count: endpoints.count === undefined ? undefined : (table, predicate) => countRows(client, table, predicate),
     verdict: verdictOf,
     explain,
@@ -57,12 +65,13 @@ export async function open(given: z.output<typeof options>, context: OpenContext
     discard:
       endpoints.drop === undefined
         ? undefined
-        : async (table) => void (await client.write("drop", table, { body: { type: jsonType, bytes: "{}" } })),
+        : async (table) => void (await client.write("drop", table, { body: jsonBody({}) })),
     close: client.close,
   };
 }
 
 function ability(kind: ActionKind, endpoints: Endpoints, dialect: string): true | string {
+  if ((kind === "restoreTable" || kind === "putBackRows") && keepsVersions(endpoints)) return true;
   const operation = operationOf(kind);
   if (operation !== undefined && endpoints[operation] !== undefined) return true;
   return `the dialect ${dialect} has no request for ${kind}`;

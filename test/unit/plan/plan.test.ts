@@ -323,7 +323,9 @@ test("the database is folded in the order in which migrations ran", () => {
   const fourth = aMigration(4, renameColumn("documents", "name", "title"));
   const all = [first, second, third, fourth];
   // 2 could not have run before 3 and 4, which ran first, out of order.
-  expect(names(foldHistory(all, aLedger([first], [third], [fourth], [second]), { describes: true }))).toEqual({
+  expect(
+    names(foldHistory(all, aLedger([first], [third], [fourth], [second]), { describes: true, actions: {} })),
+  ).toEqual({
     documents: ["id", "headline"],
   });
 });
@@ -331,7 +333,7 @@ test("the database is folded in the order in which migrations ran", () => {
 test("only what is done of a migration that is done in part is folded", () => {
   const migration = aMigration(1, create, to, wide);
   const folded = [0, 1, 2, 3].map((done) =>
-    names(foldHistory([migration], aLedger([migration, done]), { describes: true })),
+    names(foldHistory([migration], aLedger([migration, done]), { describes: true, actions: {} })),
   );
   expect(folded).toEqual([
     {},

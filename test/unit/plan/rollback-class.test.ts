@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import type { Able } from "../../../src/plan/course.ts";
+import { lineagesOf } from "../../../src/plan/lineage.ts";
 import { classify } from "../../../src/plan/rollback-class.ts";
 import { columnsOf, float32, float64, int32, int64, utf8 } from "../../../src/schema/builders.ts";
 import { tablesAfter, type Action } from "../../../src/schema/action.ts";
-import { change, type Table } from "../../../src/schema/table.ts";
+import { change, type Database, type Table } from "../../../src/schema/table.ts";
 import { chanceOf } from "../../../src/simulator/chance.ts";
 import { compileStep } from "../../../src/steps/registry.ts";
 import { abilitiesOf, models, type Model } from "../../../src/targets/memory/memory.ts";
@@ -15,6 +17,11 @@ const alter = (...alterations: Extract<Action, { kind: "alterColumns" }>["altera
   alterations,
 });
 const create: Action = { kind: "createTable", table: "u", columns: columnsOf({ a: int32() }) };
+
+function classOf(action: Action, database: Database, able: Able) {
+  const place = { file: "", step: 1, kind: action.kind };
+  return classify([{ place, action }], lineagesOf([action]), database, able)[0]!;
+}
 
 test.each<[string, Action, Model, object]>([
   [
@@ -52,7 +59,7 @@ test.each<[string, Action, Model, object]>([
     },
   ],
 ])("%s: its class, what takes it back, and why", (_, action, model, expected) => {
-  expect(classify(action, before, abilitiesOf(model))).toMatchObject(expected);
+  expect(classOf(action, before, abilitiesOf(model))).toMatchObject(expected);
 });
 
 test("what has a way back has one that the target can go, and what has none a reason", () => {
@@ -62,7 +69,7 @@ test("what has a way back has one that the target can go, and what has none a re
     const abilities = abilitiesOf(model);
     const database = new Map<string, Table>();
     for (const action of drawHistory(chanceOf(seed), model).flatMap(({ steps }) => steps.flatMap(compileStep))) {
-      const { class: is, actions, reason } = classify(action, database, abilities);
+      const { class: is, actions, reason } = classOf(action, database, abilities);
       seen.add(is);
       expect(actions.every(({ kind }) => abilities.actions[kind] === true)).toBe(true);
       expect([actions.length > 0, reason === undefined]).toEqual([is !== "none", is === "exact"]);

@@ -156,7 +156,7 @@ const planBack = (pending: readonly (typeof first)[], state = aState()) =>
   });
 
 const asked = (...input: Parameters<typeof planBack>) =>
-  questionsOf(planBack(...input)).map(({ asks, allowed, mayLose }) => [
+  questionsOf(planBack(...input)).rows.map(({ asks, allowed, mayLose }) => [
     asks.map(({ table: name, predicate }) => `${name}: ${predicate ?? "all"}`),
     allowed,
     mayLose,
@@ -210,7 +210,7 @@ function askedOf(steps: readonly (readonly Step[])[], down?: readonly Step[]) {
     target: { name: "local", capabilities: abilitiesOf("namespace") },
     ledger: "_migrations",
   });
-  return questionsOf(plan).map(({ asks, words }) => [
+  return questionsOf(plan).rows.map(({ asks, words }) => [
     asks.map(({ table: name, predicate }) => `${name}: ${predicate}`),
     words(asks.length === 0 ? undefined : 1),
   ]);

@@ -98,5 +98,9 @@ test("whatever can be taken back by actions leads back to the very tables", () =
         expect({ seed, action, same: sameTables(was, back) }).toEqual({ seed, action, same: true });
       }
   }
-  expect([...new Set([...taken, ...lost])].toSorted()).toEqual(actionKinds.toSorted());
+  // These take others back.
+  const back: ReadonlySet<string> = new Set(["putBackRows", "restoreTable"]);
+  expect([...new Set([...taken, ...lost])].toSorted()).toEqual(
+    actionKinds.filter((kind) => !back.has(kind)).toSorted(),
+  );
 });

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { count } from "../../errors.ts";
+import { prune, type KeptPoint } from "../../run/prune.ts";
+import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "../command.ts";
+import { done } from "../exit-code.ts";
+
+const pruneFlags = z.looseObject({ yes: switchFlag, to: versionFlag.optional() });
+
+export const pruneCommand: Command = {
+  usage: "prune",
+  describe: "show the old versions of tables that are kept for down, and with --yes let them go",
+  switches: { yes: "let them go" },
+  flags: (cli) => cli.option("to", { type: "string", describe: "those of migrations up to this number only" }),
+  async run(context) {
+    const { output } = context;
+    const { yes, to } = parseFlags(pruneFlags, context.flags);
+    const [found, target] = await withSession(context, {}, async ({ options }) => [
+      await prune(options, { yes, to }),
+      options.target.name,
+    ]);
+    const pruned = yes === true;
+    output.data({ target, kept: found, pruned });
+    for (const point of found) output.result(lineOf(point));
+    output.result(summaryOf(found, pruned, target));
+    return done;
+  },
+};
+
+function lineOf({ name, migration, table, version, isNeeded }: KeptPoint): string {
+  const before = migration ?? `${name}, which is not applied`;
+  return `version ${version} of ${table}, from before ${before}${isNeeded ? ", which is not done" : ""}`;
+}
+
+function summaryOf(found: readonly KeptPoint[], pruned: boolean, target: string): string {
+  if (found.length === 0) return `no old versions are kept on ${target}`;
+  const free = found.filter(({ isNeeded }) => !isNeeded).length;
+  if (free === 0) return "nothing can be let go now";
+  if (pruned) return `${count(free, "version")} let go; the next optimize of the tables cleans up what they alone held`;
+  return `${count(free, "version")} can be let go: migrate prune --yes, and down can't be sure of them any more`;
+}

@@ -1,0 +1,73 @@
+/** Old versions of tables on the engine. */
+import type { Column } from "../schema/data-type.ts";
+import { readColumns, type EngineTable } from "./engine.ts";
+import { addRows } from "./rows.ts";
+import { search } from "./search.ts";
+
+/** A handle of its own, which may be led to another version. */
+export type OpenTable = () => Promise<EngineTable>;
+
+/** Branches of these names are ours. */
+const prefix = "lance-migrate/";
+
+export interface Kept {
+  readonly name: string;
+  readonly version: number;
+}
+
+/**
+ * A branch keeps a version, and all that is cleaned up around it is still cleaned up. A tag would make `optimize` fail as soon
+ * as it would remove that version.
+ */
+export async function keepVersion(open: OpenTable, version: number, name: string): Promise<void> {
+  const branches = await (await open()).branches();
+  // The engine makes none of a name that there is.
+  if (Object.hasOwn(await branches.list(), prefix + name)) await branches.delete(prefix + name);
+  await branches.create(prefix + name, "main", version);
+}
+
+export async function letVersionGo(open: OpenTable, name: string): Promise<void> {
+  const branches = await (await open()).branches();
+  if (Object.hasOwn(await branches.list(), prefix + name)) await branches.delete(prefix + name);
+}
+
+export async function keptVersions(open: OpenTable): Promise<readonly Kept[]> {
+  const branches = await (await (await open()).branches()).list();
+  return Object.entries(branches)
+    .filter(([name]) => name.startsWith(prefix))
+    .map(([name, { parentVersion }]) => ({ name: name.slice(prefix.length), version: parentVersion }));
+}
+
+/** Old versions of one table, as `targets/old-versions.ts` asks for them. */
+export function versionsOf(open: OpenTable) {
+  const at = async (version: number): Promise<EngineTable> => {
+    const table = await open();
+    await table.checkout(version);
+    return table;
+  };
+  return {
+    version: async (): Promise<number> => await (await open()).version(),
+    list: async () => await (await open()).listVersions(),
+    columns: async (version: number): Promise<readonly Column[]> => await readColumns(await at(version)),
+    count: async (version: number | undefined, filter?: string): Promise<number> =>
+      await (version === undefined ? await open() : await at(version)).countRows(filter),
+    async addresses(version: number): Promise<AsyncIterable<BigUint64Array>> {
+      return addressesOf((await at(version)).query().select(["_rowaddr"]));
+    },
+    async rows(version: number, filter: string, columns?: readonly (readonly [string, string])[]): Promise<Buffer> {
+      const { joinFiles } = await import("../wire/ipc-file.ts"); // Arrow is slow to load
+      const found = await search(await at(version), { filter, columns });
+      const chunks: Buffer[] = [];
+      for await (const chunk of joinFiles(found.first, found.others).chunks) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
+    async restore(version: number): Promise<void> {
+      await (await at(version)).restore();
+    },
+    append: async (file: Buffer): Promise<void> => void (await addRows(await open(), file, "append")),
+  };
+}
+
+async function* addressesOf(batches: ReturnType<ReturnType<EngineTable["query"]>["select"]>) {
+  for await (const batch of batches) yield batch.getChild("_rowaddr")!.toArray() as BigUint64Array;
+}

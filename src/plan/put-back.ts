@@ -1,0 +1,68 @@
+/** How rows that were written in a migration's schema are put back into the one before it. Pure. */
+import type { Action } from "../schema/action.ts";
+import { castVerdict } from "../schema/cast.ts";
+import { childColumns, sameType, type Column, type DataType } from "../schema/data-type.ts";
+import { parsePath } from "../schema/path.ts";
+import type { Table } from "../schema/table.ts";
+import { arrowName } from "../wire/arrow-cast.ts";
+import { followPath } from "./blind.ts";
+
+/**
+ * SQL for each column that the table had before; undefined where a value can't be told, or may not fit. `actions`: the
+ * migration's own on that table. A column that it drops holds nulls in these rows.
+ */
+export function putBackColumns(
+  before: Table,
+  after: Table,
+  actions: readonly Action[],
+): Readonly<Record<string, string>> | undefined {
+  const columns = before.columns.map((column) => [column.name, expressionFor(column, after, actions)] as const);
+  const isWhole = (entry: readonly [string, string | undefined]): entry is readonly [string, string] =>
+    entry[1] !== undefined;
+  return columns.every(isWhole) ? Object.fromEntries(columns) : undefined;
+}
+
+function expressionFor(column: Column, { columns }: Table, actions: readonly Action[]): string | undefined {
+  const { name, type, nullable } = column;
+  if (holdsDictionary(type)) return undefined;
+  const cast = (sql: string) => `arrow_cast(${sql}, '${arrowName(type).replaceAll("'", "''")}')`;
+  const place = placeAfter(name, actions);
+  if (place === "gone") return nullable ? cast("NULL") : undefined;
+  const now = columns.find((one) => one.name === place);
+  if (now === undefined || (now.nullable && !nullable)) return undefined;
+  const quoted = `\`${now.name.replaceAll("`", "``")}\``;
+  if (sameType(type, now.type)) return quoted;
+  const verdict = castVerdict(now.type, type);
+  return verdict.allowed && !verdict.mayFail ? cast(quoted) : undefined;
+}
+
+/** What a top-level column is called after these actions; undefined where its values are others, or inside it names are. */
+function placeAfter(name: string, actions: readonly Action[]): string | "gone" | undefined {
+  let at: string = name;
+  for (const action of actions) {
+    const inside = pathsOf(action).filter(([first]) => first === at);
+    if (action.kind === "convertColumn" && inside.length > 0) return undefined;
+    if (action.kind === "dropColumns" && inside.some((path) => path.length === 1)) return "gone";
+    if (inside.some((path) => path.length > 1)) return undefined;
+    at = followPath([at], [action])[0]!;
+  }
+  return at;
+}
+
+function pathsOf(action: Action): readonly (readonly string[])[] {
+  switch (action.kind) {
+    case "alterColumns":
+      return action.alterations.map(({ path }) => parsePath(path));
+    case "dropColumns":
+      return action.paths.map(parsePath);
+    case "convertColumn":
+      return [parsePath(action.path)];
+    default:
+      return [];
+  }
+}
+
+/** A result in several batches has a dictionary with each, which no single file can hold. */
+function holdsDictionary(type: DataType): boolean {
+  return type.kind === "dictionary" || childColumns(type).some((child) => holdsDictionary(child.type));
+}

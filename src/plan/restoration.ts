@@ -1,0 +1,101 @@
+/** How a table is taken back of which a migration has lost something: by an old version of it, or by dropping what it had made. Pure. */
+import type { TableVersions } from "../ledger/record.ts";
+import { changesRows, type Action } from "../schema/action.ts";
+import { sameColumns } from "../schema/data-type.ts";
+import type { Database, Table } from "../schema/table.ts";
+import type { Obstacle, WayBack } from "../schema/way-back.ts";
+import type { PlacedAction } from "./compile.ts";
+import type { Lineage } from "./lineage.ts";
+import { putBackColumns } from "./put-back.ts";
+
+export interface Restoring {
+  /** Whether the target can restore an old version. */
+  readonly able: boolean;
+  /** The versions of tables around the migration, as the ledger has them. */
+  readonly tables: TableVersions;
+  /** Whether rows that came since are put back where they can be. */
+  readonly putsBack: boolean;
+}
+
+/** An action that ran, and how it would be taken back by itself. */
+export interface RanAction extends PlacedAction {
+  readonly lineage: Lineage;
+  readonly way: WayBack;
+}
+
+type Way = Exclude<WayBack, { readonly lost: string }>;
+
+const nothing: Way = { actions: [], obstacles: [] };
+
+/** The tables of which something is lost. */
+export function lostIn(ran: readonly RanAction[]): ReadonlySet<Lineage> {
+  return new Set(ran.flatMap(({ way, lineage }) => ("lost" in way ? [lineage] : [])));
+}
+
+/** Why a table of which that is lost can't be taken back at all; undefined where it can. */
+export function unrestorable(
+  { way, lineage: { origin } }: Pick<RanAction, "way" | "lineage">,
+  { able, tables }: Pick<Restoring, "able"> & { readonly tables?: TableVersions | undefined },
+): string | undefined {
+  // What the migration had made itself goes with its table.
+  if (!("lost" in way) || origin === undefined) return undefined;
+  if (way.isGone === true || !able) return way.lost;
+  if (tables === undefined || tables[origin]?.[0] != null) return undefined;
+  return `${way.lost}, and the ledger does not know which version ${origin} had before`;
+}
+
+/** The part of an action in taking its table back as a whole, where something of that is lost. */
+export function wayOfLost(
+  { action, lineage, way }: RanAction,
+  ran: readonly RanAction[],
+  before: Database,
+  after: Database,
+  restoring: Restoring,
+): Way {
+  const own = ran.filter((one) => one.lineage === lineage).map((one) => one.action);
+  const isOfTable = action.kind === "createTable" || action.kind === "renameTable";
+  const moves = isOfTable && lineage.last !== undefined && !("lost" in way) ? way : nothing;
+  const { origin, last } = lineage;
+  if (origin === undefined || last === undefined) return withRows(moves, own);
+  if (own[0] !== action) return moves;
+  const back = restoration(origin, own, before.get(origin)!, after.get(last)!, restoring);
+  const at = moves.actions.length;
+  return {
+    actions: [...moves.actions, ...back.actions],
+    obstacles: [...moves.obstacles, ...back.obstacles.map((obstacle) => ({ ...obstacle, at }))],
+  };
+}
+
+function restoration(
+  table: string,
+  actions: readonly Action[],
+  before: Table,
+  after: Table,
+  { tables, putsBack }: Restoring,
+): Way {
+  const [found, end, shared] = tables[table]!;
+  const version = found!;
+  const own = { table, version, after: end ?? version };
+  const isSilent = sameColumns(before.columns, after.columns);
+  const columns = putsBack ? putBackColumns(before, after, actions) : undefined;
+  // Where the migration has written rows itself, what others wrote is only what came after its end.
+  const since = !actions.some(changesRows) ? version : shared === true ? undefined : (end ?? undefined);
+  return {
+    actions: [
+      { kind: "restoreTable", ...own, as: before, isSilent },
+      ...(columns === undefined || since !== version ? [] : [{ kind: "putBackRows" as const, ...own, columns }]),
+    ],
+    obstacles: [{ kind: "since", table, version: since }],
+  };
+}
+
+/** The rows that a migration has given to its own table go with it. */
+function withRows({ actions, obstacles }: Way, own: readonly Action[]): Way {
+  const inserted = own.reduce((sum, action) => sum + (action.kind === "insertRows" ? action.rows.length : 0), 0);
+  return {
+    actions,
+    obstacles: obstacles.map((obstacle): Obstacle =>
+      obstacle.kind === "rows" ? { ...obstacle, own: obstacle.own + inserted } : obstacle,
+    ),
+  };
+}

@@ -1,0 +1,116 @@
+/** Rows that stand in the way of taking migrations back, looked for before anything is changed. */
+import { count, isMigrateError, MigrateError } from "../errors.ts";
+import { questionsOf, type Question, type SinceQuestion } from "../plan/obstacles.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Since, Target } from "../targets/target.ts";
+
+export interface Consent {
+  /** Lose what was written since into what is taken away. */
+  readonly acceptLoss?: boolean | undefined;
+  /** Put rows back that were only added since to a table of which an old version is restored. */
+  readonly keepAppended?: boolean | undefined;
+}
+
+interface InTheWay {
+  readonly words: string;
+  /** Whether it may go on all the same: only what came since is lost. */
+  readonly mayLose: boolean;
+  readonly mayPutBack?: boolean;
+}
+
+/** Refuses where rows stand in the way, before anything is changed. Throws ERR_ROLLBACK_BLOCKED. */
+export async function checkObstacles(plan: Plan, target: Target, { acceptLoss, keepAppended }: Consent): Promise<void> {
+  const { rows, since } = questionsOf(plan);
+  const found: InTheWay[] = [];
+  for (const question of rows) {
+    const { allowed, words, mayLose, isRefused, wasAsked } = question;
+    if (mayLose && acceptLoss === true) continue;
+    const count = await rowsInTheWay(question, target);
+    if (count === undefined) {
+      // Nobody can tell, so nothing but their consent lets it go on.
+      if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
+    } else if (count > allowed) found.push({ words: words(count), mayLose });
+  }
+  const putBack = new Map<string, number>();
+  for (const question of since) {
+    const lost = await lostSince(question, putBack, target);
+    const mayGoOn = acceptLoss === true || (keepAppended === true && lost?.mayPutBack === true);
+    if (lost !== undefined && !mayGoOn) found.push(lost);
+  }
+  if (found.length === 0) return;
+  const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
+  const mayLose = found.every((one) => one.mayLose);
+  const mayPutBack = found.every((one) => one.mayPutBack === true);
+  const changeFirst = `${isBegun ? "" : "nothing was taken back; "}change these rows first`;
+  const lose = mayPutBack
+    ? "pass --keep-appended to put these rows back, or --accept-loss to lose them"
+    : "pass --accept-loss to lose that";
+  const problems = found.map(({ words }) => words);
+  throw new MigrateError("ERR_ROLLBACK_BLOCKED", { problems, hint: mayLose ? lose : changeFirst });
+}
+
+/**
+ * Undefined where restoring the version loses nothing. `putBack`: rows of each table that are put back on the way. Throws
+ * ERR_IRREVERSIBLE where the version is gone.
+ */
+async function lostSince(
+  question: SinceQuestion,
+  putBack: Map<string, number>,
+  target: Target,
+): Promise<InTheWay | undefined> {
+  const { table, restores, putsBack } = question;
+  const written = await writtenSince(question, target);
+  if (written === undefined)
+    return {
+      words: `what others have written to ${table} can't be told from what the migration wrote, and would be lost with it`,
+      mayLose: true,
+    };
+  const { gone } = written;
+  const added = written.added + (putBack.get(table) ?? 0);
+  putBack.set(table, added);
+  if (added === 0 && gone === 0) return undefined;
+  const are = (rows: number, what: string) =>
+    rows === 0 ? [] : [`${count(rows, "row")} of ${table} ${rows === 1 ? "was" : "were"} ${what} since`];
+  const words = [...are(added, "written"), ...are(gone, "changed or removed")].join(", ");
+  return {
+    words: `${words}, which restoring version ${restores} would lose`,
+    mayLose: true,
+    mayPutBack: gone === 0 && putsBack,
+  };
+}
+
+/** Undefined where nobody can tell. */
+async function writtenSince(
+  { place, table, version, restores, until }: SinceQuestion,
+  { versions, explain }: Target,
+): Promise<Since | undefined> {
+  let whole: Since;
+  try {
+    whole = await versions!.since(table, restores, until);
+  } catch (cause) {
+    if (isMigrateError(cause)) throw cause;
+    throw new MigrateError("ERR_IRREVERSIBLE", { ...place, problem: `${table}: ${explain(cause)}` }, { cause });
+  }
+  if (version === undefined) return undefined;
+  if (version === restores) return whole;
+  // Only the version that is restored is kept from being cleaned up.
+  return await versions!.since(table, version, until).catch(() => undefined);
+}
+
+/** Undefined where they can't be counted. */
+async function rowsInTheWay(
+  { place, asks, wasAsked }: Question,
+  { count: rowsOf, explain }: Target,
+): Promise<number | undefined> {
+  if (rowsOf === undefined) return undefined;
+  let failure: unknown;
+  for (const { table, predicate } of asks)
+    try {
+      return await rowsOf(table, predicate);
+    } catch (error) {
+      failure = error;
+    }
+  if (failure === undefined || wasAsked) return undefined;
+  const problem = `its rows can't be looked at: ${explain(failure)}`;
+  throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem }, { cause: failure });
+}

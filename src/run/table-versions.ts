@@ -1,0 +1,72 @@
+/** The versions of tables around a migration, as its records say them; and those that are kept so that they can be restored. */
+import type { Lease } from "../ledger/lease.ts";
+import type { OwnVersions, TableVersions } from "../ledger/record.ts";
+import { formatVersion } from "../migrations/file-name.ts";
+import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
+import type { Target } from "../targets/target.ts";
+import type { Done } from "./attempt.ts";
+
+/** Under which name a migration's versions are kept. */
+export function keptName({ migration }: Pick<PlannedMigration, "migration">): string {
+  return formatVersion(migration.version);
+}
+
+/**
+ * The versions before the migration, where the target keeps them from now on: whoever takes it back restores them. Undefined
+ * where none are to be taken, or they are known and an action may have run since.
+ */
+export async function restorePoints(
+  planned: PlannedMigration,
+  target: Target,
+  lease: Pick<Lease, "check">,
+): Promise<TableVersions | undefined> {
+  const { restores, done, midway, doubtful, tables } = planned;
+  const isKnown = restores.every((table) => tables[table] !== undefined);
+  if (restores.length === 0 || target.versions === undefined || done > 0 || midway !== undefined) return undefined;
+  if (doubtful && isKnown) return undefined;
+  const points: Record<string, OwnVersions> = {};
+  for (const table of restores) {
+    const version = (await target.look(table))?.version;
+    if (version === undefined) continue;
+    // Whoever slept would keep a version that his successor has made.
+    await lease.check();
+    await target.versions.keep(table, version, keptName(planned));
+    points[table] = [version, null];
+  }
+  return points;
+}
+
+export interface VersionsTrack {
+  readonly tables: () => TableVersions;
+  readonly begin: (points: TableVersions) => void;
+  readonly note: (planned: PlannedAction, ending: Done) => void;
+}
+
+export function trackVersions({ restores, tables: known, done, doubtful }: PlannedMigration): VersionsTrack {
+  let tables: TableVersions = done > 0 || doubtful ? known : {};
+  const names = new Map<string, string>();
+  return {
+    tables: () => tables,
+    begin: (points) => {
+      tables = points;
+    },
+    note({ action, commits }, { before = null, after = null }) {
+      const { table } = action;
+      const name = names.get(table) ?? table;
+      if (action.kind === "renameTable") names.set(action.name, name);
+      const own = tables[name];
+      const last = own?.[1] ?? own?.[0] ?? before;
+      // Each commit makes one version.
+      const isAlone = before !== null && after !== null && before === last && after - before <= commits.length;
+      const isShared = restores.includes(name) && (own?.[2] === true || !isAlone);
+      const first = own?.[0] ?? before;
+      tables = { ...tables, [name]: isShared ? [first, after, true] : [first, after] };
+    },
+  };
+}
+
+/** What is kept for a migration is needed no more. What can't be let go now is left to `migrate prune`. */
+export async function letGo(planned: PlannedMigration, { versions }: Target): Promise<void> {
+  for (const table of Object.keys(planned.tables))
+    await versions?.letGo(table, keptName(planned)).catch(() => undefined);
+}

@@ -1,0 +1,107 @@
+/** Old versions of tables on a service of the namespace dialect. */
+import { z } from "zod";
+import { streamType } from "../../wire/http-text.ts";
+import { writtenSince, type VersionedTable } from "../old-versions.ts";
+import type { Versions } from "../target.ts";
+import { jsonOf, parseDescription, parseVersion } from "./answers.ts";
+import type { Client } from "./client.ts";
+import { countRows } from "./count.ts";
+import type { Endpoints, Operation } from "./dialects.ts";
+import { jsonBody } from "./http.ts";
+
+/** What it takes to restore one. */
+const needed: readonly Operation[] = ["versions", "restore", "describe", "query", "count", "insert"];
+const neededToKeep: readonly Operation[] = ["tags", "createTag", "deleteTag"];
+
+/** Tags of these names are ours. */
+const prefix = "lance-migrate-";
+
+/** All rows; a number that every service takes. */
+const all = 2 ** 31 - 1;
+
+export function keepsVersions(endpoints: Endpoints): boolean {
+  return [...needed, ...neededToKeep].every((operation) => endpoints[operation] !== undefined);
+}
+
+/** A tag keeps a version: services look after their own files. */
+export function restVersions(client: Client): Versions {
+  const tagsOf = async (table: string) => {
+    const answer = await client.read("tags", table, {});
+    const tags = parseTags(jsonOf(answer));
+    if (tags === undefined) throw client.strange("tags", table, answer, "list of tags");
+    return Object.entries(tags).filter(([name]) => name.startsWith(prefix));
+  };
+  const letGo = async (table: string, name: string) => {
+    const tag = prefix + name;
+    if ((await tagsOf(table)).some(([one]) => one === tag))
+      await client.write("deleteTag", table, { body: jsonBody({ tag }) });
+  };
+  return {
+    async keep(table, version, name) {
+      await letGo(table, name);
+      await client.write("createTag", table, { body: jsonBody({ tag: prefix + name, version }) });
+    },
+    letGo,
+    kept: async (table) =>
+      (await tagsOf(table)).map(([name, { version }]) => ({ name: name.slice(prefix.length), version })),
+    since: (table, version, until) => writtenSince(versionedTable(client, table), version, until),
+  };
+}
+
+const tags = z.record(z.string(), z.looseObject({ version: z.number() }));
+
+/** LanceDB's own services send them bare, the document wraps them. */
+function parseTags(answer: unknown): z.output<typeof tags> | undefined {
+  const wrapped = z.looseObject({ tags }).safeParse(answer).data;
+  return wrapped?.tags ?? tags.safeParse(answer).data;
+}
+
+const versions = z.looseObject({
+  versions: z.array(
+    z.looseObject({ version: z.number(), metadata: z.record(z.string(), z.string()).nullish() }).transform((one) => ({
+      version: one.version,
+      metadata: one.metadata ?? {},
+    })),
+  ),
+});
+
+export function versionedTable(client: Client, table: string): VersionedTable {
+  const described = async (version: number | undefined) => {
+    const answer = await client.read("describe", table, version === undefined ? {} : { version });
+    const found = parseDescription(answer);
+    if (found === undefined) throw client.strange("describe", table, answer, "description of a table");
+    return found;
+  };
+  const query = async (version: number, more: object): Promise<Buffer> =>
+    (await client.read("query", table, { version, k: all, vector: [], prefilter: true, ...more })).body;
+  return {
+    async version() {
+      const { version } = await described(undefined);
+      if (version === undefined) throw new Error("the service does not tell a table's version");
+      return version;
+    },
+    async list() {
+      const answer = await client.read("versions", table, {});
+      const found = versions.safeParse(jsonOf(answer)).data;
+      if (found === undefined) throw client.strange("versions", table, answer, "list of versions");
+      return found.versions;
+    },
+    columns: async (version) => (await described(version)).columns,
+    count: (version, filter) => countRows(client, table, filter, version),
+    async addresses(version) {
+      const { addressesFromIpc } = await import("../../wire/rows.ts"); // apache-arrow is slow to load
+      return addressesFromIpc(await query(version, { columns: ["_rowaddr"] }), "_rowaddr");
+    },
+    async rows(version, filter, columns) {
+      const names = columns === undefined ? (await described(version)).columns.map(({ name }) => name) : undefined;
+      return await query(version, { filter, columns: names ?? Object.fromEntries(columns!) });
+    },
+    async restore(version) {
+      parseVersion(await client.write("restore", table, { body: jsonBody({ version }) }));
+    },
+    async append(file) {
+      const { toStream } = await import("../../wire/ipc-file.ts"); // apache-arrow is slow to load
+      await client.write("insert", table, { body: { type: streamType, bytes: toStream(file) } });
+    },
+  };
+}

@@ -1,0 +1,290 @@
+/** Taking migrations back by the version that a table had before, with the built command. */
+import { expect, test } from "vitest";
+import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
+import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const create = `m.createTable("documents", {
+  id: m.int32().notNull(), title: m.utf8(), score: m.float64(), body: m.utf8(),
+}),`;
+/** What float32 holds just about. */
+const rows = [
+  { id: 1, title: "one", score: 0.1, body: "a" },
+  { id: 2, title: null, score: null, body: null },
+  { id: 3, title: "three", score: 1e300, body: "c" },
+  { id: 4, title: "four", score: 123456789.12345679, body: "d" },
+];
+
+const lossy = {
+  "a type that holds less": `m.retypeColumn("documents", "score", m.float32()),`,
+  "an expression": `m.retypeColumn("documents", "body", m.int32(), { using: "length(body)" }),`,
+  "an expression for the last column, of the same type": `m.retypeColumn("documents", "body", m.utf8(), { using: "upper(body)" }),`,
+  "a dropped column": `m.dropColumn("documents", "title"),`,
+  "a dropped column and one of its name": `m.dropColumn("documents", "body"), m.addColumn("documents", "body", m.utf8()),`,
+  "inserted rows": `m.insertRows("documents", [{ id: 7, title: "seven", score: 7, body: "g" }], { key: "id" }),`,
+  "updated rows": `m.execute("documents", { update: { title: "'same'" }, where: "id > 1" }),`,
+  "deleted rows": `m.execute("documents", { delete: "id > 1" }),`,
+  "much at once": `m.renameColumn("documents", "title", "headline"), m.dropColumn("documents", "score"),
+    m.setNullable("documents", "id", true), m.createIndex("documents", "id", m.btree()), m.addColumn("documents", "n", m.int32(), { as: "7" }),`,
+};
+
+interface Seeing {
+  readonly data: string;
+}
+
+async function seen({ data }: Seeing) {
+  return { columns: await columnsOf(data, "documents"), rows: await rowsOf(data, "documents") };
+}
+
+/** A project with the key of its service at hand. */
+async function projectOn(way: Way = "lance") {
+  const project = await aProjectOn(way);
+  return { ...project, migrate: async (args: readonly string[]) => await project.migrate(args, key) };
+}
+
+/** A project with rows, and a second migration that has run. */
+async function migrated(steps: string, way: Way = "lance") {
+  const project = await projectOn(way);
+  project.migration("0001_create.ts", create);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.data, "documents", rows);
+  const before = await seen(project);
+  project.migration("0002_lossy.ts", steps);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  return { project, before, after: await seen(project) };
+}
+
+/** What keeps old versions. */
+async function tagsOf({ data }: Seeing): Promise<readonly string[]> {
+  const table = await (await lancedb.connect(data)).openTable("documents");
+  return Object.keys(await (await table.tags()).list()).toSorted();
+}
+
+async function branchesOf({ data }: Seeing): Promise<readonly string[]> {
+  const table = await (await lancedb.connect(data)).openTable("documents");
+  return Object.keys(await (await table.branches()).list()).toSorted();
+}
+
+const cases = (["lance", "namespace"] as const).flatMap((way) =>
+  Object.entries(lossy).map(([what, steps]) => ({ what, steps, way })),
+);
+
+test.each(cases)("$what: up, down and up again, on $way", async ({ steps, way }) => {
+  const { project, before, after } = await migrated(steps, way);
+  expect(after).not.toEqual(before);
+  const kept = way === "lance" ? branchesOf : tagsOf;
+  expect(await kept(project)).toEqual([way === "lance" ? "lance-migrate/0002" : "lance-migrate-0002"]);
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(before);
+  expect(await kept(project)).toEqual([]);
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(after);
+});
+
+const floats = `m.retypeColumn("documents", "score", m.float32()), m.renameColumn("documents", "title", "headline"),`;
+const appended = Array.from({ length: 1_000 }, (_, at) => ({
+  id: 100 + at,
+  headline: `h${at}`,
+  score: at / 8,
+  body: null,
+}));
+
+test.each(["lance", "namespace"] as const)(
+  "a type that holds less is not exact, every bit comes back, and rows that were added since can be kept, on %s",
+  async (way) => {
+    const project = await projectOn(way);
+    project.migration("0001_create.ts", create);
+    await project.migrate(["up"]);
+    await addRows(project.data, "documents", rows);
+    const before = await seen(project);
+    project.migration("0002_lossy.ts", floats);
+    const { stdout } = await project.migrate(["plan"]);
+    expect(stdout).toContain(
+      "back: restore documents as it was before (restore, documents.score may lose precision or range without a word: float64 to float32)",
+    );
+    const { pending } = JSON.parse((await project.migrate(["plan", "--json"])).stdout);
+    expect(pending[0].actions.map(({ rollback }: { rollback: object }) => rollback)).toMatchObject([
+      { class: "restore", restores: "documents" },
+      { class: "restore", restores: "documents" },
+    ]);
+    await project.migrate(["up"]);
+    await addRows(project.data, "documents", appended);
+    const after = await seen(project);
+
+    expect(await project.migrate(["down"])).toEqual({
+      code: 4,
+      stdout: "",
+      stderr:
+        "rows stand in the way: 1000 rows of documents were written since, which restoring version 2 would lose; " +
+        "pass --keep-appended to put these rows back, or --accept-loss to lose them\n",
+    });
+    expect(await seen(project)).toEqual(after);
+    expect(await project.migrate(["plan", "--down", "--keep-appended"])).toMatchObject({
+      code: 0,
+      stdout:
+        "0002_lossy\n  restore version 2 of documents\n  put back the rows of documents that came after version 2\n",
+    });
+    expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+    const old = appended.map(({ headline, ...row }) => ({ ...row, title: headline }));
+    expect(await seen(project)).toEqual({
+      columns: before.columns,
+      rows: [...before.rows, ...old.map((row) => ({ id: row.id, title: row.title, score: row.score, body: null }))],
+    });
+    expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  },
+);
+
+test("with --accept-loss what was written since is lost", async () => {
+  const { project, before } = await migrated(floats);
+  await addRows(project.data, "documents", appended);
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(before);
+});
+
+test("rows that were changed since can't be put back, whatever is asked for", async () => {
+  const { project, before } = await migrated(floats);
+  const table = await (await lancedb.connect(project.data)).openTable("documents");
+  await table.update({ values: { headline: "changed" }, where: "id = 3" });
+  await table.delete("id = 4");
+  for (const flags of [[], ["--keep-appended"]])
+    expect(await project.migrate(["down", ...flags])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining(
+        "1 row of documents was written since, 2 rows of documents were changed or removed since, which restoring version 2 would lose; " +
+          "pass --accept-loss to lose that",
+      ),
+    });
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(before);
+});
+
+test("rows of others are told from those that the migration wrote", async () => {
+  const { project, before } = await migrated(lossy["inserted rows"]);
+  await addRows(project.data, "documents", [{ id: 50, title: "theirs", score: 1, body: "b" }]);
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("1 row of documents was written since, which restoring version 2 would lose"),
+  });
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(before);
+});
+
+test("old versions are cleaned up as ever, and the one before the migration stays", async () => {
+  const { project, before } = await migrated(lossy["a dropped column"]);
+  await addRows(project.data, "documents", [{ id: 9, score: 1, body: "b" }]);
+  const table = await (await lancedb.connect(project.data)).openTable("documents");
+  const { prune } = await table.optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
+  expect(prune.oldVersionsRemoved).toBeGreaterThan(0);
+  expect((await table.listVersions()).map(({ version }) => version)).toContain(2);
+  // Compaction writes rows anew, and nobody knows who wrote them first.
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("pass --accept-loss to lose that"),
+  });
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(before);
+});
+
+test("where the version is gone that is said, and nothing is changed", async () => {
+  const { project, after } = await migrated(lossy["a dropped column"]);
+  const table = await (await lancedb.connect(project.data)).openTable("documents");
+  await (await table.branches()).delete("lance-migrate/0002");
+  await table.optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
+  for (const flags of [[], ["--accept-loss"]])
+    expect(await project.migrate(["down", ...flags])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("documents: version 2 is gone: old versions were cleaned up"),
+    });
+  expect(await seen(project)).toEqual(after);
+});
+
+test("a table that the migration made goes with all that it gave it", async () => {
+  const project = await projectOn();
+  project.migration(
+    "0001_create.ts",
+    `${create} m.insertRows("documents", [{ id: 7, title: "seven", score: 7, body: "g" }], { key: "id" }), m.dropColumn("documents", "body"),`,
+  );
+  expect((await project.migrate(["plan"])).stdout).toContain("back: goes with the table (exact)");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect((await lancedb.connect(project.data).then((db) => db.tableNames())).filter((name) => name[0] !== "_")).toEqual(
+    [],
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.data, "documents", [{ id: 8, title: "theirs", score: 1 }]);
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("documents has 2 rows, 1 of them written since, and goes with them"),
+  });
+});
+
+test("several migrations go back to the versions that they had", async () => {
+  const { project, before } = await migrated(lossy["a dropped column"]);
+  project.migration("0003_more.ts", lossy["updated rows"].replace("title", "body"));
+  project.migration("0004_exact.ts", `m.renameColumn("documents", "body", "text"),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await branchesOf(project)).toEqual(["lance-migrate/0002", "lance-migrate/0003"]);
+  expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(before);
+  expect(await branchesOf(project)).toEqual([]);
+});
+
+test("an up that stopped half-way, and went on, goes back all the way", async () => {
+  const project = await projectOn();
+  project.migration("0001_create.ts", create);
+  await project.migrate(["up"]);
+  await addRows(project.data, "documents", rows);
+  const before = await seen(project);
+  project.migration("0002_lossy.ts", `${lossy["a dropped column"]} m.setNullable("documents", "body", false),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  const half = await project.migrate(["down"]);
+  expect(half).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(before);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  const table = await (await lancedb.connect(project.data)).openTable("documents");
+  await table.delete("body is null");
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("1 row of documents was changed or removed since"),
+  });
+  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(before);
+});
+
+test("prune shows what is kept, and lets it go", async () => {
+  const { project } = await migrated(lossy["a dropped column"]);
+  project.migration("0003_more.ts", lossy["deleted rows"]);
+  await project.migrate(["up"]);
+  const lines = ["version 2 of documents, from before 0002_lossy", "version 3 of documents, from before 0003_more"];
+  const { stdout } = await project.migrate(["prune"]);
+  expect(new Set(stdout.trimEnd().split("\n"))).toEqual(
+    new Set([...lines, "2 versions can be let go: migrate prune --yes, and down can't be sure of them any more"]),
+  );
+  expect(JSON.parse((await project.migrate(["prune", "--json", "--to", "2"])).stdout)).toEqual({
+    target: "local",
+    kept: [{ table: "documents", name: "0002", version: 2, migration: "0002_lossy", isNeeded: false }],
+    pruned: false,
+  });
+  expect(await project.migrate(["prune", "--yes", "--to", "2"])).toMatchObject({
+    code: 0,
+    stdout: `${lines[0]}\n1 version let go; the next optimize of the tables cleans up what they alone held\n`,
+  });
+  expect(await branchesOf(project)).toEqual(["lance-migrate/0003"]);
+  expect(await project.migrate(["prune", "--yes"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["prune"])).toMatchObject({ code: 0, stdout: "no old versions are kept on local\n" });
+});
+
+test("what a migration needs that stopped half-way is not let go", async () => {
+  const project = await projectOn();
+  project.migration("0001_create.ts", create);
+  await project.migrate(["up"]);
+  await addRows(project.data, "documents", rows);
+  project.migration("0002_lossy.ts", `${lossy["a dropped column"]} m.setNullable("documents", "body", false),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  expect(await project.migrate(["prune", "--yes"])).toMatchObject({
+    code: 0,
+    stdout: "version 2 of documents, from before 0002_lossy, which is not done\nnothing can be let go now\n",
+  });
+  expect(await branchesOf(project)).toEqual(["lance-migrate/0002"]);
+});
