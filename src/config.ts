@@ -4,7 +4,9 @@ import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { MigrateError } from "./errors.ts";
-import { evaluate, importProblem, withoutSource } from "./migrations/load.ts";
+import { acceptances, evaluate, importProblem, withoutSource } from "./migrations/load.ts";
+import type { Guards } from "./plan/guards.ts";
+import type { RollbackClass } from "./plan/rollback-class.ts";
 import { similarName, tableNameProblem } from "./schema/names.ts";
 import { loadTarget, targetKinds, type TargetConfig } from "./targets/index.ts";
 import { seconds } from "./seconds.ts";
@@ -17,7 +19,7 @@ export interface Config {
   readonly ledger?: string;
   /** The target used when --target is not given. */
   readonly target?: string;
-  readonly targets?: Readonly<Record<string, TargetConfig>>;
+  readonly targets?: Readonly<Record<string, TargetConfig & { readonly guards?: Guards }>>;
   /** Seconds for which the ledger may stand still before another runner takes over; 30 by default. */
   readonly leaseSeconds?: number;
   /** Seconds to wait for another runner; 600 by default. */
@@ -36,6 +38,18 @@ export function defineConfig(config: Config): Config {
 
 export const defaultSeconds = { lease: 30, wait: 600 };
 
+const classes = ["exact", "checked", "restore", "none"] as const satisfies readonly RollbackClass[];
+
+const guardsShape = {
+  accepts: arrayOf(acceptances),
+  forbid: arrayOf(classes),
+} satisfies Record<keyof Guards, z.ZodType>;
+
+function arrayOf<Word extends string>(words: readonly Word[]) {
+  const problem = `has to be an array of ${words.map((word) => `"${word}"`).join(", ")}`;
+  return z.array(z.enum(words, problem), problem).optional();
+}
+
 const configShape = {
   migrations: z.string("has to be a folder's path").min(1, "has to be a folder's path").default("migrations"),
   ledger: z
@@ -49,7 +63,10 @@ const configShape = {
     .record(
       z.string(),
       z.looseObject(
-        { kind: z.string(`has to be one of ${targetKinds.join(", ")}`) },
+        {
+          kind: z.string(`has to be one of ${targetKinds.join(", ")}`),
+          guards: z.strictObject(guardsShape, "has to be an object").optional(),
+        },
         "has to be an object with a kind",
       ),
       "has to be an object of targets",
@@ -127,6 +144,11 @@ export function problemOf(error: z.ZodError, known: readonly string[]): string {
   return `${issue.path.join(".")} ${issue.message}`.trim();
 }
 
+/** What a target's configuration allows migrations to do. */
+export function guardsOf({ targets }: LoadedConfig, target: string): Guards {
+  return targets[target]?.guards ?? {};
+}
+
 /** Opens the target of that name, or the one that the configuration chooses. */
 export async function openTarget(config: LoadedConfig, chosen?: string): Promise<Target> {
   const known = Object.keys(config.targets);
@@ -137,7 +159,7 @@ export async function openTarget(config: LoadedConfig, chosen?: string): Promise
       problem: `has several targets (${known.join(", ")}) and does not choose one; set "target" or pass --target`,
     });
   if (!Object.hasOwn(config.targets, name)) throw new MigrateError("ERR_TARGET_UNKNOWN", { name, known });
-  const given = config.targets[name]!;
+  const { guards: _, ...given } = config.targets[name]!;
   const module = await loadTarget(given.kind);
   if (module === undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", {

@@ -128,6 +128,14 @@ export const catalogue = {
   ),
 
   // taking back
+  ERR_CONSENT: refused(
+    (d: StepPlace & { consent: string; loss: string }) =>
+      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; write export const accepts = ["${d.consent}"] into the file, or pass --accept ${d.consent}`,
+  ),
+  ERR_FORBIDDEN: refused(
+    (d: StepPlace & { target: string; class: string; problem: string }) =>
+      `${at(d)} is forbidden on target ${d.target}, whose configuration allows no step of rollback class ${d.class}: ${d.problem}`,
+  ),
   ERR_IRREVERSIBLE: refused(
     (d: StepPlace & { problem: string; hint?: string | undefined }) =>
       `${at(d)} can't be taken back: ${d.problem}${d.hint === undefined ? "" : `; ${d.hint}`}`,

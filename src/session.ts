@@ -2,8 +2,9 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "./errors.ts";
+import { acceptances } from "./migrations/load.ts";
 import { migrationsIn } from "./migrations/source.ts";
-import { loadConfig, openTarget, problemOf, type LoadedConfig } from "./config.ts";
+import { guardsOf, loadConfig, openTarget, problemOf, type LoadedConfig } from "./config.ts";
 import type { Emit } from "./run/events.ts";
 import type { Choice } from "./plan/history.ts";
 import type { Plan } from "./plan/plan.ts";
@@ -42,6 +43,7 @@ const sessionShape = {
 const choiceShape = {
   to: z.number("has to be the number of a migration"),
   allowOutOfOrder: z.boolean("has to be true or false"),
+  accept: z.array(z.enum(acceptances), `has to be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`),
 } satisfies Record<keyof Choice, z.ZodType>;
 
 const downShape = {
@@ -73,6 +75,7 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
       target,
       migrations: migrationsIn(resolve(config.folder, config.migrations), wanted.loadSeconds),
       ledger: config.ledger,
+      guards: guardsOf(config, target.name),
       lease: {
         duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
         patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),

@@ -1,6 +1,7 @@
 /** What a command is, and the flags that all of them take. */
 import type { Argv } from "yargs";
 import { z } from "zod";
+import { acceptances } from "../migrations/load.ts";
 import { defaultSeconds } from "../config.ts";
 import { MigrateError } from "../errors.ts";
 import type { RunEvent } from "../run/events.ts";
@@ -142,6 +143,12 @@ export function parseFlags<Schema extends z.ZodType>(schema: Schema, flags: Cont
 
 /** A flag without a value. */
 export const switchFlag = z.boolean().optional();
+
+/** What is accepted, as typed: one word, or several with commas. */
+export const acceptFlag = z
+  .string("--accept is given twice or without a value")
+  .transform((words) => words.split(","))
+  .pipe(z.array(z.enum(acceptances, `--accept has to be ${acceptances.join(" or ")}`)));
 
 /** A version as typed: 3 or 0003. */
 export const versionFlag = z

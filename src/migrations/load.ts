@@ -9,8 +9,18 @@ export interface Migration extends MigrationFile {
   readonly steps: readonly Step[];
   /** What takes it back, where the file says so itself. It has no part in the checksum: it may be mended later. */
   readonly down?: readonly Step[] | undefined;
+  /** What it may do that is guarded: a word for each. No part of the checksum either. */
+  readonly accepts?: readonly Acceptance[] | undefined;
   readonly checksum: string;
 }
+
+/**
+ * What a file, or whoever runs it, can accept:
+ * - `lossy`: something is lost that was there, or may be.
+ * - `irreversible`: and nothing that the target can do brings it back. Whoever accepts that accepts what is lossy too.
+ */
+export const acceptances = ["lossy", "irreversible"] as const;
+export type Acceptance = (typeof acceptances)[number];
 
 /** Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID. */
 export async function loadMigration(file: MigrationFile, seconds?: number): Promise<Migration> {
@@ -20,7 +30,16 @@ export async function loadMigration(file: MigrationFile, seconds?: number): Prom
     (one) => typeof one === "object" && one !== null && "down" in one,
   );
   const down = isDown ? parseSteps(file.file, exportedSteps(file.file, module, "down"), "down") : undefined;
-  return { ...file, steps, down, checksum: checksumOf(steps) };
+  return { ...file, steps, down, accepts: exportedAccepts(file.file, module), checksum: checksumOf(steps) };
+}
+
+function exportedAccepts(file: string, module: unknown): readonly Acceptance[] | undefined {
+  const accepts = exported(module, "accepts");
+  if (accepts === undefined) return undefined;
+  if (Array.isArray(accepts) && accepts.every((one) => acceptances.includes(one as Acceptance)))
+    return accepts as readonly Acceptance[];
+  const problem = `exports accepts, which has to be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`;
+  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
 }
 
 function parseSteps(file: string, values: readonly unknown[], of?: "down"): readonly Step[] {
@@ -98,7 +117,7 @@ function placeOf(cause: unknown, url: string): string {
   return line === undefined ? "" : ` (line ${line})`;
 }
 
-type Exported = "up" | "down";
+type Exported = "up" | "down" | "accepts";
 
 function exported(module: unknown, name: Exported): unknown {
   const all = module as Partial<Record<Exported, unknown>> & { readonly default?: Partial<Record<Exported, unknown>> };
@@ -106,7 +125,7 @@ function exported(module: unknown, name: Exported): unknown {
   return all[name] ?? all.default?.[name];
 }
 
-function exportedSteps(file: string, module: unknown, name: Exported): readonly unknown[] {
+function exportedSteps(file: string, module: unknown, name: "up" | "down"): readonly unknown[] {
   const steps = exported(module, name);
   // A hole in the list is a step that is none, which map() would pass over.
   if (Array.isArray(steps) && steps.length > 0) return Array.from(steps as readonly unknown[]);

@@ -4,7 +4,7 @@ import { isHalfDone, type LedgerMigration, type LedgerState } from "../ledger/fo
 import { checksumOf, matchesHash, stepHash } from "../migrations/checksum.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
-import type { Migration } from "../migrations/load.ts";
+import type { Acceptance, Migration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
 import { actionsOf, type Describing } from "./compile.ts";
 
@@ -12,6 +12,8 @@ export interface Choice {
   /** Apply up to this version only. */
   readonly to?: number | undefined;
   readonly allowOutOfOrder?: boolean | undefined;
+  /** What migrations may do that is guarded, besides what their files accept. */
+  readonly accept?: readonly Acceptance[] | undefined;
 }
 
 /** The files up to the chosen version. Throws ERR_VERSION_UNKNOWN. */

@@ -22,6 +22,7 @@ import { classify, type ActionRollback } from "./rollback-class.ts";
 import type { PlacedAction } from "./compile.ts";
 import { courseBack, courseUp, type Course, type Direction } from "./course.ts";
 import { foldEach, placed } from "./fold.ts";
+import type { Refusal } from "./guards.ts";
 import { takenBack } from "./irreversible.ts";
 import { lineagesOf, type Lineage } from "./lineage.ts";
 import { rollbackOf, type PlacedObstacle } from "./rollback.ts";
@@ -36,6 +37,8 @@ export interface PlannedAction {
   readonly risks: readonly Risk[];
   /** How it would be taken back; absent of what takes something back itself. */
   readonly rollback?: ActionRollback | undefined;
+  /** Why it may not run, as far as it was asked. */
+  readonly refusal?: Refusal | undefined;
   /** The commits that it takes, as far as is known before it begins. */
   readonly commits: readonly PlannedCommit[];
   /** The tables that it touches, around it. */

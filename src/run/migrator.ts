@@ -21,6 +21,7 @@ import {
   pendingFiles,
   type Choice,
 } from "../plan/history.ts";
+import { checkRefusals, withRefusals, type Guards } from "../plan/guards.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
@@ -44,6 +45,8 @@ export interface MigratorOptions {
     /** Milliseconds to wait for another runner. */
     readonly patience: number;
   };
+  /** Without them whatever a migration loses is accepted. */
+  readonly guards?: Guards | undefined;
   readonly clock?: Clock | undefined;
   readonly runner?: Runner | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -111,7 +114,9 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
         const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother: false };
         const planned = await planUnlessMoved(journal, input, planPending);
         if (planned === undefined) return undefined;
-        const { plan, migrations } = planned;
+        const { migrations } = planned;
+        const plan = guarded(planned.plan, options, choice);
+        checkRefusals(plan, target.name);
         return {
           first: plan.migrations[0]?.migration.version,
           async act(lease) {
@@ -142,8 +147,12 @@ export async function plan(options: MigratorOptions, choice: Choice = {}): Promi
     const besideAnother = state.holder !== undefined;
     const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother };
     const planned = await planUnlessMoved(journal, input, planPending);
-    if (planned !== undefined) return planned.plan;
+    if (planned !== undefined) return guarded(planned.plan, options, choice);
   }
+}
+
+function guarded(plan: Plan, { guards }: MigratorOptions, { accept }: Choice): Plan {
+  return guards === undefined ? plan : withRefusals(plan, guards, accept);
 }
 
 /** What is applied and what is pending. Evaluates nothing. */

@@ -283,7 +283,7 @@ describe("new", () => {
 });
 
 const commands = {
-  up: ["--to", "--dry-run", "--allow-out-of-order", "--wait", "else 600)", "--lease", "else 30)"],
+  up: ["--to", "--accept", "--dry-run", "--allow-out-of-order", "--wait", "else 600)", "--lease", "else 30)"],
   down: [
     "--steps",
     "--to",
@@ -296,7 +296,7 @@ const commands = {
     "else 30)",
   ],
   status: ["--check"],
-  plan: ["--down", "--to", "--steps", "--allow-out-of-order", "--accept-loss", "--keep-appended"],
+  plan: ["--down", "--to", "--accept", "--steps", "--allow-out-of-order", "--accept-loss", "--keep-appended"],
   history: [],
   verify: ["--ledger"],
   repair: ["--yes", "--to", "--wait", "else 600)", "--lease", "else 30)"],

@@ -221,6 +221,7 @@ test("a file may say itself how it is taken back, and a wrong way is refused bef
   project.write(
     "migrations/0002_drop.ts",
     `import * as m from "lance-migrate";
+     export const accepts = ["lossy"];
      export const up = [m.dropColumn("documents", "score"), m.dropColumn("documents", "source")];
      export const down = [
        m.addColumn("documents", "score", m.float32(), { as: "0.5" }),

@@ -44,6 +44,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_IRREVERSIBLE: { ...place, problem: "documents.id is dropped with its values" },
   ERR_ROLLBACK_CHANGED: { file },
   ERR_ROLLBACK_BLOCKED: { problems: ["1 row of documents.id is empty"], hint: "change these rows first" },
+  ERR_CONSENT: { ...place, consent: "irreversible", loss: "documents.score is dropped with its values" },
+  ERR_FORBIDDEN: { ...place, target: "local", class: "none", problem: "documents is dropped with its rows" },
   ERR_BACK_ORDER: { later: "0004_later", earlier: "0005_early", steps: 2 },
   ERR_UNSETTLED: { version: "0003_widen_ids" },
   ERR_REVERTING: { version: "0003_widen_ids" },

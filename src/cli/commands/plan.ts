@@ -2,10 +2,11 @@ import { z } from "zod";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { plan } from "../../run/migrator.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { parseFlags, switchFlag, versionFlag, wholeFlag, withSession, type Command } from "../command.ts";
+import { acceptFlag, parseFlags, switchFlag, versionFlag, wholeFlag, withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
 import { count, MigrateError } from "../../errors.ts";
 import { planDown } from "../../run/down.ts";
+import type { Refusal } from "../../plan/guards.ts";
 import type { Direction } from "../../plan/course.ts";
 import type { ActionRollback } from "../../plan/rollback-class.ts";
 import type { Output } from "../output.ts";
@@ -17,6 +18,7 @@ const planFlags = z.looseObject({
   "allow-out-of-order": switchFlag,
   "accept-loss": switchFlag,
   "keep-appended": switchFlag,
+  accept: acceptFlag.optional(),
 });
 
 export const planCommand: Command = {
@@ -31,6 +33,7 @@ export const planCommand: Command = {
   flags: (cli) =>
     cli
       .option("to", { type: "string", describe: "plan up to this number only, or down to it" })
+      .option("accept", { type: "string", describe: "what up would be given: lossy, irreversible" })
       .option("steps", { type: "string", describe: "with --down: so many migrations (1)" }),
   async run(context) {
     const { output } = context;
@@ -39,6 +42,7 @@ export const planCommand: Command = {
     const {
       to,
       steps,
+      accept,
       "allow-out-of-order": allowOutOfOrder,
       "accept-loss": acceptLoss,
       "keep-appended": keepAppended,
@@ -46,7 +50,7 @@ export const planCommand: Command = {
     const direction = flags.down === true ? "down" : "up";
     const [made, target] = await withSession(context, {}, async ({ options }) => [
       direction === "up"
-        ? await plan(options, { to, allowOutOfOrder })
+        ? await plan(options, { to, allowOutOfOrder, accept })
         : await planDown(options, { to, steps, acceptLoss, keepAppended }),
       options.target.name,
     ]);
@@ -55,7 +59,7 @@ export const planCommand: Command = {
     for (const { migration, actions, done: already, total, writtenDown } of made.migrations) {
       const part = already === 0 ? "" : ` (${already} of ${count(total, "action")} done already)`;
       output.result(`${output.styled("bold", formatMigration(migration))}${part}`);
-      for (const { text, commits, risks, rollback } of actions) {
+      for (const { text, commits, risks, rollback, refusal } of actions) {
         output.result(`  ${text}`);
         if (commits.length > 1)
           for (const [index, commit] of commits.entries())
@@ -64,6 +68,7 @@ export const planCommand: Command = {
             );
         for (const risk of risks) output.result(output.styled("yellow", `    ${risk.text}`));
         if (rollback !== undefined) output.result(rollbackLine(rollback, output));
+        if (refusal !== undefined) output.result(output.styled("red", `    ${refusalText(refusal)}`));
       }
       if (writtenDown !== undefined)
         output.result(output.styled("dim", `  back, as its file says: ${writtenDown.join(", then ")}`));
@@ -75,7 +80,9 @@ export const planCommand: Command = {
 /** Refuses flags that would be passed over. */
 function checkTogether(flags: z.output<typeof planFlags>): void {
   const others =
-    flags.down === true ? (["allow-out-of-order"] as const) : (["steps", "accept-loss", "keep-appended"] as const);
+    flags.down === true
+      ? (["allow-out-of-order", "accept"] as const)
+      : (["steps", "accept-loss", "keep-appended"] as const);
   const other = others.find((name) => flags[name] !== undefined);
   if (other !== undefined)
     throw new MigrateError("ERR_USAGE", {
@@ -87,6 +94,12 @@ function checkTogether(flags: z.output<typeof planFlags>): void {
     throw new MigrateError("ERR_USAGE", {
       problem: "--accept-loss and --keep-appended say two things; use one of them",
     });
+}
+
+function refusalText(refusal: Refusal): string {
+  return refusal.reason === "consent"
+    ? `needs consent: accepts = ["${refusal.consent}"] in its file, or --accept ${refusal.consent}`
+    : `forbidden on this target: a step of rollback class ${refusal.class}`;
 }
 
 function rollbackLine({ class: is, text, reason }: ActionRollback, output: Output): string {
@@ -107,13 +120,14 @@ function toDocument({ migrations }: Plan, target: string, direction: Direction) 
         done: already,
         total,
         down: writtenDown,
-        actions: actions.map(({ place, action, text, commits, risks, rollback }) => ({
+        actions: actions.map(({ place, action, text, commits, risks, rollback, refusal }) => ({
           step: place.step,
           kind: place.kind,
           text,
           ...(commits.length > 1 && { commits: commits.map((one) => ({ text: one.text, action: one.action })) }),
           risks,
           rollback,
+          refusal,
           action,
         })),
       }),

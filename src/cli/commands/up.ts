@@ -5,6 +5,7 @@ import {
   parseFlags,
   switchFlag,
   tellUnderWay,
+  acceptFlag,
   versionFlag,
   withSession,
   type Command,
@@ -20,6 +21,7 @@ const upFlags = leaseSchema.extend({
   to: versionFlag.optional(),
   "dry-run": switchFlag,
   "allow-out-of-order": switchFlag,
+  accept: acceptFlag.optional(),
 });
 
 export const upCommand: Command = {
@@ -30,11 +32,18 @@ export const upCommand: Command = {
     "dry-run": "show the plan and change nothing",
     "allow-out-of-order": "apply numbers below an applied one too",
   },
-  flags: (cli) => leaseFlags(cli.option("to", { type: "string", describe: "apply up to this number only" })),
+  flags: (cli) =>
+    leaseFlags(
+      cli.option("to", { type: "string", describe: "apply up to this number only" }).option("accept", {
+        type: "string",
+        describe: "let migrations do what their files do not accept: lossy, irreversible",
+      }),
+    ),
   async run(context) {
     const { flags, output, underWay } = context;
-    const { to, wait, lease, "dry-run": dryRun, "allow-out-of-order": allowOutOfOrder } = parseFlags(upFlags, flags);
-    if (dryRun === true) return await planCommand.run(context);
+    const given = parseFlags(upFlags, flags);
+    const { to, wait, lease, accept, "allow-out-of-order": allowOutOfOrder } = given;
+    if (given["dry-run"] === true) return await planCommand.run(context);
     const emit = (event: RunEvent) => {
       tellUnderWay(event, underWay);
       output.data(event);
@@ -45,7 +54,7 @@ export const upCommand: Command = {
         output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
     };
     await withSession(context, { emit, waitSeconds: wait, leaseSeconds: lease }, ({ options }) =>
-      up(options, { to, allowOutOfOrder }),
+      up(options, { to, allowOutOfOrder, accept }),
     );
     return done;
   },

@@ -1,0 +1,55 @@
+/** What a migration needs consent for, and what a target's configuration forbids. Pure. */
+import { MigrateError } from "../errors.ts";
+import type { Acceptance } from "../migrations/load.ts";
+import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
+import type { RollbackClass } from "./rollback-class.ts";
+
+export interface Guards {
+  /** What every migration may do here. */
+  readonly accepts?: readonly Acceptance[] | undefined;
+  /** Classes of actions that no migration may have here, whatever it accepts. */
+  readonly forbid?: readonly RollbackClass[] | undefined;
+}
+
+/** Why an action may not run. */
+export type Refusal =
+  | { readonly reason: "consent"; readonly consent: Acceptance; readonly loss: string }
+  | { readonly reason: "forbidden"; readonly class: RollbackClass; readonly problem: string };
+
+/** The plan with the refusal of each action that has one. `accept`: what whoever runs it accepts. */
+export function withRefusals(plan: Plan, guards: Guards, accept: readonly Acceptance[] = []): Plan {
+  const migrations = plan.migrations.map((planned) => {
+    if (!isYetToBegin(planned)) return planned;
+    const accepted = new Set([...(guards.accepts ?? []), ...accept, ...(planned.migration.accepts ?? [])]);
+    const actions = planned.actions.map((action) => ({ ...action, refusal: refusalOf(action, guards, accepted) }));
+    return { ...planned, actions };
+  });
+  return { ...plan, migrations };
+}
+
+/** Throws ERR_CONSENT, ERR_FORBIDDEN. */
+export function checkRefusals({ migrations }: Plan, target: string): void {
+  for (const { place, refusal } of migrations.flatMap(({ actions }) => actions)) {
+    if (refusal?.reason === "consent") throw new MigrateError("ERR_CONSENT", { ...place, ...refusal });
+    if (refusal?.reason === "forbidden") throw new MigrateError("ERR_FORBIDDEN", { ...place, ...refusal, target });
+  }
+}
+
+/** What has begun was accepted when it did, and goes on. */
+function isYetToBegin({ direction, done, midway, doubtful }: PlannedMigration): boolean {
+  return direction === "up" && done === 0 && midway === undefined && !doubtful;
+}
+
+function refusalOf(
+  { risks, rollback, text }: PlannedAction,
+  { forbid = [] }: Guards,
+  accepted: ReadonlySet<Acceptance>,
+): Refusal | undefined {
+  if (rollback !== undefined && forbid.includes(rollback.class))
+    return { reason: "forbidden", class: rollback.class, problem: rollback.reason ?? text };
+  const loss = risks.find(({ kind }) => kind === "loss")?.text;
+  // What a migration made itself nobody else has written to.
+  if (loss === undefined || rollback?.class === "exact") return undefined;
+  const consent = rollback?.class === "none" ? "irreversible" : "lossy";
+  return accepted.has(consent) || accepted.has("irreversible") ? undefined : { reason: "consent", consent, loss };
+}

@@ -1,0 +1,113 @@
+import {
+  addColumn,
+  createTable,
+  dropColumn,
+  dropTable,
+  float32,
+  float64,
+  int32,
+  int64,
+  renameColumn,
+  retypeColumn,
+  utf8,
+  type Step,
+} from "lance-migrate";
+import { expect, test } from "vitest";
+import { foldLedger } from "../../../src/ledger/fold.ts";
+import type { Acceptance } from "../../../src/migrations/load.ts";
+import { checkRefusals, withRefusals, type Guards } from "../../../src/plan/guards.ts";
+import { makePlan, type Plan } from "../../../src/plan/plan.ts";
+import { abilitiesOf } from "../../../src/targets/memory/memory.ts";
+import { aMigration } from "../../simulate/history.ts";
+
+const keeping = {
+  ...abilitiesOf("namespace"),
+  actions: { ...abilitiesOf("namespace").actions, restoreTable: true as const },
+};
+const table = createTable("t", { a: int32(), f: float64() });
+
+/** The plan of a migration on a table that another one has made, or of both. */
+function planOf(
+  steps: readonly Step[],
+  more: { capabilities?: typeof keeping; accepts?: readonly Acceptance[]; down?: readonly Step[] } = {},
+): Plan {
+  const { capabilities = keeping, ...own } = more;
+  const [first, second] = [aMigration(1, [table]), { ...aMigration(2, steps), ...own }];
+  const target = { name: "prod", capabilities };
+  return makePlan({
+    migrations: [first, second],
+    pending: [first, second],
+    state: foldLedger([]),
+    doubtful: new Set(),
+    target,
+    ledger: "_l",
+  });
+}
+
+function refused(plan: Plan, guards: Guards = {}, accept: readonly Acceptance[] = []): string {
+  try {
+    checkRefusals(withRefusals(plan, guards, accept), "prod");
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const dropped = [dropColumn("t", "f")];
+
+test("what loses something needs consent: in the file, from whoever runs it, or in the configuration", () => {
+  expect(refused(planOf(dropped))).toMatch(
+    /step 1 \(dropColumn\) needs consent: t.f is dropped with its values; write export const accepts = \["lossy"\] into the file, or pass --accept lossy$/,
+  );
+  expect(refused(planOf(dropped, { accepts: ["lossy"] }))).toBe("");
+  expect(refused(planOf(dropped), {}, ["lossy"])).toBe("");
+  expect(refused(planOf(dropped), { accepts: ["lossy"] })).toBe("");
+});
+
+test("what nothing brings back needs the stronger word, which holds for the weaker one too", () => {
+  const gone = planOf([dropTable("t")]);
+  expect(refused(gone, {}, ["lossy"])).toMatch(/and nothing brings that back; .* pass --accept irreversible$/);
+  expect(refused(gone, {}, ["irreversible"])).toBe("");
+  expect(refused(planOf(dropped), {}, ["irreversible"])).toBe("");
+  const service = abilitiesOf("namespace") as typeof keeping;
+  expect(refused(planOf(dropped, { capabilities: service }), {}, ["lossy"])).toMatch(/--accept irreversible$/);
+});
+
+test("where the file says how it is taken back, it is lossy", () => {
+  const down = [addColumn("t", "f", float64(), { as: "0.5" })];
+  expect(refused(planOf(dropped, { down }))).toMatch(/--accept lossy$/);
+});
+
+test("what loses nothing needs none, nor what a migration made itself", () => {
+  expect(
+    refused(planOf([renameColumn("t", "f", "g"), addColumn("t", "n", utf8()), retypeColumn("t", "a", int64())])),
+  ).toBe("");
+  const own = [createTable("u", { a: int32(), f: float64() }), dropColumn("u", "a"), retypeColumn("u", "f", float32())];
+  expect(refused(planOf(own))).toBe("");
+});
+
+test("what a configuration forbids nobody can accept", () => {
+  const all: readonly Acceptance[] = ["lossy", "irreversible"];
+  expect(refused(planOf([dropTable("t")]), { forbid: ["none"] }, all)).toMatch(
+    /step 1 \(dropTable\) is forbidden on target prod, whose configuration allows no step of rollback class none: t is dropped/,
+  );
+  expect(refused(planOf(dropped), { forbid: ["none"] }, all)).toBe("");
+  expect(refused(planOf(dropped), { forbid: ["restore"] }, all)).toMatch(
+    /class restore: t.f is dropped with its values$/,
+  );
+  expect(refused(planOf([renameColumn("t", "f", "g")]), { forbid: ["exact"] })).toMatch(
+    /class exact: rename t.f to g$/,
+  );
+});
+
+test("what has begun goes on", () => {
+  const plan = planOf(dropped);
+  const begun = (more: object): Plan => ({ ...plan, migrations: plan.migrations.map((one) => ({ ...one, ...more })) });
+  for (const more of [
+    { done: 1 },
+    { doubtful: true },
+    { midway: { step: "", commit: 0, indexes: {}, metadata: {} } },
+    { direction: "down" },
+  ])
+    expect(refused(begun(more))).toBe("");
+});
