@@ -119,8 +119,6 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
     checkOptions(choice, downShape);
     if (choice.steps !== undefined && choice.to !== undefined)
       throw new MigrateError("ERR_USAGE", { problem: "steps and to say two things; use one of them" });
-    if (choice.acceptLoss === true && choice.keepAppended === true)
-      throw new MigrateError("ERR_USAGE", { problem: "acceptLoss and keepAppended say two things; use one of them" });
     return choice;
   };
   return {

@@ -96,13 +96,15 @@ export function reversalOf(
   const { reversal } = known;
   if (reversal === undefined) return derive();
   try {
-    // What has begun goes on as it began, whatever is asked for now.
-    const same = [derive(), derive({ putsBack: !putsBack })].find(({ actions }) =>
+    const all = [derive(), derive({ putsBack: !putsBack })].filter(({ actions }) =>
       isSame(
         actions.map(({ action }) => action),
         reversal,
       ),
     );
+    // What has begun goes on as it began; but who lets go of rows need not have them put back.
+    const asBegun = all.find(({ actions }) => actions.length === reversal.total);
+    const same = putsBack ? (asBegun ?? all[0]) : all[0];
     if (same !== undefined) return same;
   } catch (error) {
     // The file has said how it is taken back, and says so no more.

@@ -1,13 +1,13 @@
 /** What has to be asked of the tables before migrations are taken back, as they are before anything is changed. Pure. */
 import { count, type StepPlace } from "../errors.ts";
-import type { Action } from "../schema/action.ts";
+import { changesRows, type Action } from "../schema/action.ts";
 import { castVerdict } from "../schema/cast.ts";
 import { formatType, type DataType } from "../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
-import { change, columnPaths, findColumn, replaceColumn, type Database } from "../schema/table.ts";
+import { change, columnPaths, findColumn, replaceColumn, type Database, type Table } from "../schema/table.ts";
 import type { Obstacle } from "../schema/way-back.ts";
 import { arrowName } from "../wire/arrow-cast.ts";
-import { followPath } from "./blind.ts";
+import { follow, restOf } from "./follow.ts";
 import type { Plan, PlannedMigration } from "./plan.ts";
 
 export interface Question {
@@ -37,6 +37,10 @@ export interface SinceQuestion {
   readonly version: number | undefined;
   /** The version that is to be restored, an older one or the same. */
   readonly restores: number;
+  /** A newer one, after which that was not done before. */
+  readonly after: number;
+  /** What the table has to be like in that version. */
+  readonly as: Table;
   /** The version that has been restored by then; undefined where the table is as it is now. */
   readonly until: number | undefined;
   /** Whether rows that were added can be put back. */
@@ -49,6 +53,10 @@ interface Ask {
   readonly column?: string | undefined;
   /** SQL; every row when absent. */
   readonly predicate: string | undefined;
+  /** The version that is restored by then; undefined where the table is as it is now. */
+  readonly version?: number | undefined;
+  /** Rows that came since are put back on it. */
+  readonly putsBack?: boolean | undefined;
 }
 
 export interface Questions {
@@ -70,22 +78,11 @@ export function questionsOf({ now, migrations }: Plan): Questions {
       .flatMap(({ place, obstacle, at }): readonly Question[] => {
         const way = [...before, ...own.slice(0, at - done)];
         if (obstacle.kind === "since") {
-          const asked = askOf({ kind: "rows", table: obstacle.table, own: 0 }, way, now);
-          const [restoring, next] = own.slice(at - done);
-          if (asked === undefined || restoring?.kind !== "restoreTable") return [];
-          const { version: restores } = restoring;
-          const until = since.findLast(({ table }) => table === asked.table)?.restores;
-          since.push({
-            until,
-            place,
-            table: asked.table,
-            version: obstacle.version,
-            restores,
-            putsBack: next?.kind === "putBackRows",
-          });
+          const asked = sinceOf(obstacle, place, own.slice(at - done), way, now, since);
+          if (asked !== undefined) since.push(asked);
           return [];
         }
-        const asks = places.flatMap((database, skipped) => askOf(obstacle, way.slice(skipped), database) ?? []);
+        const asks = places.flatMap((database, skipped) => askAfter(obstacle, way.slice(skipped), database) ?? []);
         return [{ place, asks, wasAsked: index === 0 && places.length > 1, ...aboutOf(obstacle, asks[0]) }];
       });
     before.push(...own);
@@ -93,6 +90,52 @@ export function questionsOf({ now, migrations }: Plan): Questions {
     return questions.filter(({ asks, isRefused, allowed }) => asks.length > 0 || !(isRefused || allowed === noLimit));
   });
   return { rows, since };
+}
+
+/** What restoring a version would lose. `before`: the actions between the tables as they are and that. */
+function sinceOf(
+  { table: name, version }: Extract<Obstacle, { kind: "since" }>,
+  place: StepPlace,
+  [restoring, next]: readonly Action[],
+  before: readonly Action[],
+  now: Database,
+  asked: readonly SinceQuestion[],
+): SinceQuestion | undefined {
+  const table = askOf({ kind: "rows", table: name, own: 0 }, before, now)?.table;
+  if (table === undefined || restoring?.kind !== "restoreTable") return undefined;
+  const { version: restores, after, as } = restoring;
+  // Rows that the way back changes itself can't be told from those of others.
+  const isChanged = before.some(
+    (action) =>
+      changesRows(action) && action.kind !== "restoreTable" && action.kind !== "putBackRows" && action.table === name,
+  );
+  return {
+    place,
+    table,
+    version: isChanged ? undefined : version,
+    restores,
+    after,
+    as,
+    until: asked.findLast((one) => one.table === table)?.restores,
+    putsBack: next?.kind === "putBackRows" && !isChanged,
+  };
+}
+
+/** As `askOf`; of a table that is restored by then it is asked in that version. */
+function askAfter(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
+  const leads = (table: string, actions: readonly Action[]) =>
+    follow({ table, path: [], casts: [] }, actions)?.table === obstacle.table;
+  const at = before.findLastIndex(
+    (action, index) => action.kind === "restoreTable" && leads(action.table, before.slice(index + 1)),
+  );
+  const restoring = before[at];
+  if (restoring?.kind !== "restoreTable") return askOf(obstacle, before, now);
+  const { table, version, as } = restoring;
+  const after = before.slice(at + 1);
+  const ask = askOf(obstacle, after, new Map([[table, as]]));
+  const live = askOf({ kind: "rows", table, own: 0 }, before.slice(0, at), now)?.table;
+  const putsBack = after.some((action) => action.kind === "putBackRows" && action.table === table);
+  return ask === undefined || live === undefined ? undefined : { ...ask, table: live, version, putsBack };
 }
 
 /** The tables as they may be: an action that takes several commits may have given columns their new names. */
@@ -206,54 +249,6 @@ function predicateOf(
       return `${sql} IS NOT NULL AND (${back} IS NULL OR ${back} <> ${is})`;
     }
   }
-}
-
-/** A column, and the types that it was cast to on its way, one after the other. */
-interface Followed {
-  readonly table: string;
-  readonly path: Path;
-  readonly casts: readonly DataType[];
-}
-
-/** Where a column is after these actions; undefined where it is gone, or its values are others. */
-function follow(from: Followed, actions: readonly Action[]): Followed | undefined {
-  let at: Followed | undefined = from;
-  for (const action of actions) {
-    if (at === undefined) return undefined;
-    at = action.table === at.table ? followOne(at, action) : at;
-  }
-  return at;
-}
-
-function followOne(at: Followed, action: Action): Followed | undefined {
-  const { path, casts } = at;
-  switch (action.kind) {
-    case "renameTable":
-      return { ...at, table: action.name };
-    case "dropTable":
-      return undefined;
-    case "dropColumns":
-      return action.paths.some((one) => restOf(path, parsePath(one)) !== undefined) ? undefined : at;
-    case "convertColumn":
-      return parsePath(action.path)[0] === path[0] ? undefined : at;
-    case "alterColumns": {
-      const types = action.alterations.filter(({ type }) => type !== undefined);
-      const own = types.find((one) => formatPath(parsePath(one.path)) === formatPath(path));
-      // A cast around it, or of the items of a list in it: its values are others.
-      const isOther = types.some(
-        (one) => one !== own && (restOf(path, parsePath(one.path)) ?? restOf(parsePath(one.path), path)) !== undefined,
-      );
-      if (isOther && path.length > 0) return undefined;
-      return { ...at, path: followPath(path, [action]), casts: own === undefined ? casts : [...casts, own.type!] };
-    }
-    default:
-      return at;
-  }
-}
-
-/** What a path has after another one that it begins with; undefined where it does not. */
-function restOf(path: Path, start: Path): Path | undefined {
-  return start.every((name, index) => path[index] === name) ? path.slice(start.length) : undefined;
 }
 
 /** Null where a value does not fit. */

@@ -89,13 +89,26 @@ function restoration(
   };
 }
 
-/** The rows that a migration has given to its own table go with it. */
+/** The rows that a migration has given to its own table go with it: no more than these are its own for sure. */
 function withRows({ actions, obstacles }: Way, own: readonly Action[]): Way {
-  const inserted = own.reduce((sum, action) => sum + (action.kind === "insertRows" ? action.rows.length : 0), 0);
+  const rows = ownRows(own);
   return {
     actions,
     obstacles: obstacles.map((obstacle): Obstacle =>
-      obstacle.kind === "rows" ? { ...obstacle, own: obstacle.own + inserted } : obstacle,
+      obstacle.kind === "rows" ? { ...obstacle, own: rows } : obstacle,
     ),
   };
+}
+
+function ownRows(own: readonly Action[]): number {
+  // Nobody knows how many of them are left.
+  if (own.some(({ kind }) => kind === "deleteRows")) return 0;
+  const [first] = own;
+  const given = first?.kind === "createTable" ? (first.rows ?? []) : [];
+  const inserts = own.flatMap((action) => (action.kind === "insertRows" ? [action] : []));
+  const key = inserts[0]?.key;
+  if (key === undefined || inserts.some((one) => one.key !== key)) return given.length;
+  // A row whose key is there is not inserted.
+  const keys = [...given, ...inserts.flatMap(({ rows }) => rows)].map((row) => String(row[key]));
+  return new Set(keys).size;
 }

@@ -1,4 +1,5 @@
 /** Taking migrations back: the story of `down`, which goes as that of `up` does. */
+import { MigrateError } from "../errors.ts";
 import { systemClock } from "../clock.ts";
 import { appliedIn, inDoubt, foldLedger, type LedgerState } from "../ledger/fold.ts";
 import type { Journal } from "../ledger/journal.ts";
@@ -30,6 +31,7 @@ export interface DownResult {
 export async function down(options: MigratorOptions, choice: DownChoice = {}): Promise<DownResult> {
   const { target, migrations: source, ledger, signal, emit = () => {} } = options;
   const { clock = systemClock, runner = thisRunner() } = options;
+  checkConsent(choice);
   const started = clock.steady();
   const files = source.list();
   const journal = journalOf(target, ledger, options.clock);
@@ -70,6 +72,7 @@ export async function down(options: MigratorOptions, choice: DownChoice = {}): P
 /** What `down` would do, against the tables as they are now. Changes nothing. */
 export async function planDown(options: MigratorOptions, choice: DownChoice = {}): Promise<Plan> {
   const { target, ledger, migrations: source, runner = thisRunner(), signal } = options;
+  checkConsent(choice);
   const files = source.list();
   const journal = journalOf(target, ledger, options.clock);
   for (;;) {
@@ -78,6 +81,11 @@ export async function planDown(options: MigratorOptions, choice: DownChoice = {}
     const planned = await planBack(journal, files, state, choice, { ...options, runner }, state.holder !== undefined);
     if (planned !== undefined) return planned.plan;
   }
+}
+
+function checkConsent({ acceptLoss, keepAppended }: Consent): void {
+  if (acceptLoss === true && keepAppended === true)
+    throw new MigrateError("ERR_USAGE", { problem: "acceptLoss and keepAppended say two things; use one of them" });
 }
 
 async function planBack(

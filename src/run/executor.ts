@@ -38,10 +38,11 @@ export async function execute(migrations: readonly PlannedMigration[], execution
   for (const [index, planned] of migrations.entries()) {
     const following = migrations[index + 1];
     const ended = await executeMigration(planned, index, execution);
+    // While the lease is ours: a next run may keep another version under the same name.
+    if (planned.direction === "down") await letGo(planned, execution.target);
     if (following === undefined) await lease.release([ended]);
     // What is to be taken back next is in doubt once it is recorded that it is being taken back.
     else await lease.record([following.direction === "up" ? { ...ended, next: following.migration.version } : ended]);
-    if (planned.direction === "down") await letGo(planned, execution.target);
     const { version, name } = planned.migration;
     execution.emit({ event: events[planned.direction].end, version, name, duration: ended.duration ?? 0 });
   }

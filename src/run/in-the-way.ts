@@ -2,7 +2,8 @@
 import { count, isMigrateError, MigrateError } from "../errors.ts";
 import { questionsOf, type Question, type SinceQuestion } from "../plan/obstacles.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Since, Target } from "../targets/target.ts";
+import { differences } from "../schema/table.ts";
+import type { OldVersion, Since, Target } from "../targets/target.ts";
 
 export interface Consent {
   /** Lose what was written since into what is taken away. */
@@ -22,20 +23,22 @@ interface InTheWay {
 export async function checkObstacles(plan: Plan, target: Target, { acceptLoss, keepAppended }: Consent): Promise<void> {
   const { rows, since } = questionsOf(plan);
   const found: InTheWay[] = [];
-  for (const question of rows) {
-    const { allowed, words, mayLose, isRefused, wasAsked } = question;
-    if (mayLose && acceptLoss === true) continue;
-    const count = await rowsInTheWay(question, target);
-    if (count === undefined) {
-      // Nobody can tell, so nothing but their consent lets it go on.
-      if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
-    } else if (count > allowed) found.push({ words: words(count), mayLose });
-  }
   const putBack = new Map<string, number>();
   for (const question of since) {
     const lost = await lostSince(question, putBack, target);
     const mayGoOn = acceptLoss === true || (keepAppended === true && lost?.mayPutBack === true);
     if (lost !== undefined && !mayGoOn) found.push(lost);
+  }
+  for (const question of rows) {
+    const { asks, allowed, words, mayLose, isRefused, wasAsked } = question;
+    if (mayLose && acceptLoss === true) continue;
+    const mixed = asks.find(({ table, putsBack }) => putsBack === true && (putBack.get(table) ?? 0) > 0);
+    if (mixed !== undefined && keepAppended === true) throw oneByOne(mixed.table);
+    const count = await rowsInTheWay(question, target);
+    if (count === undefined) {
+      // Nobody can tell, so nothing but their consent lets it go on.
+      if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
+    } else if (count > allowed) found.push({ words: words(count), mayLose });
   }
   if (found.length === 0) return;
   const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
@@ -49,6 +52,13 @@ export async function checkObstacles(plan: Plan, target: Target, { acceptLoss, k
   throw new MigrateError("ERR_ROLLBACK_BLOCKED", { problems, hint: mayLose ? lose : changeFirst });
 }
 
+function oneByOne(table: string): MigrateError {
+  return new MigrateError("ERR_ROLLBACK_BLOCKED", {
+    problems: [`rows that are put back into ${table} can be looked at only when they are there`],
+    hint: "nothing was taken back; take these migrations back one at a time",
+  });
+}
+
 /**
  * Undefined where restoring the version loses nothing. `putBack`: rows of each table that are put back on the way. Throws
  * ERR_IRREVERSIBLE where the version is gone.
@@ -59,6 +69,7 @@ async function lostSince(
   target: Target,
 ): Promise<InTheWay | undefined> {
   const { table, restores, putsBack } = question;
+  if (await isRestored(question, target)) return undefined;
   const written = await writtenSince(question, target);
   if (written === undefined)
     return {
@@ -79,22 +90,38 @@ async function lostSince(
   };
 }
 
+/** Whether a run that was killed had done it already. Throws ERR_IRREVERSIBLE where there is nothing to restore. */
+async function isRestored(
+  { place, table, restores, after, as }: SinceQuestion,
+  { versions, explain }: Target,
+): Promise<boolean> {
+  const irreversible = (problem: string, cause?: unknown) =>
+    new MigrateError("ERR_IRREVERSIBLE", { ...place, problem: `${table}: ${problem}` }, { cause });
+  let old: OldVersion;
+  try {
+    old = await versions!.look(table, restores, after);
+  } catch (cause) {
+    throw isMigrateError(cause) ? cause : irreversible(explain(cause), cause);
+  }
+  const [wrong] = differences({ columns: as.columns }, { columns: old.columns });
+  if (wrong !== undefined) throw irreversible(`version ${restores} is not that of before the migration: ${wrong}`);
+  return old.isRestored;
+}
+
 /** Undefined where nobody can tell. */
 async function writtenSince(
-  { place, table, version, restores, until }: SinceQuestion,
-  { versions, explain }: Target,
+  { table, version, restores, until }: SinceQuestion,
+  { versions }: Target,
 ): Promise<Since | undefined> {
-  let whole: Since;
+  if (version === undefined) return undefined;
+  if (version === restores) return await versions!.since(table, version, until);
+  // Only the version that is restored is kept from being cleaned up.
   try {
-    whole = await versions!.since(table, restores, until);
+    return await versions!.since(table, version, until);
   } catch (cause) {
     if (isMigrateError(cause)) throw cause;
-    throw new MigrateError("ERR_IRREVERSIBLE", { ...place, problem: `${table}: ${explain(cause)}` }, { cause });
+    return undefined;
   }
-  if (version === undefined) return undefined;
-  if (version === restores) return whole;
-  // Only the version that is restored is kept from being cleaned up.
-  return await versions!.since(table, version, until).catch(() => undefined);
 }
 
 /** Undefined where they can't be counted. */
@@ -104,9 +131,9 @@ async function rowsInTheWay(
 ): Promise<number | undefined> {
   if (rowsOf === undefined) return undefined;
   let failure: unknown;
-  for (const { table, predicate } of asks)
+  for (const { table, predicate, version } of asks)
     try {
-      return await rowsOf(table, predicate);
+      return await rowsOf(table, predicate, version);
     } catch (error) {
       failure = error;
     }

@@ -9,7 +9,7 @@ export interface KeptPoint extends KeptVersion {
   readonly table: string;
   /** The migration before which the table had that version; undefined where it is not applied. */
   readonly migration: string | undefined;
-  /** A migration that is at work, or stopped half-way, may need it. */
+  /** A run is at work, or stopped half-way, and may need it. */
   readonly isNeeded: boolean;
 }
 
@@ -42,6 +42,7 @@ function knownOf(version: number, { migrations, holder }: LedgerState): Pick<Kep
   const known = migrations.get(version);
   return {
     migration: known && formatMigration(known),
-    isNeeded: (known !== undefined && isHalfDone(known)) || holder?.next === version,
+    // Whoever takes several back comes to older ones later.
+    isNeeded: holder !== undefined || [...migrations.values()].some(isHalfDone),
   };
 }

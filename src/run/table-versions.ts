@@ -43,8 +43,11 @@ export interface VersionsTrack {
 }
 
 export function trackVersions({ restores, tables: known, done, doubtful }: PlannedMigration): VersionsTrack {
-  let tables: TableVersions = done > 0 || doubtful ? known : {};
-  const names = new Map<string, string>();
+  const goesOn = done > 0 || doubtful;
+  let tables: TableVersions = goesOn ? known : {};
+  const watched = new Set([...restores, ...(goesOn ? Object.keys(known) : [])]);
+  // Under which name each is recorded; undefined for one that took another's name.
+  const names = new Map<string, string | undefined>();
   return {
     tables: () => tables,
     begin: (points) => {
@@ -52,13 +55,17 @@ export function trackVersions({ restores, tables: known, done, doubtful }: Plann
     },
     note({ action, commits }, { before = null, after = null }) {
       const { table } = action;
-      const name = names.get(table) ?? table;
+      if (action.kind === "createTable" && tables[table] !== undefined) names.set(table, undefined);
+      const name = names.has(table) ? names.get(table) : table;
       if (action.kind === "renameTable") names.set(action.name, name);
+      if (name === undefined) return;
       const own = tables[name];
+      // A rename makes no version, and the table is not there any more by that name.
+      if (action.kind === "renameTable" && own !== undefined) return;
       const last = own?.[1] ?? own?.[0] ?? before;
       // Each commit makes one version.
       const isAlone = before !== null && after !== null && before === last && after - before <= commits.length;
-      const isShared = restores.includes(name) && (own?.[2] === true || !isAlone);
+      const isShared = own?.[2] === true || (watched.has(name) && !isAlone);
       const first = own?.[0] ?? before;
       tables = { ...tables, [name]: isShared ? [first, after, true] : [first, after] };
     },

@@ -1,6 +1,7 @@
 /** What old versions of a table tell, and restoring them so that doing it once more changes nothing. */
+import { createHash } from "node:crypto";
 import { sameColumns, type Column } from "../schema/data-type.ts";
-import type { Since } from "./target.ts";
+import type { OldVersion, Since } from "./target.ts";
 
 /** What a target has to tell of the versions of one table. */
 export interface VersionedTable {
@@ -30,7 +31,7 @@ export async function writtenSince(table: VersionedTable, version: number, until
   return { added: await table.count(until, `_rowaddr >= ${end}`), gone: rows - stayed };
 }
 
-/** Gives the table's version. `after`: one that is older than any restoring of the version that counts. */
+/** Gives the table's version. `after`: the version that the migration left, and what is restored differs from it. */
 export async function restoreVersion(table: VersionedTable, version: number, after: number): Promise<number> {
   if ((await restoredAs(table, version, after)) === undefined) await table.restore(version);
   return await table.version();
@@ -45,29 +46,59 @@ export async function putBack(
 ): Promise<number> {
   const restored = await restoredAs(table, version, after);
   if (restored === undefined) throw new Error(`version ${version} was not restored`);
-  const filter = `_rowaddr >= ${await endOf(table, version)}`;
   const source = restored - 1;
-  const rows = await table.count(source, filter);
-  if (rows > 0) {
+  const written = await writtenSince(table, version, source);
+  if (written.added > 0) {
+    const way = `migrate down --accept-loss goes on without the rows that came after version ${version}`;
+    if (written.gone > 0)
+      throw new Error(
+        `rows were changed or moved before version ${version} was restored, so that nobody can tell which are new: ${way}`,
+      );
+    const filter = `_rowaddr >= ${await endOf(table, version)}`;
     const file = await table.rows(source, filter, Object.entries(columns));
-    if (!(await isThere(table, restored, rows, file))) await table.append(file);
+    const { rowsInFile } = await import("../wire/ipc-file.ts"); // Arrow is slow to load
+    if (rowsInFile(file) !== written.added)
+      throw new Error(`${rowsInFile(file)} of ${written.added} rows were read; ${way}`);
+    if (!(await isThere(table, restored, written.added, file))) await table.append(file);
   }
   return await table.version();
 }
 
-/** The newest version that this one was restored as, if it was. */
+/** What a table's version was like, and whether it was restored after another one. */
+export async function lookAtVersion(table: VersionedTable, version: number, after: number): Promise<OldVersion> {
+  if (!(await versionsOf(table)).some((one) => one.version === version)) throw gone(version);
+  return {
+    columns: await table.columns(version),
+    isRestored: (await restoredAs(table, version, after)) !== undefined,
+  };
+}
+
+/**
+ * The first version after another one that holds the very same as this: the same files, columns and rows in the same places.
+ * A commit that leaves all that as it is, such as one of an index, may come after it.
+ */
 async function restoredAs(table: VersionedTable, version: number, after: number): Promise<number | undefined> {
   const all = await versionsOf(table);
   const wanted = all.find((one) => one.version === version);
   if (wanted === undefined) throw gone(version);
-  const like = all.filter((one) => one.version > after && one.totals === wanted.totals).toReversed();
+  const like = all.filter((one) => one.version > after && one.totals === wanted.totals);
   if (like.length === 0) return undefined;
-  const columns = await table.columns(version);
+  const [columns, places] = [await table.columns(version), await placesOf(table, version)];
   for (const one of like) {
     const others = await table.columns(one.version);
-    if (sameColumns(columns, others) && sameColumns(others, columns)) return one.version;
+    if (!sameColumns(columns, others) || !sameColumns(others, columns)) continue;
+    if ((await placesOf(table, one.version)) === places) return one.version;
   }
   return undefined;
+}
+
+/** A text that is another one when a row has come, gone or moved: a row that is changed moves. */
+async function placesOf(table: VersionedTable, version: number): Promise<string> {
+  const hash = createHash("sha256");
+  const all: BigUint64Array[] = [];
+  for await (const batch of await table.addresses(version)) all.push(batch);
+  const sorted = BigUint64Array.from(all.flatMap((batch) => [...batch])).toSorted();
+  return hash.update(sorted).digest("hex");
 }
 
 /** Whether somebody, who can only have been an earlier try, has added these rows since. */

@@ -70,8 +70,8 @@ export interface Target {
   readonly ledger: LedgerStore;
   /** Set where the target keeps old versions of tables and can restore them. */
   readonly versions?: Versions | undefined;
-  /** How many rows of a table there are for which an SQL predicate holds, or at all; where the target can be asked. */
-  readonly count?: ((table: string, predicate?: string) => Promise<number>) | undefined;
+  /** How many rows of a table, or of one of its versions, there are for which an SQL predicate holds, or at all; where the target can be asked. */
+  readonly count?: ((table: string, predicate?: string, version?: number) => Promise<number>) | undefined;
   /** Drops a scratch table, where the target can. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;
@@ -85,8 +85,15 @@ export interface Versions {
   letGo(table: string, name: string): Promise<void>;
   /** What is kept of a table. */
   kept(table: string): Promise<readonly KeptVersion[]>;
+  /** What a version is like, and whether it was restored after another one. Throws where it is gone. */
+  look(table: string, version: number, after: number): Promise<OldVersion>;
   /** What a table holds, or held at a newer version, that the version did not. Throws where that is gone. */
   since(table: string, version: number, until?: number): Promise<Since>;
+}
+
+export interface OldVersion {
+  readonly columns: readonly Column[];
+  readonly isRestored: boolean;
 }
 
 export interface KeptVersion {

@@ -65,6 +65,10 @@ function withoutRepeats(messages: readonly IpcMessage[]): readonly IpcMessage[] 
   });
 }
 
+export function rowsInFile(bytes: Buffer): number {
+  return readMessages(bytes).reduce((sum, message) => sum + rowsIn(message), 0);
+}
+
 /** The messages of a file or a stream as a stream. */
 export function toStream(bytes: Buffer): Buffer {
   return Buffer.concat([...readMessages(bytes).map((message) => message.bytes), endOfStream]);

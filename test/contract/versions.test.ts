@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { connect, createEmptyTable, type EngineTable } from "../../src/engine/engine.ts";
 import { columnsOf, float64, int32, utf8 } from "../../src/schema/builders.ts";
 import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../src/engine/versions.ts";
-import { putBack, restoreVersion, writtenSince } from "../../src/targets/old-versions.ts";
+import { lookAtVersion, putBack, restoreVersion, writtenSince } from "../../src/targets/old-versions.ts";
 import * as fc from "../support/fast-check.ts";
 import { temporaryFolder } from "../support/project.ts";
 
@@ -110,6 +110,55 @@ test("a commit that leaves a version's files as they are is not taken for its re
   expect((await (await open()).schema()).fields.map(({ name }) => name)).toEqual(["id", "a", "b"]);
 });
 
+test("rows that are written anew with values as wide are no restoring, nor is an index that comes after", async () => {
+  const { open, version } = await aTable(3);
+  const table = await open();
+  const after: number[] = [];
+  for (const a of [5.5, 6.5]) {
+    await table.update({ values: { a } });
+    after.push(await table.version());
+  }
+  await table.createIndex("id");
+  await restoreVersion(versionsOf(open), after[0]!, after[1]!);
+  const [row] = await (await open()).query().toArray();
+  expect(row.a).toBe(5.5);
+  await restoreVersion(versionsOf(open), version, after[0]!);
+  expect(await (await open()).countRows("a < 1")).toBe(3);
+  expect(await lookAtVersion(versionsOf(open), version, after[0]!)).toMatchObject({ isRestored: true });
+  expect(await lookAtVersion(versionsOf(open), version, await (await open()).version())).toMatchObject({
+    isRestored: false,
+  });
+});
+
+test("an index that is made after a restoring hides no rows that came before it", async () => {
+  const { open, add, version } = await aTable(3);
+  const { version: after } = await (await open()).dropColumns(["a"]);
+  await (await open()).add([{ id: 10, b: "theirs" }]);
+  await restoreVersion(versionsOf(open), version, after);
+  await (await open()).createIndex("id");
+  await putBack(versionsOf(open), version, after, { ...same, a: "arrow_cast(NULL, 'Float64')" });
+  expect(await idsOf(await open())).toEqual([1, 2, 3, 10]);
+  await add(11, 11);
+  await putBack(versionsOf(open), version, after, { ...same, a: "arrow_cast(NULL, 'Float64')" });
+  expect(await idsOf(await open())).toEqual([1, 2, 3, 10, 11]);
+});
+
+test.each([
+  ["changed", async (table: EngineTable) => void (await table.update({ where: "id = 2", values: { b: "new" } }))],
+  ["moved by a compaction", async (table: EngineTable) => void (await table.optimize())],
+])("where rows were %s nothing is put back twice", async (_, change) => {
+  const { open, add, version: first } = await aTable(3);
+  await add(4, 5);
+  const version = first + 1;
+  const { version: after } = await (await open()).dropColumns(["a"]);
+  await change(await open());
+  await restoreVersion(versionsOf(open), version, after);
+  await expect(
+    putBack(versionsOf(open), version, after, { ...same, a: "arrow_cast(NULL, 'Float64')" }),
+  ).rejects.toThrow("rows were changed or moved before version");
+  expect(await idsOf(await open())).toEqual([1, 2, 3, 4, 5]);
+});
+
 test("rows that came since are put back once, also those that came last; and nobody else's are taken for them", async () => {
   const { open, add, version } = await aTable(3);
   const table = await open();
@@ -135,8 +184,9 @@ test("types that apache-arrow can't read are put back, and odd names", async () 
   const version = await table.version();
   await table.addColumns([{ name: "list", valueSql: lists("1, 2") }]);
   const after = await table.version();
-  // A row that is written anew counts as one that came since.
-  await table.update({ valuesSql: { list: lists("3") } });
+  const columns = ["id", 'Größe "x" (m)'].map((name) => [name, `\`${name}\``] as const);
+  const { rows, append } = versionsOf(open);
+  await append(await rows(after, "id = 1", [...columns, ["list", lists("3")]]));
   await restoreVersion(versionsOf(open), version, after);
   for (let times = 0; times < 2; times++)
     await putBack(versionsOf(open), version, after, { id: "id", 'Größe "x" (m)': "list" });

@@ -255,6 +255,141 @@ test("an up that stopped half-way, and went on, goes back all the way", async ()
   expect(await seen(project)).toEqual(before);
 });
 
+const three = [1, 2, 3].map((id) => ({ id, title: `t${id}`, score: id / 3, body: "b" }));
+
+/** A project with rows, and further migrations that have run one after the other. */
+async function migratedBy(...steps: readonly string[]) {
+  const project = await projectOn();
+  project.migration("0001_create.ts", create);
+  await project.migrate(up);
+  await addRows(project.data, "documents", three);
+  for (const [at, text] of steps.entries()) {
+    if (text.startsWith("import")) project.write(`migrations/000${at + 2}_more.ts`, text);
+    else project.migration(`000${at + 2}_more.ts`, text);
+  }
+  expect(await project.migrate(up)).toMatchObject({ code: 0 });
+  return project;
+}
+
+const many = { update: (value: string) => `m.execute("documents", { update: { score: "${value}" } }),` };
+
+test("rows that a restored version brings back stand in the way of what is taken back after it", async () => {
+  const deleted = await migratedBy(lossy["deleted rows"].replace("id > 1", "id > 0"));
+  expect(await deleted.migrate(["down", "--to", "0"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("documents has 3 rows, 3 of them written since, and goes with them"),
+  });
+  const emptied = await projectOn();
+  emptied.migration("0001_create.ts", create);
+  emptied.migration("0002_more.ts", `m.addColumn("documents", "n", m.int32()),`);
+  await emptied.migrate(up);
+  await addRows(
+    emptied.data,
+    "documents",
+    three.map((row) => ({ ...row, n: row.id })),
+  );
+  emptied.migration("0003_more.ts", `m.execute("documents", { update: { n: "null" } }),`);
+  await emptied.migrate(up);
+  expect(await emptied.migrate(["down", "--to", "1"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("3 rows of documents.n have values, which would be dropped with it"),
+  });
+});
+
+test("and those that it takes away do not", async () => {
+  const seeded = await projectOn();
+  seeded.migration("0001_create.ts", create);
+  seeded.migration("0002_seed.ts", lossy["inserted rows"]);
+  await seeded.migrate(up);
+  expect(await seeded.migrate(["down", "--to", "0"])).toMatchObject({ code: 0 });
+  const renamed = await migratedBy(
+    `m.addColumn("documents", "n", m.int32()),`,
+    `m.renameColumn("documents", "n", "k"), m.dropColumn("documents", "score"),`,
+  );
+  expect(await renamed.migrate(["down", "--to", "1"])).toMatchObject({ code: 0 });
+  expect((await seen(renamed)).rows).toEqual(three);
+});
+
+test("several that write rows anew, and a table of which nothing is left", async () => {
+  const project = await migratedBy(many.update("5.5"), many.update("6.5"));
+  await (await (await lancedb.connect(project.data)).openTable("documents")).createIndex("id");
+  expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0 });
+  expect((await seen(project)).rows).toEqual(three);
+  const made = await projectOn();
+  made.migration("0001_create.ts", `${create} ${lossy["inserted rows"]} ${lossy["deleted rows"]}`);
+  await made.migrate(up);
+  await addRows(made.data, "documents", three.slice(0, 1));
+  expect(await made.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("documents has 1 row, 1 of them written since, and goes with them"),
+  });
+});
+
+test("rows of others are missed that came while an up had stopped half-way", async () => {
+  const project = await projectOn();
+  project.migration("0001_create.ts", create);
+  await project.migrate(up);
+  await addRows(project.data, "documents", rows);
+  project.migration("0002_more.ts", `${lossy["updated rows"]} m.setNullable("documents", "body", false),`);
+  expect(await project.migrate(up)).toMatchObject({ code: 1 });
+  await addRows(project.data, "documents", three);
+  await (await (await lancedb.connect(project.data)).openTable("documents")).delete("body is null");
+  expect(await project.migrate(up)).toMatchObject({ code: 0 });
+  const after = await seen(project);
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "what others have written to documents can't be told from what the migration wrote",
+    ),
+  });
+  expect(await seen(project)).toEqual(after);
+});
+
+test("a written down that changes rows leaves nobody to tell what came since", async () => {
+  const project = await migratedBy(
+    lossy["a dropped column"],
+    `import * as m from "lance-migrate";
+     export const up = [m.addColumn("documents", "n", m.int32())];
+     export const down = [m.execute("documents", { update: { body: "'x'" } }), m.dropColumn("documents", "n")];`,
+  );
+  expect(await project.migrate(["down", "--to", "1"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("can't be told"),
+  });
+  expect(await project.migrate(["down", "--to", "1", "--accept-loss"])).toMatchObject({ code: 0 });
+  expect((await seen(project)).rows).toEqual(three);
+});
+
+test("a version of another table of that name is not restored", async () => {
+  const project = await migratedBy(
+    lossy["a dropped column"],
+    `import * as m from "lance-migrate";
+     export const accepts = ["irreversible"];
+     export const up = [m.dropTable("documents")];
+     export const down = [m.createTable("documents", { id: m.int32().notNull(), score: m.float64(), body: m.utf8() })];`,
+  );
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  for (const flags of [[], ["--accept-loss"]])
+    expect(await project.migrate(["down", ...flags])).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(/documents: version \d+ is (gone|not that of before the migration)/),
+    });
+});
+
+test("rows that are put back are looked at before older migrations go", async () => {
+  const project = await migratedBy(`m.addColumn("documents", "n", m.int32()),`, lossy["a dropped column"]);
+  await addRows(project.data, "documents", [{ id: 9, n: 7 }]);
+  expect(await project.migrate(["down", "--to", "1", "--keep-appended"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("take these migrations back one at a time"),
+  });
+  expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("1 row of documents.n has a value, which would be dropped with it"),
+  });
+});
+
 test("prune shows what is kept, and lets it go", async () => {
   const { project } = await migrated(lossy["a dropped column"]);
   project.migration("0003_more.ts", lossy["deleted rows"]);

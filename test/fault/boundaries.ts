@@ -40,6 +40,7 @@ export function atBoundaries(target: Target, meet: Meet): Target {
       keep: met("versions.keep", versions.keep),
       letGo: met("versions.letGo", versions.letGo),
       kept: met("versions.kept", versions.kept),
+      look: met("versions.look", versions.look),
       since: met("versions.since", versions.since),
     },
     ledger:

@@ -15,6 +15,7 @@ const cases = {
   "a dropped column": `m.dropColumn("t", "x"),`,
   "values made anew, which no look at the columns tells": `m.dropIndex("t", "x_idx"), m.dropColumn("t", "x"),
     m.addColumn("t", "x", m.int32()), m.setMetadata("t", "x", { unit: "s" }), m.createIndex("t", "x", m.btree()),`,
+  "deleted rows": `m.execute("t", { delete: "id = 1" }),`,
 };
 /** These lose something, so that old versions are restored, and rows that came since are put back. */
 const lossy: ReadonlySet<string> = new Set([

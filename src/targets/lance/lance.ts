@@ -24,7 +24,7 @@ import { lanceRecords } from "./records.ts";
 import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
 import { unfenced } from "../../engine/unfenced.ts";
 import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../engine/versions.ts";
-import { writtenSince } from "../old-versions.ts";
+import { lookAtVersion, writtenSince } from "../old-versions.ts";
 
 export const options = z.strictObject({
   kind: z.literal("lance"),
@@ -104,11 +104,14 @@ export async function open(
       if (seen === undefined) throw new Error(`there is no table ${action.table}`);
       return await carryOut(action, seen as LanceSight, async () => await tables.get());
     },
-    count: (table, predicate) => reaching(async () => await (await opening(tables.get, table)()).countRows(predicate)),
+    count: (table, predicate, version) =>
+      reaching(() => versionsOf(opening(tables.get, table)).count(version, predicate)),
     versions: {
       keep: (table, version, name) => keepVersion(opening(tables.get, table), version, name),
       letGo: (table, name) => letVersionGo(opening(tables.get, table), name),
       kept: (table) => reaching(() => keptVersions(opening(tables.get, table))),
+      look: (table, version, after) =>
+        withinTime(() => lookAtVersion(versionsOf(opening(tables.get, table)), version, after)),
       // That a version is gone is no trouble of the target.
       since: (table, version, until) =>
         withinTime(() => writtenSince(versionsOf(opening(tables.get, table)), version, until)),

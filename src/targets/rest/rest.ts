@@ -56,7 +56,10 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       return answered.version;
     },
     versions: keepsVersions(endpoints) ? restVersions(client) : undefined,
-    count: endpoints.count === undefined ? undefined : (table, predicate) => countRows(client, table, predicate),
+    count:
+      endpoints.count === undefined
+        ? undefined
+        : (table, predicate, version) => countRows(client, table, predicate, version),
     verdict: verdictOf,
     explain,
     ledger: describes

@@ -1,7 +1,7 @@
 /** Old versions of tables on a service of the namespace dialect. */
 import { z } from "zod";
 import { streamType } from "../../wire/http-text.ts";
-import { writtenSince, type VersionedTable } from "../old-versions.ts";
+import { lookAtVersion, writtenSince, type VersionedTable } from "../old-versions.ts";
 import type { Versions } from "../target.ts";
 import { jsonOf, parseDescription, parseVersion } from "./answers.ts";
 import type { Client } from "./client.ts";
@@ -44,6 +44,7 @@ export function restVersions(client: Client): Versions {
     letGo,
     kept: async (table) =>
       (await tagsOf(table)).map(([name, { version }]) => ({ name: name.slice(prefix.length), version })),
+    look: (table, version, after) => lookAtVersion(versionedTable(client, table), version, after),
     since: (table, version, until) => writtenSince(versionedTable(client, table), version, until),
   };
 }
