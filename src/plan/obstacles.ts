@@ -19,6 +19,8 @@ export interface Question {
   readonly asks: readonly Ask[];
   /** So many rows may be there. */
   readonly allowed: number;
+  /** So many have to be there. */
+  readonly least?: number;
   /** What is in the way, where rows are too many; or where nobody can tell how many there are. */
   readonly words: (rows: number | undefined) => string;
   /** Whether it may go on all the same: only what came since is lost. */
@@ -154,7 +156,7 @@ type RowsObstacle = Exclude<Obstacle, { kind: "since" }>;
 function aboutOf(
   obstacle: RowsObstacle,
   ask: Ask | undefined,
-): Pick<Question, "allowed" | "words" | "mayLose" | "isRefused"> {
+): Pick<Question, "allowed" | "least" | "words" | "mayLose" | "isRefused"> {
   const place = ask?.table ?? obstacle.table;
   if (obstacle.kind === "rows")
     return {
@@ -174,6 +176,15 @@ function aboutOf(
       return {
         allowed: 0,
         words: (rows = 0) => `${are(rows, "is", "are")} null, and it was not null before`,
+        mayLose: false,
+        isRefused: true,
+      };
+    case "vectors":
+      return {
+        allowed: noLimit,
+        least: obstacle.least,
+        words: (rows = 0) =>
+          `${column} has ${count(rows, "vector")}, and its index needs at least ${obstacle.least} to be made again`,
         mayLose: false,
         isRefused: true,
       };
@@ -239,6 +250,8 @@ function predicateOf(
     case "null":
       // The engine looks into lists itself.
       return inside.length > 0 ? undefined : `${sql} IS NULL`;
+    case "vectors":
+      return inside.length > 0 ? undefined : `${sql} IS NOT NULL`;
     case "values":
       return `${sql} IS NOT NULL`;
     case "cast": {

@@ -1,8 +1,9 @@
 /** How a table is taken back of which a migration has lost something: by an old version of it, or by dropping what it had made. Pure. */
 import type { TableVersions } from "../ledger/record.ts";
-import { changesRows, type Action } from "../schema/action.ts";
+import { isMigrateError } from "../errors.ts";
+import { changesRows, tablesAfter, tablesOfAction, wayBackOf, type Action } from "../schema/action.ts";
 import { sameColumns } from "../schema/data-type.ts";
-import type { Database, Table } from "../schema/table.ts";
+import { change, differences, type Database, type Table } from "../schema/table.ts";
 import type { Obstacle, WayBack } from "../schema/way-back.ts";
 import type { PlacedAction } from "./compile.ts";
 import type { Lineage } from "./lineage.ts";
@@ -21,6 +22,39 @@ export interface Restoring {
 export interface RanAction extends PlacedAction {
   readonly lineage: Lineage;
   readonly way: WayBack;
+}
+
+/** How each action that ran would be taken back. Carries `database` on to what it is after all of them. */
+export function waysBack(
+  ran: readonly PlacedAction[],
+  lineages: readonly Lineage[],
+  database: Map<string, Table>,
+): readonly RanAction[] {
+  return ran.map((one, index) => {
+    const before = new Map(tablesOfAction(one.action).flatMap((name) => tableIn(database, name)));
+    const way = wayBackOf(one.action, database);
+    change(database, tablesAfter(database, one.action));
+    return { ...one, lineage: lineages[index]!, way: leadingBack(one.action, way, before) };
+  });
+}
+
+function tableIn(database: Database, name: string): readonly (readonly [string, Table])[] {
+  const table = database.get(name);
+  return table === undefined ? [] : [[name, table]];
+}
+
+/** What the engine would not carry out, or leads elsewhere, is no way back. */
+function leadingBack(action: Action, way: WayBack, before: Database): WayBack {
+  if ("lost" in way) return way;
+  const database = new Map(before);
+  try {
+    for (const one of [action, ...way.actions]) change(database, tablesAfter(database, one));
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return { lost: error.message };
+  }
+  const [wrong] = tablesOfAction(action).flatMap((name) => differences(before.get(name), database.get(name)));
+  return wrong === undefined ? way : { lost: `that does not lead back: ${wrong}` };
 }
 
 type Way = Exclude<WayBack, { readonly lost: string }>;

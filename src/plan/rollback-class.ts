@@ -1,12 +1,13 @@
 /** How each action of a plan would be taken back, said before it runs. Pure. */
-import { describeAction, kindsOf, tablesAfter, wayBackOf, type Action } from "../schema/action.ts";
+import { count } from "../errors.ts";
+import { describeAction, kindsOf, type Action } from "../schema/action.ts";
 import { formatType } from "../schema/data-type.ts";
-import { change, type Database } from "../schema/table.ts";
+import type { Database } from "../schema/table.ts";
 import type { Obstacle, WayBack } from "../schema/way-back.ts";
 import { withoutSwaps } from "./blind.ts";
 import type { Able } from "./course.ts";
 import type { Lineage } from "./lineage.ts";
-import { lostIn, unrestorable, type RanAction } from "./restoration.ts";
+import { lostIn, unrestorable, waysBack, type RanAction } from "./restoration.ts";
 import type { PlacedAction } from "./compile.ts";
 
 /**
@@ -39,12 +40,7 @@ export function classify(
   before: Database,
   able: Able,
 ): readonly ActionRollback[] {
-  const database = new Map(before);
-  const all = actions.map((placed, index): RanAction => {
-    const way = wayBackOf(placed.action, database);
-    change(database, tablesAfter(database, placed.action));
-    return { ...placed, way, lineage: lineages[index]! };
-  });
+  const all = waysBack(actions, lineages, new Map(before));
   const lost = lostIn(all);
   return all.map((one) => (lost.has(one.lineage) ? classOfTable(one, all, able) : classOf(one.way, able)));
 }
@@ -85,6 +81,8 @@ function conditionOf(obstacle: Obstacle): string {
       return `unless ${table}.${obstacle.path} holds nulls by then`;
     case "values":
       return `unless ${table}.${obstacle.path} holds values by then`;
+    case "vectors":
+      return `unless ${table}.${obstacle.path} holds fewer than ${count(obstacle.least, "vector")} by then`;
     case "cast":
       return `unless values of ${table}.${obstacle.path} are not the same as ${formatType(obstacle.to)} by then`;
     case "since":

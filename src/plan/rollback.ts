@@ -1,13 +1,13 @@
 /** How a migration is taken back: the actions that do it, last step first, and the rows that may stand in their way. Pure. */
 import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
 import type { Migration } from "../migrations/load.ts";
-import { tablesAfter, tablesOfAction, wayBackOf, type Action } from "../schema/action.ts";
+import { tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
 import type { Obstacle } from "../schema/way-back.ts";
 import { withoutSwaps } from "./blind.ts";
 import { actionsOf, compileMigration, type Describing, type PlacedAction } from "./compile.ts";
 import { lineagesOf } from "./lineage.ts";
-import { lostIn, unrestorable, wayOfLost, type RanAction, type Restoring } from "./restoration.ts";
+import { lostIn, unrestorable, waysBack, wayOfLost, type Restoring } from "./restoration.ts";
 
 export interface Rollback {
   readonly actions: readonly PlacedAction[];
@@ -64,11 +64,7 @@ function derived(
   restoring: Restoring,
 ): Rollback {
   const lineages = lineagesOf(ran.map(({ action }) => action));
-  const all = ran.map((one, index): RanAction => {
-    const way = wayBackOf(one.action, database);
-    change(database, tablesAfter(database, one.action));
-    return { ...one, way, lineage: lineages[index]! };
-  });
+  const all = waysBack(ran, lineages, database);
   for (const one of all) {
     const problem = unrestorable(one, restoring);
     if (problem !== undefined) throw irreversible(one.place, problem);

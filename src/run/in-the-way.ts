@@ -30,7 +30,7 @@ export async function checkObstacles(plan: Plan, target: Target, { acceptLoss, k
     if (lost !== undefined && !mayGoOn) found.push(lost);
   }
   for (const question of rows) {
-    const { asks, allowed, words, mayLose, isRefused, wasAsked } = question;
+    const { asks, allowed, least = 0, words, mayLose, isRefused, wasAsked } = question;
     if (mayLose && acceptLoss === true) continue;
     const mixed = asks.find(({ table, putsBack }) => putsBack === true && (putBack.get(table) ?? 0) > 0);
     if (mixed !== undefined && keepAppended === true) throw oneByOne(mixed.table);
@@ -38,7 +38,7 @@ export async function checkObstacles(plan: Plan, target: Target, { acceptLoss, k
     if (count === undefined) {
       // Nobody can tell, so nothing but their consent lets it go on.
       if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
-    } else if (count > allowed) found.push({ words: words(count), mayLose });
+    } else if (count > allowed || count < least) found.push({ words: words(count), mayLose });
   }
   if (found.length === 0) return;
   const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);

@@ -25,6 +25,12 @@ export function isVectorIndex({ kind }: Pick<IndexType, "kind">): boolean {
   return (vectorIndexKinds as readonly string[]).includes(kind);
 }
 
+/** How many vectors the engine needs to make an index (measured): one for each partition, and 256 where it learns a product quantization. */
+export function vectorsNeeded({ kind, options }: IndexType): number {
+  const { numPartitions } = options;
+  return Math.max(typeof numPartitions === "number" ? numPartitions : 1, kind.endsWith("Pq") ? 256 : 1);
+}
+
 /** Whether an index is as it should be: what a target tells of its parameters differs from target to target. */
 export function sameIndex(one: TableIndex | null, other: TableIndex | null): boolean {
   return one?.path === other?.path && one?.kind === other?.kind;

@@ -13,6 +13,8 @@ export type Obstacle = {
   | { readonly kind: "cast"; readonly path: string; readonly from: DataType; readonly to: DataType }
   /** Values that somebody has given a new column. */
   | { readonly kind: "values"; readonly path: string }
+  /** Too few vectors to make an index of. */
+  | { readonly kind: "vectors"; readonly path: string; readonly least: number }
   /** Any, but for so many that are the action's own. */
   | { readonly kind: "rows"; readonly own: number }
   /** What was written after a version; undefined where nobody knows which one it is that only others wrote after. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { actionKinds, tablesAfter, wayBackOf, type Action } from "../../../src/schema/action.ts";
-import { columnsOf, float32, float64, int32, int64, struct, utf8 } from "../../../src/schema/builders.ts";
-import { btree } from "../../../src/schema/index-builders.ts";
+import { columnsOf, float32, float64, int32, int64, struct, utf8, vector } from "../../../src/schema/builders.ts";
+import { btree, ivfFlat, ivfPq } from "../../../src/schema/index-builders.ts";
 import { change, sameTables, type Table } from "../../../src/schema/table.ts";
 import { chanceOf } from "../../../src/simulator/chance.ts";
 import { compileStep } from "../../../src/steps/registry.ts";
@@ -78,6 +78,17 @@ test.each<[string, Action, unknown]>([
   ],
 ])("%s: how it is taken back", (_, action, expected) => {
   expect(backOf(action)).toEqual(expected);
+});
+
+test.each([
+  [ivfFlat(), 1],
+  [ivfFlat({ numPartitions: 4 }), 4],
+  [ivfPq({ numPartitions: 4, numSubVectors: 2 }), 256],
+])("an index of vectors is made again only of enough of them", (index, least) => {
+  const database = new Map([["t", { columns: columnsOf({ v: vector(8) }), indexes: { i: { path: "v", ...index } } }]]);
+  expect(wayBackOf({ kind: "dropIndex", table: "t", name: "i" }, database)).toMatchObject({
+    obstacles: [{ kind: "vectors", table: "t", path: "v", least }],
+  });
 });
 
 test("whatever can be taken back by actions leads back to the very tables", () => {
