@@ -39,11 +39,17 @@ export async function restorePoints(
 export interface VersionsTrack {
   readonly tables: () => TableVersions;
   readonly begin: (points: TableVersions) => void;
-  readonly note: (planned: PlannedAction, ending: Done) => void;
+  readonly note: (planned: Pick<PlannedAction, "action" | "commits">, ending: Done) => void;
 }
 
-export function trackVersions({ restores, tables: known, done, doubtful }: PlannedMigration): VersionsTrack {
-  const goesOn = done > 0 || doubtful;
+export function trackVersions({
+  restores,
+  tables: known,
+  done,
+  doubtful,
+  midway,
+}: Pick<PlannedMigration, "restores" | "tables" | "done" | "doubtful" | "midway">): VersionsTrack {
+  const goesOn = done > 0 || doubtful || midway !== undefined;
   let tables: TableVersions = goesOn ? known : {};
   const watched = new Set([...restores, ...(goesOn ? Object.keys(known) : [])]);
   // Under which name each is recorded; undefined for one that took another's name.

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { TableVersions } from "../../../src/ledger/record.ts";
+import { trackVersions } from "../../../src/run/table-versions.ts";
+import { columnsOf, int32 } from "../../../src/schema/builders.ts";
+import type { Action } from "../../../src/schema/action.ts";
+
+const drop: Action = { kind: "dropColumns", table: "t", paths: ["a"] };
+const update: Action = { kind: "updateRows", table: "t", set: { a: "1" } };
+const rename: Action = { kind: "renameTable", table: "t", name: "u" };
+const create: Action = { kind: "createTable", table: "t", columns: columnsOf({ a: int32() }) };
+const begun = { restores: ["t"], tables: {}, done: 0, doubtful: false, midway: undefined };
+const midway = { step: "", commit: 1, indexes: {}, metadata: {} };
+
+type Ran = readonly [action: Action, before: number | undefined, after: number | undefined, commits?: number];
+
+function after(
+  planned: Parameters<typeof trackVersions>[0],
+  points: TableVersions | undefined,
+  ...ran: readonly Ran[]
+) {
+  const track = trackVersions(planned);
+  if (points !== undefined) track.begin(points);
+  for (const [action, before, last, commits = 1] of ran)
+    track.note({ action, commits: Array.from({ length: commits }) as never }, { before, after: last });
+  return track.tables();
+}
+
+test("the first version before and the last after are what counts", () => {
+  expect(after(begun, { t: [5, null] }, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7] });
+  expect(after({ ...begun, restores: [] }, undefined, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7] });
+});
+
+test("others may have written where a version is not the one before it, or is too far behind it", () => {
+  expect(after(begun, { t: [5, null] }, [update, 6, 7])).toEqual({ t: [5, 7, true] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 7])).toEqual({ t: [5, 7, true] });
+  expect(after(begun, { t: [5, null] }, [drop, 5, 7, 2])).toEqual({ t: [5, 7] });
+  expect(after(begun, { t: [5, null] }, [update, 6, 7], [drop, 7, 8])).toEqual({ t: [5, 8, true] });
+  expect(after(begun, { t: [5, null] }, [update, undefined, 7])).toEqual({ t: [5, 7, true] });
+});
+
+test.each([
+  ["after its first action", { done: 1 }],
+  ["in the middle of it", { midway }],
+  ["in doubt about it", { doubtful: true }],
+])("a run that goes on %s keeps what is known", (_, more) => {
+  const known = { restores: [], tables: { t: [5, 6] as const } };
+  expect(after({ ...begun, ...known, ...more }, undefined)).toEqual({ t: [5, 6] });
+  expect(after({ ...begun, ...known, ...more }, undefined, [drop, 6, 7])).toEqual({ t: [5, 7] });
+  expect(after({ ...begun, ...known, ...more }, undefined, [drop, 9, 10])).toEqual({ t: [5, 10, true] });
+});
+
+test("one that begins anew does not", () => {
+  expect(after({ ...begun, tables: { t: [2, null] } }, undefined)).toEqual({});
+});
+
+test("a table is recorded under the name that it had, and one that takes the name is another", () => {
+  const moved: Action = { ...update, table: "u" };
+  expect(after(begun, { t: [5, null] }, [update, 5, 6], [rename, 6, undefined], [moved, 6, 7])).toEqual({ t: [5, 7] });
+  expect(
+    after(begun, { t: [5, null] }, [rename, 5, undefined], [create, undefined, 1], [drop, 1, 2], [moved, 5, 6]),
+  ).toEqual({
+    t: [5, 6],
+  });
+});
