@@ -70,6 +70,10 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return output.progress(
         `note: action ${event.action} of ${formatMigration(event)} changes rows of ${event.table}, and a run that was stopped in it may have made that change late; look at the rows`,
       );
+    case "unkept":
+      return output.progress(
+        `note: the version of ${event.table} from before ${formatMigration(event)} can't be kept: ${event.problem}; migrate down restores it until old versions are cleaned up`,
+      );
     case "left":
       return output.progress(
         event.direction === "up"

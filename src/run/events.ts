@@ -37,6 +37,8 @@ export type RunEvent =
   | ({ readonly event: "applied" | "reverted"; readonly duration: number } & MigrationName)
   /** A call that may have come late has changed rows of a table, or not: nobody can see that but people. */
   | ({ readonly event: "unseen"; readonly table: string } & ActionPlace)
+  /** A table's version before the migration can't be kept: `down` restores it as long as it is there. */
+  | ({ readonly event: "unkept"; readonly table: string; readonly problem: string } & MigrationName)
   /** A run ends because the target or the lease is gone: so much is done by then, and the next run goes on. */
   | ({
       readonly event: "left";

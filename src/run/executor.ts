@@ -95,7 +95,7 @@ async function executeMigration(
 
   emit({ event: "started", version, name, direction, done, total });
   if (direction === "down") await lease.record([{ event: onTheWay, ...facts(), next: version }]);
-  const points = await restorePoints(planned, target, lease).catch(async (cause: unknown) => {
+  const points = await restorePoints(planned, target, lease, emit).catch(async (cause: unknown) => {
     throw await failed(planned.actions[0]!, { error: cause, inDoubt: planned.doubtful });
   });
   if (points !== undefined) {

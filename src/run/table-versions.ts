@@ -1,10 +1,12 @@
 /** The versions of tables around a migration, as its records say them; and those that are kept so that they can be restored. */
+import { isMigrateError } from "../errors.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { OwnVersions, TableVersions } from "../ledger/record.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
 import type { Done } from "./attempt.ts";
+import type { Emit } from "./events.ts";
 
 /** Under which name a migration's versions are kept. */
 export function keptName({ migration }: Pick<PlannedMigration, "migration">): string {
@@ -19,6 +21,7 @@ export async function restorePoints(
   planned: PlannedMigration,
   target: Target,
   lease: Pick<Lease, "check">,
+  emit: Emit,
 ): Promise<TableVersions | undefined> {
   const { restores, done, midway, doubtful, tables } = planned;
   const isKnown = restores.every((table) => tables[table] !== undefined);
@@ -30,7 +33,13 @@ export async function restorePoints(
     if (version === undefined) continue;
     // Whoever slept would keep a version that his successor has made.
     await lease.check();
-    await target.versions.keep(table, version, keptName(planned));
+    try {
+      await target.versions.keep(table, version, keptName(planned));
+    } catch (error) {
+      if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
+      const { version: number, name } = planned.migration;
+      emit({ event: "unkept", version: number, name, table, problem: target.explain(error) });
+    }
     points[table] = [version, null];
   }
   return points;

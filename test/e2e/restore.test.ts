@@ -1,4 +1,6 @@
 /** Taking migrations back by the version that a table had before, with the built command. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
@@ -388,6 +390,26 @@ test("rows that are put back are looked at before older migrations go", async ()
     code: 4,
     stderr: expect.stringContaining("1 row of documents.n has a value, which would be dropped with it"),
   });
+});
+
+test("a service that keeps no versions under a name restores what is there all the same, and up says so", async () => {
+  const project = await projectOn("namespace");
+  const config = readFileSync(join(project.folder, "migrate.config.ts"), "utf8");
+  const none = `"dialect":"namespace","endpoints":{"createTag":"POST /v1/nowhere/{name}"}`;
+  project.write("migrate.config.ts", config.replace(`"dialect":"namespace"`, none));
+  project.migration("0001_create.ts", create);
+  await project.migrate(up);
+  await addRows(project.data, "documents", rows);
+  const before = await seen(project);
+  project.migration("0002_lossy.ts", lossy["a dropped column"]);
+  expect(await project.migrate(up)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /note: the version of documents from before 0002_lossy can't be kept: .*; migrate down restores it until/,
+    ),
+  });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual(before);
 });
 
 test("prune shows what is kept, and lets it go", async () => {
