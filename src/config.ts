@@ -128,7 +128,8 @@ async function importConfig(file: string, loadSeconds?: number): Promise<unknown
 function parseConfig(value: unknown, file: string): z.output<typeof configSchema> {
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: problemOf(parsed.error, Object.keys(configShape)) });
+  const known = [...Object.keys(configShape), ...Object.keys(guardsShape)];
+  throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: problemOf(parsed.error, known) });
 }
 
 /** The first thing that zod found wrong, as one sentence. */

@@ -86,10 +86,10 @@ test.each([
   [{ flags: ["--accept", "all"] }, 2, "--accept has to be lossy or irreversible\n"],
   [
     { guards: `{ accepts: ["all"] }` },
-    4,
+    2,
     'migrate.config.ts: targets.here.guards.accepts.0 has to be an array of "lossy", "irreversible"\n',
   ],
-  [{ guards: `{ forbids: [] }` }, 4, "there is no setting forbids; did you mean forbid?"],
+  [{ guards: `{ forbids: [] }` }, 2, "there is no setting forbids; did you mean forbid?"],
   [
     { accepts: `export const accepts = "lossy";` },
     4,
