@@ -9,7 +9,7 @@ import type { Done } from "./attempt.ts";
 import type { Emit } from "./events.ts";
 
 /** Under which name a migration's versions are kept. */
-export function keptName({ migration }: Pick<PlannedMigration, "migration">): string {
+function keptName({ migration }: Pick<PlannedMigration, "migration">): string {
   return formatVersion(migration.version);
 }
 

@@ -28,7 +28,7 @@ export const pruneCommand: Command = {
 
 function lineOf({ name, migration, table, version, isNeeded }: KeptPoint): string {
   const before = migration ?? `${name}, which is not applied`;
-  return `version ${version} of ${table}, from before ${before}${isNeeded ? ", which is not done" : ""}`;
+  return `version ${version} of ${table}, from before ${before}${isNeeded ? "; needed until what has begun is done" : ""}`;
 }
 
 function summaryOf(found: readonly KeptPoint[], pruned: boolean, target: string): string {
