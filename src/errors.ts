@@ -1,8 +1,8 @@
 /** One error class, whose codes and sentences are those of the catalogue. */
-import { catalogue, type Entry, type Outcome } from "./error-catalogue.ts";
+import { catalogue, type Entry, type Outcome } from "./error-catalogue/index.ts";
 import { cleaned, shownCause } from "./secrets.ts";
 
-export { count, type Outcome, type StepPlace } from "./error-catalogue.ts";
+export { count, type Outcome, type StepPlace } from "./error-catalogue/index.ts";
 
 type Catalogue = typeof catalogue;
 export type ErrorCode = keyof Catalogue;

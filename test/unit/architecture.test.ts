@@ -8,7 +8,7 @@ import { root, temporaryFolder } from "../support/project.ts";
 const layers = [
   "secrets",
   "secrets.ts",
-  "error-catalogue.ts",
+  "error-catalogue",
   "errors.ts",
   "clock.ts",
   "seconds.ts",

@@ -1,0 +1,38 @@
+/** What an entry of the catalogue is, and words that entries share. */
+/** What an error means to the caller of `migrate`; the exit code follows from it (cli/exit-code.ts). */
+export type Outcome = "failed" | "usage" | "refused" | "locked" | "unreachable" | "interrupted";
+
+export interface Entry<Details> {
+  readonly outcome: Outcome;
+  readonly sentence: (details: Details) => string;
+}
+
+const as =
+  (outcome: Outcome) =>
+  <Details>(sentence: (details: Details) => string): Entry<Details> => ({ outcome, sentence });
+
+export const failed = as("failed");
+export const usage = as("usage");
+export const refused = as("refused");
+export const locked = as("locked");
+export const unreachable = as("unreachable");
+export const interrupted = as("interrupted");
+
+/** Where a step stands, for messages: "0003_widen.ts, step 2 (retypeColumn)". */
+export interface StepPlace {
+  readonly file: string;
+  /** Counted from 1, in `up`, or in what is said instead. */
+  readonly step: number;
+  readonly of?: "down" | undefined;
+  readonly kind?: string | undefined;
+}
+
+/** "1 migration", "3 migrations". */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+export function at(place: StepPlace): string {
+  const of = place.of === undefined ? "" : ` of ${place.of}`;
+  return `${place.file}, step ${place.step}${of}${place.kind === undefined ? "" : ` (${place.kind})`}`;
+}

@@ -1,0 +1,19 @@
+/** Migration files. */
+import { at, refused, type StepPlace } from "./entry.ts";
+
+export const filesErrors = {
+  ERR_FILE_NAME: refused(
+    (d: { file: string }) =>
+      `${d.file} is no name for a migration file; it has to look like 0001_create_documents.ts (also .js, .mts, .mjs)`,
+  ),
+  ERR_VERSION_DUPLICATE: refused(
+    (d: { version: string; files: readonly string[] }) =>
+      `${d.files.join(" and ")} have the same number ${d.version}; give one of them another`,
+  ),
+  ERR_FILE_UNREADABLE: refused((d: { file: string; problem: string }) => `${d.file} can't be loaded: ${d.problem}`),
+  ERR_FILE_EXPORTS: refused(
+    (d: { file: string; problem: string }) =>
+      `${d.file} ${d.problem}; a migration has to export its steps as: export const up = [ … ]`,
+  ),
+  ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
+} as const;

@@ -1,0 +1,38 @@
+/** What ran, and what the tables are like. */
+import { refused, usage } from "./entry.ts";
+
+export const historyErrors = {
+  ERR_MIGRATION_CHANGED: refused((d: { file: string; change: string; begun?: boolean | undefined }) =>
+    d.begun === true
+      ? `${d.file} was changed after it had begun: ${d.change}; put that back; the steps after it may be changed`
+      : `${d.file} was changed after it was applied: ${d.change}; restore it and put the change in a new migration`,
+  ),
+  ERR_MIGRATION_MISSING: refused(
+    (d: { version: string; name: string; begun?: boolean | undefined }) =>
+      `${d.version}_${d.name} ${d.begun === true ? "has begun and did not end" : "was applied"}, but its file is missing; restore it, or deploy a release that has it`,
+  ),
+  ERR_OUT_OF_ORDER: refused(
+    (d: { file: string; last: string }) =>
+      `${d.file} is pending, but ${d.last} with a higher number has already run; renumber it, or pass --allow-out-of-order`,
+  ),
+  ERR_BEGUN: refused((d: { version: string; file?: string | undefined }) =>
+    d.file === undefined
+      ? `${d.version} has begun and did not end, and its file is not here; put it back, or deploy the release that has it`
+      : `${d.file} has begun and did not end, so it has to be finished first; leave out --to, or go up to ${d.version}`,
+  ),
+  ERR_DRIFT: refused(
+    (d: { table: string; differences: readonly string[]; hint: string }) =>
+      `table ${d.table} is not as the ledger says: ${d.differences.join("; ")}; ${d.hint}`,
+  ),
+  ERR_VERSION_UNKNOWN: usage(
+    (d: { version: string; known: string }) => `--to ${d.version}: there is no such migration; ${d.known}`,
+  ),
+  ERR_LEDGER_UNREADABLE: refused(
+    (d: { ledger: string; problem: string }) => `the ledger ${d.ledger} can't be read: ${d.problem}`,
+  ),
+
+  ERR_LEDGER_CHANGED: refused(
+    (d: { problem: string }) =>
+      `the ledger was changed by something else than this tool: ${d.problem}; see migrate verify --ledger, and mend it with migrate repair`,
+  ),
+} as const;

@@ -1,0 +1,25 @@
+/**
+ * The catalogue of errors. A new error is one line of one of its parts: its outcome (which decides the exit code), its
+ * code and its sentence. The sentence names the thing, the place and, where there is one, the way out.
+ */
+import { usageErrors } from "./usage.ts";
+import { filesErrors } from "./files.ts";
+import { stepsErrors } from "./steps.ts";
+import { rollbackErrors } from "./rollback.ts";
+import { historyErrors } from "./history.ts";
+import { repairErrors } from "./repair.ts";
+import { runningErrors } from "./running.ts";
+import { serviceErrors } from "./service.ts";
+
+export { count, type Entry, type Outcome, type StepPlace } from "./entry.ts";
+
+export const catalogue = {
+  ...usageErrors,
+  ...filesErrors,
+  ...stepsErrors,
+  ...rollbackErrors,
+  ...historyErrors,
+  ...repairErrors,
+  ...runningErrors,
+  ...serviceErrors,
+} as const;

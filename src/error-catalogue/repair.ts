@@ -1,0 +1,24 @@
+/** Repairing the ledger. */
+import { refused } from "./entry.ts";
+
+export const repairErrors = {
+  ERR_REPAIR_NO_PLACE: refused(
+    (d: { nearest: string; differences: readonly string[]; hint: string; problem?: string | undefined }) =>
+      `at no place in the history of the migration files were all tables as they are; nearest is ${d.nearest}, and there ` +
+      `${d.differences.join("; ")}; ${d.hint}, then run migrate repair again` +
+      (d.problem === undefined ? "" : `; history ends early: ${d.problem}`),
+  ),
+  ERR_REPAIR_AMBIGUOUS: refused(
+    (d: { places: readonly string[]; choices: readonly string[] }) =>
+      `the tables are as they were ${d.places.join(" and ")}, and nobody can tell which; ` +
+      `choose with --to ${d.choices.join(" or --to ")}`,
+  ),
+  ERR_REPAIR_PLACE: refused(
+    (d: { choice: string; places: readonly string[] }) =>
+      `--to ${d.choice}: the tables are not as they were there; they are as they were ${d.places.join(" and ")}`,
+  ),
+  ERR_REPAIR_BLIND: refused(
+    (d: { target: string; problem: string }) =>
+      `target ${d.target} can't describe its tables, so its ledger can't be rebuilt from them: ${d.problem}`,
+  ),
+} as const;

@@ -1,0 +1,35 @@
+/** Taking migrations back. */
+import { at, refused, type StepPlace } from "./entry.ts";
+
+export const rollbackErrors = {
+  ERR_CONSENT: refused(
+    (d: StepPlace & { consent: string; loss: string }) =>
+      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; write export const accepts = ["${d.consent}"] into the file, or pass --accept ${d.consent}`,
+  ),
+  ERR_FORBIDDEN: refused(
+    (d: StepPlace & { target: string; class: string; problem: string }) =>
+      `${at(d)} is forbidden on target ${d.target}, whose configuration allows no step of rollback class ${d.class}: ${d.problem}`,
+  ),
+  ERR_IRREVERSIBLE: refused(
+    (d: StepPlace & { problem: string; hint?: string | undefined }) =>
+      `${at(d)} can't be taken back: ${d.problem}${d.hint === undefined ? "" : `; ${d.hint}`}`,
+  ),
+  ERR_ROLLBACK_CHANGED: refused(
+    (d: { file: string }) =>
+      `${d.file} is being taken back, and by other actions than this release or this file would; put the file back, or run migrate down of the release that began it`,
+  ),
+  ERR_ROLLBACK_BLOCKED: refused(
+    (d: { problems: readonly string[]; hint: string }) => `rows stand in the way: ${d.problems.join("; ")}; ${d.hint}`,
+  ),
+  ERR_BACK_ORDER: refused(
+    (d: { later: string; earlier: string; steps: number }) =>
+      `${d.later} ran after ${d.earlier}, so it has to be taken back before it: migrate down --steps ${d.steps}`,
+  ),
+  ERR_UNSETTLED: refused(
+    (d: { version: string }) =>
+      `${d.version} may have run further than is recorded; run migrate up first, which finds out and goes on`,
+  ),
+  ERR_REVERTING: refused(
+    (d: { version: string }) => `${d.version} is being taken back and that did not end; run migrate down to finish it`,
+  ),
+} as const;

@@ -1,0 +1,64 @@
+/** While a run goes on. */
+import { at, count, failed, interrupted, locked, unreachable, type StepPlace } from "./entry.ts";
+
+export const runningErrors = {
+  ERR_TABLE_CHANGED: failed(
+    (d: StepPlace & { table: string; differences: readonly string[] }) =>
+      `${at(d)}: table ${d.table} was changed while this run went on: ${d.differences.join("; ")}; put it back, then run it again`,
+  ),
+  ERR_LEDGER_UNWRITABLE: failed(
+    (d: { ledger: string; problem: string }) =>
+      `the ledger ${d.ledger} can't be written: ${d.problem}; mend the cause and run it again, it finds out how far this run got`,
+  ),
+  ERR_STEP_FAILED: failed(
+    (d: StepPlace & { problem: string; direction: "up" | "down"; done: number; total: number; applied: number }) => {
+      const [of, applied, mend] =
+        d.direction === "up"
+          ? ["of this migration", "applied", "the cause, or the steps that have not run,"]
+          : ["that take this migration back", "taken back", "the cause"];
+      return (
+        `${at(d)} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} ${of} done, ` +
+        `${count(d.applied, "migration")} ${applied} before it in this run; mend ${mend} and run migrate ${d.direction} again`
+      );
+    },
+  ),
+  ERR_UNEXPECTED_RESULT: failed(
+    (d: StepPlace & { table: string; differences: readonly string[] }) =>
+      `${at(d)} left table ${d.table} in an unexpected state: ${d.differences.join("; ")}`,
+  ),
+  ERR_ACTED_LATE: failed(
+    (d: { version: string; name: string; action: number }) =>
+      `${d.version}_${d.name}: this run was stopped in action ${d.action}, and another one may have taken over before it went on; ` +
+      `run it again, it looks at that table first`,
+  ),
+  ERR_LEASE_HELD: locked(
+    (d: { by: string }) => `${d.by} holds the lease and is at work; try again later, or wait longer with --wait`,
+  ),
+  ERR_LEASE_LOST: locked((d: { by: string }) => `${d.by} took the lease over while this run was stopped; run it again`),
+  ERR_LEASE_SHORT: locked(
+    (d: { seconds: number }) =>
+      `the target takes longer to write to the ledger than a lease of ${count(d.seconds, "second")} lasts; use a longer one (--lease, leaseSeconds)`,
+  ),
+  ERR_TARGET_UNREACHABLE: unreachable(
+    (d: { target: string; problem: string }) => `target ${d.target} can't be reached: ${d.problem}`,
+  ),
+  ERR_CREDENTIALS: unreachable(
+    (d: { target: string; request: string; status: number; problem: string }) =>
+      `target ${d.target} refuses the credentials for ${d.request} (${d.status}): ${d.problem}; ` +
+      (d.status === 403 ? "its key has to be allowed to do this" : "check apiKey or MIGRATE_API_KEY"),
+  ),
+  ERR_ANSWER: unreachable(
+    (d: {
+      target: string;
+      request: string;
+      status: number;
+      problem: string;
+      conflict?: boolean | undefined;
+      pause?: number | undefined;
+    }) => `target ${d.target} answered ${d.request} with ${d.status}: ${d.problem}`,
+  ),
+  ERR_INTERRUPTED: interrupted((d: { done: string }) => `interrupted; ${d.done}`),
+  ERR_TIMEOUT: interrupted(
+    (d: { seconds: number; done: string }) => `not done within ${d.seconds} s (--timeout); ${d.done}`,
+  ),
+} as const;

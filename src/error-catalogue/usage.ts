@@ -1,0 +1,34 @@
+/** Usage and configuration. */
+import { failed, usage } from "./entry.ts";
+
+export const usageErrors = {
+  ERR_USAGE: usage((d: { problem: string }) => d.problem),
+  ERR_CONFIG_MISSING: usage((d: { file: string }) => `there is no configuration file ${d.file}; check --config`),
+  ERR_CONFIG_UNREADABLE: usage(
+    (d: { file: string; problem: string }) => `${d.file} can't be loaded: ${d.problem}; run it with Node to see where`,
+  ),
+  ERR_CONFIG_INVALID: usage((d: { file: string; problem: string }) => `${d.file}: ${d.problem}`),
+  ERR_TARGET_UNKNOWN: usage(
+    (d: { name: string; known: readonly string[] }) =>
+      `there is no target ${JSON.stringify(d.name)} in the configuration; it has ${d.known.join(", ") || "none"}`,
+  ),
+  ERR_MIGRATIONS_FOLDER: usage(
+    (d: { folder: string; problem: string }) =>
+      `the migrations folder ${d.folder} ${d.problem}; set "migrations" in migrate.config.ts or run migrate new`,
+  ),
+  ERR_NAME_INVALID: usage(
+    (d: { name: string }) =>
+      `${JSON.stringify(d.name)} is no name for a migration; use letters, digits, "_" and "-", such as add_headlines`,
+  ),
+  ERR_TEMPLATE_MISSING: usage(
+    (d: { file: string }) => `the template ${d.file} is missing; put it back or reinstall lance-migrate`,
+  ),
+  ERR_TEMPLATE_INVALID: usage((d: { file: string; problem: string }) => `the template ${d.file} ${d.problem}`),
+  ERR_FILE_EXISTS: usage((d: { file: string }) => `${d.file} exists already; choose another name`),
+
+  ERR_UNCAUGHT: failed(
+    (d: { problem: string }) =>
+      `something failed that nothing waits for: ${d.problem}; ` +
+      `where a migration or the configuration started it, await it there (--verbose shows where)`,
+  ),
+} as const;
