@@ -2,14 +2,24 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "./errors.ts";
-import { acceptances } from "./migrations/load.ts";
+import { acceptances } from "./migrations/acceptance.ts";
 import { migrationsIn } from "./migrations/source.ts";
 import { guardsOf, loadConfig, openTarget, problemOf, type LoadedConfig } from "./config.ts";
 import type { Emit } from "./run/events.ts";
 import type { Choice } from "./plan/history.ts";
 import type { Plan } from "./plan/plan.ts";
-import { down, planDown, type DownChoice, type DownResult } from "./run/down.ts";
-import { plan, status, up, type MigratorOptions, type StatusResult, type UpResult } from "./run/migrator.ts";
+import { parseSavedPlan, type SavedPlan } from "./plan/saved-plan.ts";
+import { down, planDown, savePlanDown, type DownChoice, type DownResult } from "./run/down.ts";
+import {
+  plan,
+  savePlan,
+  status,
+  up,
+  type MigratorOptions,
+  type StatusResult,
+  type UpChoice,
+  type UpResult,
+} from "./run/migrator.ts";
 import { seconds } from "./seconds.ts";
 
 export interface SessionOptions {
@@ -44,13 +54,15 @@ const choiceShape = {
   to: z.number("has to be the number of a migration"),
   allowOutOfOrder: z.boolean("has to be true or false"),
   accept: z.array(z.enum(acceptances), `has to be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`),
-} satisfies Record<keyof Choice, z.ZodType>;
+  plan: z.unknown(),
+} satisfies Record<keyof UpChoice, z.ZodType>;
 
 const downShape = {
   steps: z.int("has to be how many migrations").min(1, "has to be how many migrations"),
   to: z.number("has to be the number of a migration"),
   acceptLoss: z.boolean("has to be true or false"),
   keepAppended: z.boolean("has to be true or false"),
+  plan: z.unknown(),
 } satisfies Record<keyof DownChoice, z.ZodType>;
 
 /** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
@@ -93,10 +105,13 @@ function milliseconds(seconds: number): number {
 
 /** What `migrate` does, for programs. */
 export interface Migrator {
-  up(choice?: Choice): Promise<UpResult>;
+  up(choice?: UpChoice): Promise<UpResult>;
   down(choice?: DownChoice): Promise<DownResult>;
   plan(choice?: Choice): Promise<Plan>;
-  planDown(choice?: DownChoice): Promise<Plan>;
+  planDown(choice?: Omit<DownChoice, "plan">): Promise<Plan>;
+  /** A plan to be kept as JSON, and carried out by `up({ plan })` just as it is, once. */
+  savePlan(choice?: Choice): Promise<SavedPlan>;
+  savePlanDown(choice?: Omit<DownChoice, "plan">): Promise<SavedPlan>;
   status(): Promise<StatusResult>;
   close(): Promise<void>;
 }
@@ -111,22 +126,38 @@ export interface Migrator {
  */
 export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrator> {
   const { options, close } = await openSession(wanted);
-  const checked = (choice: Choice = {}): Choice => {
+  const checked = (choice: UpChoice = {}): UpChoice => {
     checkOptions(choice, choiceShape);
-    return choice;
+    return withPlan(choice);
   };
   const checkedDown = (choice: DownChoice = {}): DownChoice => {
     checkOptions(choice, downShape);
     if (choice.steps !== undefined && choice.to !== undefined)
       throw new MigrateError("ERR_USAGE", { problem: "steps and to say two things; use one of them" });
-    return choice;
+    return withPlan(choice);
   };
   return {
     up: async (choice) => await up(options, checked(choice)),
     down: async (choice) => await down(options, checkedDown(choice)),
-    plan: async (choice) => await plan(options, checked(choice)),
-    planDown: async (choice) => await planDown(options, checkedDown(choice)),
+    plan: async (choice) => await plan(options, unplanned(checked(choice))),
+    planDown: async (choice) => await planDown(options, unplanned(checkedDown(choice))),
+    savePlan: async (choice) => await savePlan(options, unplanned(checked(choice))),
+    savePlanDown: async (choice) => await savePlanDown(options, unplanned(checkedDown(choice))),
     status: () => status(options),
     close,
   };
+}
+
+/** A saved plan says all that can be chosen. */
+function withPlan<Given extends UpChoice | DownChoice>(choice: Given): Given {
+  if (choice.plan === undefined) return choice;
+  const other = Object.keys(choice).find((name) => name !== "plan");
+  if (other !== undefined)
+    throw new MigrateError("ERR_USAGE", { problem: `plan and ${other} say two things; the plan says it all` });
+  return { ...choice, plan: parseSavedPlan(choice.plan) };
+}
+
+function unplanned<Given extends UpChoice | DownChoice>({ plan: given, ...choice }: Given): Omit<Given, "plan"> {
+  if (given === undefined) return choice;
+  throw new MigrateError("ERR_USAGE", { problem: "a plan is made of the migrations, not of another plan" });
 }

@@ -1,7 +1,7 @@
 /** What a command is, and the flags that all of them take. */
 import type { Argv } from "yargs";
 import { z } from "zod";
-import { acceptances } from "../migrations/load.ts";
+import { acceptances } from "../migrations/acceptance.ts";
 import { defaultSeconds } from "../config.ts";
 import { MigrateError } from "../errors.ts";
 import type { RunEvent } from "../run/events.ts";

@@ -5,6 +5,7 @@
 import { usageErrors } from "./usage.ts";
 import { filesErrors } from "./files.ts";
 import { stepsErrors } from "./steps.ts";
+import { planErrors } from "./plan.ts";
 import { rollbackErrors } from "./rollback.ts";
 import { historyErrors } from "./history.ts";
 import { repairErrors } from "./repair.ts";
@@ -18,6 +19,7 @@ export const catalogue = {
   ...filesErrors,
   ...stepsErrors,
   ...rollbackErrors,
+  ...planErrors,
   ...historyErrors,
   ...repairErrors,
   ...runningErrors,

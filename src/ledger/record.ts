@@ -46,7 +46,10 @@ export interface MigrationFacts {
   /** How many actions are done, of `total`; of those that take it back, while it is taken back. */
   readonly step: number;
   readonly total: number;
-  /** SHA-256 of the steps, or as long as the migration is not applied of those that have begun; of actions, while it is taken back. */
+  /**
+   * SHA-256 of the steps, or as long as the migration is not applied of those that have begun; of actions, while it is
+   * taken back. On `renewed`, without a migration: of the saved plan that the run carries out.
+   */
   readonly checksum: string;
   /** A short hash of each of these steps, so that a later change can be named. */
   readonly steps: readonly string[];

@@ -2,6 +2,7 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { firstLine, MigrateError } from "../errors.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
+import { acceptances, type Acceptance } from "./acceptance.ts";
 import { checksumOf } from "./checksum.ts";
 import type { MigrationFile } from "./files.ts";
 
@@ -13,14 +14,6 @@ export interface Migration extends MigrationFile {
   readonly accepts?: readonly Acceptance[] | undefined;
   readonly checksum: string;
 }
-
-/**
- * What a file, or whoever runs it, can accept:
- * - `lossy`: something is lost that was there, or may be.
- * - `irreversible`: and nothing that the target can do brings it back. Whoever accepts that accepts what is lossy too.
- */
-export const acceptances = ["lossy", "irreversible"] as const;
-export type Acceptance = (typeof acceptances)[number];
 
 /** Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID. */
 export async function loadMigration(file: MigrationFile, seconds?: number): Promise<Migration> {

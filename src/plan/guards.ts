@@ -1,6 +1,6 @@
 /** What a migration needs consent for, and what a target's configuration forbids. Pure. */
 import { MigrateError } from "../errors.ts";
-import type { Acceptance } from "../migrations/load.ts";
+import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
 import type { RollbackClass } from "./rollback-class.ts";
 

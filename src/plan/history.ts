@@ -4,7 +4,8 @@ import { isHalfDone, type LedgerMigration, type LedgerState } from "../ledger/fo
 import { checksumOf, matchesHash, stepHash } from "../migrations/checksum.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
-import type { Acceptance, Migration } from "../migrations/load.ts";
+import type { Acceptance } from "../migrations/acceptance.ts";
+import type { Migration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
 import { actionsOf, type Describing } from "./compile.ts";
 

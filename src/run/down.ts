@@ -1,24 +1,29 @@
 /** Taking migrations back: the story of `down`, which goes as that of `up` does. */
 import { MigrateError } from "../errors.ts";
 import { systemClock } from "../clock.ts";
-import { appliedIn, inDoubt, foldLedger, type LedgerState } from "../ledger/fold.ts";
+import type { Runner } from "../ledger/chain.ts";
+import { appliedIn, inDoubt, type LedgerState } from "../ledger/fold.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import { checkSettled, orderBack, type BackChoice } from "../plan/back.ts";
 import { checkMissing } from "../plan/history.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { SavedPlan } from "../plan/saved-plan.ts";
 import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
 import { checkObstacles, type Consent } from "./in-the-way.ts";
 import { lookAtLate } from "./late.ts";
 import type { MigratorOptions } from "./migrator.ts";
-import { planChosen, planUnlessMoved, type Planned } from "./planning.ts";
+import { planChosen, planNow, planUnlessMoved, type Planned } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
+import { bind, bindingOf } from "./saved-plan.ts";
 import { underLease } from "./under-lease.ts";
-import { throwIfInterrupted } from "./waiting.ts";
 
-export interface DownChoice extends BackChoice, Consent {}
+export interface DownChoice extends BackChoice, Consent {
+  /** Carry out just this plan, or nothing. */
+  readonly plan?: SavedPlan | undefined;
+}
 
 export interface DownResult {
   /** How many migrations were taken back. */
@@ -28,23 +33,28 @@ export interface DownResult {
 }
 
 /** Takes back what ran last. Throws a MigrateError; by then as much is done as the ledger says. */
-export async function down(options: MigratorOptions, choice: DownChoice = {}): Promise<DownResult> {
+export async function down(options: MigratorOptions, { plan: saved, ...given }: DownChoice = {}): Promise<DownResult> {
   const { target, migrations: source, ledger, signal, emit = () => {} } = options;
   const { clock = systemClock, runner = thisRunner() } = options;
+  const choice: DownChoice = saved?.choice ?? given;
   checkConsent(choice);
   const started = clock.steady();
   const files = source.list();
   const journal = journalOf(target, ledger, options.clock);
+  const binding = bindingOf(saved, "down", journal, { ...options, runner });
   const result = await underLease(
     journal,
     { ...options, runner },
     {
-      async settled(state) {
+      async settled({ records, state }) {
+        binding.checkLedger(records);
         const isNothing = orderBack(state, files, choice).length === 0;
         return isNothing && state.late.length === 0 ? { reverted: 0, total: appliedIn(state).length } : undefined;
       },
       async prepare({ state }) {
-        const planned = await planBack(journal, files, state, choice, { ...options, runner }, false);
+        const planned = await binding.keep(() =>
+          planBack(journal, files, state, choice, { ...options, runner }, false),
+        );
         if (planned === undefined) return undefined;
         const { plan, migrations } = planned;
         return {
@@ -52,7 +62,10 @@ export async function down(options: MigratorOptions, choice: DownChoice = {}): P
           first: undefined,
           async act(lease) {
             emit(plannedEvent(plan, "down"));
-            const opening = await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations });
+            const opening = [
+              ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
+              ...binding.opening,
+            ];
             if (opening.length > 0) await lease.record(opening);
             const back = new Set(plan.migrations.map(({ migration }) => migration.version));
             const left = appliedIn(state).filter(({ version }) => !back.has(version));
@@ -71,16 +84,22 @@ export async function down(options: MigratorOptions, choice: DownChoice = {}): P
 
 /** What `down` would do, against the tables as they are now. Changes nothing. */
 export async function planDown(options: MigratorOptions, choice: DownChoice = {}): Promise<Plan> {
-  const { target, ledger, migrations: source, runner = thisRunner(), signal } = options;
+  return (await planDownNow(options, choice, thisRunner())).plan;
+}
+
+/** The same, to be carried out later just as it is. */
+export async function savePlanDown(options: MigratorOptions, choice: DownChoice = {}): Promise<SavedPlan> {
+  const { runner = thisRunner() } = options;
+  return await bind(await planDownNow(options, choice, runner), "down", choice, options, runner);
+}
+
+async function planDownNow(options: MigratorOptions, choice: DownChoice, runner: Runner) {
   checkConsent(choice);
-  const files = source.list();
-  const journal = journalOf(target, ledger, options.clock);
-  for (;;) {
-    throwIfInterrupted(signal);
-    const state = foldLedger(await journal.read());
-    const planned = await planBack(journal, files, state, choice, { ...options, runner }, state.holder !== undefined);
-    if (planned !== undefined) return planned.plan;
-  }
+  const files = options.migrations.list();
+  const journal = journalOf(options.target, options.ledger, options.clock);
+  return await planNow(journal, options.signal, (state, besideAnother) =>
+    planBack(journal, files, state, choice, { ...options, runner }, besideAnother),
+  );
 }
 
 function checkConsent({ acceptLoss, keepAppended }: Consent): void {

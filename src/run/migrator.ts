@@ -23,16 +23,17 @@ import {
 } from "../plan/history.ts";
 import { checkRefusals, withRefusals, type Guards } from "../plan/guards.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { SavedPlan } from "../plan/saved-plan.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
 import { plannedEvent, type Emit } from "./events.ts";
 import { execute } from "./executor.ts";
 import { holderWords } from "./holder.ts";
 import { lookAtLate } from "./late.ts";
-import { openingEntries, planPending, planUnlessMoved } from "./planning.ts";
+import { openingEntries, planNow, planPending, planUnlessMoved } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
+import { bind, bindingOf } from "./saved-plan.ts";
 import { underLease } from "./under-lease.ts";
-import { throwIfInterrupted } from "./waiting.ts";
 
 export interface MigratorOptions {
   readonly target: Target;
@@ -51,6 +52,11 @@ export interface MigratorOptions {
   readonly runner?: Runner | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly emit?: Emit | undefined;
+}
+
+export interface UpChoice extends Choice {
+  /** Carry out just this plan, or nothing. */
+  readonly plan?: SavedPlan | undefined;
 }
 
 export interface UpResult {
@@ -78,7 +84,7 @@ export interface StatusResult {
 }
 
 /** Applies what is pending. Throws a MigrateError; by then as much is done as the ledger says. */
-export async function up(options: MigratorOptions, choice: Choice = {}): Promise<UpResult> {
+export async function up(options: MigratorOptions, { plan: saved, ...given }: UpChoice = {}): Promise<UpResult> {
   const {
     target,
     ledger,
@@ -88,6 +94,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
     clock = systemClock,
     runner = thisRunner(),
   } = options;
+  const choice: Choice = saved?.choice ?? given;
   const started = clock.steady();
   const finish = (result: UpResult): UpResult => {
     emit({ event: "finished", applied: result.applied, duration: Math.round(clock.steady() - started) });
@@ -96,13 +103,15 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
   const files = source.list();
   const chosen = chosenFiles(files, choice);
   const journal = journalOf(options.target, options.ledger, options.clock);
-  if (await nothingPending(journal, files)) return finish({ applied: 0, total: files.length });
+  const binding = bindingOf(saved, "up", journal, { ...options, runner });
+  if (saved === undefined && (await nothingPending(journal, files))) return finish({ applied: 0, total: files.length });
 
   const result = await underLease(
     journal,
     { ...options, runner },
     {
-      async settled(state) {
+      async settled({ records, state }) {
+        binding.checkLedger(records);
         checkNotReverting(state);
         if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;
         checkBegun(files, state);
@@ -112,7 +121,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
       upTo: (state) => pendingFiles(chosen, state).at(-1)?.version,
       async prepare({ state }) {
         const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother: false };
-        const planned = await planUnlessMoved(journal, input, planPending);
+        const planned = await binding.keep(() => planUnlessMoved(journal, input, planPending));
         if (planned === undefined) return undefined;
         const { migrations } = planned;
         const plan = guarded(planned.plan, options, choice);
@@ -124,6 +133,7 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
             const opening = [
               ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
               ...openingEntries(migrations, state, plan),
+              ...binding.opening,
             ];
             if (opening.length > 0) await lease.record(opening);
             const applied = await execute(plan.migrations, { target, lease, clock, emit, signal });
@@ -138,17 +148,23 @@ export async function up(options: MigratorOptions, choice: Choice = {}): Promise
 
 /** What `up` would do, against the tables as they are now. Changes nothing. */
 export async function plan(options: MigratorOptions, choice: Choice = {}): Promise<Plan> {
-  const { target, ledger, migrations: source, runner = thisRunner(), signal } = options;
+  return (await planUp(options, choice, thisRunner())).plan;
+}
+
+/** The same, to be carried out later just as it is. Throws what `up` would refuse. */
+export async function savePlan(options: MigratorOptions, choice: Choice = {}): Promise<SavedPlan> {
+  const { runner = thisRunner() } = options;
+  return await bind(await planUp(options, choice, runner), "up", choice, options, runner);
+}
+
+async function planUp(options: MigratorOptions, choice: Choice, { run }: Runner) {
+  const { target, ledger, migrations: source, signal } = options;
   const files = source.list();
-  const journal = journalOf(options.target, options.ledger, options.clock);
-  for (;;) {
-    throwIfInterrupted(signal);
-    const state = foldLedger(await journal.read());
-    const besideAnother = state.holder !== undefined;
-    const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother };
-    const planned = await planUnlessMoved(journal, input, planPending);
-    if (planned !== undefined) return guarded(planned.plan, options, choice);
-  }
+  const journal = journalOf(target, ledger, options.clock);
+  const made = await planNow(journal, signal, (state, besideAnother) =>
+    planUnlessMoved(journal, { target, ledger, source, files, state, choice, run, besideAnother }, planPending),
+  );
+  return { ...made, plan: guarded(made.plan, options, choice) };
 }
 
 function guarded(plan: Plan, { guards }: MigratorOptions, { accept }: Choice): Plan {

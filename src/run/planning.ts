@@ -1,6 +1,6 @@
 /** The plan of a run: from files, ledger and tables as they are now, and whether they stood still for it. */
 import { isMigrateError } from "../errors.ts";
-import { inDoubt, type LedgerState } from "../ledger/fold.ts";
+import { foldLedger, inDoubt, type LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal } from "../ledger/journal.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
@@ -23,6 +23,8 @@ import { checkPresence, indexedTables, settlePlan, touchedTables } from "../plan
 import { sameTable, type Table, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
+import type { Ledger } from "./under-lease.ts";
+import { throwIfInterrupted } from "./waiting.ts";
 
 export interface PlanningInput {
   readonly target: Target;
@@ -60,6 +62,21 @@ export async function planUnlessMoved<Input extends PlanningInput>(
     const head = await journal.head();
     if (sameRecord(head, input.state.head)) throw error;
     return undefined;
+  }
+}
+
+/** A plan against the ledger and the tables as they are now, and the records that it was made from. Changes nothing. */
+export async function planNow(
+  journal: Journal,
+  signal: AbortSignal | undefined,
+  plan: (state: LedgerState, besideAnother: boolean) => Promise<Planned | undefined>,
+): Promise<Planned & Pick<Ledger, "records">> {
+  for (;;) {
+    throwIfInterrupted(signal);
+    const records = await journal.read();
+    const state = foldLedger(records);
+    const planned = await plan(state, state.holder !== undefined);
+    if (planned !== undefined) return { ...planned, records };
   }
 }
 

@@ -10,7 +10,7 @@ import { throwIfInterrupted, waitingFor } from "./waiting.ts";
 
 export interface Work<Result> {
   /** The result where nothing is to be done: for that nobody is waited for. */
-  readonly settled?: (state: LedgerState) => Promise<Result | undefined>;
+  readonly settled?: (ledger: Ledger) => Promise<Result | undefined>;
   /** The migration up to which a holder is waited for; for the end of its epoch when absent. */
   readonly upTo?: (state: LedgerState) => number | undefined;
   /**
@@ -51,7 +51,7 @@ export async function underLease<Result>(
         lease?.abandon();
         lease = undefined;
       }
-      const result = await settled?.(state);
+      const result = await settled?.({ records, state });
       if (result !== undefined) {
         await lease?.release();
         return result;

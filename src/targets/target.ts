@@ -54,6 +54,8 @@ export interface Verdict {
 export interface Target {
   /** As the configuration calls it. */
   readonly name: string;
+  /** Where it is, without anything secret: a folder, an address. */
+  readonly place: string;
   readonly capabilities: Capabilities;
   /** The names of all tables. */
   listTables(): Promise<readonly string[]>;

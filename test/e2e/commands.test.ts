@@ -283,11 +283,12 @@ describe("new", () => {
 });
 
 const commands = {
-  up: ["--to", "--accept", "--dry-run", "--allow-out-of-order", "--wait", "else 600)", "--lease", "else 30)"],
+  up: ["--to", "--accept", "--dry-run", "--plan", "--allow-out-of-order", "--wait", "else 600)", "--lease", "else 30)"],
   down: [
     "--steps",
     "--to",
     "--dry-run",
+    "--plan",
     "--accept-loss",
     "--keep-appended",
     "--wait",
@@ -296,7 +297,7 @@ const commands = {
     "else 30)",
   ],
   status: ["--check"],
-  plan: ["--down", "--to", "--accept", "--steps", "--allow-out-of-order", "--accept-loss", "--keep-appended"],
+  plan: ["--down", "--to", "--accept", "--steps", "--allow-out-of-order", "--accept-loss", "--keep-appended", "--out"],
   history: [],
   verify: ["--ledger"],
   repair: ["--yes", "--to", "--wait", "else 600)", "--lease", "else 30)"],

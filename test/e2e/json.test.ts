@@ -72,6 +72,7 @@ describe("one document", () => {
           name: "headlines",
           file: "0002_headlines.ts",
           checksum: hash,
+          steps: [expect.stringMatching(/^[0-9a-f]{16}$/), expect.stringMatching(/^[0-9a-f]{16}$/)],
           done: 0,
           total: 2,
           actions: [

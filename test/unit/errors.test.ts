@@ -46,6 +46,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_ROLLBACK_BLOCKED: { problems: ["1 row of documents.id is empty"], hint: "change these rows first" },
   ERR_CONSENT: { ...place, consent: "irreversible", loss: "documents.score is dropped with its values" },
   ERR_FORBIDDEN: { ...place, target: "local", class: "none", problem: "documents is dropped with its rows" },
+  ERR_PLAN_INVALID: { file: "plan.json", problem: "is no saved plan" },
+  ERR_PLAN_STALE: { changed: "files", problem: "0003_widen_ids.ts was changed", hint: "make a new one" },
   ERR_BACK_ORDER: { later: "0004_later", earlier: "0005_early", steps: 2 },
   ERR_UNSETTLED: { version: "0003_widen_ids" },
   ERR_REVERTING: { version: "0003_widen_ids" },
@@ -100,7 +102,10 @@ test.each(codes)("%s is one sentence without holes", (code) => {
 });
 
 /** For programs: a service's answer carries them beside the sentence. */
-const unsaid: Partial<Record<ErrorCode, readonly string[]>> = { ERR_REQUEST: ["status", "code"] };
+const unsaid: Partial<Record<ErrorCode, readonly string[]>> = {
+  ERR_REQUEST: ["status", "code"],
+  ERR_PLAN_STALE: ["changed"],
+};
 
 test.each(codes)("%s says every detail that it is given", (code) => {
   const { message, details } = anError(code);

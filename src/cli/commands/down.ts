@@ -15,6 +15,7 @@ import {
 } from "../command.ts";
 import { done } from "../exit-code.ts";
 import { renderDuration, renderEvent } from "../render.ts";
+import { checkPlanAlone, planFlag, readPlan } from "../plan-file.ts";
 import { planCommand } from "./plan.ts";
 
 const downFlags = leaseSchema
@@ -24,6 +25,7 @@ const downFlags = leaseSchema
     "accept-loss": switchFlag,
     "keep-appended": switchFlag,
     "dry-run": switchFlag,
+    plan: planFlag.optional(),
   })
   .refine(
     ({ steps, to }) => steps === undefined || to === undefined,
@@ -47,12 +49,15 @@ export const downCommand: Command = {
     leaseFlags(
       cli
         .option("steps", { type: "string", describe: "take back so many migrations (1)" })
-        .option("to", { type: "string", describe: "take back all above this number; 0 for all" }),
+        .option("to", { type: "string", describe: "take back all above this number; 0 for all" })
+        .option("plan", { type: "string", describe: "do just what plan --down --out has saved in this file" }),
     ),
   async run(context) {
     const { flags, output, underWay } = context;
     const given = parseFlags(downFlags, flags);
     const { steps, to, wait, lease, "accept-loss": acceptLoss, "keep-appended": keepAppended } = given;
+    checkPlanAlone(given, ["steps", "to", "accept-loss", "keep-appended", "dry-run"]);
+    const choice = given.plan === undefined ? { steps, to, acceptLoss, keepAppended } : { plan: readPlan(given.plan) };
     if (given["dry-run"] === true) return await planCommand.run({ ...context, flags: { ...flags, down: true } });
     const emit = (event: RunEvent) => {
       tellUnderWay(event, underWay);
@@ -66,7 +71,7 @@ export const downCommand: Command = {
         );
     };
     await withSession(context, { emit, waitSeconds: wait, leaseSeconds: lease }, ({ options }) =>
-      down(options, { steps, to, acceptLoss, keepAppended }),
+      down(options, choice),
     );
     return done;
   },

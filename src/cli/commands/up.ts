@@ -15,6 +15,7 @@ import { renderDuration, renderEvent } from "../render.ts";
 import { count } from "../../errors.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { RunEvent } from "../../run/events.ts";
+import { checkPlanAlone, planFlag, readPlan } from "../plan-file.ts";
 import { planCommand } from "./plan.ts";
 
 const upFlags = leaseSchema.extend({
@@ -22,6 +23,7 @@ const upFlags = leaseSchema.extend({
   "dry-run": switchFlag,
   "allow-out-of-order": switchFlag,
   accept: acceptFlag.optional(),
+  plan: planFlag.optional(),
 });
 
 export const upCommand: Command = {
@@ -34,15 +36,20 @@ export const upCommand: Command = {
   },
   flags: (cli) =>
     leaseFlags(
-      cli.option("to", { type: "string", describe: "apply up to this number only" }).option("accept", {
-        type: "string",
-        describe: "let migrations do what their files do not accept: lossy, irreversible",
-      }),
+      cli
+        .option("to", { type: "string", describe: "apply up to this number only" })
+        .option("accept", {
+          type: "string",
+          describe: "let migrations do what their files do not accept: lossy, irreversible",
+        })
+        .option("plan", { type: "string", describe: "do just what plan --out has saved in this file" }),
     ),
   async run(context) {
     const { flags, output, underWay } = context;
     const given = parseFlags(upFlags, flags);
     const { to, wait, lease, accept, "allow-out-of-order": allowOutOfOrder } = given;
+    checkPlanAlone(given, ["to", "accept", "allow-out-of-order", "dry-run"]);
+    const choice = given.plan === undefined ? { to, allowOutOfOrder, accept } : { plan: readPlan(given.plan) };
     if (given["dry-run"] === true) return await planCommand.run(context);
     const emit = (event: RunEvent) => {
       tellUnderWay(event, underWay);
@@ -53,9 +60,7 @@ export const upCommand: Command = {
       if (event.event === "finished" && "applied" in event)
         output.result(event.applied === 0 ? "nothing to do" : `${count(event.applied, "migration")} applied`);
     };
-    await withSession(context, { emit, waitSeconds: wait, leaseSeconds: lease }, ({ options }) =>
-      up(options, { to, allowOutOfOrder, accept }),
-    );
+    await withSession(context, { emit, waitSeconds: wait, leaseSeconds: lease }, ({ options }) => up(options, choice));
     return done;
   },
 };

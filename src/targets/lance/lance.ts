@@ -8,6 +8,7 @@ import type { Action } from "../../schema/action.ts";
 import { seconds } from "../../seconds.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
 import { keepSecret } from "../../secrets.ts";
+import { withoutSecrets } from "../../secrets/forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/settings.ts";
 import {
   connect,
@@ -74,6 +75,7 @@ export async function open(
 
   return {
     name,
+    place: withoutSecrets(uri, secretsOfAddress(uri)),
     capabilities: {
       actions: { createTable: true, ...actions, renameTable: "the open-source engine can't rename a table" },
       describes: true,

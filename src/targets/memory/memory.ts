@@ -108,6 +108,7 @@ export function memoryTarget({
 
   return {
     name,
+    place: "memory",
     capabilities,
     listTables,
     look: (table, withIndexes) =>

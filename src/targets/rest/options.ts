@@ -6,7 +6,7 @@ import { z } from "zod";
 import { firstLine, MigrateError } from "../../errors.ts";
 import { keepSecret } from "../../secrets.ts";
 import { withoutSecrets } from "../../secrets/forms.ts";
-import { secretsOfSettings } from "../../secrets/settings.ts";
+import { secretsOfAddress, secretsOfSettings } from "../../secrets/settings.ts";
 import { headerValue } from "../../wire/http-text.ts";
 import { seconds } from "../../seconds.ts";
 import type { OpenContext } from "../target.ts";
@@ -83,6 +83,8 @@ export const options = z.strictObject({
 /** Everything that requests are made with. */
 export interface Settings {
   readonly target: string;
+  /** The service and its database, without anything secret. */
+  readonly place: string;
   readonly base: string;
   /** What is missing before the first request can be made; migrations can be checked without. */
   readonly missing: MigrateError | undefined;
@@ -123,6 +125,10 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
         : undefined;
   return {
     target: name,
+    place: withoutSecrets(database === undefined ? parsed.base : `${parsed.base} (database ${database})`, [
+      ...secrets,
+      ...secretsOfAddress(parsed.base),
+    ]),
     base: parsed.base,
     missing: missing === undefined ? undefined : refuse(missing),
     headers: {

@@ -33,6 +33,7 @@ export async function open(given: z.output<typeof options>, context: OpenContext
   const { types } = settings;
   return {
     name: context.name,
+    place: settings.place,
     capabilities: {
       actions: Object.fromEntries(actionKinds.map((kind) => [kind, ability(kind, endpoints, dialectName)])),
       refuses: (action, before) => reasonAgainst(action, before?.columns ?? [], types),

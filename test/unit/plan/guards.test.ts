@@ -14,7 +14,7 @@ import {
 } from "lance-migrate";
 import { expect, test } from "vitest";
 import { foldLedger } from "../../../src/ledger/fold.ts";
-import type { Acceptance } from "../../../src/migrations/load.ts";
+import type { Acceptance } from "../../../src/migrations/acceptance.ts";
 import { checkRefusals, withRefusals, type Guards } from "../../../src/plan/guards.ts";
 import { makePlan, type Plan } from "../../../src/plan/plan.ts";
 import { abilitiesOf } from "../../../src/targets/memory/memory.ts";

@@ -114,6 +114,7 @@ function aWorld() {
     };
     return {
       name: "test",
+      place: "a test",
       capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
       listTables: async () => [...database.keys()],
       async look(name) {

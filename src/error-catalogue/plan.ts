@@ -1,0 +1,16 @@
+/** Plans in files. */
+import { refused, usage } from "./entry.ts";
+
+export const planErrors = {
+  ERR_PLAN_INVALID: usage(
+    (d: { file: string; problem: string }) => `${d.file} ${d.problem}; make a new one with migrate plan --out`,
+  ),
+  ERR_PLAN_STALE: refused(
+    (d: {
+      /** Which of the things that the plan is bound to is another by now. */
+      changed: "target" | "used" | "ledger" | "files" | "table" | "actions";
+      problem: string;
+      hint: string;
+    }) => `the saved plan can't be carried out: ${d.problem}; ${d.hint}`,
+  ),
+} as const;

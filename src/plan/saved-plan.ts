@@ -1,0 +1,190 @@
+/** A plan in a file, bound to all that it was made from: it is carried out as it is, once, or not at all. Pure. */
+import { z } from "zod";
+import { isMigrateError, MigrateError } from "../errors.ts";
+import { placeOf, type LedgerEntry, type LedgerRecord } from "../ledger/record.ts";
+import { canonicalJson, checksumOf, matchesHash, sha256, stepHash } from "../migrations/checksum.ts";
+import { acceptances } from "../migrations/acceptance.ts";
+import type { Migration } from "../migrations/load.ts";
+import { migrationsOf, planDocumentShape, type PlanDocument } from "./document.ts";
+
+const shape = z.strictObject({
+  /** Of this form; another release may have another. */
+  savedPlan: z.literal(1),
+  /** SHA-256 of the rest. */
+  id: z.string(),
+  /** ISO 8601. */
+  at: z.string(),
+  tool: z.string(),
+  /** What was asked for. */
+  choice: z.strictObject({
+    to: z.int().optional(),
+    allowOutOfOrder: z.boolean().optional(),
+    accept: z.array(z.enum(acceptances)).readonly().optional(),
+    steps: z.int().optional(),
+    acceptLoss: z.boolean().optional(),
+    keepAppended: z.boolean().optional(),
+  }),
+  /** Where the target is. */
+  place: z.string(),
+  /** The ledger's table, and its newest record; null where there was none. */
+  ledger: z.strictObject({
+    table: z.string(),
+    head: z.strictObject({ record: z.string(), hash: z.string() }).nullable(),
+  }),
+  /** The tables that it touches, at which version; null where there was none, or the target does not tell. */
+  tables: z.record(z.string(), z.int().nullable()),
+  plan: planDocumentShape,
+});
+
+export type SavedPlan = z.output<typeof shape>;
+type Head = SavedPlan["ledger"]["head"];
+
+/** A saved plan of what was read from a file. Throws ERR_PLAN_INVALID. */
+export function parseSavedPlan(value: unknown, file = "the saved plan"): SavedPlan {
+  const invalid = (problem: string) => new MigrateError("ERR_PLAN_INVALID", { file, problem });
+  if (typeof value !== "object" || value === null || !("savedPlan" in value)) throw invalid("is no saved plan");
+  const { id, ...content } = value as SavedPlan;
+  if (id !== idOf(content)) throw invalid("was changed after it was made");
+  const { data } = shape.safeParse(value);
+  if (data === undefined) throw invalid("was made by another release of lance-migrate");
+  return data;
+}
+
+/** With its id. What JSON does not keep is gone from it. */
+export function sealed(content: Omit<SavedPlan, "id" | "savedPlan">): SavedPlan {
+  const rest = JSON.parse(JSON.stringify({ savedPlan: 1, ...content })) as Omit<SavedPlan, "id">;
+  return { id: idOf(rest), ...rest };
+}
+
+function idOf(content: Omit<SavedPlan, "id">): string {
+  return sha256(canonicalJson(content));
+}
+
+/** The newest record, as a plan is bound to it. `hashOf` is that of the journal. */
+export function headOf(records: readonly LedgerRecord[], hashOf: (record: LedgerRecord) => string): Head {
+  const newest = newestOf(records);
+  return newest === undefined ? null : { record: placeOf(newest), hash: hashOf(newest) };
+}
+
+function newestOf(records: readonly LedgerRecord[]): LedgerRecord | undefined {
+  return records.reduce<LedgerRecord | undefined>(
+    (newest, one) =>
+      newest === undefined || one.epoch > newest.epoch || (one.epoch === newest.epoch && one.number > newest.number)
+        ? one
+        : newest,
+    undefined,
+  );
+}
+
+/** What the ledger keeps of a plan that is carried out, so that it is not once more. */
+export function useOf({ id }: SavedPlan): LedgerEntry {
+  return { event: "renewed", checksum: id };
+}
+
+/** Throws ERR_PLAN_STALE where the plan is for somewhere else. */
+export function checkPlace(saved: SavedPlan, target: { readonly name: string; readonly place: string }): void {
+  const { plan, place } = saved;
+  if (plan.target !== target.name)
+    throw stale(
+      "target",
+      `it was made for target ${plan.target}, not for ${target.name}`,
+      `use --target ${plan.target}`,
+    );
+  if (place !== target.place)
+    throw stale("target", `it was made for target ${plan.target} at ${place}, and that is ${target.place} now`);
+}
+
+/** `records`: those of other runs. Throws ERR_PLAN_STALE where any of them wrote since, this plan's own use above all. */
+export function checkLedger(
+  saved: SavedPlan,
+  ledger: string,
+  records: readonly LedgerRecord[],
+  hashOf: (record: LedgerRecord) => string,
+): void {
+  if (saved.ledger.table !== ledger)
+    throw stale("target", `it was made for the ledger ${saved.ledger.table}, and that is ${ledger} now`);
+  const used = records.find(
+    ({ event, version, checksum = "" }) =>
+      event === "renewed" && version === undefined && matchesHash(saved.id, checksum),
+  );
+  if (used !== undefined)
+    throw stale("used", `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`);
+  const head = headOf(records, hashOf);
+  if (head?.record === saved.ledger.head?.record && head?.hash === saved.ledger.head?.hash) return;
+  const newest = newestOf(records);
+  const what =
+    newest === undefined ? "the ledger is empty" : `record ${placeOf(newest)} says ${newest.event}, by ${newest.by}`;
+  throw stale("ledger", `another run has written to the ledger since: ${what}`);
+}
+
+/** `migrations`: those of the plan's that have a file, as it is now. Throws ERR_PLAN_STALE. */
+export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]): void {
+  for (const { version, file, checksum, steps } of migrationsOf(plan)) {
+    const now = migrations.find((migration) => migration.version === version);
+    if (now === undefined) throw stale("files", `${file} is not there any more`);
+    if (now.checksum === checksum) continue;
+    const hashes = now.steps.map(stepHash);
+    const at = hashes.findIndex((hash, index) => hash !== steps[index]);
+    const change =
+      at === -1
+        ? `it has ${hashes.length} of ${steps.length} steps left`
+        : at >= steps.length
+          ? `step ${at + 1} (${now.steps[at]!.kind}) was added`
+          : `step ${at + 1} (${now.steps[at]!.kind}) is not the step that was planned`;
+    throw stale("files", `${now.file} was changed: ${change}`);
+  }
+}
+
+/** `now`: what would be done now. Throws ERR_PLAN_STALE where that is anything else. */
+export function checkPlan({ plan, tool }: SavedPlan, now: PlanDocument): void {
+  const [planned, found] = [migrationsOf(plan), migrationsOf(now)];
+  const added = found.find(({ version }) => !planned.some((one) => one.version === version));
+  if (added !== undefined) throw stale("files", `${added.file} is not in it, and would be ${endOf(now)} too`);
+  const essence = (document: PlanDocument) =>
+    checksumOf(
+      migrationsOf(document).map(({ version, done, actions }) => ({
+        version,
+        done,
+        actions: actions.map(({ action, commits }) => ({ action, commits: commits?.map((one) => one.action) })),
+      })),
+    );
+  if (essence(plan) !== essence(now))
+    throw stale("actions", `by now the same would be done by other actions than ${tool} planned`);
+}
+
+function endOf({ direction }: PlanDocument): string {
+  return direction === "up" ? "applied" : "taken back";
+}
+
+/** `versions`: of its tables, as they are now. Throws ERR_PLAN_STALE where one is not the table that it was. */
+export function checkVersions(saved: SavedPlan, versions: SavedPlan["tables"]): void {
+  for (const [table, was] of Object.entries(saved.tables)) {
+    const is = versions[table] ?? null;
+    if (was === null || is === null || is === was) continue;
+    if (is < was) throw stale("table", `table ${table} was made anew: it is at version ${is}, and was at ${was}`);
+    if (saved.choice.acceptLoss === true)
+      throw stale(
+        "table",
+        `table ${table} was written to, and the plan loses rows of it: it is at version ${is}, and was at ${was}`,
+      );
+  }
+}
+
+/** What planning found wrong, where that is a table which was as it should when the plan was made. */
+export function asStale(error: unknown): unknown {
+  if (!isMigrateError(error, "ERR_DRIFT")) return error;
+  const { table, differences } = error.details;
+  return stale("table", `table ${table} has another schema by now: ${differences.join("; ")}`);
+}
+
+function stale(
+  changed: "target" | "used" | "ledger" | "files" | "table" | "actions",
+  problem: string,
+  hint?: string,
+): MigrateError {
+  return new MigrateError("ERR_PLAN_STALE", {
+    changed,
+    problem,
+    hint: hint ?? "make a new one with migrate plan --out",
+  });
+}

@@ -1,0 +1,107 @@
+/** Plans that are saved, and runs that carry out just what was saved. */
+import { MigrateError } from "../errors.ts";
+import type { Journal } from "../ledger/journal.ts";
+import { journalOf } from "../ledger/journals.ts";
+import type { LedgerEntry, LedgerRecord } from "../ledger/record.ts";
+import { loadMigrations } from "../migrations/source.ts";
+import type { Direction } from "../plan/course.ts";
+import { migrationsOf, planDocument } from "../plan/document.ts";
+import { checkRefusals } from "../plan/guards.ts";
+import type { Plan } from "../plan/plan.ts";
+import {
+  asStale,
+  checkFiles,
+  checkLedger,
+  checkPlace,
+  checkPlan,
+  checkVersions,
+  headOf,
+  sealed,
+  useOf,
+  type SavedPlan,
+} from "../plan/saved-plan.ts";
+import { touchedTables } from "../plan/settle.ts";
+import { cleaned } from "../secrets.ts";
+import type { Target } from "../targets/target.ts";
+import type { MigratorOptions } from "./migrator.ts";
+import type { Planned } from "./planning.ts";
+import type { Runner } from "../ledger/chain.ts";
+
+/** What a run is bound to by the plan that it was given; to nothing where it was given none. */
+export interface Binding {
+  /** Throws ERR_PLAN_STALE where another run has written to the ledger since. */
+  checkLedger(records: readonly LedgerRecord[]): void;
+  /** What `plan` makes. Throws ERR_PLAN_STALE where that is not what was saved. */
+  keep(plan: () => Promise<Planned | undefined>): Promise<Planned | undefined>;
+  /** What is recorded before anything is done. */
+  readonly opening: readonly LedgerEntry[];
+}
+
+const free: Binding = { checkLedger: () => {}, keep: (plan) => plan(), opening: [] };
+
+/** Throws ERR_PLAN_STALE where the plan is for another target, ERR_USAGE where it goes the other way. */
+export function bindingOf(
+  saved: SavedPlan | undefined,
+  direction: Direction,
+  journal: Journal,
+  { target, ledger, migrations: source, runner }: MigratorOptions & { readonly runner: Runner },
+): Binding {
+  if (saved === undefined) return free;
+  const { direction: planned } = saved.plan;
+  if (planned !== direction)
+    throw new MigrateError("ERR_USAGE", {
+      problem: `the plan is one for migrate ${planned}, not for migrate ${direction}`,
+    });
+  checkPlace(saved, target);
+  return {
+    checkLedger(records) {
+      const others = records.filter(({ run }) => run !== runner.run);
+      checkLedger(saved, ledger, others, journal.hashOf);
+    },
+    async keep(plan) {
+      const versions = new Set(migrationsOf(saved.plan).map(({ version }) => version));
+      const files = source.list().filter(({ version }) => versions.has(version));
+      checkFiles(saved, await loadMigrations(source, files));
+      const made = await plan().catch((error: unknown) => {
+        throw asStale(error);
+      });
+      if (made === undefined) return undefined;
+      checkPlan(saved, documentOf(made.plan, target, direction));
+      checkVersions(saved, await versionsOf(Object.keys(saved.tables), target));
+      return made;
+    },
+    opening: [useOf(saved)],
+  };
+}
+
+/** The plan with all that it was made from. Throws what a run of it would refuse. */
+export async function bind(
+  { plan, records }: { readonly plan: Plan; readonly records: readonly LedgerRecord[] },
+  direction: Direction,
+  choice: SavedPlan["choice"],
+  { target, ledger, clock }: MigratorOptions,
+  { tool }: Runner,
+): Promise<SavedPlan> {
+  checkRefusals(plan, target.name);
+  const { hashOf } = journalOf(target, ledger, clock);
+  return sealed({
+    at: new Date().toISOString(),
+    tool,
+    choice,
+    place: target.place,
+    ledger: { table: ledger, head: headOf(records, hashOf) },
+    tables: await versionsOf(touchedTables(plan), target),
+    plan: documentOf(plan, target, direction),
+  });
+}
+
+/** As it is written: nothing in it is a secret. */
+function documentOf(plan: Plan, { name }: Target, direction: Direction) {
+  return cleaned(planDocument(plan, name, direction));
+}
+
+async function versionsOf(tables: readonly string[], target: Target): Promise<Record<string, number | null>> {
+  const versions: Record<string, number | null> = {};
+  for (const table of tables) versions[table] = (await target.look(table))?.version ?? null;
+  return versions;
+}

@@ -1,0 +1,288 @@
+/** Plans in files: carried out just as they are, once, or refused with what has changed; with the built command. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openMigrator } from "../../src/index.ts";
+import { canonicalJson, sha256 } from "../../src/migrations/checksum.ts";
+import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
+import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const ways = ["lance", "namespace", "service"] as const;
+const create = `m.createTable("documents", { id: m.int32(), title: m.utf8() }),`;
+const rename = `m.renameColumn("documents", "title", "headline"), m.retypeColumn("documents", "id", m.int64()),`;
+
+/** A project with an applied migration, a pending one, and the plan of it in plan.json. */
+async function planned(way: Way, flags: readonly string[] = []) {
+  const onTarget = await aProjectOn(way);
+  const project = { ...onTarget, migrate: (args: readonly string[]) => onTarget.migrate(args, key) };
+  project.migration("0001_create.ts", create);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  project.migration("0002_rename.ts", rename);
+  const before = await versionsOf(project.data);
+  const made = await project.migrate(["plan", ...flags, "--out", "plan.json"]);
+  expect(made).toMatchObject({ code: 0, stderr: "saved; migrate up --plan plan.json does just that, once\n" });
+  expect(await versionsOf(project.data)).toEqual(before);
+  const up = () => project.migrate(["up", "--plan", "plan.json"]);
+  return { ...project, up, columns: () => columnsOf(project.data, "documents") };
+}
+
+const before = ["id: int32", "title: utf8"];
+const after = ["id: int64", "headline: utf8"];
+
+function refused(why: string, wayOut = "make a new one with migrate plan --out") {
+  return { code: 4, stdout: "", stderr: `the saved plan can't be carried out: ${why}; ${wayOut}\n` };
+}
+
+describe.each(ways)("on %s", (way) => {
+  test("a saved plan is carried out, and refused the second time", async () => {
+    const { up, columns, migrate } = await planned(way);
+    expect(await up()).toMatchObject({ code: 0, stdout: expect.stringContaining("applied 0002_rename") });
+    expect(await columns()).toEqual(after);
+    const second = await up();
+    expect(second).toMatchObject({ code: 4, stdout: "" });
+    expect(second.stderr).toMatch(
+      /^the saved plan can't be carried out: it was used already, in epoch 2 of the ledger, by .*; make a new one/,
+    );
+    expect(await migrate(["verify", "--ledger"])).toMatchObject({ code: 0 });
+    expect(await migrate(["down"])).toMatchObject({ code: 0 });
+    expect((await up()).stderr).toContain("it was used already");
+    expect(await migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await columns()).toEqual(after);
+  });
+
+  test("it is refused when a file was changed", async () => {
+    const { up, columns, migration } = await planned(way);
+    migration("0002_rename.ts", rename.replace("int64", "int16"));
+    expect(await up()).toEqual(
+      refused("0002_rename.ts was changed: step 2 (retypeColumn) is not the step that was planned"),
+    );
+    migration("0002_rename.ts", `${rename} m.setNullable("documents", "id", false),`);
+    expect(await up()).toEqual(refused("0002_rename.ts was changed: step 3 (setNullable) was added"));
+    migration("0002_rename.ts", rename.split(" m.")[0]!);
+    expect(await up()).toEqual(refused("0002_rename.ts was changed: it has 1 of 2 steps left"));
+    expect(await columns()).toEqual(before);
+    migration("0002_rename.ts", `// what the text is does not matter\n${rename}`);
+    expect(await up()).toMatchObject({ code: 0 });
+  });
+
+  test("it is refused when another migration came", async () => {
+    const { up, columns, migration } = await planned(way);
+    migration("0003_more.ts", `m.setNullable("documents", "id", false),`);
+    expect(await up()).toEqual(refused("0003_more.ts is not in it, and would be applied too"));
+    expect(await columns()).toEqual(before);
+  });
+
+  test("it is refused when another run has written to the ledger", async () => {
+    const { up, migrate } = await planned(way);
+    expect(await migrate(["up"])).toMatchObject({ code: 0 });
+    expect(await migrate(["down"])).toMatchObject({ code: 0 });
+    const { code, stderr } = await up();
+    expect(code).toBe(4);
+    expect(stderr).toMatch(
+      /^the saved plan can't be carried out: another run has written to the ledger since: record 3\.\d says (released|reverted), by .*; make a new one/,
+    );
+  });
+
+  test("it is refused for another target, and for another place of that name", async () => {
+    const { up, write, migrate, folder } = await planned(way);
+    const config =
+      way === "lance" ? "export default { targets: {} };" : readFileSync(join(folder, "migrate.config.ts"), "utf8");
+    const name = way === "lance" ? "local" : "here";
+    const place = way === "lance" ? `{ kind: "lance", uri: ".lancedb" }` : /here: *(\{.*?\})/.exec(config)![1]!;
+    const elsewhere = `{ kind: "lance", uri: "elsewhere" }`;
+    write(
+      "migrate.config.ts",
+      `export default { targets: { ${name}: ${place}, other: ${elsewhere} }, target: "${name}" };\n`,
+    );
+    expect(await migrate(["up", "--plan", "plan.json", "-t", "other"])).toEqual(
+      refused(`it was made for target ${name}, not for other`, `use --target ${name}`),
+    );
+    write("migrate.config.ts", `export default { targets: { ${name}: ${elsewhere} } };\n`);
+    const { code, stderr } = await up();
+    expect(code).toBe(4);
+    expect(stderr).toMatch(
+      new RegExp(`: it was made for target ${name} at .*, and that is elsewhere now; make a new one`),
+    );
+    write("migrate.config.ts", `export default { targets: { ${name}: ${place} } };\n`);
+    expect(await up()).toMatchObject({ code: 0 });
+  });
+
+  test("a plan for nothing does nothing, and is refused once there is something", async () => {
+    const { up, migrate, migration, data } = await planned(way);
+    expect(await up()).toMatchObject({ code: 0 });
+    expect(await migrate(["plan", "--out", "plan.json"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    const versions = await versionsOf(data);
+    expect(await up()).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    expect(await versionsOf(data)).toEqual(versions);
+    migration("0003_more.ts", `m.setNullable("documents", "id", false),`);
+    expect(await up()).toEqual(refused("0003_more.ts is not in it, and would be applied too"));
+  });
+});
+
+describe.each(["lance", "namespace"] as const)("on %s", (way) => {
+  test("it is refused when a table got another schema", async () => {
+    const { up, data } = await planned(way);
+    const table = await (await lancedb.connect(data)).openTable("documents");
+    await table.addColumns([{ name: "extra", valueSql: "1" }]);
+    expect(await up()).toEqual(
+      refused("table documents has another schema by now: column extra (int64) was not expected"),
+    );
+  });
+
+  test("it is carried out when only rows were added", async () => {
+    const { up, data, columns } = await planned(way);
+    await addRows(data, "documents", [{ id: 1, title: "one" }]);
+    await addRows(data, "documents", [{ id: 2, title: "two" }]);
+    expect(await up()).toMatchObject({ code: 0 });
+    expect(await columns()).toEqual(after);
+  });
+
+  test("a plan that takes back is carried out, and loses no more than was said", async () => {
+    const { up, migrate, data, columns } = await planned(way);
+    expect(await up()).toMatchObject({ code: 0 });
+    const out = ["plan", "--down", "--to", "0", "--accept-loss", "--out", "back.json"];
+    await addRows(data, "documents", [{ id: 1n, headline: "one" }]);
+    expect(await migrate(["plan", "--down", "--to", "0", "--out", "back.json"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("documents has 1 row"),
+    });
+    expect(await migrate(out)).toMatchObject({ code: 0 });
+    await addRows(data, "documents", [{ id: 2n, headline: "two" }]);
+    const { code, stderr } = await migrate(["down", "--plan", "back.json"]);
+    expect(code).toBe(4);
+    expect(stderr).toMatch(
+      /: table documents was written to, and the plan loses rows of it: it is at version \d+, and was at \d+;/,
+    );
+    expect(await rowsOf(data, "documents")).toHaveLength(2);
+    expect(await columns()).toEqual(after);
+    expect(await migrate(out)).toMatchObject({ code: 0 });
+    expect(await migrate(["down", "--plan", "back.json"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("2 migrations taken back"),
+    });
+    expect(await (await lancedb.connect(data)).tableNames()).not.toContain("documents");
+    expect((await migrate(["down", "--plan", "back.json"])).stderr).toContain("it was used already");
+  });
+});
+
+test("a table that was dropped and made anew by hand is not the one that was planned", async () => {
+  const { up, data, migrate, migration } = await planned("lance");
+  expect(await up()).toMatchObject({ code: 0 });
+  migration("0003_back.ts", `m.retypeColumn("documents", "id", m.int32()),`);
+  expect(await migrate(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+  const db = await lancedb.connect(data);
+  const schema = await (await db.openTable("documents")).schema();
+  await db.dropTable("documents");
+  await db.createEmptyTable("documents", schema);
+  const { code, stderr } = await up();
+  expect(code).toBe(4);
+  expect(stderr).toMatch(/: table documents was made anew: it is at version 1, and was at \d+;/);
+});
+
+test("the consent that a plan was made with is in it, and without it none is made", async () => {
+  const { migration, migrate, up, columns } = await planned("lance");
+  migration("0002_rename.ts", `m.dropColumn("documents", "title"),`);
+  expect(await migrate(["plan", "--out", "other.json"])).toMatchObject({ code: 4, stdout: "" });
+  expect(await migrate(["plan", "--accept", "lossy", "--out", "plan.json"])).toMatchObject({ code: 0 });
+  expect(await up()).toMatchObject({ code: 0 });
+  expect(await columns()).toEqual(["id: int32"]);
+});
+
+test("what it was asked for is in it", async () => {
+  const { migration, migrate, up, columns } = await planned("lance", ["--to", "2"]);
+  migration("0003_more.ts", `m.setNullable("documents", "id", false),`);
+  expect(await up()).toMatchObject({ code: 0 });
+  expect(await columns()).toEqual(after);
+  expect(await migrate(["status", "--check"])).toMatchObject({ code: 3 });
+});
+
+test.each([
+  [["up", "--plan", "plan.json", "--to", "2"], "--plan and --to say two things; the plan says it all"],
+  [["up", "--plan", "plan.json", "--dry-run"], "--plan and --dry-run say two things; the plan says it all"],
+  [["down", "--plan", "plan.json", "--accept-loss"], "--plan and --accept-loss say two things; the plan says it all"],
+  [["down", "--plan", "plan.json"], "the plan is one for migrate up, not for migrate down"],
+  [["up", "--plan", "none.json"], /^none\.json can't be read: ENOENT.*; make a new one with migrate plan --out$/],
+  [["up", "--plan", "package.json"], "package.json is no saved plan; make a new one with migrate plan --out"],
+  [["up", "--plan", "migrations/0001_create.ts"], /is no saved plan; make a new one/],
+  [["up", "--plan", ""], "--plan needs a file"],
+  [["plan", "--out", "none/plan.json"], /^the plan can't be written: ENOENT/],
+] as const)("%j is wrong usage", async (args, stderr) => {
+  const { migrate, columns } = await planned("lance");
+  const shown = await migrate(args);
+  expect(shown.code).toBe(2);
+  expect(shown.stderr.trimEnd()).toMatch(stderr);
+  expect(await columns()).toEqual(before);
+});
+
+test("a plan that somebody has edited is refused", async () => {
+  const { up, folder, columns } = await planned("lance");
+  const file = join(folder, "plan.json");
+  const plan = JSON.parse(readFileSync(file, "utf8"));
+  for (const edit of [
+    (one: typeof plan) => (one.plan.pending[0].actions[0].text = "something else"),
+    (one: typeof plan) => (one.choice.accept = ["irreversible"]),
+    (one: typeof plan) => (one.note = "reviewed"),
+    (one: typeof plan) => (one.plan.note = "reviewed"),
+    (one: typeof plan) => delete one.ledger,
+    (one: typeof plan) => (one.savedPlan = 2),
+  ]) {
+    const edited = structuredClone(plan);
+    edit(edited);
+    writeFileSync(file, JSON.stringify(edited));
+    const { code, stderr } = await up();
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: "plan.json was changed after it was made; make a new one with migrate plan --out\n",
+    });
+  }
+  expect(await columns()).toEqual(before);
+  writeFileSync(file, JSON.stringify(plan));
+  expect(await up()).toMatchObject({ code: 0 });
+});
+
+test("a plan of another form is refused", async () => {
+  const { up, folder } = await planned("lance");
+  const file = join(folder, "plan.json");
+  const { id: _, ...content } = JSON.parse(readFileSync(file, "utf8"));
+  const other = { ...content, savedPlan: 2 };
+  writeFileSync(file, JSON.stringify({ id: sha256(canonicalJson(other)), ...other }));
+  expect(await up()).toMatchObject({
+    code: 2,
+    stderr: "plan.json was made by another release of lance-migrate; make a new one with migrate plan --out\n",
+  });
+});
+
+test("no secret is in it", async () => {
+  const { folder, write, migrate } = await planned("lance");
+  write(
+    "migrate.config.ts",
+    `export default { targets: { local: { kind: "lance", uri: ".lancedb", storageOptions: { aws_secret_access_key: "hidden-hidden" } } } };\n`,
+  );
+  expect(await migrate(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+  expect(readFileSync(join(folder, "plan.json"), "utf8")).not.toContain("hidden-hidden");
+});
+
+test("from a program", async () => {
+  const { folder, columns } = await planned("lance");
+  const open = () => openMigrator({ folder });
+  const migrator = await open();
+  const plan = await migrator.savePlan();
+  const kept = JSON.parse(JSON.stringify(plan)) as typeof plan;
+  await expect(migrator.up({ plan: kept, to: 2 })).rejects.toMatchObject({ code: "ERR_USAGE" });
+  await expect(migrator.down({ plan: kept })).rejects.toMatchObject({ code: "ERR_USAGE" });
+  expect(await migrator.up({ plan: kept })).toEqual({ applied: 1, total: 2 });
+  expect(await columns()).toEqual(after);
+  await expect(migrator.up({ plan: kept })).rejects.toMatchObject({
+    code: "ERR_PLAN_STALE",
+    details: { changed: "used" },
+  });
+  expect(await migrator.down({ plan: await migrator.savePlanDown() })).toEqual({ reverted: 1, total: 1 });
+  await migrator.close();
+});
+
+test("of two that carry it out at the same time one does", async () => {
+  const { up, columns } = await planned("lance");
+  const ends = await Promise.all([up(), up(), up()]);
+  expect(ends.map(({ code }) => code).toSorted()).toEqual([0, 4, 4]);
+  expect(await columns()).toEqual(after);
+});
