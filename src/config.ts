@@ -44,6 +44,7 @@ const classes = ["exact", "checked", "restore", "none"] as const satisfies reado
 const guardsShape = {
   accepts: arrayOf(acceptances),
   forbid: arrayOf(classes),
+  maxRewriteBytes: z.int("has to be a number of bytes").min(0, "has to be a number of bytes").optional(),
 } satisfies Record<keyof Guards, z.ZodType>;
 
 function arrayOf<Word extends string>(words: readonly Word[]) {

@@ -1,6 +1,7 @@
 /** Words and tables for people. */
 import { count } from "../errors.ts";
 import { formatMigration } from "../migrations/file-name.ts";
+import type { Recovery } from "../plan/recovery.ts";
 import type { RunEvent } from "../run/events.ts";
 import type { Output } from "./output.ts";
 
@@ -31,6 +32,21 @@ export function renderTime(at: number): string {
     .toISOString()
     .replace("T", " ")
     .replace(/\.\d+Z$/, "Z");
+}
+
+/** Such as "back to 0006_headlines: 3 actions, 1 rewrite of 1,200,000 rows, about 4.0 s". */
+function recoveryText({ to, actions, rewrites, rows, duration, stays }: Recovery): string {
+  const final = stays && `${formatMigration(stays)} can't be taken back`;
+  if (actions === 0) return final ?? "back: nothing has to be done";
+  const parts = [
+    count(actions, "action"),
+    ...(rewrites === 0
+      ? []
+      : [`${count(rewrites, "rewrite")}${rows === null ? "" : ` of ${rows.toLocaleString("en-US")} rows`}`]),
+    ...(duration === undefined ? [] : [`about ${renderDuration(duration)}`]),
+    ...(final === undefined ? [] : [final]),
+  ];
+  return `back to ${to === undefined ? "the start" : formatMigration(to)}: ${parts.join(", ")}`;
 }
 
 /** One event of a run as progress. */
@@ -80,6 +96,8 @@ export function renderEvent(event: RunEvent, output: Output): void {
           ? `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up goes on`
           : `${count(event.applied, "migration")} taken back, ${event.done} of ${count(event.total, "action")} that take back ${formatMigration(event)} done; the next migrate down goes on`,
       );
+    case "recovery":
+      return output.progress(recoveryText(event));
     case "taking":
     case "applied":
     case "reverted":

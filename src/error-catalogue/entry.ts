@@ -32,6 +32,15 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
+/** "512 bytes", "9.6 MB". */
+export function byteCount(bytes: number): string {
+  const units = ["kB", "MB", "GB", "TB", "PB"];
+  if (bytes < 1000) return count(bytes, "byte");
+  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
+  const scaled = bytes / 1000 ** power;
+  return `${scaled < 100 ? scaled.toFixed(1) : Math.round(scaled)} ${units[power - 1]}`;
+}
+
 export function at(place: StepPlace): string {
   const of = place.of === undefined ? "" : ` of ${place.of}`;
   return `${place.file}, step ${place.step}${of}${place.kind === undefined ? "" : ` (${place.kind})`}`;

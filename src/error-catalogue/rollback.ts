@@ -1,5 +1,5 @@
 /** Taking migrations back. */
-import { at, refused, type StepPlace } from "./entry.ts";
+import { at, byteCount, refused, type StepPlace } from "./entry.ts";
 
 export const rollbackErrors = {
   ERR_CONSENT: refused(
@@ -9,6 +9,13 @@ export const rollbackErrors = {
   ERR_FORBIDDEN: refused(
     (d: StepPlace & { target: string; class: string; problem: string }) =>
       `${at(d)} is forbidden on target ${d.target}, whose configuration allows no step of rollback class ${d.class}: ${d.problem}`,
+  ),
+  ERR_REWRITE: refused(
+    (d: StepPlace & { target: string; bytes?: number | undefined; limit: number }) =>
+      `${at(d)} is forbidden on target ${d.target}, whose configuration lets a migration rewrite ${byteCount(d.limit)}: ` +
+      (d.bytes === undefined
+        ? "nobody can tell how much it rewrites"
+        : `it rewrites about ${byteCount(d.bytes)} by then`),
   ),
   ERR_IRREVERSIBLE: refused(
     (d: StepPlace & { problem: string; hint?: string | undefined }) =>

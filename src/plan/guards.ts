@@ -1,6 +1,7 @@
 /** What a migration needs consent for, and what a target's configuration forbids. Pure. */
 import { MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
+import type { Cost } from "./cost.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
 import type { RollbackClass } from "./rollback-class.ts";
 
@@ -9,19 +10,34 @@ export interface Guards {
   readonly accepts?: readonly Acceptance[] | undefined;
   /** Classes of actions that no migration may have here, whatever it accepts. */
   readonly forbid?: readonly RollbackClass[] | undefined;
+  /** About how many bytes a migration may rewrite here, as long as they are not compressed. */
+  readonly maxRewriteBytes?: number | undefined;
 }
 
 /** Why an action may not run. */
 export type Refusal =
   | { readonly reason: "consent"; readonly consent: Acceptance; readonly loss: string }
-  | { readonly reason: "forbidden"; readonly class: RollbackClass; readonly problem: string };
+  | { readonly reason: "forbidden"; readonly class: RollbackClass; readonly problem: string }
+  /** With all that its migration rewrites before it; null where nobody can tell. */
+  | { readonly reason: "rewrite"; readonly bytes: number | null; readonly limit: number };
 
-/** The plan with the refusal of each action that has one. `accept`: what whoever runs it accepts. */
-export function withRefusals(plan: Plan, guards: Guards, accept: readonly Acceptance[] = []): Plan {
+/** The plan with the refusal of each action that has one. `accept`: what whoever runs it accepts. `costs`: where there is a limit. */
+export function withRefusals(
+  plan: Plan,
+  guards: Guards,
+  accept: readonly Acceptance[] = [],
+  costs?: ReadonlyMap<PlannedAction, { readonly cost: Pick<Cost, "bytes"> }>,
+): Plan {
   const migrations = plan.migrations.map((planned) => {
     if (!isYetToBegin(planned)) return planned;
     const accepted = new Set([...(guards.accepts ?? []), ...accept, ...(planned.migration.accepts ?? [])]);
-    const actions = planned.actions.map((action) => ({ ...action, refusal: refusalOf(action, guards, accepted) }));
+    let bytes: number | null = 0;
+    const actions = planned.actions.map((action) => {
+      const own: number | null = costs?.get(action)?.cost.bytes ?? null;
+      bytes = bytes === null || own === null ? null : bytes + own;
+      const tooMuch = own === 0 ? undefined : rewriteRefusal(bytes, guards);
+      return { ...action, refusal: refusalOf(action, guards, accepted) ?? tooMuch };
+    });
     return { ...planned, actions };
   });
   return { ...plan, migrations };
@@ -31,6 +47,13 @@ export function withRefusals(plan: Plan, guards: Guards, accept: readonly Accept
 export function checkRefusals({ migrations }: Plan, target: string): void {
   for (const { place, refusal } of migrations.flatMap(({ actions }) => actions)) {
     if (refusal?.reason === "consent") throw new MigrateError("ERR_CONSENT", { ...place, ...refusal });
+    if (refusal?.reason === "rewrite")
+      throw new MigrateError("ERR_REWRITE", {
+        ...place,
+        target,
+        limit: refusal.limit,
+        bytes: refusal.bytes ?? undefined,
+      });
     if (refusal?.reason === "forbidden") throw new MigrateError("ERR_FORBIDDEN", { ...place, ...refusal, target });
   }
 }
@@ -38,6 +61,10 @@ export function checkRefusals({ migrations }: Plan, target: string): void {
 /** What has begun was accepted when it did, and goes on. */
 function isYetToBegin({ direction, done, midway, doubtful }: PlannedMigration): boolean {
   return direction === "up" && done === 0 && midway === undefined && !doubtful;
+}
+
+function rewriteRefusal(bytes: number | null, { maxRewriteBytes: limit }: Guards): Refusal | undefined {
+  return limit === undefined || (bytes !== null && bytes <= limit) ? undefined : { reason: "rewrite", bytes, limit };
 }
 
 function refusalOf(

@@ -49,7 +49,7 @@ export interface SinceQuestion {
   readonly putsBack: boolean;
 }
 
-interface Ask {
+export interface Ask {
   readonly table: string;
   /** As it is called there; none where all rows are counted. */
   readonly column?: string | undefined;
@@ -124,7 +124,7 @@ function sinceOf(
 }
 
 /** As `askOf`; of a table that is restored by then it is asked in that version. */
-function askAfter(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
+export function askAfter(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
   const leads = (table: string, actions: readonly Action[]) =>
     follow({ table, path: [], casts: [] }, actions)?.table === obstacle.table;
   const at = before.findLastIndex(
@@ -151,7 +151,7 @@ function placesNow(now: Database, [first]: readonly PlannedMigration[]): readonl
 
 const noLimit = Number.POSITIVE_INFINITY;
 
-type RowsObstacle = Exclude<Obstacle, { kind: "since" }>;
+export type RowsObstacle = Exclude<Obstacle, { kind: "since" }>;
 
 function aboutOf(
   obstacle: RowsObstacle,

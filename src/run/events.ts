@@ -2,6 +2,7 @@
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Direction } from "../plan/course.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Recovery } from "../plan/recovery.ts";
 import type { Risk } from "../schema/risk.ts";
 
 export type RunEvent =
@@ -12,7 +13,7 @@ export type RunEvent =
       readonly direction: Direction;
       readonly migrations: readonly MigrationName[];
       readonly actions: number;
-      readonly risks: readonly Risk[];
+      readonly risks: readonly Pick<Risk, "kind" | "text">[];
     }
   /** `lease`: milliseconds of silence after which it is taken over. */
   | { readonly event: "waiting"; readonly by: string; readonly lease: number }
@@ -48,6 +49,8 @@ export type RunEvent =
       readonly done: number;
       readonly total: number;
     } & MigrationName)
+  /** What taking back what was applied would be. */
+  | ({ readonly event: "recovery" } & Recovery)
   | { readonly event: "finished"; readonly applied: number; readonly duration: number }
   | { readonly event: "finished"; readonly reverted: number; readonly duration: number };
 
@@ -65,6 +68,8 @@ export function plannedEvent({ migrations }: Plan, direction: Direction): RunEve
     direction,
     migrations: migrations.map(({ migration: { version, name } }) => ({ version, name })),
     actions: migrations.reduce((sum, { actions }) => sum + actions.length, 0),
-    risks: migrations.flatMap(({ actions }) => actions.flatMap(({ risks }) => risks)),
+    risks: migrations.flatMap(({ actions }) =>
+      actions.flatMap(({ risks }) => risks.map(({ kind, text }) => ({ kind, text }))),
+    ),
   };
 }

@@ -9,6 +9,7 @@ import { isAtRest, type Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { byPlace, type LedgerRecord } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
+import type { MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
@@ -31,7 +32,9 @@ import { execute } from "./executor.ts";
 import { holderWords } from "./holder.ts";
 import { lookAtLate } from "./late.ts";
 import { openingEntries, planNow, planPending, planUnlessMoved } from "./planning.ts";
+import { costs } from "./survey.ts";
 import { thisRunner } from "./runner.ts";
+import { watchRun } from "./recovery.ts";
 import { bind, bindingOf } from "./saved-plan.ts";
 import { underLease } from "./under-lease.ts";
 
@@ -124,7 +127,7 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
         const planned = await binding.keep(() => planUnlessMoved(journal, input, planPending));
         if (planned === undefined) return undefined;
         const { migrations } = planned;
-        const plan = guarded(planned.plan, options, choice);
+        const plan = await guarded(planned.plan, options, choice);
         checkRefusals(plan, target.name);
         return {
           first: plan.migrations[0]?.migration.version,
@@ -136,7 +139,10 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
               ...binding.opening,
             ];
             if (opening.length > 0) await lease.record(opening);
-            const applied = await execute(plan.migrations, { target, lease, clock, emit, signal });
+            const watch = await watchRun(plan, target, lastOf(state), emit);
+            const applied = await execute(plan.migrations, { target, lease, clock, emit: watch.emit, signal });
+            const recovery = applied === 0 ? undefined : watch.recovery();
+            if (recovery !== undefined) emit({ event: "recovery", ...recovery });
             return { applied, total: appliedIn(state).length + applied };
           },
         };
@@ -144,6 +150,12 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
     },
   );
   return finish(result);
+}
+
+/** The migration that ran last. */
+function lastOf(state: LedgerState): MigrationName | undefined {
+  const [last] = appliedIn(state).toSorted((one, other) => other.order - one.order);
+  return last && { version: last.version, name: last.name };
 }
 
 /** What `up` would do, against the tables as they are now. Changes nothing. */
@@ -164,11 +176,17 @@ async function planUp(options: MigratorOptions, choice: Choice, { run }: Runner)
   const made = await planNow(journal, signal, (state, besideAnother) =>
     planUnlessMoved(journal, { target, ledger, source, files, state, choice, run, besideAnother }, planPending),
   );
-  return { ...made, plan: guarded(made.plan, options, choice) };
+  return { ...made, plan: await guarded(made.plan, options, choice) };
 }
 
-function guarded(plan: Plan, { guards }: MigratorOptions, { accept }: Choice): Plan {
-  return guards === undefined ? plan : withRefusals(plan, guards, accept);
+async function guarded(plan: Plan, { guards, target }: MigratorOptions, { accept }: Choice): Promise<Plan> {
+  if (guards === undefined) return plan;
+  return withRefusals(
+    plan,
+    guards,
+    accept,
+    guards.maxRewriteBytes === undefined ? undefined : await costs(plan, target),
+  );
 }
 
 /** What is applied and what is pending. Evaluates nothing. */

@@ -25,6 +25,7 @@ import { cleaned } from "../secrets.ts";
 import type { Target } from "../targets/target.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import type { Planned } from "./planning.ts";
+import { survey } from "./survey.ts";
 import type { Runner } from "../ledger/chain.ts";
 
 /** What a run is bound to by the plan that it was given; to nothing where it was given none. */
@@ -66,7 +67,8 @@ export function bindingOf(
         throw asStale(error);
       });
       if (made === undefined) return undefined;
-      checkPlan(saved, documentOf(made.plan, target, direction));
+      // As it was written: nothing in it is a secret.
+      checkPlan(saved, cleaned(planDocument(made.plan, target.name, direction)));
       checkVersions(saved, await versionsOf(Object.keys(saved.tables), target));
       return made;
     },
@@ -91,13 +93,8 @@ export async function bind(
     place: target.place,
     ledger: { table: ledger, head: headOf(records, hashOf) },
     tables: await versionsOf(touchedTables(plan), target),
-    plan: documentOf(plan, target, direction),
+    plan: cleaned(planDocument(plan, target.name, direction, await survey(plan, target))),
   });
-}
-
-/** As it is written: nothing in it is a secret. */
-function documentOf(plan: Plan, { name }: Target, direction: Direction) {
-  return cleaned(planDocument(plan, name, direction));
 }
 
 async function versionsOf(tables: readonly string[], target: Target): Promise<Record<string, number | null>> {

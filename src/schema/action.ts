@@ -3,7 +3,7 @@
  * takes several commits is made of actions that are one atomic commit each.
  */
 import * as models from "./actions/index.ts";
-import type { ActionModel, Commit } from "./actions/model.ts";
+import type { ActionModel, Commit, Written } from "./actions/model.ts";
 import type { Risk } from "./risk.ts";
 import type { Database, Table, Tables } from "./table.ts";
 import type { WayBack } from "./way-back.ts";
@@ -68,6 +68,11 @@ export function kindsOf(action: Action): readonly ActionKind[] {
 /** The columns of its table that an action rewrites, so that the engine drops their indexes or metadata. */
 export function rewrites(action: Action): ReadonlySet<string> {
   return modelOf(action).rewrites?.(action) ?? new Set();
+}
+
+/** The data that an action of one commit writes. */
+export function writtenBy(action: Action, before: Table | undefined): Written | undefined {
+  return modelOf(action).writes?.(action, before ?? { columns: [] });
 }
 
 /** How an action is taken back. `before`: the tables as they were. */

@@ -5,6 +5,7 @@ import { formatType, isFloat, isInteger, type DataType } from "./data-type.ts";
 import { parsePath } from "./path.ts";
 import { namesIn } from "./sql.ts";
 import { findColumn, type Table } from "./table.ts";
+import type { Obstacle } from "./way-back.ts";
 
 export interface Risk {
   /**
@@ -14,6 +15,8 @@ export interface Risk {
    */
   readonly kind: "loss" | "failure" | "writers";
   readonly text: string;
+  /** The rows that it is about, where they can be looked for beforehand. */
+  readonly obstacle?: Obstacle | undefined;
 }
 
 /** The risks of one change of a table as it is before. `guarded`: appends are kept out while it is rewritten. */
@@ -27,14 +30,20 @@ export function risksOfAlteration(
   if (column === undefined) return [];
   const place = `${table}.${path}`;
   const risks: Risk[] = [];
-  if (nullable === false) risks.push({ kind: "failure", text: `a null in ${place} would stop this` });
+  if (nullable === false)
+    risks.push({
+      kind: "failure",
+      text: `a null in ${place} would stop this`,
+      obstacle: { kind: "null", table, path },
+    });
   if (type === undefined) return risks;
+  const obstacle: Obstacle = { kind: "cast", table, path, from: column.type, to: type };
   const verdict = castVerdict(column.type, type);
   const cast = `${formatType(column.type)} to ${formatType(type)}`;
   if (verdict.allowed && verdict.mayLose)
-    risks.push({ kind: "loss", text: `${place} may lose precision or range without a word: ${cast}` });
+    risks.push({ kind: "loss", text: `${place} may lose precision or range without a word: ${cast}`, obstacle });
   if (verdict.allowed && verdict.mayFail)
-    risks.push({ kind: "failure", text: `a value in ${place} that does not fit would stop this: ${cast}` });
+    risks.push({ kind: "failure", text: `a value in ${place} that does not fit would stop this: ${cast}`, obstacle });
   if (column.nullable)
     risks.push({
       kind: "writers",

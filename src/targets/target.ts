@@ -4,8 +4,9 @@
  * 2. `open(options, context)`: may connect lazily; says ERR_TARGET_UNREACHABLE when it can't.
  * 3. `capabilities`: what it can do, and in words why it can't do the rest. The plan refuses by them.
  * 4. `execute`: each action as one atomic commit; never repeated by the target itself.
- * 5. `ledger`: a small table of rows, or else tables whose names are the records.
- * 6. Add it to targets/index.ts and run the contract suite on it (test/contract).
+ * 5. `call`: the same in words, exactly, for plans.
+ * 6. `ledger`: a small table of rows, or else tables whose names are the records.
+ * 7. Add it to targets/index.ts and run the contract suite on it (test/contract).
  */
 import type { Action, ActionKind } from "../schema/action.ts";
 import type { Column } from "../schema/data-type.ts";
@@ -66,6 +67,8 @@ export interface Target {
    * tells it. Throws whatever the target answers; who called finds out what happened.
    */
   execute(action: Action, seen: Sight | undefined): Promise<number | undefined>;
+  /** What `execute` calls for an action on a table as it is then: the request, or the engine's method with what it is given. */
+  call(action: Action, before: Table | undefined): Promise<string>;
   verdict(error: unknown): Verdict;
   /** What the target threw, in one line without places in its source. */
   explain(error: unknown): string;
@@ -74,9 +77,17 @@ export interface Target {
   readonly versions?: Versions | undefined;
   /** How many rows of a table, or of one of its versions, there are for which an SQL predicate holds, or at all; where the target can be asked. */
   readonly count?: ((table: string, predicate?: string, version?: number) => Promise<number>) | undefined;
+  /** How large a table is; where the target can be asked. */
+  readonly size?: ((table: string) => Promise<TableSize>) | undefined;
   /** Drops a scratch table, where the target can. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;
+}
+
+export interface TableSize {
+  readonly rows: number;
+  /** Of its files, where the target tells. */
+  readonly bytes?: number | undefined;
 }
 
 /** Old versions of tables. */

@@ -66,7 +66,11 @@ describe("plan", () => {
     expect(await project.migrate(["plan"])).toEqual({
       code: 0,
       stdout:
-        "0002_headlines\n  rename documents.title to headline\n    back: rename documents.headline to title (exact)\n",
+        "0002_headlines\n  rename documents.title to headline (metadata only, 1 version)\n" +
+        `    documents.alterColumns([{"path":"title","rename":"headline"}])\n` +
+        "    back: rename documents.headline to title (exact, metadata only, 1 version)\n" +
+        `      documents.alterColumns([{"path":"headline","rename":"title"}])\n` +
+        "1 migration, 1 action: metadata only, 1 version\n",
       stderr: "",
     });
     expect(await versionsOf(project.database)).toEqual(before);
@@ -89,8 +93,12 @@ describe("plan", () => {
     expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
     expect(await project.migrate(["plan"])).toMatchObject({
       stdout:
-        "0002_headlines (1 of 2 actions done already)\n  make documents.title not null\n    a null in documents.title would stop this\n" +
-        "    back: make documents.title nullable (exact)\n",
+        "0002_headlines (1 of 2 actions done already)\n  make documents.title not null (metadata only, 1 version)\n" +
+        `    documents.alterColumns([{"path":"title","nullable":false}])\n` +
+        "    a null in documents.title would stop this: 1 row now\n" +
+        "    back: make documents.title nullable (exact, metadata only, 1 version)\n" +
+        `      documents.alterColumns([{"path":"title","nullable":true}])\n` +
+        "1 migration, 1 action: metadata only, 1 version\n",
     });
   });
 
@@ -103,7 +111,9 @@ describe("plan", () => {
     expect(await project.migrate(["plan", "--allow-out-of-order"])).toMatchObject({
       code: 0,
       stdout:
-        "0001_authors\n  create table authors (id int32)\n    back: drop table authors (checked, unless authors holds rows by then)\n",
+        `0001_authors\n  create table authors (id int32) (metadata only, 1 version)\n    db.createEmptyTable("authors", <1 column>)\n` +
+        "    back: drop table authors (checked, unless authors holds rows by then, metadata only)\n" +
+        `      db.dropTable("authors")\n1 migration, 1 action: metadata only, 1 version\n`,
     });
   });
 });

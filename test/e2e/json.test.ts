@@ -63,6 +63,13 @@ describe("one document", () => {
   test("is what plan prints", async () => {
     const place = (step: number, kind: string) => ({ step, kind });
     const alteration = (change: object) => ({ kind: "alterColumns", table: "documents", alterations: [change] });
+    const free = (versions: number) => ({ rows: 0, bytes: 0, added: 0, indexes: [], versions });
+    const call = (path: string, rest: object) => `documents.alterColumns([${JSON.stringify({ path, ...rest })}])`;
+    const guarded = (type: string) => [
+      expect.stringMatching(/^documents\.addColumns\(/),
+      call("id", { dataType: { type } }),
+      expect.stringMatching(/^documents\.dropColumns\(/),
+    ];
     expect(await documentOf(half, ["plan"])).toEqual({
       target: "local",
       direction: "up",
@@ -79,12 +86,16 @@ describe("one document", () => {
             {
               ...place(1, "renameColumn"),
               text: "rename documents.title to headline",
+              calls: [call("title", { rename: "headline" })],
+              cost: free(1),
               risks: [],
               action: alteration({ path: "title", rename: "headline" }),
               rollback: {
                 class: "exact",
                 actions: [alteration({ path: "headline", rename: "title" })],
                 text: "rename documents.headline to title",
+                calls: [call("headline", { rename: "title" })],
+                cost: free(1),
               },
             },
             {
@@ -95,18 +106,23 @@ describe("one document", () => {
                 { text: "retype documents.id to int64", action: alteration({ path: "id", type: { kind: "int64" } }) },
                 { text: expect.stringContaining("guard"), action: expect.objectContaining({ kind: "dropColumns" }) },
               ],
+              calls: guarded("int64"),
+              cost: free(3),
               risks: [{ kind: "writers", text: expect.stringContaining("documents.id is nullable") }],
               action: alteration({ path: "id", type: { kind: "int64" } }),
               rollback: {
                 class: "checked",
                 actions: [alteration({ path: "id", type: { kind: "int32" } })],
                 text: "retype documents.id to int32",
+                calls: guarded("int32"),
+                cost: free(3),
                 reason: "unless values of documents.id are not the same as int32 by then",
               },
             },
           ],
         },
       ],
+      totals: { migrations: 1, actions: 2, ...free(4) },
     });
   });
 
@@ -220,6 +236,7 @@ describe("events of up", () => {
       action("action", 2, 2, 2, retype),
       action("done", 2, 2, 2, retype),
       { event: "applied", version: 2, name: "headlines", duration: number },
+      { event: "recovery", actions: 3, rewrites: 0, rows: 0, duration: number },
       { event: "finished", applied: 2, duration: number },
     ]);
   });

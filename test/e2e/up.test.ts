@@ -160,6 +160,7 @@ describe("a run", () => {
       expect.stringMatching(/^ {2}create table documents \(.*\) \(\d.*\)$/),
       "0002_required",
       expect.stringMatching(/^ {2}make documents\.title not null \(\d.*\)$/),
+      expect.stringMatching(/^back to the start: 2 actions, about \d+ ms$/),
     ]);
   });
 
@@ -205,6 +206,7 @@ describe("a run", () => {
       "0001_documents",
       expect.stringMatching(/^ {2}create table documents .*\)$/),
       expect.stringMatching(/^applied 0001_documents/),
+      expect.stringMatching(/^back to the start: 1 action, about \d+ ms$/),
       "1 migration applied",
       "",
     ]);

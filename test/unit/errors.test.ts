@@ -48,6 +48,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_FORBIDDEN: { ...place, target: "local", class: "none", problem: "documents is dropped with its rows" },
   ERR_PLAN_INVALID: { file: "plan.json", problem: "is no saved plan" },
   ERR_PLAN_STALE: { changed: "files", problem: "0003_widen_ids.ts was changed", hint: "make a new one" },
+  ERR_REWRITE: { ...place, target: "local", bytes: 512, limit: 64 },
   ERR_BACK_ORDER: { later: "0004_later", earlier: "0005_early", steps: 2 },
   ERR_UNSETTLED: { version: "0003_widen_ids" },
   ERR_REVERTING: { version: "0003_widen_ids" },

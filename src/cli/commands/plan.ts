@@ -3,6 +3,7 @@ import { MigrateError } from "../../errors.ts";
 import { planDocument } from "../../plan/document.ts";
 import { planDown, savePlanDown } from "../../run/down.ts";
 import { plan, savePlan } from "../../run/migrator.ts";
+import { survey } from "../../run/survey.ts";
 import { acceptFlag, parseFlags, switchFlag, versionFlag, wholeFlag, withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
 import { writePlan } from "../plan-file.ts";
@@ -48,7 +49,8 @@ export const planCommand: Command = {
         return { saved, document: saved.plan };
       }
       const made = direction === "up" ? await plan(options, forth) : await planDown(options, back);
-      return { saved: undefined, document: planDocument(made, options.target.name, direction) };
+      const { target } = options;
+      return { saved: undefined, document: planDocument(made, target.name, direction, await survey(made, target)) };
     });
     output.data(document);
     renderPlan(document, output);

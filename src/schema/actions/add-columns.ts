@@ -57,6 +57,11 @@ export const addColumns: ActionModel<AddColumnsAction> = {
       as === undefined || isNull(as) ? [{ kind: "values" as const, table, path: formatPath([name]) }] : [],
     ),
   }),
+  // One without values takes no room (test/contract/costs.test.ts).
+  writes: ({ columns }) => {
+    const filled = columns.filter(({ as }) => as !== undefined && !isNull(as));
+    return filled.length === 0 ? undefined : { columns: filled };
+  },
   describe: ({ table, columns }) => columns.map((column) => `add ${table}.${wordsOf(column)}`).join(", "),
   risks: ({ table, columns }, before) =>
     columns.flatMap(({ name, type, as }) =>

@@ -32,6 +32,12 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
     ...indexRisks(action.table, before, rewrittenBy(action)),
   ],
   rewrites: rewrittenBy,
+  writes: (action, before) => {
+    const rewritten = rewrittenBy(action);
+    if (rewritten.size === 0) return undefined;
+    const { columns } = alteredTable(action.table, before, action.alterations);
+    return { columns: columns.filter((_, index) => rewritten.has(before.columns[index]!.name)) };
+  },
   commits: (action, before, able) => {
     const { table } = action;
     const rewritten = rewrittenBy(action);

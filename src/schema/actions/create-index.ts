@@ -33,6 +33,7 @@ export const createIndex: ActionModel<CreateIndexAction> = {
     ]);
   },
   wayBack: ({ table, name }) => ({ actions: [{ kind: "dropIndex", table, name }], obstacles: [] }),
+  writes: ({ name }) => ({ index: name }),
   describe: ({ table, name, index }) => `create index ${name} on ${table}.${index.path}: ${formatIndex(index)}`,
   risks: ({ table, index }) =>
     isVectorIndex(index)

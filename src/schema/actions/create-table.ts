@@ -23,6 +23,7 @@ export const createTable: ActionModel<CreateTableAction> = {
     actions: [{ kind: "dropTable", table }],
     obstacles: [{ kind: "rows", table, own: rows.length }],
   }),
+  writes: ({ rows = [] }) => (rows.length === 0 ? undefined : { rows: rows.length }),
   describe: ({ table, columns, rows = [] }) =>
     `create table ${table} (${columns.map(formatColumn).join(", ")})${rows.length === 0 ? "" : ` with ${count(rows.length, "row")}`}`,
 };

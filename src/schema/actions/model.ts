@@ -1,5 +1,6 @@
 /** What an action kind is: what it does to the model, and its words. */
 import type { Action, ActionKind } from "../action.ts";
+import type { Column } from "../data-type.ts";
 import type { Risk } from "../risk.ts";
 import type { Database, Table, Tables } from "../table.ts";
 import type { WayBack } from "../way-back.ts";
@@ -23,6 +24,15 @@ export interface Commit {
   readonly detour?: readonly Commit[] | undefined;
 }
 
+/** The data that a commit writes; without any it is of metadata only. */
+export type Written =
+  /** Values of these columns, in every row or in those for which an SQL predicate holds. */
+  | { readonly columns: readonly Column[]; readonly where?: string | undefined }
+  /** So many new rows; undefined where nobody knows. */
+  | { readonly rows: number | undefined }
+  /** The index of this name. */
+  | { readonly index: string };
+
 export interface ActionModel<Own extends ActionOf<string>> {
   readonly kind: Own["kind"];
   /**
@@ -43,6 +53,8 @@ export interface ActionModel<Own extends ActionOf<string>> {
   readonly commits?: (action: Own, before: Table, able: (kind: ActionKind) => boolean) => readonly Commit[];
   /** The columns of the table that are rewritten, so that the engine drops their indexes or metadata; none when absent. */
   readonly rewrites?: (action: Own) => ReadonlySet<string>;
+  /** The data that it writes, where it is one commit; none when absent. */
+  readonly writes?: (action: Own, before: Table) => Written | undefined;
   /** How it is taken back. `before`: the tables as they were. */
   readonly wayBack: (action: Own, before: Database) => WayBack;
   /** The calls that a target has to have for it, where it is not one by itself. */

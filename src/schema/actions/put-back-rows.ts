@@ -16,5 +16,6 @@ export const putBackRows: ActionModel<PutBackRowsAction> = {
   changesRows: true,
   after: (database, { table }) => new Map([[table, getTable(database, table)]]),
   wayBack: ({ table }) => ({ lost: `nobody knows which of the rows of ${table} were there before` }),
+  writes: () => ({ rows: undefined }),
   describe: ({ table, version }) => `put back the rows of ${table} that came after version ${version}`,
 };

@@ -45,6 +45,7 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
       .map((path) => `${table}.${path}`)
       .join(", ")} are overwritten`,
   }),
+  writes: ({ where }, { columns }) => ({ columns, where }),
   describe: ({ table, set, where }) => {
     const changes = Object.entries(set).map(([path, expression]) => `${path} = ${expression}`);
     return `update ${table}: ${changes.join(", ")}${where === undefined ? "" : ` where ${where}`}`;

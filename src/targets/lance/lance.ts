@@ -22,6 +22,7 @@ import {
 } from "../../engine/engine.ts";
 import { actions, carryOut, makeTable, opening } from "./actions.ts";
 import { lanceRecords } from "./records.ts";
+import { callOf } from "./calls.ts";
 import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
 import { unfenced } from "../../engine/unfenced.ts";
 import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../engine/versions.ts";
@@ -106,6 +107,12 @@ export async function open(
       if (seen === undefined) throw new Error(`there is no table ${action.table}`);
       return await carryOut(action, seen as LanceSight, async () => await tables.get());
     },
+    call: async (action, before) => callOf(action, before),
+    size: (table) =>
+      reaching(async () => {
+        const { numRows, totalBytes } = await (await opening(tables.get, table)()).stats();
+        return { rows: numRows, bytes: totalBytes };
+      }),
     count: (table, predicate, version) =>
       reaching(() => versionsOf(opening(tables.get, table)).count(version, predicate)),
     versions: {

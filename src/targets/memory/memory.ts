@@ -5,7 +5,7 @@
 import { systemClock, type Clock } from "../../clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
 import { unfenced } from "../../engine/unfenced.ts";
-import { actionKinds, type Action, type ActionKind } from "../../schema/action.ts";
+import { actionKinds, describeAction, type Action, type ActionKind } from "../../schema/action.ts";
 import { insist } from "../insist.ts";
 import { isFenced, type Capabilities, type Sight, type Target, type Verdict } from "../target.ts";
 import { verdictOf } from "../verdict.ts";
@@ -127,6 +127,7 @@ export function memoryTarget({
       );
       return describes ? tables.get(action.table)?.version : undefined;
     },
+    call: async (action) => describeAction(action),
     verdict: fences ? engineVerdict : verdictOf,
     explain: (error) => (isMigrateError(error, "ERR_ANSWER") ? error.details.problem : (error as Error).message),
     ledger: describes

@@ -12,6 +12,8 @@ export interface Client {
   read(operation: Operation, table: string, body: unknown): Promise<Answer>;
   /** Sends a request that changes something, once. */
   write(operation: Operation, table: string, sent: Sent): Promise<Answer>;
+  /** What `write` sends, in words. */
+  shown(operation: Operation, table: string, sent: Sent): string;
   list(): Promise<readonly string[]>;
   exists(table: string): Promise<boolean>;
   /** Whether an error says that there is no such table. */
@@ -33,6 +35,12 @@ export function openClient(settings: Settings): Client {
     endpoint: endpointOf(endpoints, operation, table),
     body,
   });
+
+  const requestFor = (operation: Operation, table: string, { body, names = {}, query = {} }: Sent): Request => {
+    const { endpoint } = requestOf(operation, table);
+    const filled = Object.entries(names).reduce((text, [name, value]) => fill(text, name, value), endpoint);
+    return { endpoint: withQuery(filled, query), body };
+  };
 
   const page = async (token: string | undefined): Promise<Page> => {
     const endpoint = withQuery(endpointOf(endpoints, "list", ""), { limit: pageSize, page_token: token });
@@ -68,10 +76,10 @@ export function openClient(settings: Settings): Client {
 
   return {
     read: (operation, table, body) => http.read(requestOf(operation, table, jsonBody(body))),
-    write: (operation, table, { body, names = {}, query = {} }) => {
-      const { endpoint } = requestOf(operation, table);
-      const filled = Object.entries(names).reduce((text, [name, value]) => fill(text, name, value), endpoint);
-      return http.write({ endpoint: withQuery(filled, query), body });
+    write: (operation, table, sent) => http.write(requestFor(operation, table, sent)),
+    shown: (operation, table, sent) => {
+      const { endpoint, body } = requestFor(operation, table, sent);
+      return body === undefined ? endpoint : `${endpoint} ${shownBody(body)}`;
     },
     list,
     exists,
@@ -83,6 +91,10 @@ export function openClient(settings: Settings): Client {
     strange: (operation, table, answer, wanted) => strangeAnswer(answer, requestOf(operation, table), settings, wanted),
     close: http.close,
   };
+}
+
+function shownBody({ bytes }: NonNullable<Request["body"]>): string {
+  return typeof bytes === "string" ? bytes : `<Arrow stream of ${bytes.length} bytes>`;
 }
 
 function endpointOf(endpoints: Endpoints, operation: Operation, table: string): string {

@@ -20,7 +20,7 @@ import { verdictOf } from "../verdict.ts";
 import { explain } from "./problems.ts";
 import { restRecords } from "./records.ts";
 import { unwritable, type Vocabulary } from "./types.ts";
-import { keepsVersions, restVersions, versionedTable } from "./versions.ts";
+import { keepsVersions, restoreRequest, restVersions, versionedTable } from "./versions.ts";
 
 export { options } from "./options.ts";
 
@@ -43,6 +43,13 @@ export async function open(given: z.output<typeof options>, context: OpenContext
     listTables: client.list,
     look: async (table, withIndexes = false) =>
       describes ? await describe(client, table, withIndexes) : await notice(client, table),
+    async call(action, before) {
+      if (action.kind === "restoreTable") return client.shown("restore", action.table, restoreRequest(action.version));
+      if (action.kind === "putBackRows")
+        return `${client.shown("insert", action.table, { body: undefined })} the rows that came after version ${action.version}`;
+      const sent = await sentFor(action, before ?? { columns: [] }, types);
+      return client.shown(operationOf(action.kind)!, action.table, sent);
+    },
     async execute(action, seen) {
       const versioned = () => versionedTable(client, action.table);
       if (action.kind === "restoreTable") return await restoreVersion(versioned(), action.version, action.after);
@@ -57,6 +64,7 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       return answered.version;
     },
     versions: keepsVersions(endpoints) ? restVersions(client) : undefined,
+    size: endpoints.count === undefined ? undefined : async (table) => ({ rows: await countRows(client, table) }),
     count:
       endpoints.count === undefined
         ? undefined

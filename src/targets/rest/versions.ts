@@ -3,6 +3,7 @@ import { z } from "zod";
 import { streamType } from "../../wire/http-text.ts";
 import { lookAtVersion, writtenSince, type VersionedTable } from "../old-versions.ts";
 import type { Versions } from "../target.ts";
+import type { Sent } from "./actions.ts";
 import { jsonOf, parseDescription, parseVersion } from "./answers.ts";
 import type { Client } from "./client.ts";
 import { countRows } from "./count.ts";
@@ -21,6 +22,10 @@ const all = 2 ** 31 - 1;
 
 export function keepsVersions(endpoints: Endpoints): boolean {
   return [...needed, ...neededToKeep].every((operation) => endpoints[operation] !== undefined);
+}
+
+export function restoreRequest(version: number): Sent {
+  return { body: jsonBody({ version }) };
 }
 
 /** A tag keeps a version: services look after their own files. */
@@ -98,7 +103,7 @@ export function versionedTable(client: Client, table: string): VersionedTable {
       return await query(version, { filter, columns: names ?? Object.fromEntries(columns!) });
     },
     async restore(version) {
-      parseVersion(await client.write("restore", table, { body: jsonBody({ version }) }));
+      parseVersion(await client.write("restore", table, restoreRequest(version)));
     },
     async append(file) {
       const { toStream } = await import("../../wire/ipc-file.ts"); // apache-arrow is slow to load

@@ -171,6 +171,7 @@ function aWorld(folder = temporaryFolder(), describes = false) {
     const target: Target = {
       name: "test",
       place: "a test",
+      call: async () => "",
       capabilities: { actions: { createTable: true, alterColumns: true }, describes, fences: false },
       listTables: () => call("list", service.list),
       async look(name) {

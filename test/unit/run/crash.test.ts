@@ -82,6 +82,7 @@ function aDatabase(folder: string) {
   const target: Target = {
     name: "test",
     place: "a test",
+    call: async () => "",
     capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
     listTables: async () => [...database.keys()],
     look: async (name) => {

@@ -115,6 +115,7 @@ function aWorld() {
     return {
       name: "test",
       place: "a test",
+      call: async () => "",
       capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
       listTables: async () => [...database.keys()],
       async look(name) {
@@ -236,6 +237,7 @@ test("a run tells what it does in this order", async () => {
     "action",
     "done",
     "applied",
+    "recovery",
     "finished",
   ]);
 });

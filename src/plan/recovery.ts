@@ -1,0 +1,101 @@
+/** What taking back what a run has applied would be, told while people still know what they did. Pure. */
+import type { MigrationName } from "../migrations/file-name.ts";
+import { nothing, totalOf, type Cost } from "./cost.ts";
+import type { PlannedAction, PlannedMigration } from "./plan.ts";
+
+export interface Recovery {
+  /** The migration that is the last one then; undefined where there is none. */
+  readonly to: MigrationName | undefined;
+  readonly actions: number;
+  /** How many of them write values anew, and in how many rows all in all; null where nobody can tell. */
+  readonly rewrites: number;
+  readonly rows: number | null;
+  /** Milliseconds, from how long the run itself took for the like; undefined where it did nothing like it. */
+  readonly duration: number | undefined;
+  /** The last one of this run that can't be taken back. */
+  readonly stays: MigrationName | undefined;
+}
+
+/** What an action costs, and what it costs to take it back, where other actions do. */
+export type Costs = ReadonlyMap<
+  PlannedAction,
+  { readonly cost: Cost; readonly back: { readonly cost: Cost } | undefined }
+>;
+
+/** `before`: the last migration before the run. `took`: milliseconds by the actions that ran. */
+export function recoveryOf(
+  migrations: readonly PlannedMigration[],
+  before: MigrationName | undefined,
+  costs: Costs,
+  took: ReadonlyMap<PlannedAction, number>,
+): Recovery {
+  const final = migrations.findLastIndex(isFinal);
+  const reversible = migrations.slice(final + 1);
+  const back = reversible.flatMap((one) => costsBack(one, costs));
+  const stays = migrations[final] && nameOf(migrations[final]);
+  const { rows } = totalOf(back);
+  const isKnown = reversible.every(({ migration }) => migration.down === undefined);
+  return {
+    to: stays ?? before,
+    actions: back.length,
+    rewrites: back.filter((cost) => cost.rows !== 0).length,
+    rows,
+    duration: isKnown ? durationOf(back, costs, took) : undefined,
+    stays,
+  };
+}
+
+function nameOf({ migration: { version, name } }: PlannedMigration): MigrationName {
+  return { version, name };
+}
+
+function isFinal({ actions }: PlannedMigration): boolean {
+  return actions.some(({ rollback }) => rollback?.class === "none");
+}
+
+/** A version that is restored brings back all that its migration did to the table. */
+function costsBack({ actions, writtenDown }: PlannedMigration, costs: Costs): readonly Cost[] {
+  if (writtenDown !== undefined) return writtenDown.map(() => nothing);
+  const restored = new Set(actions.flatMap(({ rollback }) => rollback?.restores ?? []));
+  const others = actions.filter(({ rollback }) => rollback !== undefined && rollback.class !== "restore");
+  return [
+    ...[...restored].map(() => ({ ...nothing, versions: 1 })),
+    ...others.flatMap((one) => costs.get(one)?.back?.cost ?? []),
+  ];
+}
+
+function durationOf(back: readonly Cost[], costs: Costs, took: ReadonlyMap<PlannedAction, number>): number | undefined {
+  const ran = [...took].flatMap(([one, time]) => {
+    const cost = costs.get(one)?.cost;
+    return cost === undefined ? [] : [{ cost, time }];
+  });
+  const light = ran.filter(({ cost }) => isLight(cost));
+  const heavy = ran.filter(({ cost }) => cost.bytes !== null && cost.bytes > 0);
+  const each = ratio(light, commitsIn);
+  const perByte = ratio(heavy, ({ bytes }) => bytes ?? 0);
+  let sum = 0;
+  for (const cost of back) {
+    if (isLight(cost) && each !== undefined) sum += each * commitsIn(cost);
+    else if (perByte === undefined || cost.bytes === null || cost.indexes.length > 0) return undefined;
+    else sum += perByte * cost.bytes;
+  }
+  return Math.round(sum);
+}
+
+/** A dropped table leaves no version behind. */
+function commitsIn({ versions }: Cost): number {
+  return Math.max(1, versions);
+}
+
+function isLight({ rows, added, indexes }: Cost): boolean {
+  return rows === 0 && added === 0 && indexes.length === 0;
+}
+
+/** Milliseconds for one of what is measured; undefined where there was none. */
+function ratio(
+  ran: readonly { readonly cost: Cost; readonly time: number }[],
+  measure: (cost: Cost) => number,
+): number | undefined {
+  const all = ran.reduce((sum, { cost }) => sum + measure(cost), 0);
+  return all === 0 ? undefined : ran.reduce((sum, { time }) => sum + time, 0) / all;
+}
