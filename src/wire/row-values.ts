@@ -3,6 +3,7 @@ import * as arrow from "apache-arrow";
 import type { Column, DataType } from "../schema/data-type.ts";
 import { ticksOf } from "../schema/moments.ts";
 import { valueIn, type RowValue, type RowValues } from "../schema/row-values.ts";
+import { toArrow, toArrowField } from "./arrow-type.ts";
 
 /** These columns of the rows. */
 export function valuesToIpc(
@@ -10,7 +11,7 @@ export function valuesToIpc(
   rows: readonly RowValues[],
   format: "file" | "stream",
 ): Uint8Array {
-  const fields = columns.map(({ name, type, nullable }) => new arrow.Field(name, toArrow(type), nullable));
+  const fields = columns.map(toArrowField);
   const children = columns.map(({ name, type }) =>
     toData(
       rows.map((row) => valueIn(row, name)),
@@ -24,41 +25,6 @@ export function valuesToIpc(
 /** Those that some row has a value for: of the others, what merges rows knows itself that they are null. */
 export function givenColumns(columns: readonly Column[], rows: readonly RowValues[]): readonly Column[] {
   return columns.filter(({ name }) => rows.some((row) => valueIn(row, name) !== null));
-}
-
-const plainTypes: Readonly<Partial<Record<DataType["kind"], () => arrow.DataType>>> = {
-  bool: () => new arrow.Bool(),
-  int8: () => new arrow.Int8(),
-  int16: () => new arrow.Int16(),
-  int32: () => new arrow.Int32(),
-  int64: () => new arrow.Int64(),
-  uint8: () => new arrow.Uint8(),
-  uint16: () => new arrow.Uint16(),
-  uint32: () => new arrow.Uint32(),
-  uint64: () => new arrow.Uint64(),
-  float16: () => new arrow.Float16(),
-  float32: () => new arrow.Float32(),
-  float64: () => new arrow.Float64(),
-  utf8: () => new arrow.Utf8(),
-  largeUtf8: () => new arrow.LargeUtf8(),
-  date32: () => new arrow.DateDay(),
-};
-const units = {
-  s: arrow.TimeUnit.SECOND,
-  ms: arrow.TimeUnit.MILLISECOND,
-  us: arrow.TimeUnit.MICROSECOND,
-  ns: arrow.TimeUnit.NANOSECOND,
-};
-
-function toArrow(type: DataType): arrow.DataType {
-  const field = (column: Column) => new arrow.Field(column.name, toArrow(column.type), column.nullable);
-  if (type.kind === "timestamp") return new arrow.Timestamp(units[type.unit], type.zone);
-  if (type.kind === "list") return new arrow.List(field(type.item));
-  if (type.kind === "fixedSizeList") return new arrow.FixedSizeList(type.length, field(type.item));
-  if (type.kind === "struct") return new arrow.Struct(type.fields.map(field));
-  const make = plainTypes[type.kind];
-  if (make === undefined) throw new TypeError(`rows of migrations hold no ${type.kind}`);
-  return make();
 }
 
 type Values = readonly RowValue[];
