@@ -1,6 +1,6 @@
 /** The registry of targets, each loaded when it is first used. A new target is one file and one line here. */
 import type { z } from "zod";
-import type { OpenContext, Target } from "./target.ts";
+import type { OpenContext, Scratch, Target } from "./target.ts";
 
 interface TargetModule<Options extends z.ZodType> {
   /** What the configuration says about a target of this kind; holds its `kind`. */
@@ -27,4 +27,9 @@ export async function loadTarget(kind: string): Promise<TargetModule<z.ZodType> 
   if (!Object.hasOwn(targets, kind)) return undefined;
   // Each module opens just its own options, which TypeScript can't follow through the lookup.
   return (await targets[kind as TargetKind]()) as unknown as TargetModule<z.ZodType>;
+}
+
+/** A throw-away database to try things on. */
+export async function openScratch(): Promise<Scratch> {
+  return await (await import("./lance/scratch.ts")).openScratch();
 }

@@ -11,6 +11,7 @@
 import type { Action, ActionKind } from "../schema/action.ts";
 import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
+import type { Draw } from "../wire/drawn-values.ts";
 import type { Row } from "../wire/rows.ts";
 
 export interface Capabilities {
@@ -79,6 +80,8 @@ export interface Target {
   readonly count?: ((table: string, predicate?: string, version?: number) => Promise<number>) | undefined;
   /** How large a table is; where the target can be asked. */
   readonly size?: ((table: string) => Promise<TableSize>) | undefined;
+  /** Puts copies of tables as they are now into a folder, as an embedded database, and changes nothing here; where the target can. */
+  readonly copyTo?: ((folder: string, tables: readonly string[]) => Promise<void>) | undefined;
   /** Drops a scratch table, where the target can. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;
@@ -88,6 +91,23 @@ export interface TableSize {
   readonly rows: number;
   /** Of its files, where the target tells. */
   readonly bytes?: number | undefined;
+}
+
+/** A throw-away database on the embedded engine, in a folder of its own that is gone when it is closed. */
+export interface Scratch {
+  readonly folder: string;
+  /** Does what the embedded engine does, and gives tables other names too. */
+  readonly target: Target;
+  /** Makes a table with made-up rows, always the same ones; without any where it can't hold them. Gives how many. */
+  draw(table: string, columns: readonly Column[], rows: number, draw: Draw): Promise<number>;
+  /** What tells the rows of a table from others. */
+  rows(table: string): Promise<TableRows>;
+}
+
+export interface TableRows {
+  readonly count: number;
+  /** Another text for other values, in whatever order they are read; undefined where there is a type that can't be read. */
+  readonly sum: string | undefined;
 }
 
 /** Old versions of tables. */

@@ -20,6 +20,7 @@ import {
   type Connection,
   type EngineTable,
 } from "../../engine/engine.ts";
+import { cloneTables } from "../../engine/clone.ts";
 import { actions, carryOut, makeTable, opening } from "./actions.ts";
 import { lanceRecords } from "./records.ts";
 import { callOf } from "./calls.ts";
@@ -132,6 +133,10 @@ export async function open(
       records: (shape) =>
         lanceRecords({ connect: () => reaching(records.get), makeFolder, reading: withinTime, place }, shape),
     },
+    copyTo:
+      place.folder === undefined
+        ? undefined
+        : (folder, names) => reaching(async () => await cloneTables(place.uri, names, folder)),
     // Given up half-way, part of the table would stay.
     discard: async (table) => await (await reaching(tables.get))?.dropTable(table),
     async close() {
