@@ -153,6 +153,23 @@ export function differences(expected: Table | undefined, found: Table | undefine
   return [...columnDifferences(expected.columns, found.columns, []), ...indexDifferences(expected, found)];
 }
 
+/** What is expected of a table of which all is known: that it has no more indexes and metadata than these. */
+export function andNoMore(expected: Table | undefined, found: Table | undefined): Table | undefined {
+  if (expected === undefined || found === undefined) return expected;
+  const none = Object.fromEntries(Object.keys(found.indexes ?? {}).map((name) => [name, null]));
+  return { columns: withNoMore(expected.columns, found.columns), indexes: { ...none, ...expected.indexes } };
+}
+
+function withNoMore(expected: readonly Column[], found: readonly Column[]): readonly Column[] {
+  return expected.map((column) => {
+    const other = found.find(({ name }) => name === column.name);
+    if (other === undefined) return column;
+    const none = Object.fromEntries(Object.keys(other.metadata ?? {}).map((key) => [key, null]));
+    const type = withChildColumns(column.type, withNoMore(childColumns(column.type), childColumns(other.type)));
+    return { ...column, type, metadata: { ...none, ...column.metadata } };
+  });
+}
+
 function indexDifferences(expected: Table, found: Table): readonly string[] {
   return Object.entries(expected.indexes ?? {}).flatMap(([name, index]) => {
     const other = found.indexes?.[name] ?? null;
