@@ -20,6 +20,8 @@ import {
   type UpChoice,
   type UpResult,
 } from "./run/migrator.ts";
+import { rehearse, type Rehearsal, type RehearsalChoice } from "./run/rehearse.ts";
+import { openScratch } from "./targets/index.ts";
 import { seconds } from "./seconds.ts";
 
 export interface SessionOptions {
@@ -54,8 +56,14 @@ const choiceShape = {
   to: z.number("has to be the number of a migration"),
   allowOutOfOrder: z.boolean("has to be true or false"),
   accept: z.array(z.enum(acceptances), `has to be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`),
-  plan: z.unknown(),
-} satisfies Record<keyof UpChoice, z.ZodType>;
+} satisfies Record<keyof Choice, z.ZodType>;
+
+const upShape = { ...choiceShape, plan: z.unknown() } satisfies Record<keyof UpChoice, z.ZodType>;
+
+const rehearsalShape = {
+  ...choiceShape,
+  rows: z.int("has to be how many rows").min(0, "has to be how many rows"),
+} satisfies Record<keyof RehearsalChoice, z.ZodType>;
 
 const downShape = {
   steps: z.int("has to be how many migrations").min(1, "has to be how many migrations"),
@@ -112,6 +120,8 @@ export interface Migrator {
   /** A plan to be kept as JSON, and carried out by `up({ plan })` just as it is, once. */
   savePlan(choice?: Choice): Promise<SavedPlan>;
   savePlanDown(choice?: Omit<DownChoice, "plan">): Promise<SavedPlan>;
+  /** Tries what `up` would do, and taking it back, on a copy. Promises that are not kept are its result, and not thrown. */
+  rehearse(choice?: RehearsalChoice): Promise<Rehearsal>;
   status(): Promise<StatusResult>;
   close(): Promise<void>;
 }
@@ -127,7 +137,7 @@ export interface Migrator {
 export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrator> {
   const { options, close } = await openSession(wanted);
   const checked = (choice: UpChoice = {}): UpChoice => {
-    checkOptions(choice, choiceShape);
+    checkOptions(choice, upShape);
     return withPlan(choice);
   };
   const checkedDown = (choice: DownChoice = {}): DownChoice => {
@@ -143,6 +153,10 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
     planDown: async (choice) => await planDown(options, unplanned(checkedDown(choice))),
     savePlan: async (choice) => await savePlan(options, unplanned(checked(choice))),
     savePlanDown: async (choice) => await savePlanDown(options, unplanned(checkedDown(choice))),
+    rehearse: async (choice = {}) => {
+      checkOptions(choice, rehearsalShape);
+      return await rehearse(options, choice, openScratch);
+    },
     status: () => status(options),
     close,
   };

@@ -74,7 +74,8 @@ function rowCount(rows: number): string {
   return `${rows.toLocaleString("en-US")} row${rows === 1 ? "" : "s"}`;
 }
 
-function refusalText(refusal: NonNullable<Action["refusal"]>): string {
+/** Why `up` would not run an action. */
+export function refusalText(refusal: NonNullable<Action["refusal"]>): string {
   switch (refusal.reason) {
     case "consent":
       return `needs consent: accepts = ["${refusal.consent}"] in its file, or --accept ${refusal.consent}`;

@@ -1,5 +1,5 @@
 /** Taking migrations back. */
-import { at, byteCount, refused, type StepPlace } from "./entry.ts";
+import { at, byteCount, failed, refused, type StepPlace } from "./entry.ts";
 
 export const rollbackErrors = {
   ERR_CONSENT: refused(
@@ -38,5 +38,13 @@ export const rollbackErrors = {
   ),
   ERR_REVERTING: refused(
     (d: { version: string }) => `${d.version} is being taken back and that did not end; run migrate down to finish it`,
+  ),
+  ERR_REHEARSAL: failed(
+    (d: { target: string; problems: readonly string[] }) =>
+      `the rehearsal found what would go wrong on ${d.target}, where nothing was changed: ${d.problems.join("; ")}`,
+  ),
+  ERR_REHEARSAL_BEGUN: refused(
+    (d: { version: string }) =>
+      `${d.version} has begun, and what was before it is no more there to compare with; run migrate up first, and rehearse what comes after it`,
   ),
 } as const;

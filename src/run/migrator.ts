@@ -31,12 +31,12 @@ import { plannedEvent, type Emit } from "./events.ts";
 import { execute } from "./executor.ts";
 import { holderWords } from "./holder.ts";
 import { lookAtLate } from "./late.ts";
-import { openingEntries, planNow, planPending, planUnlessMoved } from "./planning.ts";
+import { openingEntries, planNow, planPending, planUnlessMoved, type Planned } from "./planning.ts";
 import { costs } from "./survey.ts";
 import { thisRunner } from "./runner.ts";
 import { watchRun } from "./recovery.ts";
 import { bind, bindingOf } from "./saved-plan.ts";
-import { underLease } from "./under-lease.ts";
+import { underLease, type Ledger } from "./under-lease.ts";
 
 export interface MigratorOptions {
   readonly target: Target;
@@ -160,23 +160,32 @@ function lastOf(state: LedgerState): MigrationName | undefined {
 
 /** What `up` would do, against the tables as they are now. Changes nothing. */
 export async function plan(options: MigratorOptions, choice: Choice = {}): Promise<Plan> {
-  return (await planUp(options, choice, thisRunner())).plan;
+  return (await planOn(options, choice)).plan;
 }
 
 /** The same, to be carried out later just as it is. Throws what `up` would refuse. */
 export async function savePlan(options: MigratorOptions, choice: Choice = {}): Promise<SavedPlan> {
   const { runner = thisRunner() } = options;
-  return await bind(await planUp(options, choice, runner), "up", choice, options, runner);
+  return await bind(await planOn(options, choice, runner), "up", choice, options, runner);
 }
 
-async function planUp(options: MigratorOptions, choice: Choice, { run }: Runner) {
+/** A plan, and what it was made from. */
+export interface PlannedOn extends Planned, Ledger {
+  readonly files: readonly MigrationFile[];
+}
+
+export async function planOn(
+  options: MigratorOptions,
+  choice: Choice,
+  { run }: Pick<Runner, "run"> = thisRunner(),
+): Promise<PlannedOn> {
   const { target, ledger, migrations: source, signal } = options;
   const files = source.list();
   const journal = journalOf(target, ledger, options.clock);
   const made = await planNow(journal, signal, (state, besideAnother) =>
     planUnlessMoved(journal, { target, ledger, source, files, state, choice, run, besideAnother }, planPending),
   );
-  return { ...made, plan: await guarded(made.plan, options, choice) };
+  return { ...made, files, plan: await guarded(made.plan, options, choice) };
 }
 
 async function guarded(plan: Plan, { guards, target }: MigratorOptions, { accept }: Choice): Promise<Plan> {

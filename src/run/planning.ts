@@ -70,13 +70,13 @@ export async function planNow(
   journal: Journal,
   signal: AbortSignal | undefined,
   plan: (state: LedgerState, besideAnother: boolean) => Promise<Planned | undefined>,
-): Promise<Planned & Pick<Ledger, "records">> {
+): Promise<Planned & Ledger> {
   for (;;) {
     throwIfInterrupted(signal);
     const records = await journal.read();
     const state = foldLedger(records);
     const planned = await plan(state, state.holder !== undefined);
-    if (planned !== undefined) return { ...planned, records };
+    if (planned !== undefined) return { ...planned, records, state };
   }
 }
 

@@ -308,6 +308,7 @@ const commands = {
   ],
   status: ["--check"],
   plan: ["--down", "--to", "--accept", "--steps", "--allow-out-of-order", "--accept-loss", "--keep-appended", "--out"],
+  rehearse: ["--to", "--accept", "--rows", "--allow-out-of-order"],
   history: [],
   verify: ["--ledger"],
   repair: ["--yes", "--to", "--wait", "else 600)", "--lease", "else 30)"],

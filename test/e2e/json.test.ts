@@ -126,6 +126,28 @@ describe("one document", () => {
     });
   });
 
+  test("is what rehearse prints", async () => {
+    const step = (at: number, kind: string, text: string, is: string) => {
+      const tried = { class: is, verdict: "kept", up: number, down: number };
+      return { step: at, kind, text, ...tried };
+    };
+    expect(await documentOf(half, ["rehearse"])).toEqual({
+      target: "local",
+      tables: [{ table: "documents", rows: 0, cloned: true }],
+      migrations: [
+        {
+          version: 2,
+          name: "headlines",
+          steps: [
+            step(1, "renameColumn", "rename documents.title to headline", "exact"),
+            step(2, "retypeColumn", "retype documents.id to int64", "checked"),
+          ],
+          durations: { up: number, down: number, again: number },
+        },
+      ],
+    });
+  });
+
   test("is what up --dry-run prints, and it is the plan", async () => {
     expect(await documentOf(half, ["up", "--dry-run"])).toEqual(await documentOf(half, ["plan"]));
   });
@@ -191,9 +213,12 @@ describe("one document", () => {
     });
   });
 
-  test.each(["status", "plan", "history", "lint"])("of %s is one on an empty project too", async (command) => {
-    expect(await documentOf(project({ "migrations/": "" }), [command])).toEqual(expect.any(Object));
-  });
+  test.each(["status", "plan", "rehearse", "history", "lint"])(
+    "of %s is one on an empty project too",
+    async (command) => {
+      expect(await documentOf(project({ "migrations/": "" }), [command])).toEqual(expect.any(Object));
+    },
+  );
 });
 
 describe("events of up", () => {

@@ -27,6 +27,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   down: ["--wait", "0"],
   status: ["--check"],
   plan: ["--to", "2"],
+  rehearse: ["--rows", "5"],
   history: [],
   verify: [],
   repair: ["--wait", "0"],

@@ -42,6 +42,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_STEP_IMPOSSIBLE: { ...place, problem: "there is no table documents" },
   ERR_UNSUPPORTED: { file, step: 1, kind: undefined, target: "local", reason: "it can't rename" },
   ERR_IRREVERSIBLE: { ...place, problem: "documents.id is dropped with its values" },
+  ERR_REHEARSAL: { target: "local", problems: ["0003_widen: rows of documents are other ones after down"] },
+  ERR_REHEARSAL_BEGUN: { version: "0003_widen" },
   ERR_ROLLBACK_CHANGED: { file },
   ERR_ROLLBACK_BLOCKED: { problems: ["1 row of documents.id is empty"], hint: "change these rows first" },
   ERR_CONSENT: { ...place, consent: "irreversible", loss: "documents.score is dropped with its values" },

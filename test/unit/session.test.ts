@@ -9,11 +9,21 @@ test.each([
   [{ allowOutOfOrder: "no" }, "allowOutOfOrder has to be true or false"],
   [{ to: "0003" }, "to has to be the number of a migration"],
   [3, "options have to be an object"],
-])("up and plan of %o are refused", async (wanted, problem) => {
+])("up, plan and rehearse of %o are refused", async (wanted, problem) => {
   const migrator = await openMigrator({ folder: temporaryFolder() });
   const choice = wanted as Choice;
-  for (const refused of [migrator.up(choice), migrator.plan(choice)])
+  for (const refused of [migrator.up(choice), migrator.plan(choice), migrator.rehearse(choice)])
     await expect(refused).rejects.toMatchObject({ code: "ERR_USAGE", details: { problem } });
+  await migrator.close();
+});
+
+test("rows that are no number of rows are refused", async () => {
+  const migrator = await openMigrator({ folder: temporaryFolder() });
+  for (const rows of [-1, 1.5, "many"])
+    await expect(migrator.rehearse({ rows: rows as number })).rejects.toMatchObject({
+      code: "ERR_USAGE",
+      details: { problem: "rows has to be how many rows" },
+    });
   await migrator.close();
 });
 

@@ -7,6 +7,7 @@ import { lintCommand } from "./lint.ts";
 import { newCommand } from "./new.ts";
 import { planCommand } from "./plan.ts";
 import { pruneCommand } from "./prune.ts";
+import { rehearseCommand } from "./rehearse.ts";
 import { repairCommand } from "./repair.ts";
 import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   downCommand,
   statusCommand,
   planCommand,
+  rehearseCommand,
   historyCommand,
   verifyCommand,
   repairCommand,

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { count } from "../../errors.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { rehearse, type Rehearsal, type RehearsedMigration, type RehearsedStep } from "../../run/rehearse.ts";
+import { openScratch } from "../../targets/index.ts";
+import { acceptFlag, parseFlags, switchFlag, versionFlag, wholeFlag, withSession, type Command } from "../command.ts";
+import { done, exitCodeOf } from "../exit-code.ts";
+import type { Output } from "../output.ts";
+import { renderDuration, renderEvent } from "../render.ts";
+import { refusalText } from "../render-plan.ts";
+
+const rehearseFlags = z.looseObject({
+  to: versionFlag.optional(),
+  "allow-out-of-order": switchFlag,
+  accept: acceptFlag.optional(),
+  rows: wholeFlag("rows", 0).optional(),
+});
+
+export const rehearseCommand: Command = {
+  usage: "rehearse",
+  describe: "try what up would do, and taking it back, on a copy; changes nothing",
+  switches: { "allow-out-of-order": "rehearse numbers below an applied one too" },
+  flags: (cli) =>
+    cli
+      .option("to", { type: "string", describe: "rehearse up to this number only" })
+      .option("accept", { type: "string", describe: "what up would be given: lossy, irreversible" })
+      .option("rows", { type: "string", describe: "rows to make up for a table that can't be copied (1000)" }),
+  async run(context) {
+    const { flags, output } = context;
+    const { to, accept, rows, "allow-out-of-order": allowOutOfOrder } = parseFlags(rehearseFlags, flags);
+    const [found, target] = await withSession(
+      context,
+      { emit: (event) => renderEvent(event, output) },
+      async ({ options }) => [
+        await rehearse(options, { to, accept, rows, allowOutOfOrder }, openScratch),
+        options.target.name,
+      ],
+    );
+    const { problem, ...rest } = found;
+    output.data({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });
+    for (const line of linesOf(found, output)) output.result(line);
+    if (problem === undefined) return done;
+    output.problem(problem.message);
+    return exitCodeOf(problem);
+  },
+};
+
+function linesOf({ tables, migrations, stoppedByEdges, problem }: Rehearsal, output: Output): readonly string[] {
+  if (migrations.length === 0 && problem === undefined) return ["nothing to rehearse"];
+  const edges = stoppedByEdges === undefined ? [] : [`note: made-up rows with edge values stop it: ${stoppedByEdges}`];
+  return [
+    ...tables.map(({ table, rows, cloned }) => `${table}: ${cloned ? "cloned" : "made up"} with ${count(rows, "row")}`),
+    ...edges,
+    ...migrations.flatMap((one) => migrationLines(one, output)),
+    ...(migrations.length === 0 ? [] : [totals(migrations)]),
+  ];
+}
+
+function migrationLines(rehearsed: RehearsedMigration, output: Output): readonly string[] {
+  const { up, down, again } = rehearsed.durations;
+  const times = timesText({ up, down, "up again": again });
+  return [
+    `${output.styled("bold", formatMigration(rehearsed))}${times}`,
+    ...rehearsed.steps.flatMap((step) => stepLines(step, output)),
+  ];
+}
+
+function stepLines(
+  { text, up, down, refusal, verdict, reason, class: is }: RehearsedStep,
+  output: Output,
+): readonly string[] {
+  const words = { kept: "kept", refused: "refused", broken: "broken", untried: "not tried" }[verdict];
+  const line = `    ${is ?? "as its file says"}: ${words}${reason === undefined ? "" : `: ${reason}`}`;
+  return [
+    `  ${text}${timesText({ up, down })}`,
+    verdict === "kept" ? output.styled("dim", line) : output.styled(verdict === "broken" ? "red" : "yellow", line),
+    ...(refusal === undefined ? [] : [output.styled("red", `    ${refusalText(refusal)}`)]),
+  ];
+}
+
+function timesText(times: Readonly<Record<string, number | undefined>>): string {
+  const known = Object.entries(times).flatMap(([name, time]) =>
+    time === undefined ? [] : [`${name} ${renderDuration(time)}`],
+  );
+  return known.length === 0 ? "" : ` (${known.join(", ")})`;
+}
+
+function totals(migrations: readonly RehearsedMigration[]): string {
+  const steps = migrations.flatMap((one) => one.steps);
+  const many = (verdict: RehearsedStep["verdict"]) => steps.filter((step) => step.verdict === verdict).length;
+  const sum = (way: keyof RehearsedMigration["durations"]) =>
+    migrations.reduce((all, { durations }) => all + (durations[way] ?? 0), 0);
+  const verdicts = [
+    [many("kept"), "kept"],
+    [many("refused"), "refused"],
+    [many("broken"), "broken"],
+    [many("untried"), "not tried"],
+  ] as const;
+  const found = verdicts.flatMap(([number, words]) => (number === 0 ? [] : [`${number} ${words}`])).join(", ");
+  const times = timesText({ up: sum("up"), down: sum("down"), "up again": sum("again") });
+  return `${count(migrations.length, "migration")} rehearsed, ${count(steps.length, "step")}: ${found}${times}`;
+}

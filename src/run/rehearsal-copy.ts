@@ -1,0 +1,120 @@
+/** The copy that a rehearsal is made on: the tables, cloned or with made-up rows, and a ledger that says what is applied. */
+import { MigrateError } from "../errors.ts";
+import type { LedgerState } from "../ledger/fold.ts";
+import { journalOf } from "../ledger/journals.ts";
+import type { Lease } from "../ledger/lease.ts";
+import { entriesFromLedger } from "../plan/rebuild.ts";
+import type { PlannedMigration } from "../plan/plan.ts";
+import { touchedTables } from "../plan/settle.ts";
+import type { Seen, TableSeen } from "../plan/promises.ts";
+import { columnPaths, findColumn, type Table } from "../schema/table.ts";
+import type { Draw } from "../wire/drawn-values.ts";
+import { describeAction, type Action, type ActionKind } from "../schema/action.ts";
+import { formatPath } from "../schema/path.ts";
+import type { Capabilities, Scratch, Target } from "../targets/target.ts";
+import type { MigratorOptions, PlannedOn } from "./migrator.ts";
+import { thisRunner } from "./runner.ts";
+import { underLease } from "./under-lease.ts";
+import { throwIfInterrupted } from "./waiting.ts";
+
+/** A table of the copy. `cloned`: with the rows of the live one. */
+export interface CopiedTable {
+  readonly table: string;
+  readonly rows: number;
+  readonly cloned: boolean;
+}
+
+export interface CopyWanted {
+  /** Rows for each table that can't be cloned. */
+  readonly rows: number;
+  readonly draw: Draw;
+}
+
+/** Puts what the plan touches on the copy as it is now. Gives the tables. */
+export async function fillCopy(
+  { target, ledger, signal, clock, lease }: MigratorOptions,
+  { plan, state }: PlannedOn,
+  { rows, draw }: CopyWanted,
+  scratch: Scratch,
+): Promise<readonly CopiedTable[]> {
+  const there = touchedTables(plan).filter((table) => plan.now.has(table));
+  const copied: CopiedTable[] = [];
+  if (target.copyTo !== undefined) await target.copyTo(scratch.folder, there);
+  for (const table of there) {
+    throwIfInterrupted(signal);
+    const cloned = target.copyTo !== undefined;
+    const has = cloned
+      ? await scratch.target.count!(table)
+      : await drawTable(scratch, table, plan.now.get(table)!, rows, draw);
+    copied.push({ table, rows: has, cloned });
+  }
+  await writeLedger({ target: scratch.target, ledger, clock, lease, signal, migrations: nowhere }, state);
+  return copied;
+}
+
+const nowhere: MigratorOptions["migrations"] = {
+  list: () => [],
+  load: () => Promise.reject(new Error("nothing is loaded to write a ledger")),
+};
+
+/** Its columns with their metadata, its indexes, and made-up rows. */
+async function drawTable(
+  { target, draw }: Scratch,
+  table: string,
+  { columns, indexes = {} }: Table,
+  rows: number,
+  values: Draw,
+): Promise<number> {
+  const drawn = await draw(table, columns, rows, values);
+  const updates = columnPaths(columns).flatMap((path) => {
+    const known = Object.entries(findColumn(columns, path)?.metadata ?? {}).filter(([, value]) => value !== null);
+    return known.length === 0 ? [] : [{ path: formatPath(path), metadata: Object.fromEntries(known) }];
+  });
+  if (updates.length > 0) await act(target, { kind: "setMetadata", table, updates });
+  for (const [name, index] of Object.entries(indexes))
+    if (index !== null) await act(target, { kind: "createIndex", table, name, index });
+  return drawn;
+}
+
+async function act(target: Target, action: Action): Promise<void> {
+  try {
+    await target.execute(action, await target.look(action.table));
+  } catch (cause) {
+    const problem = `${describeAction(action)}: ${target.explain(cause)}`;
+    throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: target.name, problem }, { cause });
+  }
+}
+
+/** A ledger of its own, in which nobody holds the lease. */
+async function writeLedger(options: MigratorOptions, state: LedgerState): Promise<void> {
+  if (state.migrations.size === 0) return;
+  const journal = journalOf(options.target, options.ledger, options.clock);
+  const prepare = async () => ({
+    first: undefined,
+    act: async (lease: Lease) => await lease.release(entriesFromLedger(state)),
+  });
+  await underLease(journal, { ...options, runner: thisRunner() }, { prepare });
+}
+
+/** The tables that a migration touches, as they are on the copy. */
+export async function lookAtCopy(scratch: Scratch, planned: PlannedMigration): Promise<Seen> {
+  const seen = new Map<string, TableSeen>();
+  for (const table of touchedTables({ migrations: [planned], now: new Map() })) {
+    const found = await scratch.target.look(table, true);
+    seen.set(table, { table: found?.table, rows: await scratch.rows(table) });
+  }
+  return seen;
+}
+
+/** The copy, able to do no more than what it stands for. */
+export function inPlaceOf({ capabilities: real }: Target, copy: Target): Target {
+  return { ...copy, capabilities: narrowed(copy.capabilities, real) };
+}
+
+function narrowed(copy: Capabilities, { actions, refuses }: Capabilities): Capabilities {
+  const kinds = Object.entries(copy.actions).map(([kind, able]) => {
+    const known = actions[kind as ActionKind];
+    return [kind, known === true ? able : known] as const;
+  });
+  return { ...copy, actions: Object.fromEntries(kinds), refuses };
+}

@@ -1,0 +1,417 @@
+/** Trying the plan on a copy, with the built command; and that nothing that lives is touched by it. */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { openSession } from "../../src/session.ts";
+import { openScratch } from "../../src/targets/index.ts";
+import type { Scratch } from "../../src/targets/target.ts";
+import { rehearse, type Rehearsal, type RehearsedStep } from "../../src/run/rehearse.ts";
+import { addRows, lancedb } from "../support/tables.ts";
+import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const create = `m.createTable("documents", {
+  id: m.int32().notNull(), title: m.utf8(), score: m.float64(), body: m.utf8(),
+}),`;
+const rows = [
+  { id: 1, title: "one", score: 0.1, body: "a" },
+  { id: 2, title: "two", score: -0, body: null },
+  { id: 3, title: "three", score: Number.NaN, body: "c" },
+  { id: 4, title: "four", score: 1e300, body: "" },
+];
+
+/** Every file with what is in it and when it was changed. */
+function filesOf(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .toSorted()
+    .map((name) => {
+      const path = join(folder, name);
+      const stats = statSync(path);
+      const hash = stats.isFile() ? createHash("sha256").update(readFileSync(path)).digest("hex") : "";
+      return `${name} ${stats.mtimeMs} ${hash}`;
+    });
+}
+
+/** A project whose temporary files can be counted, with one migration that has run and rows. */
+async function aProject(way: Way = "lance", first = create) {
+  const project = await aProjectOn(way);
+  const temporary = join(project.folder, "temporary");
+  mkdirSync(temporary);
+  const env = { ...key, TMPDIR: temporary };
+  const migrate = async (args: readonly string[]) => await project.migrate(args, env);
+  project.migration("0001_create.ts", first);
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+  if (first === create) await addRows(project.data, "documents", rows);
+  return { ...project, migrate, start: (args: readonly string[]) => project.start(args, env), temporary };
+}
+
+/** The copies there are; what else is there the engine has made for itself, as it does in every command. */
+function copiesIn(temporary: string): readonly string[] {
+  return readdirSync(temporary).filter((name) => name.startsWith("lance-migrate-"));
+}
+
+type Rehearsed = Awaited<ReturnType<typeof aProject>>;
+
+/** The document of a rehearsal, by which nothing that lives is changed and nothing is left behind. */
+async function rehearsed({ migrate, data, temporary }: Rehearsed, code = 0, ...flags: readonly string[]) {
+  const before = filesOf(data);
+  const ended = await migrate(["rehearse", "--json", ...flags]);
+  expect(ended).toMatchObject({ code });
+  expect(filesOf(data)).toEqual(before);
+  expect(copiesIn(temporary)).toEqual([]);
+  return JSON.parse(ended.stdout) as Omit<Rehearsal, "problem"> & { readonly problem?: { message: string } };
+}
+
+/** Where its service is, as its configuration says. */
+function endpointOf({ folder }: Rehearsed): string {
+  return /http:[^"]+/.exec(readFileSync(join(folder, "migrate.config.ts"), "utf8"))![0];
+}
+
+function stepsOf({ migrations }: Pick<Rehearsal, "migrations">): readonly RehearsedStep[] {
+  return migrations.flatMap(({ steps }) => steps);
+}
+
+const verdicts = (found: Pick<Rehearsal, "migrations">) =>
+  stepsOf(found).map((step) => `${step.kind} ${step.class}: ${step.verdict}`);
+
+describe("on a folder", () => {
+  test("every kind of step is tried, with the live rows, and the live tables are not touched", async () => {
+    const project = await aProject();
+    project.migration(
+      "0002_exact.ts",
+      `m.renameColumn("documents", "title", "headline"), m.retypeColumn("documents", "id", m.int64()),
+       m.addColumn("documents", "n", m.int32()), m.setNullable("documents", "id", true),
+       m.createIndex("documents", "id", m.btree()), m.setMetadata("documents", "score", { unit: "m" }),`,
+    );
+    project.migration(
+      "0003_lossy.ts",
+      `m.retypeColumn("documents", "score", m.float32()), m.dropColumn("documents", "body"),
+       m.execute("documents", { update: { headline: "'same'" }, where: "id > 1" }),
+       m.execute("documents", { delete: "id > 3" }),`,
+    );
+    project.migration(
+      "0004_tables.ts",
+      `m.createTable("authors", { name: m.utf8() }), m.insertRows("authors", [{ name: "x" }], { key: "name" }),`,
+    );
+    project.migration("0005_swap.ts", `m.alterColumns("documents", [{ path: "n", rename: "m" }]),`);
+    project.migration("0006_gone.ts", `m.dropTable("authors"),`);
+    const found = await rehearsed(project);
+    expect(found.tables).toEqual([{ table: "documents", rows: 4, cloned: true }]);
+    expect(verdicts(found)).toEqual([
+      "renameColumn exact: kept",
+      "retypeColumn checked: kept",
+      "addColumn checked: kept",
+      "setNullable checked: kept",
+      "createIndex exact: kept",
+      "setMetadata exact: kept",
+      "retypeColumn restore: kept",
+      "dropColumn restore: kept",
+      "execute restore: kept",
+      "execute restore: kept",
+      "createTable checked: kept",
+      "insertRows exact: kept",
+      "alterColumns exact: kept",
+      "dropTable none: untried",
+    ]);
+    // The real up would ask for consent; a rehearsal loses nothing.
+    expect(stepsOf(found)[6]!.refusal).toMatchObject({ reason: "consent", consent: "lossy" });
+    for (const { durations, version } of found.migrations)
+      expect(durations).toMatchObject(
+        version === 6
+          ? { up: expect.any(Number) }
+          : { up: expect.any(Number), down: expect.any(Number), again: expect.any(Number) },
+      );
+    for (const step of stepsOf(found)) expect(step.up).toEqual(expect.any(Number));
+    expect(stepsOf(found)[0]!.down).toEqual(expect.any(Number));
+  });
+
+  test("it is said in words, step by step", async () => {
+    const project = await aProject();
+    project.migration("0002_more.ts", `m.renameColumn("documents", "title", "headline"),`);
+    project.migration("0003_lossy.ts", `m.dropColumn("documents", "body"),`);
+    const { code, stdout } = await project.migrate(["rehearse"]);
+    expect(code).toBe(0);
+    expect(stdout.replace(/\b\d+(\.\d+)? m?s\b/g, "T").split("\n")).toEqual([
+      "documents: cloned with 4 rows",
+      "0002_more (up T, down T, up again T)",
+      "  rename documents.title to headline (up T, down T)",
+      "    exact: kept",
+      "0003_lossy (up T, down T, up again T)",
+      "  drop documents.body (up T, down T)",
+      "    restore: kept",
+      '    needs consent: accepts = ["lossy"] in its file, or --accept lossy',
+      "2 migrations rehearsed, 2 steps: 2 kept (up T, down T, up again T)",
+      "",
+    ]);
+    expect((await project.migrate(["rehearse", "--to", "2", "--accept", "lossy"])).stdout).not.toContain("0003");
+  });
+
+  test("with nothing pending there is nothing to rehearse", async () => {
+    const project = await aProject();
+    expect(await project.migrate(["rehearse"])).toEqual({ code: 0, stdout: "nothing to rehearse\n", stderr: "" });
+  });
+
+  test("a step that fails on the live rows fails on the copy, and what comes after it is not tried", async () => {
+    const project = await aProject();
+    project.migration("0002_fine.ts", `m.renameColumn("documents", "title", "headline"),`);
+    project.migration("0003_nulls.ts", `m.setNullable("documents", "body", false),`);
+    project.migration("0004_after.ts", `m.renameColumn("documents", "body", "text"),`);
+    const found = await rehearsed(project, 1);
+    expect(verdicts(found)).toEqual(["renameColumn exact: kept", "setNullable exact: untried"]);
+    expect(found.problem!.message).toMatch(
+      /^the rehearsal found what would go wrong on local, where nothing was changed: 0003_nulls\.ts, step 1 \(setNullable\) failed: .*null/i,
+    );
+    expect((await project.migrate(["plan"])).stdout).toContain("0002_fine");
+  });
+
+  test("what is refused as its class says is no broken promise", async () => {
+    const project = await aProject("lance", `m.createTable("vectors", { id: m.int32(), v: m.vector(4) }),`);
+    const vectors = Array.from({ length: 300 }, (_, id) => ({ id, v: [id, id % 7, id % 3, 1] }));
+    await addRows(project.data, "vectors", vectors);
+    project.migration("0002_index.ts", `m.createIndex("vectors", "v", m.ivfFlat({ numPartitions: 2 })),`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    await (await (await lancedb.connect(project.data)).openTable("vectors")).delete("id > 0");
+    project.migration("0003_drop.ts", `m.dropIndex("vectors", "v_idx"),`);
+    const found = await rehearsed(project);
+    expect(verdicts(found)).toEqual(["dropIndex checked: refused"]);
+    expect(stepsOf(found)[0]!.reason).toContain("rows stand in the way");
+  });
+
+  test("what has begun is refused, as nobody knows what was before it", async () => {
+    const project = await aProject();
+    project.migration(
+      "0002_half.ts",
+      `m.setNullable("documents", "id", true), m.setNullable("documents", "body", false),`,
+    );
+    expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+    expect(await project.migrate(["rehearse"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("0002_half has begun"),
+    });
+  });
+
+  test("of a down that its file exports the columns count, and what becomes of rows is said", async () => {
+    const project = await aProject();
+    project.write(
+      "migrations/0002_written.ts",
+      `import * as m from "lance-migrate";
+       export const up = [m.dropColumn("documents", "body")];
+       export const down = [m.addColumn("documents", "body", m.utf8(), { as: "'new'" })];`,
+    );
+    const found = await rehearsed(project);
+    expect(stepsOf(found)).toMatchObject([
+      { verdict: "kept", reason: "after down rows of documents hold other values, of which its file promises nothing" },
+    ]);
+    expect((await project.migrate(["rehearse"])).stdout).toContain("    as its file says: kept: after down rows of");
+  });
+
+  test("migrations that run out of order are rehearsed in the order in which they would run", async () => {
+    const project = await aProject();
+    project.migration("0005_late.ts", `m.renameColumn("documents", "title", "headline"),`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    project.migration("0003_early.ts", `m.renameColumn("documents", "body", "text"),`);
+    project.migration("0004_early.ts", `m.renameColumn("documents", "text", "body"),`);
+    expect(await project.migrate(["rehearse"])).toMatchObject({ code: 4 });
+    const found = await rehearsed(project, 0, "--allow-out-of-order");
+    expect(verdicts(found)).toEqual(["alterColumns", "alterColumns"].map(() => "renameColumn exact: kept"));
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)("%s leaves no copy behind", async (signal) => {
+    const project = await aProject();
+    const more = Array.from({ length: 40 }, (_, at) => `m.addColumn("documents", "c${at}", m.int32(), { as: "id" }),`);
+    for (const [at, step] of more.entries()) project.migration(`${String(at + 2).padStart(4, "0")}_more.ts`, step);
+    const before = filesOf(project.data);
+    const { process: running, finished } = project.start(["rehearse"]);
+    while (copiesIn(project.temporary).length === 0) await sleep(5);
+    running.kill(signal);
+    expect(await finished).toMatchObject({ code: 130 });
+    expect(copiesIn(project.temporary)).toEqual([]);
+    expect(filesOf(project.data)).toEqual(before);
+  });
+});
+
+describe("on a service", () => {
+  test("of the dialect namespace, rows are made up and steps that a folder can't do are tried too", async () => {
+    const project = await aProject("namespace");
+    project.migration(
+      "0002_more.ts",
+      `m.retypeColumn("documents", "score", m.float32()), m.dropColumn("documents", "body"),
+       m.setMetadata("documents", "title", { unit: "words" }), m.createIndex("documents", "id", m.btree()),`,
+    );
+    project.migration("0003_rename.ts", `m.renameTable("documents", "papers"),`);
+    const found = await rehearsed(project, 0, "--rows", "300");
+    expect(found.tables).toEqual([{ table: "documents", rows: 300, cloned: false }]);
+    expect(verdicts(found)).toEqual([
+      "retypeColumn restore: kept",
+      "dropColumn restore: kept",
+      "setMetadata restore: kept",
+      "createIndex restore: kept",
+      "renameTable exact: kept",
+    ]);
+    expect(found.stoppedByEdges).toBeUndefined();
+  });
+
+  test("indexes and metadata of a table are made up with it", async () => {
+    const project = await aProject("namespace");
+    project.migration(
+      "0002_more.ts",
+      `m.setMetadata("documents", "title", { unit: "words" }), m.createIndex("documents", "id", m.btree()),`,
+    );
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    project.migration(
+      "0003_back.ts",
+      `m.dropIndex("documents", "id_idx"), m.setMetadata("documents", "title", { unit: "letters" }),`,
+    );
+    expect(verdicts(await rehearsed(project))).toEqual(["dropIndex exact: kept", "setMetadata exact: kept"]);
+  });
+
+  test("what an edge value stops is said, and tried with plain ones", async () => {
+    const project = await aProject("namespace");
+    project.migration("0002_nulls.ts", `m.setNullable("documents", "body", false),`);
+    const found = await rehearsed(project);
+    expect(verdicts(found)).toEqual(["setNullable exact: kept"]);
+    expect(found.stoppedByEdges).toMatch(/0002_nulls\.ts, step 1 \(setNullable\) failed: .*null/i);
+  });
+
+  test("of the dialect service, what it can't take back is only applied", async () => {
+    const project = await aProject("service");
+    project.migration(
+      "0002_more.ts",
+      `m.renameColumn("documents", "title", "headline"), m.retypeColumn("documents", "id", m.int64()),
+       m.setNullable("documents", "id", true),`,
+    );
+    project.migration("0003_lossy.ts", `m.retypeColumn("documents", "score", m.float32()),`);
+    const found = await rehearsed(project);
+    expect(verdicts(found)).toEqual([
+      "renameColumn exact: kept",
+      "retypeColumn checked: kept",
+      "setNullable checked: kept",
+      "retypeColumn none: untried",
+    ]);
+    project.migration("0004_drop.ts", `m.dropColumn("documents", "body"),`);
+    expect(await project.migrate(["rehearse"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("the dialect service has no request for dropColumns"),
+    });
+  });
+});
+
+test("a copy is asked for nothing that its target can't do", async () => {
+  const project = await aProject("service");
+  project.migration(
+    "0002_more.ts",
+    `m.setNullable("documents", "id", true), m.retypeColumn("documents", "id", m.int64()),`,
+  );
+  const target = { kind: "rest", endpoint: endpointOf(project), apiKey: key.MIGRATE_API_KEY };
+  project.write("migrate.config.ts", `export default { targets: { here: ${JSON.stringify(target)} } };\n`);
+  const { options, close } = await openSession({ folder: project.folder });
+  const asked = new Set<string>();
+  const { problem } = await rehearse(options, {}, async () => {
+    const scratch = await openScratch();
+    const { execute } = scratch.target;
+    const watched: typeof execute = async (action, seen) => {
+      asked.add(action.kind);
+      return await execute(action, seen);
+    };
+    return { ...scratch, target: { ...scratch.target, execute: watched } };
+  });
+  // On a folder, a retype takes three commits where others may append meanwhile.
+  expect({ problem, asked: [...asked] }).toEqual({ problem: undefined, asked: ["alterColumns"] });
+  await close();
+});
+
+describe("a promise that is not kept", () => {
+  /** A copy on which taking back a rename does something more. */
+  async function planted(more: (scratch: Scratch) => Promise<unknown>): Promise<Scratch> {
+    const scratch = await openScratch();
+    const { execute } = scratch.target;
+    return {
+      ...scratch,
+      target: {
+        ...scratch.target,
+        async execute(action, seen) {
+          const version = await execute(action, seen);
+          const isBack = action.kind === "alterColumns" && action.alterations[0]?.rename === "title";
+          if (isBack) await more(scratch);
+          return version;
+        },
+      },
+    };
+  }
+
+  async function found(more: (scratch: Scratch) => Promise<unknown>): Promise<Rehearsal> {
+    const project = await aProject();
+    project.migration("0002_more.ts", `m.renameColumn("documents", "title", "headline"),`);
+    const { options, close } = await openSession({ folder: project.folder });
+    const before = filesOf(project.data);
+    let folder = "";
+    const result = await rehearse(options, {}, async () => {
+      const scratch = await planted(more);
+      folder = scratch.folder;
+      return scratch;
+    });
+    expect(existsSync(folder)).toBe(false);
+    expect(filesOf(project.data)).toEqual(before);
+    await close();
+    return result;
+  }
+
+  const onCopy = (work: (table: Awaited<ReturnType<typeof tableOf>>) => Promise<unknown>) => async (scratch: Scratch) =>
+    await work(await tableOf(scratch));
+  const tableOf = async ({ folder }: Scratch) => await (await lancedb.connect(folder)).openTable("documents");
+
+  test.each([
+    ["a row that is lost", onCopy((table) => table.delete("id = 4")), "after down documents has 3 rows instead of 4"],
+    [
+      "-0 that becomes 0",
+      onCopy((table) => table.update({ valuesSql: { score: "0.0" }, where: "id = 2" })),
+      "after down rows of documents hold other values",
+    ],
+    [
+      "an index that comes along",
+      onCopy((table) => table.createIndex("id", { config: lancedb.Index.btree() })),
+      "after down documents: index id_idx exists, but should not",
+    ],
+  ])("%s is found", async (_, more, reason) => {
+    const { migrations, problem } = await found(more);
+    expect(migrations[0]!.steps).toMatchObject([{ class: "exact", verdict: "broken", reason }]);
+    expect(problem).toMatchObject({
+      code: "ERR_REHEARSAL",
+      outcome: "failed",
+      message: `the rehearsal found what would go wrong on local, where nothing was changed: 0002_more: ${reason}`,
+    });
+  });
+
+  test("a copy is gone too when a rehearsal is interrupted or breaks down", async () => {
+    const project = await aProject();
+    project.migration("0002_more.ts", `m.renameColumn("documents", "title", "headline"),`);
+    const interruption = new AbortController();
+    const { options, close } = await openSession({ folder: project.folder, signal: interruption.signal });
+    for (const [more, outcome] of [
+      [async () => Promise.reject(new TypeError("broken")), { message: "broken" }],
+      [
+        async () => interruption.abort(),
+        { code: "ERR_INTERRUPTED", details: { done: expect.stringContaining("no table") } },
+      ],
+    ] as const) {
+      let folder = "";
+      const opened = async () => {
+        const scratch = await planted(more);
+        folder = scratch.folder;
+        return { ...scratch, rows: async (table: string) => await scratch.rows(table).finally(more) };
+      };
+      await expect(rehearse(options, {}, opened)).rejects.toMatchObject(outcome);
+      expect([folder, existsSync(folder)]).toEqual([expect.stringContaining("lance-migrate-"), false]);
+    }
+    await close();
+  });
+
+  test("nothing is found where nothing is planted", async () => {
+    expect(await found(async () => {})).toMatchObject({
+      migrations: [{ steps: [{ verdict: "kept" }] }],
+      problem: undefined,
+    });
+  });
+});
