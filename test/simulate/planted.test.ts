@@ -1,8 +1,12 @@
 /** The simulator has to find bugs: each of a list is planted in a copy of the source, and it has to see it within 10,000 schedules. */
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runSchedule } from "../../src/simulator/schedule.ts";
 import { root, startNode, temporaryFolder } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
+import { drawScenario } from "./history.ts";
 import { plantedBugs, type PlantedBug } from "./planted.ts";
 
 const schedules = 10_000;
@@ -24,11 +28,14 @@ function aCopyWith({ file, right, wrong }: PlantedBug): string {
 }
 
 test.each(plantedBugs)(`it is found within ${schedules} schedules: $name`, { timeout: 600_000 }, async (bug) => {
-  const args = ["test/simulate/run.ts", "--schedules", String(schedules), "--violations", "1"];
-  const { code, stdout } = await startNode(args, aCopyWith(bug)).finished;
+  // From where it was found last, which takes one process; or from the first on, with as many as there are cores.
+  const [first, jobs] = [rounds(bug.near, 1), rounds(1, availableParallelism())];
+  const numbers = { first, jobs, schedules, violations: 1 };
+  const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const { code, stdout } = await startNode(["test/simulate/run.ts", ...args], aCopyWith(bug)).finished;
   const [, seed] = /^seed (\d+): /.exec(stdout) ?? [];
   expect(seed).toBeDefined();
   expect(code).toBe(1);
   // It is the planted one that was found.
-  expect((await startNode(["test/simulate/run.ts", "--seed", seed!], root).finished).code).toBe(0);
+  expect(await runSchedule(Number(seed), drawScenario)).toBeUndefined();
 });
