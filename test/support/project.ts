@@ -1,10 +1,12 @@
 /** Temporary projects: a folder with migrations and a configuration, and the built command run in it. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, onTestFinished } from "vitest";
+import { rounds } from "./rounds.ts";
+import { isAtWork, runShared } from "./shared-process.ts";
 
 /** The repository. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -48,11 +50,20 @@ export interface Project {
   start(args: readonly string[], env?: Readonly<Record<string, string>>): Running;
 }
 
+/**
+ * Which process `migrate` runs a command in: one of its own, or one that the commands of a test file share, which saves most
+ * of what they cost. With MIGRATE_LONG=1 each has its own all the same, and so has what shares no time or configuration.
+ */
+export type Processes = "own" | "shared";
+
 /** An empty project in which "lance-migrate" is the built package. */
-export function aProject(): Project {
+export function aProject(processes: Processes = "own"): Project {
   const folder = temporaryFolder();
+  let isShared = processes === "shared" && rounds(1, 0) === 1;
   const write = (path: string, text: string) => {
     const file = join(folder, path);
+    // A process reads a configuration once.
+    if (!path.startsWith("migrations/") && existsSync(file)) isShared = false;
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   };
@@ -68,7 +79,7 @@ export function aProject(): Project {
     write,
     migration: (name, steps) =>
       write(`migrations/${name}`, `import * as m from "lance-migrate";\n\nexport const up = [\n${steps}\n];\n`),
-    migrate: (args, env) => start(args, env).finished,
+    migrate: (args, env) => (isShared && !isAtWork() ? runShared(folder, args, env) : start(args, env).finished),
     start,
   };
 }
