@@ -49,8 +49,10 @@ async function aFolder(from?: World): Promise<World> {
   };
 }
 
-async function aServedFolder(): Promise<World> {
-  const [folder, clock, { url, data }] = [temporaryFolder(), leapingClock(), await aService()];
+async function aServedFolder(from?: World): Promise<World> {
+  const [folder, clock, served] = [temporaryFolder(), leapingClock(), temporaryFolder()];
+  if (from !== undefined) cpSync(from.data, served, { recursive: true });
+  const { url, data } = await aService(served);
   writeMigrations(folder, migrations);
   return {
     data,
@@ -179,13 +181,14 @@ test.each(quietHarms)("a ledger that $what is rebuilt from the tables", async ({
 test.each([".advanced.", ".applied.0002"])(
   "a repair of markers, where %s is gone, is killed at every call, and repair and up do the rest",
   async (gone) => {
+    const harmed = await aServedFolder();
+    await up(await harmed.process());
+    const db = await lancedb.connect(harmed.data);
+    const marker = (await db.tableNames()).find((name) => name.includes(gone))!;
+    await db.dropTable(marker);
     for (let at = 1, ended = false; !ended; at++)
       for (const after of [false, true]) {
-        const world = await aServedFolder();
-        await up(await world.process());
-        const db = await lancedb.connect(world.data);
-        const marker = (await db.tableNames()).find((name) => name.includes(gone))!;
-        await db.dropTable(marker);
+        const world = await aServedFolder(harmed);
         const end = await repair(await world.process(killed(at, after)), { yes: true }).catch(
           (error: unknown) => error,
         );
