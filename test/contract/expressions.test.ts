@@ -8,6 +8,9 @@ import { formatType, type DataType } from "../../src/schema/data-type.ts";
 import { addColumn, createTable, retypeColumn } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { open } from "../../src/targets/lance/lance.ts";
+import { memoryTarget } from "../../src/targets/memory/memory.ts";
+import { memoryTables } from "../../src/targets/memory/tables.ts";
+import type { LedgerStore, Target } from "../../src/targets/target.ts";
 import { isMigrateError } from "../../src/errors.ts";
 import { aMigration } from "../simulate/history.ts";
 import { temporaryFolder } from "../support/project.ts";
@@ -46,9 +49,16 @@ const casts: Readonly<Record<string, readonly string[]>> = {
   time: ["time", "text"],
 };
 
+/** Of each folder; in memory, for speed. */
+const ledgers = new Map<string, LedgerStore>();
+
 /** Each list of steps as a migration. */
 async function apply(folder: string, ...all: readonly (readonly Step[])[]): Promise<void> {
-  const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const engine = await open({ kind: "lance", uri: folder }, { name: "local", folder });
+  const ledger =
+    ledgers.get(folder) ?? memoryTarget({ name: "ledger", model: "embedded", tables: memoryTables() }).ledger;
+  ledgers.set(folder, ledger);
+  const target: Target = { ...engine, ledger };
   const migrations = all.map((steps, index) => aMigration(index + 1, steps));
   const source = { list: () => migrations, load: async (file: { version: number }) => migrations[file.version - 1]! };
   await up({ target, ledger: "_migrations", migrations: source, lease: { duration: 600_000, patience: 0 } });
