@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test, describe } from "vitest";
 import { aProject, root, type Project } from "../support/project.ts";
 import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
-import { applied, documents } from "./support/documents.ts";
+import { applied, appliedShared, documents } from "./support/documents.ts";
 
 const bin = join(root, "dist", "bin.js");
 /** A pseudo terminal takes the script command of Linux; that of other systems has other flags. */
@@ -257,7 +257,7 @@ describe("a step that fails", () => {
       after: ["id: int8", "headline: utf8"],
     },
   ])("ends the run at $what, and the next run goes on there", async ({ steps, says, mend, after }) => {
-    const project = await applied(["0001_documents.ts", documents]);
+    const project = await appliedShared(["0001_documents.ts", documents]);
     await addRows(project.database, "documents", [{ ...aDocument, id: 1000, title: null }]);
     project.migration("0002_change.ts", steps);
     const { documents: before } = await versionsOf(project.database);
@@ -283,7 +283,7 @@ describe("a step that fails", () => {
   });
 
   async function halfDone(): Promise<Project> {
-    const project = await applied(["0001_documents.ts", documents]);
+    const project = await appliedShared(["0001_documents.ts", documents]);
     await addRows(project.database, "documents", [{ ...aDocument, title: null }]);
     project.migration("0002_change.ts", `${headline},\nm.setNullable("documents", "headline", false)`);
     expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
@@ -321,7 +321,7 @@ describe("a step that fails", () => {
   });
 
   test("says which migrations were applied before it", async () => {
-    const project = await applied(["0001_documents.ts", documents]);
+    const project = await appliedShared(["0001_documents.ts", documents]);
     await addRows(project.database, "documents", [{ ...aDocument, title: null }]);
     project.migration("0002_wide.ts", wideId);
     project.migration("0003_required.ts", required);
@@ -352,7 +352,7 @@ describe("an applied file", () => {
     { how: "with a step less", steps: headline, says: "it has 1 step instead of 2" },
     { how: "with its steps in another order", steps: `${wideId},\n${headline}`, says: "step 1 (retypeColumn)" },
   ])("is refused $how, whether or not something is pending", async ({ steps, says }) => {
-    const project = await applied(...history);
+    const project = await appliedShared(...history);
     project.migration("0002_change.ts", steps);
     await expectRefused(project, ["up"], "0002_change.ts was changed after it was applied", says);
     project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
@@ -378,7 +378,7 @@ describe("an applied file", () => {
     { how: "in JavaScript", change: (project: Project) => renameSync(path(project), path(project, "0002_change.js")) },
     { how: "as .mts", change: (project: Project) => renameSync(path(project), path(project, "0002_change.mts")) },
   ])("is not refused when it is $how", async ({ change }) => {
-    const project = await applied(...history);
+    const project = await appliedShared(...history);
     const before = await versionsOf(project.database);
     change(project);
     expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
@@ -392,7 +392,7 @@ describe("an applied file", () => {
   });
 
   test("that is removed stops only a run with something pending", async () => {
-    const project = await applied(...history);
+    const project = await appliedShared(...history);
     rmSync(path(project));
     expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
     expect(await project.migrate(["status"])).toMatchObject({
@@ -404,7 +404,7 @@ describe("an applied file", () => {
   });
 
   test("with a number below an applied one is refused, unless --allow-out-of-order says otherwise", async () => {
-    const project = await applied(["0001_documents.ts", documents], ["0003_wide.ts", wideId]);
+    const project = await appliedShared(["0001_documents.ts", documents], ["0003_wide.ts", wideId]);
     project.migration("0002_headlines.ts", headline);
     await expectRefused(project, ["up"], "0002_headlines.ts is pending", "0003_wide", "--allow-out-of-order");
     await expectRefused(project, ["plan"], "0002_headlines.ts is pending");
@@ -460,7 +460,7 @@ describe("drift", () => {
       says: ["it does not exist"],
     },
   ])("is refused and told: $what", async ({ drift, says }) => {
-    const project = await applied(["0001_documents.ts", documents]);
+    const project = await appliedShared(["0001_documents.ts", documents]);
     await drift(project);
     project.migration("0002_scores.ts", `m.renameColumn("documents", "embedding", "vector")`);
     await expectRefused(project, ["up"], "table documents is not as the ledger says", ...says);
@@ -468,7 +468,7 @@ describe("drift", () => {
   });
 
   test("in a table that no pending migration touches does not matter", async () => {
-    const project = await applied(["0001_documents.ts", `${documents},\n${authors}`]);
+    const project = await appliedShared(["0001_documents.ts", `${documents},\n${authors}`]);
     await withTable(project, "authors", (table) => table.dropColumns(["first"]));
     expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
     project.migration("0002_headlines.ts", headline);
@@ -476,14 +476,14 @@ describe("drift", () => {
   });
 
   test("that is the pending step done by hand has its own hint", async () => {
-    const project = await applied(["0001_documents.ts", documents]);
+    const project = await appliedShared(["0001_documents.ts", documents]);
     await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "headline" }]));
     project.migration("0002_headlines.ts", headline);
     await expectRefused(project, ["up"], "the pending changes are there already: somebody has made them by hand");
   });
 
   test("that is put right again is forgotten", async () => {
-    const project = await applied(["0001_documents.ts", documents]);
+    const project = await appliedShared(["0001_documents.ts", documents]);
     project.migration("0002_wide.ts", wideId);
     await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "caption" }]));
     expect(await project.migrate(["up"])).toMatchObject({ code: 4 });
