@@ -1,3 +1,4 @@
+import { cpSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
@@ -7,6 +8,11 @@ import { begun } from "./scene.ts";
 
 const kills = rounds(12, 50);
 const rows = 200_000;
+
+function writeFirst(project: Project): void {
+  project.write("migrate.config.ts", "export default { leaseSeconds: 1 };\n");
+  project.migration("0001_create.ts", `m.createTable("big", { id: m.int32().notNull(), a: m.int32(), b: m.int32() }),`);
+}
 
 /** Steps whose way back a second run would spoil: a swap, a rename, two retypes, an index, a table. */
 function writePending(project: Project): void {
@@ -41,19 +47,19 @@ async function requireBack(project: Project): Promise<void> {
 test(`a down killed at ${kills} random moments is gone on with by the next one, and every value is back`, async () => {
   const places = new Map<string, number>();
   let duration = 0;
+  const origin = aProject("shared");
+  writeFirst(origin);
+  expect(await origin.migrate(["up"])).toMatchObject({ code: 0 });
+  const table = await (await lancedb.connect(origin.database)).openTable("big");
+  const values = Array.from({ length: rows }, (_, id) => ({ id, a: id, b: -id }));
+  await table.add(lancedb.makeArrowTable(values, { schema: await table.schema() }));
+  writePending(origin);
+  expect(await origin.migrate(["up"])).toMatchObject({ code: 0 });
   for (let kill = -1; kill < kills; kill++) {
-    const project = aProject();
-    project.write("migrate.config.ts", "export default { leaseSeconds: 1 };\n");
-    project.migration(
-      "0001_create.ts",
-      `m.createTable("big", { id: m.int32().notNull(), a: m.int32(), b: m.int32() }),`,
-    );
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
-    const table = await (await lancedb.connect(project.database)).openTable("big");
-    const values = Array.from({ length: rows }, (_, id) => ({ id, a: id, b: -id }));
-    await table.add(lancedb.makeArrowTable(values, { schema: await table.schema() }));
+    const project = aProject("shared");
+    cpSync(origin.database, project.database, { recursive: true });
+    writeFirst(project);
     writePending(project);
-    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
 
     const running = project.start(["down", "--to", "1", "--json"]);
     await begun(running);
