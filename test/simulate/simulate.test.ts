@@ -48,7 +48,8 @@ test.each(["embedded", "namespace"] as const)(
   { timeout: 300_000 },
   async (model) => {
     const fixed = () => ({ model, ...severalCommits });
-    const { violations } = await simulate({ scenario: fixed, first: 1, schedules: 2_000, mostViolations: 3 });
+    const wanted = { scenario: fixed, first: 1, schedules: rounds(500, 2_000), mostViolations: 3 };
+    const { violations } = await simulate(wanted);
     expect(violations).toEqual([]);
   },
 );
@@ -83,11 +84,12 @@ test.each([
 
 test("on the embedded engine everything holds though an action comes after the lease", async () => {
   const embedded = (chance: Chance) => ({ model: "embedded" as const, migrations: drawHistory(chance, "embedded") });
-  const { violations, counts } = await simulate({ scenario: embedded, first: 1, schedules: 2_000, mostViolations: 3 });
+  const many = rounds(1_000, 2_000);
+  const { violations, counts } = await simulate({ scenario: embedded, first: 1, schedules: many, mostViolations: 3 });
   expect(violations).toEqual([]);
   expect(counts.late).toBeGreaterThan(0);
   // Of nearly all schedules the tables are compared right after the trouble too.
-  expect(counts.maybeLate).toBeLessThan(20);
+  expect(counts.maybeLate).toBeLessThan(many / 100);
 });
 
 test("npm run simulate -- --help lists every option", async () => {
