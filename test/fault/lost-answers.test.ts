@@ -73,8 +73,9 @@ function isSwap(path: string, body: Buffer): boolean {
   return path.includes("/authors/alter_columns") && body.includes('"rename":"last_name"');
 }
 
-// Each request in turn, or every third.
-const every = rounds(3, 1);
+// Each request in turn, or every fifth, of the requests that are not sent others than of the answers that get lost.
+const every = rounds(5, 1);
+const begins = { lost: 1, unsent: rounds(3, 1) };
 
 const right = { total: 7, appliedAgain: 0, tables: expected };
 
@@ -85,9 +86,11 @@ test.each(["service", "namespace"] as const)(
     const { requests, outcome } = await run(dialect, () => "passes");
     expect(outcome).toEqual(right);
     const gaveUp: Record<"lost" | "unsent", string[]> = { lost: [], unsent: [] };
-    for (let at = 1; at <= requests; at += every)
+    for (let from = 0; from < requests; from += every)
       await Promise.all(
         (["lost", "unsent"] as const).map(async (fate) => {
+          const at = from + begins[fate];
+          if (at > requests) return;
           const ran = await run(dialect, (request) => (request === at ? fate : "passes"));
           expect({ at, fate, ...ran.outcome }).toEqual({ at, fate, ...right });
           // One call in the namespace dialect, which is not sent twice in one run: see below.
