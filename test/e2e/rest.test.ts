@@ -11,7 +11,7 @@ type Dialect = "service" | "namespace";
 
 /** A project with the running example's migrations and a service as its target. */
 function aProjectFor(endpoint: string, dialect: Dialect, more = ""): Project {
-  const project = aProject();
+  const project = aProject("shared");
   project.write(
     "migrate.config.ts",
     `import { defineConfig } from "lance-migrate";
