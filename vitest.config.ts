@@ -2,13 +2,43 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The tests that take minutes, most of them waiting, begin first: at the end everybody would wait for them. */
+/** The longest files, each before those that take less: a file is run by one worker, and at the end everybody would wait for it. */
+const longest = [
+  "fault/down-crash",
+  "sequences/sequences",
+  "fault/stop",
+  "simulate/simulate",
+  "fault/crash-matrix",
+  "container/serve",
+  "sequences/back",
+  "unit/run/blind",
+  "unit/run/repair",
+  "simulate/planted",
+  "fault/kill",
+  "fault/disk",
+  "e2e/secrets",
+  "fault/clock",
+  "contract/expressions",
+  "fault/lost-answers",
+  "fault/writers",
+  "service/races",
+  "service/official-client",
+  "unit/ledger/audit",
+  "rest/commands",
+  "e2e/rest",
+  "e2e/up",
+];
+/** Of the others those that start processes or wait. */
+const slow = /\/test\/(fault|container|e2e|rest|service|simulate|contract)\//;
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const known = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      return known >= 0 ? known : longest.length + (slow.test(moduleId) ? 0 : 1);
+    };
     // oxlint-disable-next-line unicorn/no-array-sort -- not that of arrays
-    const rest = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => /\/test\/(fault|container|e2e|rest|simulate)\//.test(moduleId);
-    return [...rest.filter(isLong), ...rest.filter((file) => !isLong(file))];
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
   }
 }
 
