@@ -8,7 +8,7 @@ const drop = `m.dropColumn("documents", "score"),`;
 
 /** A project with a table, and a migration that loses a column. */
 async function aLoss(guards = "{}", accepts = ""): Promise<Project> {
-  const project = aProject();
+  const project = aProject("shared");
   project.write(
     "migrate.config.ts",
     `export default { targets: { here: { kind: "lance", uri: ".lancedb", guards: ${guards} } } };\n`,
