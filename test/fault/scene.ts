@@ -35,13 +35,13 @@ export function begun({ process }: Running): Promise<void> {
 }
 
 export async function aScene(way: Way = "embedded"): Promise<Scene> {
-  const origin = aProject();
+  const origin = aProject("shared");
   await writeFirst(origin, way);
   expect(await origin.migrate(["up"], key)).toMatchObject({ code: 0 });
   await fill(origin);
 
   const copy = async (): Promise<Project> => {
-    const project = aProject();
+    const project = aProject("shared");
     // The engine never changes a file that it has written, so links are as good as copies.
     execFileSync("cp", ["-al", origin.database, project.database]);
     await writeFirst(project, way);
