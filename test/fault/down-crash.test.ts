@@ -2,9 +2,10 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { aProject, root, startNode, temporaryFolder } from "../support/project.ts";
+import { aProject, temporaryFolder } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { addRows, columnsOf, lancedb, rowsOf } from "../support/tables.ts";
+import { startVictim } from "./start-victim.ts";
 import type { Order } from "./victim.ts";
 
 const cases = {
@@ -27,7 +28,7 @@ const every = rounds(3, 1);
 test.each(Object.entries(cases))(
   "%s is taken back wherever the run is killed",
   async (kind, steps) => {
-    const project = aProject();
+    const project = aProject("shared");
     project.write("migrate.config.ts", "export default { leaseSeconds: 1 };\n");
     project.migration(
       "0001_create.ts",
@@ -69,8 +70,7 @@ test.each(Object.entries(cases))(
           keepAppended: isLossy,
           death: { call, place },
         };
-        const victim = startNode([join(root, "test/fault/victim.ts"), JSON.stringify(order)], project.folder);
-        const { code, stdout, stderr } = await victim.finished;
+        const { code, stdout, stderr } = await startVictim(order, project.folder).finished;
         if (code === 0) break;
         expect(code, stderr).toBeNull();
         killed++;

@@ -12,12 +12,12 @@ import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import { startService } from "../../src/service/service.ts";
 import { changesRows, type Action } from "../../src/schema/action.ts";
 import { compileStep, stepNames, type StepName } from "../../src/steps/registry.ts";
-import { startNode } from "../support/project.ts";
 import { aProxy } from "../support/proxy.ts";
 import { addRows, belongingsOf, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 import type { Place } from "./boundaries.ts";
 import { limited, slots } from "./limited.ts";
 import { matrixCases, rows, table, type MatrixCase } from "./matrix-cases.ts";
+import { startVictim } from "./start-victim.ts";
 import type { Order } from "./victim.ts";
 
 export const matrixTargets = ["embedded", "rest/service", "rest/namespace"] as const;
@@ -53,7 +53,6 @@ export interface Extent {
 
 /** Milliseconds. */
 const lease = 1_000;
-const victim = new URL("victim.ts", import.meta.url).pathname;
 const apiKey = "matrix";
 /** A run makes about ten calls; that a matrix ends after fewer would be a mistake in it. */
 const fewestCalls = 8;
@@ -255,9 +254,7 @@ async function die(
       order = { migrations, target: { ...given, endpoint: proxy.url }, lease };
     }
     const { stdout, signal, code, stderr } = await childProcess(async () => {
-      const running = startNode([victim, JSON.stringify(order)], migrations, {
-        NODE_COMPILE_CACHE: join(tmpdir(), "lance-migrate-code"),
-      });
+      const running = startVictim(order, migrations);
       kill = () => void running.process.kill("SIGKILL");
       return { ...(await running.finished), signal: running.process.signalCode };
     });
