@@ -86,6 +86,7 @@ export const planDocumentShape = z.object({
 
 export type PlanDocument = z.output<typeof planDocumentShape>;
 type DocumentMigration = z.output<typeof plannedMigration>;
+export type DocumentAction = z.output<typeof plannedAction>;
 
 /** Its migrations, whichever way they go. */
 export function migrationsOf({ pending, reverting }: PlanDocument): readonly DocumentMigration[] {

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../errors.ts";
 import { placeOf, type LedgerEntry, type LedgerRecord } from "../ledger/record.ts";
-import { canonicalJson, checksumOf, matchesHash, sha256, stepHash } from "../migrations/checksum.ts";
+import { canonicalJson, matchesHash, sha256, stepHash } from "../migrations/checksum.ts";
 import { acceptances } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
-import { migrationsOf, planDocumentShape, type PlanDocument } from "./document.ts";
+import { migrationsOf, planDocumentShape, type DocumentAction, type PlanDocument } from "./document.ts";
 
 const shape = z.strictObject({
   /** Of this form; another release may have another. */
@@ -140,16 +140,20 @@ export function checkPlan({ plan, tool }: SavedPlan, now: PlanDocument): void {
   const [planned, found] = [migrationsOf(plan), migrationsOf(now)];
   const added = found.find(({ version }) => !planned.some((one) => one.version === version));
   if (added !== undefined) throw stale("files", `${added.file} is not in it, and would be ${endOf(now)} too`);
-  const essence = (document: PlanDocument) =>
-    checksumOf(
-      migrationsOf(document).map(({ version, done, actions }) => ({
-        version,
-        done,
-        actions: actions.map(({ action, commits }) => ({ action, commits: commits?.map((one) => one.action) })),
-      })),
-    );
-  if (essence(plan) !== essence(now))
-    throw stale("actions", `by now the same would be done by other actions than ${tool} planned`);
+  for (const [index, { file, ...was }] of planned.entries()) {
+    const is = found[index];
+    const at = was.actions.findIndex((one, at) => essence(one) !== essence(is?.actions[at]));
+    const isOther =
+      at !== -1 || was.version !== is?.version || was.done !== is.done || was.actions.length !== is.actions.length;
+    if (!isOther) continue;
+    const which = at === -1 ? "" : `, step ${was.actions[at]!.step}`;
+    throw stale("actions", `by now ${file}${which} would be ${endOf(now)} otherwise than ${tool} planned`);
+  }
+}
+
+/** What is done, however it is told. */
+function essence(planned: DocumentAction | undefined): string {
+  return canonicalJson([planned?.action, planned?.commits?.map(({ action }) => action)]);
 }
 
 function endOf({ direction }: PlanDocument): string {

@@ -179,6 +179,44 @@ test("a table that was dropped and made anew by hand is not the one that was pla
   expect(stderr).toMatch(/: table documents was made anew: it is at version 1, and was at \d+;/);
 });
 
+test("it is refused when an application has made an index that has to be made again", async () => {
+  const { up, data, columns } = await planned("lance");
+  await (await (await lancedb.connect(data)).openTable("documents")).createIndex("id");
+  expect(await up()).toEqual(
+    refused("by now 0002_rename.ts, step 2 would be applied otherwise than lance-migrate 0.1.0 planned"),
+  );
+  expect(await columns()).toEqual(before);
+});
+
+test("it is refused when a file says otherwise how it is taken back", async () => {
+  const { up, migrate, write, columns } = await planned("lance");
+  expect(await up()).toMatchObject({ code: 0 });
+  expect(await migrate(["plan", "--down", "--out", "back.json"])).toMatchObject({ code: 0 });
+  write(
+    "migrations/0002_rename.ts",
+    `import * as m from "lance-migrate";\nexport const up = [${rename}];\nexport const down = [
+      m.renameColumn("documents", "headline", "title"), m.retypeColumn("documents", "id", m.int32()),
+    ];\n`,
+  );
+  expect(await migrate(["down", "--plan", "back.json"])).toEqual(
+    refused("by now 0002_rename.ts, step 2 would be taken back otherwise than lance-migrate 0.1.0 planned"),
+  );
+  expect(await columns()).toEqual(after);
+});
+
+test("a plan that did not come to its end was used all the same, and up goes on without it", async () => {
+  const { up, migrate, migration, data, columns } = await planned("lance");
+  await addRows(data, "documents", [{ id: 1, title: null }]);
+  migration("0002_rename.ts", `${rename} m.setNullable("documents", "headline", false),`);
+  expect(await migrate(["plan", "--out", "plan.json"])).toMatchObject({ code: 0 });
+  expect(await up()).toMatchObject({ code: 1 });
+  expect(await up()).toMatchObject({ code: 4, stderr: expect.stringContaining("it was used already") });
+  await (await (await lancedb.connect(data)).openTable("documents")).delete("id = 1");
+  expect(await migrate(["plan", "--out", "rest.json"])).toMatchObject({ code: 0 });
+  expect(await migrate(["up", "--plan", "rest.json"])).toMatchObject({ code: 0 });
+  expect(await columns()).toEqual(["id: int64", "headline: utf8 not null"]);
+});
+
 test("the consent that a plan was made with is in it, and without it none is made", async () => {
   const { migration, migrate, up, columns } = await planned("lance");
   migration("0002_rename.ts", `m.dropColumn("documents", "title"),`);
