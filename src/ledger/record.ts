@@ -109,6 +109,11 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
 export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "lease" | "late" | "midway"> &
   Partial<MigrationFacts>;
 
+/** The saved plan that a run says to carry out, by its hash or the beginning of that. */
+export function savedPlanOf({ event, version, checksum }: LedgerRecord): string | undefined {
+  return event === "renewed" && version === undefined && checksum !== "" ? checksum : undefined;
+}
+
 /** Over the whole record, for journals that keep it whole. */
 export function recordHash(record: LedgerRecord): string {
   return sha256(canonicalJson(record));

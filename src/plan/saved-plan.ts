@@ -1,7 +1,7 @@
 /** A plan in a file, bound to all that it was made from: it is carried out as it is, once, or not at all. Pure. */
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../errors.ts";
-import { placeOf, type LedgerEntry, type LedgerRecord } from "../ledger/record.ts";
+import { placeOf, savedPlanOf, type LedgerEntry, type LedgerRecord } from "../ledger/record.ts";
 import { canonicalJson, matchesHash, sha256, stepHash } from "../migrations/checksum.ts";
 import { acceptances } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
@@ -103,10 +103,7 @@ export function checkLedger(
 ): void {
   if (saved.ledger.table !== ledger)
     throw stale("target", `it was made for the ledger ${saved.ledger.table}, and that is ${ledger} now`);
-  const used = records.find(
-    ({ event, version, checksum = "" }) =>
-      event === "renewed" && version === undefined && matchesHash(saved.id, checksum),
-  );
+  const used = records.find((record) => matchesHash(saved.id, savedPlanOf(record) ?? ""));
   if (used !== undefined)
     throw stale("used", `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`);
   const head = headOf(records, hashOf);

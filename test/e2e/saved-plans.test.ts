@@ -35,7 +35,7 @@ function refused(why: string, wayOut = "make a new one with migrate plan --out")
 
 describe.each(ways)("on %s", (way) => {
   test("a saved plan is carried out, and refused the second time", async () => {
-    const { up, columns, migrate } = await planned(way);
+    const { up, columns, migrate, folder } = await planned(way);
     expect(await up()).toMatchObject({ code: 0, stdout: expect.stringContaining("applied 0002_rename") });
     expect(await columns()).toEqual(after);
     const second = await up();
@@ -44,6 +44,8 @@ describe.each(ways)("on %s", (way) => {
       /^the saved plan can't be carried out: it was used already, in epoch 2 of the ledger, by .*; make a new one/,
     );
     expect(await migrate(["verify", "--ledger"])).toMatchObject({ code: 0 });
+    const { id } = JSON.parse(readFileSync(join(folder, "plan.json"), "utf8"));
+    expect((await migrate(["history"])).stdout).toContain(`carries out the saved plan ${id.slice(0, 16)}\n`);
     expect(await migrate(["down"])).toMatchObject({ code: 0 });
     expect((await up()).stderr).toContain("it was used already");
     expect(await migrate(["up"])).toMatchObject({ code: 0 });

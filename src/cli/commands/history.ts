@@ -1,4 +1,5 @@
-import type { LedgerRecord } from "../../ledger/record.ts";
+import { savedPlanOf, type LedgerRecord } from "../../ledger/record.ts";
+import { shortHash } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { history } from "../../run/migrator.ts";
 import { withSession, type Command } from "../command.ts";
@@ -17,7 +18,11 @@ export const historyCommand: Command = {
     output.data({ target, records: records.map((record) => ({ ...record, at: new Date(record.at).toISOString() })) });
     // Taking, renewing and releasing the lease is of interest when something went wrong.
     const shown = records.filter(
-      ({ version, event }) => output.verbose || version !== undefined || event === "rebuilt",
+      (record) =>
+        output.verbose ||
+        record.version !== undefined ||
+        record.event === "rebuilt" ||
+        savedPlanOf(record) !== undefined,
     );
     for (const line of renderTable(shown.map(toRow))) output.result(line);
     if (shown.length === 0) output.result("the ledger is empty");
@@ -27,6 +32,7 @@ export const historyCommand: Command = {
 
 function toRow(record: LedgerRecord): readonly string[] {
   const { epoch, number, at, event, version, name, duration, by, detail } = record;
+  const plan = savedPlanOf(record);
   return [
     `${epoch}.${number}`,
     // The name of a marker that takes an epoch is the same for everyone, whenever they try.
@@ -35,6 +41,6 @@ function toRow(record: LedgerRecord): readonly string[] {
     version === undefined || name === undefined ? "" : formatMigration({ version, name }),
     duration === undefined ? "" : renderDuration(duration),
     by,
-    detail ?? "",
+    plan === undefined ? (detail ?? "") : `carries out the saved plan ${shortHash(plan)}`,
   ];
 }
