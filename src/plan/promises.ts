@@ -1,5 +1,5 @@
 /** Whether what the plan promises of taking migrations back was true, from what was seen when it was tried. Pure. */
-import { describeAction, tablesOfAction } from "../schema/action.ts";
+import { describeAction, tablesOfAction, type Action } from "../schema/action.ts";
 import { andNoMore, differences, type Table } from "../schema/table.ts";
 import type { PlannedAction, PlannedMigration } from "./plan.ts";
 import type { RollbackClass } from "./rollback-class.ts";
@@ -50,13 +50,29 @@ export function isToTry({ actions, writtenDown }: PlannedMigration): boolean {
 /** Of each of a migration's actions, in their order. */
 export function judge({ actions, writtenDown }: PlannedMigration, trial: Trial): readonly Judged[] {
   const about = {
-    isVolatile: actions.some(({ action }) => changing.test(JSON.stringify(action))),
+    isVolatile: actions.some(({ action }) => expressionsOf(action).some((sql) => changing.test(sql))),
     mayBeRefused: actions.some(({ rollback }) => rollback?.class === "checked"),
   };
   return actions.map((action) => {
     const is = writtenDown === undefined ? action.rollback?.class : undefined;
     return { class: is, ...verdictOn(action, is, trial, about) };
   });
+}
+
+/** The SQL of an action. */
+function expressionsOf(action: Action): readonly string[] {
+  switch (action.kind) {
+    case "addColumns":
+      return action.columns.flatMap(({ as }) => as ?? []);
+    case "convertColumn":
+      return [action.using];
+    case "updateRows":
+      return [...Object.values(action.set), action.where ?? ""];
+    case "deleteRows":
+      return [action.where];
+    default:
+      return [];
+  }
 }
 
 /** Expressions that give something else each time. */
@@ -98,10 +114,16 @@ function verdictOn(
       const notes = [
         ...(wrong.length > 0 ? [`after down ${words(wrong)}, of which its file promises nothing`] : []),
         ...(other.length > 0 && wrong.length === 0 ? ["an expression gives other values each time"] : []),
+        ...own.filter((table) => isUnread(before.get(table))).map((table) => `values of ${table} were not compared`),
       ];
       return { verdict: "kept", reason: notes.length === 0 ? undefined : notes.join(", ") };
     }
   }
+}
+
+/** Whether just the number of its rows is known. */
+function isUnread(seen: TableSeen | undefined): boolean {
+  return seen !== undefined && seen.rows.sum === undefined && seen.rows.count > 0;
 }
 
 interface Change {

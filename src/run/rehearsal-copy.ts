@@ -86,12 +86,14 @@ async function act(target: Target, action: Action): Promise<void> {
 }
 
 /** A ledger of its own, in which nobody holds the lease. */
-async function writeLedger(options: MigratorOptions, state: LedgerState): Promise<void> {
-  if (state.migrations.size === 0) return;
+async function writeLedger(options: MigratorOptions, { migrations, ...state }: LedgerState): Promise<void> {
+  // Of what failed before anything was done nothing is on the copy.
+  const applied = new Map([...migrations].filter(([, { status }]) => status === "applied"));
+  if (applied.size === 0) return;
   const journal = journalOf(options.target, options.ledger, options.clock);
   const prepare = async () => ({
     first: undefined,
-    act: async (lease: Lease) => await lease.release(entriesFromLedger(state)),
+    act: async (lease: Lease) => await lease.release(entriesFromLedger({ ...state, migrations: applied })),
   });
   await underLease(journal, { ...options, runner: thisRunner() }, { prepare });
 }

@@ -1,5 +1,6 @@
 /** Trying the plan on a copy: each pending migration goes up, down and up again, and everything is compared in between. */
 import { isMigrateError, MigrateError } from "../errors.ts";
+import { appliedIn } from "../ledger/fold.ts";
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import type { Choice } from "../plan/history.ts";
 import type { MigrationSource } from "../migrations/source.ts";
@@ -111,10 +112,10 @@ async function runOn(
 /** Nobody else is at a copy, so however slow the machine is, its lease does not run out; and nothing is lost there. */
 const alone = { lease: { duration: 3_600_000, patience: 0 }, guards: undefined };
 
-/** What the ledger knows, and what the plan has up to one of its migrations. */
+/** What is applied, and what the plan has up to one of its migrations. */
 function sourceUpTo({ files, migrations, plan, state }: PlannedOn, index: number): MigrationSource {
   const next = plan.migrations.slice(0, index + 1).map(({ migration }) => migration.version);
-  const known = new Set([...state.migrations.keys(), ...next]);
+  const known = new Set([...appliedIn(state).map(({ version }) => version), ...next]);
   const loaded = new Map(migrations.map((migration) => [migration.version, migration]));
   return {
     list: () => files.filter(({ version }) => known.has(version)),

@@ -29,8 +29,8 @@ interface Drawing {
 function toData(column: Column, length: number, drawing: Drawing): arrow.Data {
   const { type } = column;
   const given = { type: toArrow(type), length, ...nullsOf(column, length, drawing) };
-  const inner = (child: Column, count: number, at = 0) =>
-    toData(child, count, { ...drawing, salt: drawing.salt * 31 + at + 1 });
+  const inner = (child: Column, count: number, at = 0, draw = drawing.draw) =>
+    toData(child, count, { draw, salt: drawing.salt * 31 + at + 1 });
   // Each makes the data of just its own type, which TypeScript can't follow through `toArrow`.
   const made = given as typeof given & { type: never };
   switch (type.kind) {
@@ -53,7 +53,8 @@ function toData(column: Column, length: number, drawing: Drawing): arrow.Data {
     case "fixedSizeList":
       return arrow.makeData({
         ...(made as typeof given & { type: arrow.FixedSizeList }),
-        child: inner(type.item, length * type.length),
+        // The engine takes no NaN in a vector.
+        child: inner(type.item, length * type.length, 0, "plain"),
       });
     case "dictionary": {
       const known = { name: column.name, type: type.value, nullable: false };

@@ -415,3 +415,15 @@ describe("a promise that is not kept", () => {
     });
   });
 });
+
+test("what failed before anything of it was done is as pending on the copy as it is here", async () => {
+  const project = await aProject();
+  project.migration("0003_strict.ts", `m.setNullable("documents", "body", false),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
+  await (await (await lancedb.connect(project.data)).openTable("documents")).delete("body is null");
+  project.migration("0002_rename.ts", `m.renameColumn("documents", "title", "headline"),`);
+  const found = await rehearsed(project);
+  expect(found.migrations.map(({ version }) => version)).toEqual([2, 3]);
+  expect(stepsOf(found).map(({ verdict }) => verdict)).toEqual(["kept", "kept"]);
+  expect((await rehearsed(project, 0, "--to", "2")).migrations).toHaveLength(1);
+});

@@ -24,10 +24,13 @@ export async function openScratch(): Promise<Scratch> {
     target: {
       ...withRenames(engine, folder),
       async close() {
-        db.close();
-        await engine.close();
-        remove();
-        process.off("exit", remove);
+        try {
+          db.close();
+          await engine.close();
+        } finally {
+          remove();
+          process.off("exit", remove);
+        }
       },
     },
     draw: reaching(async (table, columns, rows, draw) => {

@@ -24,7 +24,8 @@ function table(metadata?: Record<string, string>, indexes: Table["indexes"] = {}
 }
 
 const rows = (count: number, sum = "x") => ({ count, sum });
-const seen = (found: Table | undefined, held = rows(3)): Seen => new Map([["docs", { table: found, rows: held }]]);
+const seen = (found: Table | undefined, held: { count: number; sum: string | undefined } = rows(3)): Seen =>
+  new Map([["docs", { table: found, rows: held }]]);
 const back = (more: object): Trial => ({
   kind: "back",
   before: seen(table()),
@@ -77,11 +78,25 @@ test("a step is judged by its own table", () => {
 });
 
 test("of what an expression gives, it may give something else the second time", () => {
-  const random: Action = { kind: "updateRows", table: "docs", update: { a: "random()" } } as unknown as Action;
+  const random: Action = { kind: "updateRows", table: "docs", set: { a: "random()" } };
   expect(verdict(planned([random, "restore"]), back({ again: seen(table(), rows(3, "y")) }))).toMatchObject({
     verdict: "kept",
     reason: "an expression gives other values each time",
   });
+});
+
+test("a column that is called like such a function gives the same again", () => {
+  const plain: Action = { kind: "updateRows", table: "docs", set: { random: "7" } };
+  expect(verdict(planned([plain, "restore"]), back({ again: seen(table(), rows(3, "y")) }))).toMatchObject({
+    verdict: "broken",
+  });
+});
+
+test("where values can't be read it is said that they were not compared", () => {
+  const unread = seen(table(), { count: 3, sum: undefined });
+  expect(
+    verdict(planned([rename, "exact"]), back({ before: unread, after: unread, back: unread, again: unread })),
+  ).toMatchObject({ verdict: "kept", reason: "values of docs were not compared" });
 });
 
 test("of a down that its file exports, the columns are promised and the rows are not", () => {
