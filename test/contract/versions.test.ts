@@ -1,4 +1,5 @@
 /** Old versions on the engine itself: what was written since one, restoring it, and rows that are put back. */
+import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { connect, createEmptyTable, type EngineTable } from "../../src/engine/engine.ts";
 import { columnsOf, float64, int32, utf8 } from "../../src/schema/builders.ts";
@@ -221,4 +222,26 @@ test("a version is kept through a cleaning up, until it is let go", async () => 
   await (await table.tags()).create("kept", await table.version());
   await add(8, 9);
   await expect(cleanUp()).rejects.toThrow("1 tagged version(s) have been marked for cleanup");
+});
+
+/** Why a cleaning up has to open the database by an absolute path; the engine may mend it, and then this fails. */
+test("a cleaning up through a relative path removes what branches keep", async () => {
+  const folder = temporaryFolder();
+  const kept = async (path: string) => {
+    const name = `db-${path}`;
+    const db = await connect({ uri: join(folder, name) });
+    await createEmptyTable(db, "t", shape);
+    await (await db.openTable("t")).add([{ id: 1, a: 1, b: "b" }]);
+    const open = async () => await db.openTable("t");
+    const version = await (await open()).version();
+    await keepVersion(open, version, "0007");
+    await (await open()).dropColumns(["a"]);
+    const there = await connect({ uri: relative(process.cwd(), join(folder, name)) });
+    const cleaned = path === "relative" ? there : db;
+    await (
+      await cleaned.openTable("t")
+    ).optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
+    return (await (await open()).listVersions()).some((one) => one.version === version);
+  };
+  expect([await kept("absolute"), await kept("relative")]).toEqual([true, false]);
 });
