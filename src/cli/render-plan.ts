@@ -21,6 +21,7 @@ export function renderPlan(plan: PlanDocument, output: Output): void {
     for (const action of actions) renderAction(action, output);
     if (down !== undefined) output.result(output.styled("dim", `  back, as its file says: ${down.join(", then ")}`));
   }
+  for (const words of plan.accepted ?? []) output.result(output.styled("yellow", words));
   if (plan.totals === undefined || migrations.length === 0) return;
   const { migrations: all, actions, ...cost } = plan.totals;
   output.result(`${count(all, "migration")}, ${count(actions, "action")}: ${renderCost(cost)}`);

@@ -40,7 +40,7 @@ function recoveryText({ to, actions, rewrites, rows, duration, stays }: Recovery
   if (actions === 0) return final ?? "back: nothing has to be done";
   const parts = [
     count(actions, "action"),
-    ...(rewrites === 0
+    ...(rewrites === null || rewrites === 0
       ? []
       : [`${count(rewrites, "rewrite")}${rows === null ? "" : ` of ${rows.toLocaleString("en-US")} rows`}`]),
     ...(duration === undefined ? [] : [`about ${renderDuration(duration)}`]),
@@ -58,6 +58,8 @@ export function renderEvent(event: RunEvent, output: Output): void {
       );
       for (const { kind, text } of event.risks) if (kind === "loss") output.progress(`note: ${text}`);
       return undefined;
+    case "accepted":
+      return output.progress(`note: ${event.words}`);
     case "waiting":
       return output.progress(
         `waiting for ${event.by}, who holds the lease; after ${renderDuration(event.lease)} of silence it is taken over`,

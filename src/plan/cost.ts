@@ -115,28 +115,36 @@ function widthOfAll(columns: readonly Column[]) {
   return sum(columns.map(({ type }) => widthOf(type)));
 }
 
-/** The sizes after an action, as far as can be told. */
-export function sizesAfter(sizes: Sizes, action: Action): Sizes {
-  const after = new Map(sizes);
-  const own = sizes.get(action.table);
+/** Carries the sizes on to what they are after an action, as far as can be told. */
+export function carrySizes(after: Map<string, Size>, action: Action): void {
+  const own = after.get(action.table);
   const rows = (more: number) => (own?.rows === undefined ? undefined : own.rows + more);
   switch (action.kind) {
     case "createTable":
-      return after.set(action.table, { rows: action.rows?.length ?? 0, bytes: undefined });
+      after.set(action.table, { rows: action.rows?.length ?? 0, bytes: lengthOf(action.rows ?? []) });
+      return;
     case "insertRows":
-      return after.set(action.table, { rows: rows(action.rows.length), bytes: own?.bytes });
+      after.set(action.table, {
+        rows: rows(action.rows.length),
+        bytes: own?.bytes === undefined ? undefined : own.bytes + lengthOf(action.rows),
+      });
+      return;
     case "putBackRows":
     case "restoreTable":
-      return after.set(action.table, { rows: undefined, bytes: undefined });
+      after.set(action.table, { rows: undefined, bytes: undefined });
+      return;
     case "renameTable":
       after.delete(action.table);
-      return own === undefined ? after : after.set(action.name, own);
+      if (own !== undefined) after.set(action.name, own);
+      return;
     case "dropTable":
       after.delete(action.table);
-      return after;
-    default:
-      return after;
   }
+}
+
+/** About how many bytes rows of a file take. */
+function lengthOf(rows: readonly unknown[]): number {
+  return rows.length === 0 ? 0 : JSON.stringify(rows).length;
 }
 
 /** Actions one after the other, with the tables before each. */

@@ -81,6 +81,12 @@ export const planDocumentShape = z.object({
     .array(plannedMigration)
     .optional()
     .describe("With the direction down: what is taken back, in this order."),
+  accepted: z
+    .array(text)
+    .optional()
+    .describe(
+      "With the direction down: what is lost, or put back, as was accepted with --accept-loss or --keep-appended.",
+    ),
   totals: z.object({ migrations: whole, actions: whole, ...cost.shape }).optional(),
 });
 
@@ -95,7 +101,7 @@ export function migrationsOf({ pending, reverting }: PlanDocument): readonly Doc
 
 /** `survey`: what the target told of its actions. */
 export function planDocument(
-  { migrations }: Plan,
+  { migrations, accepted = [] }: Plan,
   target: string,
   direction: Direction,
   survey?: Survey,
@@ -104,6 +110,7 @@ export function planDocument(
     target,
     direction,
     [direction === "up" ? "pending" : "reverting"]: migrations.map((one) => ofMigration(one, survey)),
+    ...(accepted.length > 0 && { accepted: [...accepted] }),
     totals: survey && {
       migrations: migrations.length,
       actions: survey.size,

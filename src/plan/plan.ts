@@ -81,6 +81,8 @@ export interface Plan {
   readonly migrations: readonly PlannedMigration[];
   /** The database as the ledger says it is now. */
   readonly now: Database;
+  /** What goes, or is put back, with what is taken back, as was accepted: in words. */
+  readonly accepted?: readonly string[] | undefined;
 }
 
 export interface PlanInput {

@@ -8,7 +8,7 @@ export interface Recovery {
   readonly to: MigrationName | undefined;
   readonly actions: number;
   /** How many of them write values anew, and in how many rows all in all; null where nobody can tell. */
-  readonly rewrites: number;
+  readonly rewrites: number | null;
   readonly rows: number | null;
   /** Milliseconds, from how long the run itself took for the like; undefined where it did nothing like it. */
   readonly duration: number | undefined;
@@ -22,13 +22,17 @@ export type Costs = ReadonlyMap<
   { readonly cost: Cost; readonly back: { readonly cost: Cost } | undefined }
 >;
 
-/** `before`: the last migration before the run. `took`: milliseconds by the actions that ran. */
+/**
+ * `before`: the last migration before the run. `took`: milliseconds by the actions that ran. Undefined where a migration had
+ * begun before the run: what was done of it then is not among its actions.
+ */
 export function recoveryOf(
   migrations: readonly PlannedMigration[],
   before: MigrationName | undefined,
   costs: Costs,
   took: ReadonlyMap<PlannedAction, number>,
-): Recovery {
+): Recovery | undefined {
+  if (migrations.some(({ done, midway, doubtful }) => done > 0 || midway !== undefined || doubtful)) return undefined;
   const final = migrations.findLastIndex(isFinal);
   const reversible = migrations.slice(final + 1);
   const back = reversible.flatMap((one) => costsBack(one, costs));
@@ -38,8 +42,8 @@ export function recoveryOf(
   return {
     to: stays ?? before,
     actions: back.length,
-    rewrites: back.filter((cost) => cost.rows !== 0).length,
-    rows,
+    rewrites: isKnown ? back.filter((cost) => cost.rows !== 0).length : null,
+    rows: isKnown ? rows : null,
     duration: isKnown ? durationOf(back, costs, took) : undefined,
     stays,
   };
@@ -75,8 +79,10 @@ function durationOf(back: readonly Cost[], costs: Costs, took: ReadonlyMap<Plann
   const perByte = ratio(heavy, ({ bytes }) => bytes ?? 0);
   let sum = 0;
   for (const cost of back) {
-    if (isLight(cost) && each !== undefined) sum += each * commitsIn(cost);
-    else if (perByte === undefined || cost.bytes === null || cost.indexes.length > 0) return undefined;
+    if (isLight(cost)) {
+      if (each === undefined) return undefined;
+      sum += each * commitsIn(cost);
+    } else if (perByte === undefined || cost.bytes === null || cost.indexes.length > 0) return undefined;
     else sum += perByte * cost.bytes;
   }
   return Math.round(sum);

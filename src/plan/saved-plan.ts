@@ -1,7 +1,7 @@
 /** A plan in a file, bound to all that it was made from: it is carried out as it is, once, or not at all. Pure. */
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../errors.ts";
-import { placeOf, savedPlanOf, type LedgerEntry, type LedgerRecord } from "../ledger/record.ts";
+import { byPlace, placeOf, savedPlanOf, type LedgerEntry, type LedgerRecord } from "../ledger/record.ts";
 import { canonicalJson, matchesHash, sha256, stepHash } from "../migrations/checksum.ts";
 import { acceptances } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
@@ -26,10 +26,10 @@ const shape = z.strictObject({
   }),
   /** Where the target is. */
   place: z.string(),
-  /** The ledger's table, and its newest record; null where there was none. */
+  /** The ledger's table, and its newest record, and how many there are; null where there were none. */
   ledger: z.strictObject({
     table: z.string(),
-    head: z.strictObject({ record: z.string(), hash: z.string() }).nullable(),
+    head: z.strictObject({ record: z.string(), hash: z.string(), records: z.int() }).nullable(),
   }),
   /** The tables that it touches, at which version; null where there was none, or the target does not tell. */
   tables: z.record(z.string(), z.int().nullable()),
@@ -62,23 +62,13 @@ function idOf(content: Omit<SavedPlan, "id">): string {
 
 /** The newest record, as a plan is bound to it. `hashOf` is that of the journal. */
 export function headOf(records: readonly LedgerRecord[], hashOf: (record: LedgerRecord) => string): Head {
-  const newest = newestOf(records);
-  return newest === undefined ? null : { record: placeOf(newest), hash: hashOf(newest) };
+  const newest = records.toSorted(byPlace).at(-1);
+  return newest === undefined ? null : { record: placeOf(newest), hash: hashOf(newest), records: records.length };
 }
 
-function newestOf(records: readonly LedgerRecord[]): LedgerRecord | undefined {
-  return records.reduce<LedgerRecord | undefined>(
-    (newest, one) =>
-      newest === undefined || one.epoch > newest.epoch || (one.epoch === newest.epoch && one.number > newest.number)
-        ? one
-        : newest,
-    undefined,
-  );
-}
-
-/** What the ledger keeps of a plan that is carried out, so that it is not once more. */
-export function useOf({ id }: SavedPlan): LedgerEntry {
-  return { event: "renewed", checksum: id };
+/** What the ledger keeps of a plan that is carried out, so that it is not once more. `next`: the migration that comes then. */
+export function useOf({ id }: SavedPlan, next: number | undefined): LedgerEntry {
+  return { event: "renewed", checksum: id, next };
 }
 
 /** Throws ERR_PLAN_STALE where the plan is for somewhere else. */
@@ -106,9 +96,9 @@ export function checkLedger(
   const used = records.find((record) => matchesHash(saved.id, savedPlanOf(record) ?? ""));
   if (used !== undefined)
     throw stale("used", `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`);
-  const head = headOf(records, hashOf);
-  if (head?.record === saved.ledger.head?.record && head?.hash === saved.ledger.head?.hash) return;
-  const newest = newestOf(records);
+  // A late record of an older epoch is not the newest one.
+  if (canonicalJson(headOf(records, hashOf)) === canonicalJson(saved.ledger.head)) return;
+  const newest = records.toSorted(byPlace).at(-1);
   const what =
     newest === undefined ? "the ledger is empty" : `record ${placeOf(newest)} says ${newest.event}, by ${newest.by}`;
   throw stale("ledger", `another run has written to the ledger since: ${what}`);

@@ -39,9 +39,10 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
   const choice: DownChoice = saved?.choice ?? given;
   checkConsent(choice);
   const started = clock.steady();
-  const files = source.list();
   const journal = journalOf(target, ledger, options.clock);
   const binding = bindingOf(saved, "down", journal, { ...options, runner });
+  await binding.checkFiles();
+  const files = source.list();
   const result = await underLease(
     journal,
     { ...options, runner },
@@ -62,9 +63,10 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
           first: undefined,
           async act(lease) {
             emit(plannedEvent(plan, "down"));
+            for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
             const opening = [
               ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
-              ...binding.opening,
+              ...binding.opening(undefined),
             ];
             if (opening.length > 0) await lease.record(opening);
             const back = new Set(plan.migrations.map(({ migration }) => migration.version));
@@ -121,6 +123,7 @@ async function planBack(
     checkSettled(state, inDoubt(state, runner.run), target.capabilities);
     return await planChosen(orderBack(state, files, choice), "down", input, choice.acceptLoss !== true);
   });
-  if (planned !== undefined) await checkObstacles(planned.plan, target, choice);
-  return planned;
+  if (planned === undefined) return undefined;
+  const accepted = await checkObstacles(planned.plan, target, choice);
+  return { ...planned, plan: { ...planned.plan, accepted } };
 }

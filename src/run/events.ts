@@ -15,6 +15,8 @@ export type RunEvent =
       readonly actions: number;
       readonly risks: readonly Pick<Risk, "kind" | "text">[];
     }
+  /** What goes, or is put back, with what is taken back. */
+  | { readonly event: "accepted"; readonly words: string }
   /** `lease`: milliseconds of silence after which it is taken over. */
   | { readonly event: "waiting"; readonly by: string; readonly lease: number }
   | { readonly event: "takenOver"; readonly by: string }

@@ -14,24 +14,40 @@ export interface Consent {
 
 interface InTheWay {
   readonly words: string;
+  /** The same where it is put back. */
+  readonly putBack?: string;
   /** Whether it may go on all the same: only what came since is lost. */
   readonly mayLose: boolean;
   readonly mayPutBack?: boolean;
 }
 
-/** Refuses where rows stand in the way, before anything is changed. Throws ERR_ROLLBACK_BLOCKED. */
-export async function checkObstacles(plan: Plan, target: Target, { acceptLoss, keepAppended }: Consent): Promise<void> {
+/**
+ * Refuses where rows stand in the way, before anything is changed. Gives, in words, what was accepted to be lost, or to be put
+ * back. Throws ERR_ROLLBACK_BLOCKED.
+ */
+export async function checkObstacles(
+  plan: Plan,
+  target: Target,
+  { acceptLoss, keepAppended }: Consent,
+): Promise<readonly string[]> {
   const { rows, since } = questionsOf(plan);
   const found: InTheWay[] = [];
+  const accepted: string[] = [];
   const putBack = new Map<string, number>();
   for (const question of since) {
     const lost = await lostSince(question, putBack, target);
-    const mayGoOn = acceptLoss === true || (keepAppended === true && lost?.mayPutBack === true);
-    if (lost !== undefined && !mayGoOn) found.push(lost);
+    if (lost === undefined) continue;
+    if (acceptLoss === true) accepted.push(lost.words);
+    else if (keepAppended === true && lost.mayPutBack === true) accepted.push(lost.putBack ?? lost.words);
+    else found.push(lost);
   }
   for (const question of rows) {
     const { asks, allowed, least = 0, words, mayLose, isRefused, wasAsked } = question;
-    if (mayLose && acceptLoss === true) continue;
+    if (mayLose && acceptLoss === true) {
+      const lost = await rowsInTheWay(question, target).catch(() => undefined);
+      if (lost === undefined ? asks.length > 0 && !wasAsked : lost > allowed) accepted.push(words(lost));
+      continue;
+    }
     const mixed = asks.find(({ table, putsBack }) => putsBack === true && (putBack.get(table) ?? 0) > 0);
     if (mixed !== undefined && keepAppended === true) throw oneByOne(mixed.table);
     const count = await rowsInTheWay(question, target);
@@ -40,7 +56,7 @@ export async function checkObstacles(plan: Plan, target: Target, { acceptLoss, k
       if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
     } else if (count > allowed || count < least) found.push({ words: words(count), mayLose });
   }
-  if (found.length === 0) return;
+  if (found.length === 0) return accepted;
   const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
   const mayLose = found.every((one) => one.mayLose);
   const mayPutBack = found.every((one) => one.mayPutBack === true);
@@ -85,6 +101,7 @@ async function lostSince(
   const words = [...are(added, "written"), ...are(gone, "changed or removed")].join(", ");
   return {
     words: `${words}, which restoring version ${restores} would lose`,
+    putBack: `${words}, which are put back`,
     mayLose: true,
     mayPutBack: gone === 0 && putsBack,
   };

@@ -103,10 +103,11 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
     emit({ event: "finished", applied: result.applied, duration: Math.round(clock.steady() - started) });
     return result;
   };
-  const files = source.list();
-  const chosen = chosenFiles(files, choice);
   const journal = journalOf(options.target, options.ledger, options.clock);
   const binding = bindingOf(saved, "up", journal, { ...options, runner });
+  await binding.checkFiles();
+  const files = source.list();
+  const chosen = chosenFiles(files, choice);
   if (saved === undefined && (await nothingPending(journal, files))) return finish({ applied: 0, total: files.length });
 
   const result = await underLease(
@@ -136,10 +137,10 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
             const opening = [
               ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
               ...openingEntries(migrations, state, plan),
-              ...binding.opening,
+              ...binding.opening(plan.migrations[0]?.migration.version),
             ];
             if (opening.length > 0) await lease.record(opening);
-            const watch = await watchRun(plan, target, lastOf(state), emit);
+            const watch = await watchRun(plan, target, lastOf(state), { emit, clock });
             const applied = await execute(plan.migrations, { target, lease, clock, emit: watch.emit, signal });
             const recovery = applied === 0 ? undefined : watch.recovery();
             if (recovery !== undefined) emit({ event: "recovery", ...recovery });

@@ -32,13 +32,15 @@ import type { Runner } from "../ledger/chain.ts";
 export interface Binding {
   /** Throws ERR_PLAN_STALE where another run has written to the ledger since. */
   checkLedger(records: readonly LedgerRecord[]): void;
+  /** Throws ERR_PLAN_STALE where the planned migrations are not as they were. */
+  checkFiles(): Promise<void>;
   /** What `plan` makes. Throws ERR_PLAN_STALE where that is not what was saved. */
   keep(plan: () => Promise<Planned | undefined>): Promise<Planned | undefined>;
-  /** What is recorded before anything is done. */
-  readonly opening: readonly LedgerEntry[];
+  /** What is recorded before anything is done. `next`: the first migration, as it is in doubt should the run die. */
+  opening(next: number | undefined): readonly LedgerEntry[];
 }
 
-const free: Binding = { checkLedger: () => {}, keep: (plan) => plan(), opening: [] };
+const free: Binding = { checkLedger: () => {}, keep: (plan) => plan(), opening: () => [], checkFiles: async () => {} };
 
 /** Throws ERR_PLAN_STALE where the plan is for another target, ERR_USAGE where it goes the other way. */
 export function bindingOf(
@@ -59,10 +61,12 @@ export function bindingOf(
       const others = records.filter(({ run }) => run !== runner.run);
       checkLedger(saved, ledger, others, journal.hashOf);
     },
-    async keep(plan) {
+    async checkFiles() {
       const versions = new Set(migrationsOf(saved.plan).map(({ version }) => version));
       const files = source.list().filter(({ version }) => versions.has(version));
       checkFiles(saved, await loadMigrations(source, files));
+    },
+    async keep(plan) {
       const made = await plan().catch((error: unknown) => {
         throw asStale(error);
       });
@@ -72,7 +76,7 @@ export function bindingOf(
       checkVersions(saved, await versionsOf(Object.keys(saved.tables), target));
       return made;
     },
-    opening: [useOf(saved)],
+    opening: (next) => [useOf(saved, next)],
   };
 }
 

@@ -3,10 +3,10 @@ import { tablesOfAction, writtenBy, type Action } from "../schema/action.ts";
 import type { Tables } from "../schema/table.ts";
 import { planCommits, type PlannedCommit } from "../plan/commits.ts";
 import {
+  carrySizes,
   costOf,
   inTurn,
   nothing,
-  sizesAfter,
   type ActionEstimate,
   type Cost,
   type Size,
@@ -19,13 +19,13 @@ import type { Plan, PlannedAction } from "../plan/plan.ts";
 import type { ActionRollback } from "../plan/rollback-class.ts";
 import type { Target } from "../targets/target.ts";
 
-/** Asks for the size of every table that is written to, and for the rows of every risk. Throws what reaching the target throws. */
-export async function survey({ now, migrations }: Plan, target: Target): Promise<Survey> {
-  const planned = migrations.flatMap(({ actions }) => actions);
-  let sizes = await sizesNow(planned, [...now.keys()], target);
+/** Asks for the size of every table that is written to, and for the rows of every risk and every condition. */
+export async function survey(plan: Plan, target: Target): Promise<Survey> {
+  const { now } = plan;
+  const known = await costs(plan, target);
   const found = new Map<PlannedAction, ActionEstimate>();
   const before: Action[] = [];
-  for (const one of planned) {
+  for (const one of plan.migrations.flatMap(({ actions }) => actions)) {
     const { action, commits, risks, rollback, after } = one;
     const rows: (number | undefined)[] = [];
     for (const { obstacle } of risks)
@@ -34,33 +34,30 @@ export async function survey({ now, migrations }: Plan, target: Target): Promise
           ? undefined
           : await countOf(target, askAfter(obstacle, before, now)),
       );
-    const where = await rowsOfUpdate(action, before, target);
-    const forth = { calls: await callsOf(commits, target), cost: costOf(commits, sizes, where) };
-    sizes = sizesAfter(sizes, action);
-    const commitsThere = rollback && commitsBack(rollback, after, target);
-    const back = commitsThere && {
-      calls: await callsOf(commitsThere, target),
-      cost: costBack(commitsThere, sizes),
-    };
-    found.set(one, { ...forth, rows, back });
+    const { cost, back } = known.get(one)!;
+    const calls = await callsOf(commits, target);
+    const callsBack = back && (await callsOf(commitsBack(rollback!, after, target)!, target));
+    found.set(one, { calls, cost, rows, back: back && { calls: callsBack!, cost: back.cost } });
     before.push(action);
   }
   return found;
 }
 
-/** The same without what has to be asked of each call and each row. */
-export async function costs({ now, migrations }: Plan, target: Target): Promise<Costs> {
+/** What the actions cost. `isQuick`: without a query of the rows for which a condition holds; then it may be every row. */
+export async function costs({ now, migrations }: Plan, target: Target, isQuick = false): Promise<Costs> {
   const planned = migrations.flatMap(({ actions }) => actions);
-  let sizes = await sizesNow(planned, [...now.keys()], target);
-  return new Map(
-    planned.map((one) => {
-      const cost = costOf(one.commits, sizes);
-      sizes = sizesAfter(sizes, one.action);
-      const { rollback, after } = one;
-      const back = rollback && commitsBack(rollback, after, target);
-      return [one, { cost, back: back && { cost: costBack(back, sizes) } }];
-    }),
-  );
+  const sizes = await sizesNow(planned, [...now.keys()], target);
+  const found = new Map<PlannedAction, { readonly cost: Cost; readonly back: { readonly cost: Cost } | undefined }>();
+  const before: Action[] = [];
+  for (const one of planned) {
+    const { action, commits, rollback, after } = one;
+    const cost = costOf(commits, sizes, isQuick ? undefined : await rowsOfUpdate(action, before, target));
+    carrySizes(sizes, action);
+    const back = rollback && commitsBack(rollback, after, target);
+    found.set(one, { cost, back: back && { cost: costBack(back, sizes) } });
+    before.push(action);
+  }
+  return found;
 }
 
 async function callsOf(
@@ -93,7 +90,11 @@ function commitsOf(actions: readonly Action[], tables: Tables, { capabilities }:
   );
 }
 
-async function sizesNow(planned: readonly PlannedAction[], known: readonly string[], { size }: Target): Promise<Sizes> {
+async function sizesNow(
+  planned: readonly PlannedAction[],
+  known: readonly string[],
+  { size }: Target,
+): Promise<Map<string, Size>> {
   const sizes = new Map<string, Size>();
   const unknown: Size = { rows: undefined, bytes: undefined };
   const touched = new Set(planned.flatMap(({ before }) => [...before.keys()]));
@@ -103,9 +104,17 @@ async function sizesNow(planned: readonly PlannedAction[], known: readonly strin
       rollback?.class === "checked",
   );
   for (const table of known)
-    if (touched.has(table))
-      sizes.set(table, size === undefined || !isWritten ? unknown : { bytes: undefined, ...(await size(table)) });
+    if (touched.has(table)) sizes.set(table, size === undefined || !isWritten ? unknown : await sizeOf(table, size));
   return sizes;
+}
+
+/** That nobody can tell how large a table is, is no reason not to plan. */
+async function sizeOf(table: string, size: NonNullable<Target["size"]>): Promise<Size> {
+  try {
+    return { bytes: undefined, ...(await size(table)) };
+  } catch {
+    return { rows: undefined, bytes: undefined };
+  }
 }
 
 /** The rows of an update of some, where its condition can be asked of the table as it is now. */

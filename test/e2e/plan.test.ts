@@ -169,7 +169,51 @@ test("where nobody can tell how much is rewritten, a limit refuses it", async ()
   });
 });
 
+test("the limit counts the rows that an update is about, and what a table is created with", async () => {
+  const { write, migrate, migration } = await pending(
+    "lance",
+    `m.execute("documents", { update: { score: "1.0" }, where: "id < 10" }),`,
+  );
+  write(
+    "migrate.config.ts",
+    `export default { targets: { local: { kind: "lance", uri: ".lancedb", guards: { accepts: ["lossy"], maxRewriteBytes: 2000 } } } };\n`,
+  );
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+  migration(
+    "0003_new.ts",
+    `m.createTable("codes", { id: m.int32(), name: m.utf8() }, { rows: [{ id: 1, name: "one" }] }), m.retypeColumn("codes", "name", m.largeUtf8()),`,
+  );
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+});
+
+test("a plan with --accept-loss says what is lost, and down too", async () => {
+  const { migrate } = await pending("lance", `m.dropColumn("documents", "title"),`);
+  expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
+  const down = (...flags: readonly string[]) => migrate(["down", "--to", "0", ...flags]);
+  expect((await down("--accept-loss", "--dry-run")).stdout).toContain(
+    "\ndocuments has 1000 rows, 1000 of them written since, and goes with them\n",
+  );
+  expect((await down("--accept-loss")).stderr).toContain("note: documents has 1000 rows");
+});
+
 const back = /^back to (.*)$/m;
+
+test("what a run only finished, or did unlike the way back, it says nothing of, or no time", async () => {
+  const { migrate, migration } = await pending(
+    "lance",
+    `m.renameColumn("documents", "title", "headline"), m.setNullable("documents", "headline", false),`,
+  );
+  expect(await migrate(["up"])).toMatchObject({ code: 1 });
+  migration(
+    "0002_change.ts",
+    `m.renameColumn("documents", "title", "headline"), m.retypeColumn("documents", "id", m.int32()),`,
+  );
+  const finished = await migrate(["up"]);
+  expect(finished).toMatchObject({ code: 0 });
+  expect(finished.stderr).not.toMatch(back);
+  migration("0003_add.ts", `m.addColumn("documents", "n", m.int32(), { as: "7" }),`);
+  expect(back.exec((await migrate(["up"])).stderr)?.[1]).toBe("0002_change: 1 action");
+});
 
 test("up ends with what taking it back would be", async () => {
   const { migrate, migration } = await pending(

@@ -4,7 +4,7 @@ import { flushCompileCache } from "node:module";
 import { isMigrateError } from "../../src/errors.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/run/down.ts";
-import { up, type MigratorOptions } from "../../src/run/migrator.ts";
+import { savePlan, up, type MigratorOptions } from "../../src/run/migrator.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
 import { crowded } from "./crowded.ts";
@@ -20,6 +20,8 @@ export interface Order {
   readonly downTo?: number | undefined;
   /** It keeps rows that were added since. */
   readonly keepAppended?: boolean | undefined;
+  /** It carries out a plan that it has saved before. */
+  readonly saved?: boolean | undefined;
   /** Where it ends; nowhere when somebody else ends it. */
   readonly death?: { readonly call: number; readonly place: Place } | undefined;
 }
@@ -31,6 +33,7 @@ const {
   crowd,
   downTo,
   keepAppended,
+  saved,
   death,
 } = JSON.parse(process.argv[2] ?? "") as Order;
 const module = (await loadTarget(given.kind))!;
@@ -49,7 +52,8 @@ try {
     ledger: "_migrations",
     lease: { duration: lease, patience: 60_000 },
   };
-  await (downTo === undefined ? up(options) : down(options, { to: downTo, keepAppended }));
+  const plan = saved === true ? await savePlan({ ...options, target }) : undefined;
+  await (downTo === undefined ? up(options, { plan }) : down(options, { to: downTo, keepAppended }));
 } catch (error) {
   console.error(isMigrateError(error) ? `${error.code}: ${error.message}` : error);
   process.exitCode = 1;

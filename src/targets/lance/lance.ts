@@ -77,7 +77,7 @@ export async function open(
 
   return {
     name,
-    place: withoutSecrets(uri, secretsOfAddress(uri)),
+    place: whereIs(place),
     capabilities: {
       actions: { createTable: true, ...actions, renameTable: "the open-source engine can't rename a table" },
       describes: true,
@@ -144,6 +144,14 @@ export async function open(
       await records.close();
     },
   };
+}
+
+/** Stores of the same address may be at different endpoints. */
+function whereIs({ uri, storageOptions = {} }: Place): string {
+  const [, endpoint] = Object.entries(storageOptions).find(([name]) => /endpoint(_url)?$/i.test(name)) ?? [];
+  return [uri, ...(endpoint === undefined ? [] : [endpoint])]
+    .map((address) => withoutSecrets(address, secretsOfAddress(address)))
+    .join(" at ");
 }
 
 async function within<Result>(seconds: number, work: Promise<Result>): Promise<Result> {

@@ -1,0 +1,52 @@
+/** A run that carries out a saved plan, killed at each of its calls: what was under way is in doubt, and the next run goes on. */
+import { cpSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, temporaryFolder } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
+import { aService, apiKey } from "../support/service.ts";
+import { columnsOf } from "../support/tables.ts";
+import { startVictim } from "./start-victim.ts";
+
+const every = rounds(3, 1);
+
+test.each(["lance", "service", "namespace"] as const)(
+  "wherever it is killed, the next run ends right, on %s",
+  async (way) => {
+    const data = temporaryFolder();
+    const service = way === "lance" ? undefined : await aService(data);
+    const target =
+      service === undefined
+        ? ({ kind: "lance", uri: data } as const)
+        : ({ kind: "rest", endpoint: service.url, apiKey, dialect: way as "service" } as const);
+    const project = aProject();
+    project.write(
+      "migrate.config.ts",
+      `export default { leaseSeconds: 1, targets: { here: ${JSON.stringify(target)} } };\n`,
+    );
+    project.migration("0001_create.ts", `m.createTable("t", { a: m.int32(), b: m.utf8() }),`);
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    project.migration(
+      "0002_change.ts",
+      `m.renameColumn("t", "a", "c"), m.retypeColumn("t", "c", m.int64()), m.renameColumn("t", "b", "a"),`,
+    );
+    const origin = temporaryFolder();
+    cpSync(data, origin, { recursive: true });
+    let killed = 0;
+    for (let call = 1; ; call += every) {
+      rmSync(data, { recursive: true });
+      cpSync(origin, data, { recursive: true });
+      const death = { call, place: "after" as const };
+      const order = { migrations: join(project.folder, "migrations"), target, lease: 1_000, saved: true, death };
+      const { code, stdout, stderr } = await startVictim(order, project.folder).finished;
+      if (code === 0) break;
+      expect(code, stderr).toBeNull();
+      killed++;
+      const next = await project.migrate(["up"]);
+      expect({ call, stdout, code: next.code }, next.stderr).toEqual({ call, stdout, code: 0 });
+      expect(await columnsOf(data, "t")).toEqual(["c: int64", "a: utf8"]);
+    }
+    expect(killed).toBeGreaterThan(12 / every);
+  },
+  600_000,
+);
