@@ -48,8 +48,8 @@ const guardsShape = {
 } satisfies Record<keyof Guards, z.ZodType>;
 
 function arrayOf<Word extends string>(words: readonly Word[]) {
-  const problem = `has to be an array of ${words.map((word) => `"${word}"`).join(", ")}`;
-  return z.array(z.enum(words, problem), problem).optional();
+  const known = words.map((word) => `"${word}"`).join(", ");
+  return z.array(z.enum(words, `has to be one of ${known}`), `has to be an array of ${known}`).optional();
 }
 
 const configShape = {

@@ -55,7 +55,10 @@ const sessionShape = {
 const choiceShape = {
   to: z.number("has to be the number of a migration"),
   allowOutOfOrder: z.boolean("has to be true or false"),
-  accept: z.array(z.enum(acceptances), `has to be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`),
+  accept: z.array(
+    z.enum(acceptances, `has to be ${acceptances.map((one) => `"${one}"`).join(" or ")}`),
+    `has to be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`,
+  ),
 } satisfies Record<keyof Choice, z.ZodType>;
 
 const upShape = { ...choiceShape, plan: z.unknown() } satisfies Record<keyof UpChoice, z.ZodType>;

@@ -104,8 +104,8 @@ function drift(table: string, expected: Table | undefined, found: Table | undefi
   const way = putRight([difference!]);
   const hints = {
     foreign: `somebody else has made it, or the ledger was lost: see migrate repair; otherwise ${way}`,
-    gone: `${way}, then run migrate up again`,
-    changed: "somebody has changed it by hand; put it back, then run migrate up again",
+    gone: `${way}, then run it again`,
+    changed: "somebody has changed it by hand; put it back, then run it again",
   };
   return new MigrateError("ERR_DRIFT", { table, differences, hint: hint ?? hints[kind] });
 }

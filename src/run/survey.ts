@@ -28,12 +28,10 @@ export async function survey(plan: Plan, target: Target): Promise<Survey> {
   for (const one of plan.migrations.flatMap(({ actions }) => actions)) {
     const { action, commits, risks, rollback, after } = one;
     const rows: (number | undefined)[] = [];
-    for (const { obstacle } of risks)
-      rows.push(
-        obstacle === undefined || obstacle.kind === "since"
-          ? undefined
-          : await countOf(target, askAfter(obstacle, before, now)),
-      );
+    for (const { kind, obstacle } of risks)
+      if (obstacle !== undefined && obstacle.kind !== "since")
+        rows.push(await countOf(target, askAfter(obstacle, before, now)));
+      else rows.push(kind === "loss" ? await rowsOfCondition(action, before, target) : undefined);
     const { cost, back } = known.get(one)!;
     const calls = await callsOf(commits, target);
     const callsBack = back && (await callsOf(commitsBack(rollback!, after, target)!, target));
@@ -51,7 +49,7 @@ export async function costs({ now, migrations }: Plan, target: Target, isQuick =
   const before: Action[] = [];
   for (const one of planned) {
     const { action, commits, rollback, after } = one;
-    const cost = costOf(commits, sizes, isQuick ? undefined : await rowsOfUpdate(action, before, target));
+    const cost = costOf(commits, sizes, isQuick ? undefined : await rowsOfCondition(action, before, target));
     carrySizes(sizes, action);
     const back = rollback && commitsBack(rollback, after, target);
     found.set(one, { cost, back: back && { cost: costBack(back, sizes) } });
@@ -117,9 +115,9 @@ async function sizeOf(table: string, size: NonNullable<Target["size"]>): Promise
   }
 }
 
-/** The rows of an update of some, where its condition can be asked of the table as it is now. */
-async function rowsOfUpdate(action: Action, before: readonly Action[], target: Target): Promise<number | undefined> {
-  if (action.kind !== "updateRows" || action.where === undefined) return undefined;
+/** The rows that an update or a deletion is about, where its condition can be asked of the table as it is now. */
+async function rowsOfCondition(action: Action, before: readonly Action[], target: Target): Promise<number | undefined> {
+  if (action.kind !== "updateRows" && action.kind !== "deleteRows") return undefined;
   const isAsNow = before.every((one) => !tablesOfAction(one).includes(action.table));
   return isAsNow ? await countOf(target, { table: action.table, predicate: action.where }) : undefined;
 }

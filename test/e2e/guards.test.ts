@@ -87,7 +87,7 @@ test.each([
   [
     { guards: `{ accepts: ["all"] }` },
     2,
-    'migrate.config.ts: targets.here.guards.accepts.0 has to be an array of "lossy", "irreversible"\n',
+    'migrate.config.ts: targets.here.guards.accepts.0 has to be one of "lossy", "irreversible"\n',
   ],
   [{ guards: `{ forbids: [] }` }, 2, "there is no setting forbids; did you mean forbid?"],
   [

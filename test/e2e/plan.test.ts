@@ -57,6 +57,14 @@ test.each(["lance", "namespace"] as const)(
   },
 );
 
+test.each(["lance", "namespace"] as const)("so are rows and values that go, on %s", async (way) => {
+  const { plan } = await pending(
+    way,
+    `m.execute("documents", { delete: "id < 10" }), m.dropColumn("documents", "title"), m.dropTable("documents"),`,
+  );
+  expect(actionsOf(await plan()).map(({ risks }) => risks.map((risk) => risk.rows))).toEqual([[10], [750], [1000]]);
+});
+
 test("on a service of three endpoints nothing is counted, and nobody is asked", async () => {
   const { plan } = await pending("service");
   const actions = actionsOf(await plan());

@@ -19,7 +19,11 @@ export const dropColumns: ActionModel<DropColumnsAction> = {
   }),
   describe: ({ table, paths }) => paths.map((path) => `drop ${table}.${path}`).join(", "),
   risks: ({ table, paths }) =>
-    paths.map((path) => ({ kind: "loss" as const, text: `${table}.${path} is dropped with its values` })),
+    paths.map((path) => ({
+      kind: "loss" as const,
+      text: `${table}.${path} is dropped with its values`,
+      obstacle: { kind: "values" as const, table, path },
+    })),
 };
 
 function without(table: Table, path: Path, name: string): Table {

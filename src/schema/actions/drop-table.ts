@@ -11,5 +11,7 @@ export const dropTable: ActionModel<DropTableAction> = {
   },
   wayBack: ({ table }) => ({ lost: `${table} is dropped with its rows and its versions`, isGone: true }),
   describe: ({ table }) => `drop table ${table}`,
-  risks: ({ table }) => [{ kind: "loss", text: `${table} is dropped with its rows` }],
+  risks: ({ table }) => [
+    { kind: "loss", text: `${table} is dropped with its rows`, obstacle: { kind: "rows", table, own: 0 } },
+  ],
 };

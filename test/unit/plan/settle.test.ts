@@ -173,8 +173,8 @@ test("the migration after the one in doubt has not run, whatever its tables look
 
 const byHand =
   "the pending changes are there already: somebody has made them by hand, so take them back or remove the migration; or the ledger was lost or is older than the tables, so see migrate repair";
-const broughtBack = "bring table documents back from a backup, then run migrate up again";
-const putBack = "somebody has changed it by hand; put it back, then run migrate up again";
+const broughtBack = "bring table documents back from a backup, then run it again";
+const putBack = "somebody has changed it by hand; put it back, then run it again";
 
 test("pending changes that are made already, without a doubt about them, are drift and said to be so", () => {
   const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)] });
