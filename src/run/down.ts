@@ -41,7 +41,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
   const started = clock.steady();
   const journal = journalOf(target, ledger, options.clock);
   const binding = bindingOf(saved, "down", journal, { ...options, runner });
-  await binding.checkFiles();
+  if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
   const result = await underLease(
     journal,

@@ -105,7 +105,7 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
   };
   const journal = journalOf(options.target, options.ledger, options.clock);
   const binding = bindingOf(saved, "up", journal, { ...options, runner });
-  await binding.checkFiles();
+  if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
   const chosen = chosenFiles(files, choice);
   if (saved === undefined && (await nothingPending(journal, files))) return finish({ applied: 0, total: files.length });
