@@ -1,7 +1,7 @@
 /** Made-up rows of any columns, as an Arrow IPC file: always the same ones. Loaded when rows are drawn. */
 import * as arrow from "apache-arrow";
 import { childColumns, type Column, type DataType } from "../schema/data-type.ts";
-import { drawInteger, drawText, mixed, widthOf, type Draw } from "./drawn-values.ts";
+import { drawInteger, drawText, mixed, byteWidth, type Draw } from "./drawn-values.ts";
 import { toArrow, toArrowField } from "./arrow-type.ts";
 import { canRead } from "./rows-sum.ts";
 
@@ -71,7 +71,7 @@ function toData(column: Column, length: number, drawing: Drawing): arrow.Data {
       return arrow.makeData({ ...(made as typeof given & { type: arrow.Bool }), data });
     }
     default:
-      return widthOf(type) > 0
+      return byteWidth(type) > 0
         ? arrow.makeData({
             ...made,
             data: bytesOf(type, length, (row) => drawInteger(type, row, drawing.salt, drawing.draw)),
@@ -96,7 +96,7 @@ function endsOf(lengths: readonly number[]): readonly number[] {
 
 /** Integers as little-endian bytes of the type's width. */
 function bytesOf(type: DataType, length: number, valueOf: (row: number) => bigint): Uint8Array {
-  const width = widthOf(type);
+  const width = byteWidth(type);
   const bytes = new Uint8Array(length * width);
   for (let row = 0; row < length; row++)
     for (let value = valueOf(row), at = 0; at < width; at++, value >>= 8n)

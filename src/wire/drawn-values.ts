@@ -1,5 +1,6 @@
 /** Single made-up values, edges of their types among them. */
-import { isFloat, isInteger, type DataType, type TimeUnit } from "../schema/data-type.ts";
+import type { DataType, TimeUnit } from "../schema/data-type.ts";
+import { widthOf } from "../schema/width.ts";
 
 /** `edges`: the least, the largest and what is odd in between, and nulls; `plain`: small values, and no null. */
 export type Draw = "edges" | "plain";
@@ -12,24 +13,10 @@ export function mixed(row: number, salt: number): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/** Bytes that each value has; 0 where not all have as many, or they are no bytes of their own. */
-export function widthOf(type: DataType): number {
-  switch (type.kind) {
-    case "fixedSizeBinary":
-      return type.length;
-    case "decimal128":
-      return 16;
-    case "date32":
-    case "time32":
-      return 4;
-    case "date64":
-    case "time64":
-    case "timestamp":
-    case "duration":
-      return 8;
-    default:
-      return isInteger(type) || isFloat(type) ? Number(type.kind.replace(/\D+/, "")) / 8 : 0;
-  }
+/** Bytes that each value has; 0 where not all have as many. */
+export function byteWidth(type: DataType): number {
+  const { fixed, variable } = widthOf(type);
+  return variable === 0 ? fixed : 0;
 }
 
 /** A value of a type of fixed width, as the integer that its bits are. */
@@ -67,7 +54,7 @@ const firstDay = -719_162n;
 const perSecond: Readonly<Record<TimeUnit, bigint>> = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n };
 
 function edgesOf(type: DataType): readonly bigint[] {
-  const bits = BigInt(8 * widthOf(type));
+  const bits = BigInt(8 * byteWidth(type));
   const signed = [0n, 1n, -1n, 2n ** (bits - 1n) - 1n, -(2n ** (bits - 1n))];
   switch (type.kind) {
     case "float16":

@@ -1,11 +1,10 @@
 /** What docs/engine.md says of shallow clones: whatever is done to one, the files of its source stay as they are. */
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cloneTables } from "../../src/engine/clone.ts";
 import { connect, readColumns, readIndexes } from "../../src/engine/engine.ts";
 import { temporaryFolder } from "../support/project.ts";
+import { filesOf } from "../support/files.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
 
 /** A folder with a table that has several versions, an index, metadata, deleted rows and a branch. */
@@ -22,18 +21,6 @@ async function aDatabase(): Promise<string> {
   await table.delete("id = 5");
   await (await table.branches()).create("lance-migrate/0002", "main", 1);
   return folder;
-}
-
-/** Every file with what is in it and when it was changed. */
-function filesOf(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .toSorted()
-    .map((name) => {
-      const path = join(folder, name);
-      const stats = statSync(path);
-      const hash = stats.isFile() ? createHash("sha256").update(readFileSync(path)).digest("hex") : "";
-      return `${name} ${stats.mtimeMs} ${hash}`;
-    });
 }
 
 const cleanAll = () => ({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });

@@ -1,6 +1,5 @@
 /** Trying the plan on a copy, with the built command; and that nothing that lives is touched by it. */
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -8,6 +7,7 @@ import { openSession } from "../../src/session.ts";
 import { openScratch } from "../../src/targets/index.ts";
 import type { Scratch } from "../../src/targets/target.ts";
 import { rehearse, type Rehearsal, type RehearsedStep } from "../../src/run/rehearse.ts";
+import { filesOf } from "../support/files.ts";
 import { addRows, lancedb } from "../support/tables.ts";
 import { aProjectOn, key, type Way } from "./support/project-on.ts";
 
@@ -20,19 +20,6 @@ const rows = [
   { id: 3, title: "three", score: Number.NaN, body: "c" },
   { id: 4, title: "four", score: 1e300, body: "" },
 ];
-
-/** Every file with what is in it and when it was changed. */
-function filesOf(folder: string): readonly string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .toSorted()
-    .map((name) => {
-      const path = join(folder, name);
-      const stats = statSync(path);
-      const hash = stats.isFile() ? createHash("sha256").update(readFileSync(path)).digest("hex") : "";
-      return `${name} ${stats.mtimeMs} ${hash}`;
-    });
-}
 
 /** A project whose temporary files can be counted, with one migration that has run and rows. */
 async function aProject(way: Way = "lance", first = create) {
