@@ -144,6 +144,10 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
     /Physical plan does not support logical expression AggregateFunction.*/,
     "an aggregate such as sum or max can't stand here",
   ],
+  [
+    /.*Found unmasked nulls for non-nullable StructArray field ("[^"]*").*/,
+    "rows that were deleted or updated since have left nulls of $1 in the table's files, and the engine reads them too: compact the table first (optimize)",
+  ],
   [/(?<=\?)\.$/, ""],
 ];
 

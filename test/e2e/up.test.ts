@@ -44,6 +44,29 @@ const aDocument = {
   embedding: [1, 2, 3, 4],
 };
 
+test("nulls that deleted rows have left behind are told, and compaction is the way out", async () => {
+  const project = aProject();
+  project.migration("0001_create.ts", `m.createTable("t", { id: m.int32(), s: m.utf8() }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "t", [
+    { id: 1, s: "a" },
+    { id: 2, s: null },
+  ]);
+  project.migration(
+    "0002_strict.ts",
+    `m.execute("t", { delete: "s is null" }), m.setNullable("t", "s", false), m.retypeColumn("t", "s", m.largeUtf8()),`,
+  );
+  const up = () => project.migrate(["up", "--accept", "lossy"]);
+  expect(await up()).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      `step 3 (retypeColumn) failed: rows that were deleted or updated since have left nulls of "s" in the table's files, and the engine reads them too: compact the table first (optimize); 2 of 3 actions`,
+    ),
+  });
+  await (await (await lancedb.connect(project.database)).openTable("t")).optimize();
+  expect(await up()).toMatchObject({ code: 0 });
+});
+
 describe("a run", () => {
   test("applies what is pending, and a second one has nothing to do and writes nothing", async () => {
     const project = aProject();
