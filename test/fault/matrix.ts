@@ -138,7 +138,7 @@ async function make(
   if (before !== undefined) {
     write("0001_before.mjs", before);
     await using opened = await openOn(target, origin);
-    const refused = await refusalOf(run(opened.given, migrations, longLease));
+    const refused = await refusalOf(run(opened.given, migrations));
     if (refused !== undefined) return { refused };
     await addRows(origin, table, rows);
   }
@@ -269,7 +269,7 @@ async function die(
 /** At most two at a time: what they cost is mostly their start. */
 const childProcess = slots(2);
 
-/** Of a run that nobody waits for: on a busy machine a short one may run out. */
+/** Of a run that nobody waits for, in a ledger that nobody goes on with: on a busy machine a short one may run out. */
 const longLease = 60_000;
 
 /**
@@ -291,7 +291,8 @@ async function run(
       lease: { duration, patience: 60_000 },
     });
   } catch (error) {
-    if (duration !== lease || !isMigrateError(error, "ERR_ACTED_LATE")) throw error;
+    const wasSlow = isMigrateError(error, "ERR_ACTED_LATE") || isMigrateError(error, "ERR_LEASE_SHORT");
+    if (duration !== lease || !wasSlow) throw error;
     return await run(given, migrations, longLease);
   } finally {
     await target.close();
