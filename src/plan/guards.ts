@@ -43,7 +43,7 @@ export function withRefusals(
   return { ...plan, migrations };
 }
 
-/** Throws ERR_CONSENT, ERR_FORBIDDEN. */
+/** Throws ERR_CONSENT, ERR_FORBIDDEN, ERR_REWRITE. */
 export function checkRefusals({ migrations }: Plan, target: string): void {
   for (const { place, refusal } of migrations.flatMap(({ actions }) => actions)) {
     if (refusal?.reason === "consent") throw new MigrateError("ERR_CONSENT", { ...place, ...refusal });

@@ -41,6 +41,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
   const started = clock.steady();
   const journal = journalOf(target, ledger, options.clock);
   const binding = bindingOf(saved, "down", journal, { ...options, runner });
+  // What is missing would look like nothing to do. A run without a plan does not wait here: the simulator counts on its first call.
   if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
   const result = await underLease(

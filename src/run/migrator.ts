@@ -105,6 +105,7 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
   };
   const journal = journalOf(options.target, options.ledger, options.clock);
   const binding = bindingOf(saved, "up", journal, { ...options, runner });
+  // What is missing would look like nothing to do. A run without a plan does not wait here: the simulator counts on its first call.
   if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
   const chosen = chosenFiles(files, choice);

@@ -1,4 +1,5 @@
 /** Plans that are saved, and runs that carry out just what was saved. */
+import { systemClock } from "../clock.ts";
 import { MigrateError } from "../errors.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
@@ -85,13 +86,13 @@ export async function bind(
   { plan, records }: { readonly plan: Plan; readonly records: readonly LedgerRecord[] },
   direction: Direction,
   choice: SavedPlan["choice"],
-  { target, ledger, clock }: MigratorOptions,
+  { target, ledger, clock = systemClock }: MigratorOptions,
   { tool }: Runner,
 ): Promise<SavedPlan> {
   checkRefusals(plan, target.name);
   const { hashOf } = journalOf(target, ledger, clock);
   return sealed({
-    at: new Date().toISOString(),
+    at: new Date(clock.wall()).toISOString(),
     tool,
     choice,
     place: target.place,
