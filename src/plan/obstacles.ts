@@ -19,10 +19,12 @@ export interface Question {
   readonly asks: readonly Ask[];
   /** So many rows may be there. */
   readonly allowed: number;
+  /** Those may be there that were at this version of the table; null where nobody knows which one it is. Any number counts when absent. */
+  readonly since?: number | null | undefined;
   /** So many have to be there. */
   readonly least?: number;
-  /** What is in the way, where rows are too many; or where nobody can tell how many there are. */
-  readonly words: (rows: number | undefined) => string;
+  /** What is in the way, where rows are too many; or where nobody can tell how many there are. `written`: those of them that came since. */
+  readonly words: (rows: number | undefined, written?: number) => string;
   /** Whether it may go on all the same: only what came since is lost. */
   readonly mayLose: boolean;
   /** Whether the target itself refuses what these rows stand in the way of. */
@@ -156,15 +158,13 @@ export type RowsObstacle = Exclude<Obstacle, { kind: "since" }>;
 function aboutOf(
   obstacle: RowsObstacle,
   ask: Ask | undefined,
-): Pick<Question, "allowed" | "least" | "words" | "mayLose" | "isRefused"> {
+): Pick<Question, "allowed" | "since" | "least" | "words" | "mayLose" | "isRefused"> {
   const place = ask?.table ?? obstacle.table;
   if (obstacle.kind === "rows")
     return {
       allowed: ask === undefined ? noLimit : obstacle.own,
-      words: (rows) =>
-        rows === undefined
-          ? `rows of ${place} can't be counted here, and it goes with them`
-          : `${place} has ${count(rows, "row")}, ${rows - obstacle.own} of them written since, and goes with them`,
+      since: ask === undefined ? undefined : obstacle.version,
+      words: (rows, written) => wordsOfRows(place, rows, written),
       mayLose: true,
       isRefused: false,
     };
@@ -214,6 +214,13 @@ function aboutOf(
       };
     }
   }
+}
+
+function wordsOfRows(table: string, rows: number | undefined, written: number | undefined): string {
+  if (rows === undefined) return `rows of ${table} can't be counted here, and it goes with them`;
+  if (written === undefined)
+    return `${table} has ${count(rows, "row")}, of which nobody can tell how many were written since, and goes with them`;
+  return `${table} has ${count(rows, "row")}, ${written} of them written since, and goes with them`;
 }
 
 /** `before`: the actions between the tables as they are and what the obstacle is about. Undefined where nobody can ask. */

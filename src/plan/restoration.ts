@@ -3,6 +3,7 @@ import type { TableVersions } from "../ledger/record.ts";
 import { isMigrateError } from "../errors.ts";
 import { changesRows, tablesAfter, tablesOfAction, wayBackOf, type Action } from "../schema/action.ts";
 import { sameColumns } from "../schema/data-type.ts";
+import type { RowValues } from "../schema/row-values.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
 import type { Obstacle, WayBack } from "../schema/way-back.ts";
 import type { PlacedAction } from "./compile.ts";
@@ -66,6 +67,11 @@ export function lostIn(ran: readonly RanAction[]): ReadonlySet<Lineage> {
   return new Set(ran.flatMap(({ way, lineage }) => ("lost" in way ? [lineage] : [])));
 }
 
+/** What was done to a table, in turn. */
+export function actionsOn(lineage: Lineage, ran: readonly RanAction[]): readonly Action[] {
+  return ran.filter((one) => one.lineage === lineage).map(({ action }) => action);
+}
+
 /** Why a table of which that is lost can't be taken back at all; undefined where it can. */
 export function unrestorable(
   { way, lineage: { origin } }: Pick<RanAction, "way" | "lineage">,
@@ -86,11 +92,11 @@ export function wayOfLost(
   after: Database,
   restoring: Restoring,
 ): Way {
-  const own = ran.filter((one) => one.lineage === lineage).map((one) => one.action);
+  const own = actionsOn(lineage, ran);
   const isOfTable = action.kind === "createTable" || action.kind === "renameTable";
   const moves = isOfTable && lineage.last !== undefined && !("lost" in way) ? way : nothing;
   const { origin, last } = lineage;
-  if (origin === undefined || last === undefined) return withRows(moves, own);
+  if (origin === undefined || last === undefined) return withOwnRows(moves, own, restoring);
   if (own[0] !== action) return moves;
   const back = restoration(origin, own, before.get(origin)!, after.get(last)!, restoring);
   const at = moves.actions.length;
@@ -123,26 +129,38 @@ function restoration(
   };
 }
 
-/** The rows that a migration has given to its own table go with it: no more than these are its own for sure. */
-function withRows({ actions, obstacles }: Way, own: readonly Action[]): Way {
-  const rows = ownRows(own);
+/**
+ * The rows that a migration has given to its own table go with it: which ones these are its version tells, or else no more
+ * than their number. `own`: what it did to the table.
+ */
+export function withOwnRows(
+  { actions, obstacles }: Way,
+  own: readonly Action[],
+  { able, tables }: Pick<Restoring, "able" | "tables">,
+): Way {
+  const isGiven = given(own).length > 0 || own.some(changesRows);
+  const [before, after, shared] = tables[own[0]!.table] ?? [];
+  // A table that was there before has had its name.
+  const version = before == null && shared !== true ? (after ?? null) : null;
+  const rows = { own: ownRows(own), ...(able && isGiven && { version }) };
   return {
     actions,
-    obstacles: obstacles.map((obstacle): Obstacle =>
-      obstacle.kind === "rows" ? { ...obstacle, own: rows } : obstacle,
-    ),
+    obstacles: obstacles.map((obstacle): Obstacle => (obstacle.kind === "rows" ? { ...obstacle, ...rows } : obstacle)),
   };
+}
+
+function given([first]: readonly Action[]): readonly RowValues[] {
+  return first?.kind === "createTable" ? (first.rows ?? []) : [];
 }
 
 function ownRows(own: readonly Action[]): number {
   // Nobody knows how many of them are left.
   if (own.some(({ kind }) => kind === "deleteRows")) return 0;
-  const [first] = own;
-  const given = first?.kind === "createTable" ? (first.rows ?? []) : [];
+  const created = given(own);
   const inserts = own.flatMap((action) => (action.kind === "insertRows" ? [action] : []));
   const key = inserts[0]?.key;
-  if (key === undefined || inserts.some((one) => one.key !== key)) return given.length;
+  if (key === undefined || inserts.some((one) => one.key !== key)) return created.length;
   // A row whose key is there is not inserted.
-  const keys = [...given, ...inserts.flatMap(({ rows }) => rows)].map((row) => String(row[key]));
+  const keys = [...created, ...inserts.flatMap(({ rows }) => rows)].map((row) => String(row[key]));
   return new Set(keys).size;
 }

@@ -7,7 +7,7 @@ import type { Obstacle, WayBack } from "../schema/way-back.ts";
 import { withoutSwaps } from "./blind.ts";
 import type { Able } from "./course.ts";
 import type { Lineage } from "./lineage.ts";
-import { lostIn, unrestorable, waysBack, type RanAction } from "./restoration.ts";
+import { actionsOn, lostIn, unrestorable, waysBack, withOwnRows, type RanAction } from "./restoration.ts";
 import type { PlacedAction } from "./compile.ts";
 
 /**
@@ -42,17 +42,27 @@ export function classify(
 ): readonly ActionRollback[] {
   const all = waysBack(actions, lineages, new Map(before));
   const lost = lostIn(all);
-  return all.map((one) => (lost.has(one.lineage) ? classOfTable(one, all, able) : classOf(one.way, able)));
+  return all.map((one) =>
+    lost.has(one.lineage) ? classOfTable(one, all, able) : classOf(wayOf(one, all, able), able),
+  );
 }
 
 function none(reason: string): ActionRollback {
   return { class: "none", actions: [], text: "", reason };
 }
 
+/** With the rows that it gave to a table which it has made. */
+function wayOf({ way, lineage }: RanAction, all: readonly RanAction[], { actions }: Able): WayBack {
+  const able = actions.restoreTable === true;
+  return "lost" in way ? way : withOwnRows(way, actionsOn(lineage, all), { able, tables: {} });
+}
+
 /** Of an action on a table of which the migration loses something. */
-function classOfTable({ way, lineage, action }: RanAction, all: readonly RanAction[], able: Able): ActionRollback {
+function classOfTable(one: RanAction, all: readonly RanAction[], able: Able): ActionRollback {
+  const { way, lineage, action } = one;
   const { origin } = lineage;
-  if (origin === undefined && action.kind === "createTable" && lineage.last !== undefined) return classOf(way, able);
+  if (origin === undefined && action.kind === "createTable" && lineage.last !== undefined)
+    return classOf(wayOf(one, all, able), able);
   if (origin === undefined) return { class: "exact", actions: [], text: "goes with the table", reason: undefined };
   const restoring = { able: able.actions.restoreTable === true };
   const problem = all
@@ -88,6 +98,7 @@ function conditionOf(obstacle: Obstacle): string {
     case "since":
       return `unless rows of ${table} were written since`;
     case "rows":
+      if (obstacle.version !== undefined) return `unless rows of ${table} were written since`;
       return `unless ${table} holds ${obstacle.own === 0 ? "rows" : "more rows"} by then`;
   }
 }

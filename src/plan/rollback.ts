@@ -7,7 +7,7 @@ import type { Obstacle } from "../schema/way-back.ts";
 import { withoutSwaps } from "./blind.ts";
 import { actionsOf, compileMigration, type Describing, type PlacedAction } from "./compile.ts";
 import { lineagesOf } from "./lineage.ts";
-import { lostIn, unrestorable, waysBack, wayOfLost, type Restoring } from "./restoration.ts";
+import { actionsOn, lostIn, unrestorable, waysBack, wayOfLost, withOwnRows, type Restoring } from "./restoration.ts";
 
 export interface Rollback {
   readonly actions: readonly PlacedAction[];
@@ -76,7 +76,10 @@ function derived(
   const obstacles: PlacedObstacle[] = [];
   for (const one of all.toReversed()) {
     const { place, way } = one;
-    const own = lost.has(one.lineage) || "lost" in way ? wayOfLost(one, all, before, after, restoring) : way;
+    const isLost = lost.has(one.lineage) || "lost" in way;
+    const own = isLost
+      ? wayOfLost(one, all, before, after, restoring)
+      : withOwnRows(way, actionsOn(one.lineage, all), restoring);
     obstacles.push(
       ...own.obstacles.map((obstacle) => ({
         place,

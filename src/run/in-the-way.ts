@@ -1,6 +1,6 @@
 /** Rows that stand in the way of taking migrations back, looked for before anything is changed. */
 import { count, isMigrateError, MigrateError } from "../errors.ts";
-import { questionsOf, type Question, type SinceQuestion } from "../plan/obstacles.ts";
+import { questionsOf, type Ask, type Question, type SinceQuestion } from "../plan/obstacles.ts";
 import type { Plan } from "../plan/plan.ts";
 import { differences } from "../schema/table.ts";
 import type { OldVersion, Since, Target } from "../targets/target.ts";
@@ -42,19 +42,20 @@ export async function checkObstacles(
     else found.push(lost);
   }
   for (const question of rows) {
-    const { asks, allowed, least = 0, words, mayLose, isRefused, wasAsked } = question;
+    const { asks, least = 0, words, mayLose, isRefused, wasAsked } = question;
     if (mayLose && acceptLoss === true) {
       const lost = await rowsInTheWay(question, target).catch(() => undefined);
-      if (lost === undefined ? asks.length > 0 && !wasAsked : lost > allowed) accepted.push(words(lost));
+      if (lost === undefined ? asks.length > 0 && !wasAsked : isTooMany(lost))
+        accepted.push(words(lost?.rows, lost?.written));
       continue;
     }
     const mixed = asks.find(({ table, putsBack }) => putsBack === true && (putBack.get(table) ?? 0) > 0);
     if (mixed !== undefined && keepAppended === true) throw oneByOne(mixed.table);
-    const count = await rowsInTheWay(question, target);
-    if (count === undefined) {
+    const there = await rowsInTheWay(question, target);
+    if (there === undefined) {
       // Nobody can tell, so nothing but their consent lets it go on.
       if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
-    } else if (count > allowed || count < least) found.push({ words: words(count), mayLose });
+    } else if (isTooMany(there) || there.rows < least) found.push({ words: words(there.rows, there.written), mayLose });
   }
   if (found.length === 0) return accepted;
   const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
@@ -141,20 +142,49 @@ async function writtenSince(
   }
 }
 
+interface RowsThere {
+  readonly rows: number;
+  /** Those of them that are more than may be there; undefined where nobody can tell. */
+  readonly written: number | undefined;
+}
+
+function isTooMany({ rows, written = rows }: RowsThere): boolean {
+  return written > 0;
+}
+
 /** Undefined where they can't be counted. */
 async function rowsInTheWay(
-  { place, asks, wasAsked }: Question,
-  { count: rowsOf, explain }: Target,
-): Promise<number | undefined> {
+  { place, asks, allowed, since, wasAsked }: Question,
+  target: Target,
+): Promise<RowsThere | undefined> {
+  const { count: rowsOf, explain } = target;
   if (rowsOf === undefined) return undefined;
   let failure: unknown;
-  for (const { table, predicate, version } of asks)
+  for (const ask of asks)
     try {
-      return await rowsOf(table, predicate, version);
+      const rows = await rowsOf(ask.table, ask.predicate, ask.version);
+      const written = since === undefined ? Math.max(0, rows - allowed) : await addedSince(since, ask, target);
+      return { rows, written };
     } catch (error) {
       failure = error;
     }
   if (failure === undefined || wasAsked) return undefined;
   const problem = `its rows can't be looked at: ${explain(failure)}`;
   throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem }, { cause: failure });
+}
+
+/** Undefined where nobody can tell. */
+async function addedSince(
+  version: number | null,
+  { table, version: until }: Ask,
+  { versions }: Target,
+): Promise<number | undefined> {
+  if (version === null) return undefined;
+  try {
+    return (await versions!.since(table, version, until)).added;
+  } catch (cause) {
+    // Cleaned up; a table that was made anew has another history.
+    if (isMigrateError(cause)) throw cause;
+    return undefined;
+  }
 }

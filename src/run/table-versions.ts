@@ -77,11 +77,15 @@ export function trackVersions({
       const own = tables[name];
       // A rename makes no version, and the table is not there any more by that name.
       if (action.kind === "renameTable" && own !== undefined) return;
-      const last = own?.[1] ?? own?.[0] ?? before;
+      const isMade = action.kind === "createTable" && own === undefined;
+      if (isMade) watched.add(name);
+      const from = isMade ? 0 : before;
+      const last = own?.[1] ?? own?.[0] ?? from;
       // Each commit makes one version.
-      const isAlone = before !== null && after !== null && before === last && after - before <= commits.length;
+      const isAlone = from !== null && after !== null && from === last && after - from <= commits.length;
       const isShared = own?.[2] === true || (watched.has(name) && !isAlone);
-      const first = own?.[0] ?? before;
+      // A table that the migration has made had none.
+      const first = own === undefined ? before : own[0];
       tables = { ...tables, [name]: isShared ? [first, after, true] : [first, after] };
     },
   };

@@ -15,8 +15,11 @@ export type Obstacle = {
   | { readonly kind: "values"; readonly path: string }
   /** Too few vectors to make an index of. */
   | { readonly kind: "vectors"; readonly path: string; readonly least: number }
-  /** Any, but for so many that are the action's own. */
-  | { readonly kind: "rows"; readonly own: number }
+  /**
+   * Any, but for so many that are the action's own; where the target keeps versions, but for those that were there at one:
+   * null where nobody knows at which one there were no others.
+   */
+  | { readonly kind: "rows"; readonly own: number; readonly version?: number | null | undefined }
   /** What was written after a version; undefined where nobody knows which one it is that only others wrote after. */
   | { readonly kind: "since"; readonly version: number | undefined }
 );

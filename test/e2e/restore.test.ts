@@ -224,6 +224,34 @@ test("a table that the migration made goes with all that it gave it", async () =
   });
 });
 
+test.each(["lance", "namespace"] as const)(
+  "of the rows that a migration gave to its own table others are told also where there are as many, on %s",
+  async (way) => {
+    const seed = `m.insertRows("documents", [{ id: 7, title: "seven", score: 7, body: "g" }], { key: "id" }),`;
+    const created = create.replace("}),", `}, { rows: [{ id: 6, title: "six", score: 6, body: "f" }] }),`);
+    for (const steps of [created, `${created} ${seed}`, `${create} ${seed}`]) {
+      const project = await projectOn(way);
+      project.migration("0001_create.ts", steps);
+      expect((await project.migrate(["plan"])).stdout).toContain("unless rows of documents were written since");
+      expect(await project.migrate(up)).toMatchObject({ code: 0 });
+      const documents = await (await lancedb.connect(project.data)).openTable("documents");
+      const own = await documents.countRows();
+      await documents.delete("true");
+      // What was only removed is not missed.
+      expect(await project.migrate(["plan", "--down"])).toMatchObject({ code: 0 });
+      await addRows(project.data, "documents", three.slice(0, own));
+      const theirs = `documents has ${own} row${own === 1 ? "" : "s"}, ${own} of them written since, and goes with them`;
+      expect(await project.migrate(["down"])).toMatchObject({ code: 4, stderr: expect.stringContaining(theirs) });
+      expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining(theirs),
+      });
+      expect(await project.migrate(up)).toMatchObject({ code: 0 });
+      expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+    }
+  },
+);
+
 test("several migrations go back to the versions that they had", async () => {
   const { project, before } = await migrated(lossy["a dropped column"]);
   project.migration("0003_more.ts", lossy["updated rows"].replace("title", "body"));

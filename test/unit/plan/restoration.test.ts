@@ -88,8 +88,13 @@ test("what a migration made itself goes with all that it lost of it", () => {
   ];
   const { obstacles } = rollbackOf(aMigration(2, made), 3, before, able, { able: true, tables: {}, putsBack: true });
   expect(obstacles).toMatchObject([{ obstacle: { kind: "rows", own: 3 } }]);
-  expect(wordsOf(made, {})).toEqual([["dropTable u"], ["0 rows "]]);
-  expect(wordsOf([...made, renameTable("u", "w")], {})).toEqual([["renameTable w", "dropTable u"], ["1 rows "]]);
+  expect(wordsOf(made, {})).toEqual([["dropTable u"], ["0 rows null"]]);
+  expect(wordsOf(made, { u: [null, 3] })).toEqual([["dropTable u"], ["0 rows 3"]]);
+  expect(wordsOf(made.slice(0, 1), { u: [null, 1] })).toEqual([["dropTable u"], ["0 rows 1"]]);
+  expect(wordsOf(made, { u: [null, 4, true] })).toEqual([["dropTable u"], ["0 rows null"]]);
+  // A table of that name was there before.
+  expect(wordsOf(made, { u: [2, 5] })).toEqual([["dropTable u"], ["0 rows null"]]);
+  expect(wordsOf([...made, renameTable("u", "w")], {})).toEqual([["renameTable w", "dropTable u"], ["1 rows null"]]);
   expect(wordsOf([...made, dropTable("u")], {})).toEqual([[], []]);
   expect(wordsOf([...made, dropTable("u"), createTable("u", { z: int32() })], {})).toEqual([
     ["dropTable u"],
