@@ -2,7 +2,7 @@
 import { MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Cost } from "./cost.ts";
-import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
+import type { Plan, PlannedAction } from "./plan.ts";
 import type { RollbackClass } from "./rollback-class.ts";
 
 export interface Guards {
@@ -29,10 +29,12 @@ export function withRefusals(
   costs?: ReadonlyMap<PlannedAction, { readonly cost: Pick<Cost, "bytes"> }>,
 ): Plan {
   const migrations = plan.migrations.map((planned) => {
-    if (!isYetToBegin(planned)) return planned;
+    if (planned.direction !== "up") return planned;
     const accepted = new Set([...(guards.accepts ?? []), ...accept, ...(planned.migration.accepts ?? [])]);
     let bytes: number | null = 0;
-    const actions = planned.actions.map((action) => {
+    const actions = planned.actions.map((action, index) => {
+      // What is between two of its commits was accepted, and goes on. Other steps may have been put there since.
+      if (index === 0 && planned.midway !== undefined) return action;
       const own: number | null = costs?.get(action)?.cost.bytes ?? null;
       bytes = bytes === null || own === null ? null : bytes + own;
       const tooMuch = own === 0 ? undefined : rewriteRefusal(bytes, guards);
@@ -56,11 +58,6 @@ export function checkRefusals({ migrations }: Plan, target: string): void {
       });
     if (refusal?.reason === "forbidden") throw new MigrateError("ERR_FORBIDDEN", { ...place, ...refusal, target });
   }
-}
-
-/** What has begun was accepted when it did, and goes on. */
-function isYetToBegin({ direction, done, midway, doubtful }: PlannedMigration): boolean {
-  return direction === "up" && done === 0 && midway === undefined && !doubtful;
 }
 
 function rewriteRefusal(bytes: number | null, { maxRewriteBytes: limit }: Guards): Refusal | undefined {

@@ -100,14 +100,12 @@ test("what a configuration forbids nobody can accept", () => {
   );
 });
 
-test("what has begun goes on", () => {
+test("what is between two of its commits goes on, and all else that is still to run is asked for", () => {
   const plan = planOf(dropped);
   const begun = (more: object): Plan => ({ ...plan, migrations: plan.migrations.map((one) => ({ ...one, ...more })) });
-  for (const more of [
-    { done: 1 },
-    { doubtful: true },
-    { midway: { step: "", commit: 0, indexes: {}, metadata: {} } },
-    { direction: "down" },
-  ])
-    expect(refused(begun(more))).toBe("");
+  const midway = { step: "", commit: 0, indexes: {}, metadata: {} };
+  for (const more of [{ midway }, { direction: "down" }]) expect(refused(begun(more))).toBe("");
+  for (const more of [{ done: 1 }, { doubtful: true }]) expect(refused(begun(more))).toContain("needs consent");
+  const after = planOf([...dropped, addColumn("t", "b", utf8()), dropColumn("t", "b")]).migrations[1]!;
+  expect(refused({ ...plan, migrations: [{ ...after, midway }] })).toContain("step 3 (dropColumn) needs consent");
 });
