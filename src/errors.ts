@@ -2,7 +2,7 @@
 import { catalogue, type Entry, type Outcome } from "./error-catalogue/index.ts";
 import { cleaned, shownCause } from "./secrets.ts";
 
-export { byteCount, count, type Outcome, type StepPlace } from "./error-catalogue/index.ts";
+export { at as placeWords, byteCount, count, type Outcome, type StepPlace } from "./error-catalogue/index.ts";
 
 type Catalogue = typeof catalogue;
 export type ErrorCode = keyof Catalogue;

@@ -157,16 +157,27 @@ export interface Timed {
   readonly duration: number;
 }
 
+/** How long each action took. On a copy that exchanges names at once, those that do so one after the other have no times of their own. */
+export function timesOf(actions: readonly PlannedAction[], ran: readonly Timed[]): readonly (number | undefined)[] {
+  const take = taker(ran);
+  return actions.map((action) => take(({ text }) => text === action.text));
+}
+
+/** Gives the time of the first that is so, once. */
+function taker(ran: readonly Timed[]): (is: (one: Timed) => boolean) => number | undefined {
+  const left = [...ran];
+  return (is) => {
+    const at = left.findIndex(is);
+    return at === -1 ? undefined : left.splice(at, 1)[0]!.duration;
+  };
+}
+
 /**
  * How long it took to take each action back, as far as that can be told apart. What restores a version of a table takes back
  * all that was done to it, so its time stands with the first of these.
  */
 export function timesBack(actions: readonly PlannedAction[], ran: readonly Timed[]): readonly (number | undefined)[] {
-  const left = [...ran];
-  const take = (is: (one: Timed) => boolean): number | undefined => {
-    const at = left.findIndex(is);
-    return at === -1 ? undefined : left.splice(at, 1)[0]!.duration;
-  };
+  const take = taker(ran);
   return actions.map(({ rollback }) => {
     const restored = rollback?.restores;
     if (restored !== undefined)

@@ -4,13 +4,15 @@ import type { LedgerState } from "../ledger/fold.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { Lease } from "../ledger/lease.ts";
 import { entriesFromLedger } from "../plan/rebuild.ts";
-import type { PlannedMigration } from "../plan/plan.ts";
+import { follow } from "../plan/follow.ts";
+import type { Plan, PlannedMigration } from "../plan/plan.ts";
 import { touchedTables } from "../plan/settle.ts";
 import type { Seen, TableSeen } from "../plan/promises.ts";
 import { columnPaths, findColumn, type Table } from "../schema/table.ts";
 import type { Draw } from "../wire/drawn-values.ts";
 import { describeAction, type Action, type ActionKind } from "../schema/action.ts";
 import { formatPath } from "../schema/path.ts";
+import { isVectorIndex, vectorsNeeded, type TableIndex } from "../schema/table-index.ts";
 import type { Capabilities, Scratch, Target } from "../targets/target.ts";
 import type { MigratorOptions, PlannedOn } from "./migrator.ts";
 import { thisRunner } from "./runner.ts";
@@ -45,11 +47,34 @@ export async function fillCopy(
     const cloned = target.copyTo !== undefined;
     const has = cloned
       ? await scratch.target.count!(table)
-      : await drawTable(scratch, table, plan.now.get(table)!, rows, draw);
+      : await drawTable(scratch, table, plan.now.get(table)!, rowsFor(table, plan, rows), draw);
     copied.push({ table, rows: has, cloned });
   }
   await writeLedger({ target: scratch.target, ledger, clock, lease, signal, migrations: nowhere }, state);
   return copied;
+}
+
+/** More than these are made up for no index: then it has fewer partitions, or `--rows` has to be said. */
+const mostForIndexes = 10_000;
+
+/** At least as many as the indexes need that a table has or gets: the engine makes none of too few vectors, and some are null. */
+function rowsFor(table: string, { now, migrations }: Plan, wanted: number): number {
+  const own = Object.values(now.get(table)!.indexes ?? {}).filter((index) => index !== null);
+  const actions = migrations.flatMap((planned) => planned.actions.map(({ action }) => action));
+  const made = actions.flatMap((action, at) => {
+    if (action.kind !== "createIndex") return [];
+    const isThis = follow({ table, path: [], casts: [] }, actions.slice(0, at))?.table === action.table;
+    return isThis ? [action.index] : [];
+  });
+  const vectors = Math.max(0, ...[...own, ...made].filter(isVectorIndex).map(vectorsNeeded));
+  return Math.max(wanted, Math.min(mostForIndexes, 2 * vectors));
+}
+
+/** With no more partitions than made-up vectors are enough for. */
+function asSmallAs(rows: number, index: TableIndex): TableIndex {
+  const { numPartitions } = index.options;
+  if (typeof numPartitions !== "number" || 2 * numPartitions <= rows) return index;
+  return { ...index, options: { ...index.options, numPartitions: Math.max(1, Math.floor(rows / 2)) } };
 }
 
 const nowhere: MigratorOptions["migrations"] = {
@@ -72,7 +97,7 @@ async function drawTable(
   });
   if (updates.length > 0) await act(target, { kind: "setMetadata", table, updates });
   for (const [name, index] of Object.entries(indexes))
-    if (index !== null) await act(target, { kind: "createIndex", table, name, index });
+    if (index !== null) await act(target, { kind: "createIndex", table, name, index: asSmallAs(drawn, index) });
   return drawn;
 }
 

@@ -1,11 +1,11 @@
 /** Trying the plan on a copy: each pending migration goes up, down and up again, and everything is compared in between. */
-import { isMigrateError, MigrateError } from "../errors.ts";
+import { isMigrateError, MigrateError, placeWords } from "../errors.ts";
 import { appliedIn } from "../ledger/fold.ts";
 import { formatMigration, type MigrationName } from "../migrations/file-name.ts";
 import type { Choice } from "../plan/history.ts";
 import type { MigrationSource } from "../migrations/source.ts";
 import type { Plan, PlannedMigration } from "../plan/plan.ts";
-import { isToTry, judge, timesBack, type Judged, type Timed, type Trial } from "../plan/promises.ts";
+import { isToTry, judge, timesBack, timesOf, type Judged, type Timed, type Trial } from "../plan/promises.ts";
 import type { Refusal } from "../plan/guards.ts";
 import type { Scratch } from "../targets/target.ts";
 import type { Draw } from "../wire/drawn-values.ts";
@@ -24,6 +24,8 @@ export interface Rehearsal {
   readonly tables: readonly CopiedTable[];
   /** In the order in which they ran, as far as that went. */
   readonly migrations: readonly RehearsedMigration[];
+  /** Those that come after one that did not go on. */
+  readonly unreached: readonly MigrationName[];
   /** Why made-up rows that hold edge values were left for plain ones: what such a value stops. */
   readonly stoppedByEdges: string | undefined;
   /** What would go wrong: a promise that is not kept, or a step that fails. ERR_REHEARSAL. */
@@ -57,7 +59,7 @@ export async function rehearse(
 ): Promise<Rehearsal> {
   const planned = await planOn(options, choice);
   if (planned.plan.migrations.length === 0)
-    return { tables: [], migrations: [], stoppedByEdges: undefined, problem: undefined };
+    return { tables: [], migrations: [], unreached: [], stoppedByEdges: undefined, problem: undefined };
   checkNotBegun(planned.plan);
   const onCopy = async (draw: Draw): Promise<Outcome> => {
     const scratch = await openScratch();
@@ -73,6 +75,9 @@ export async function rehearse(
   const { stopped, ...outcome } = isMadeUp ? await onCopy("plain") : first;
   return {
     ...outcome,
+    unreached: planned.plan.migrations
+      .slice(outcome.migrations.length)
+      .map(({ migration: { version, name } }) => ({ version, name })),
     stoppedByEdges: isMadeUp ? first.stopped : undefined,
     problem: problemOf(outcome.migrations, stopped, options.target.name),
   };
@@ -96,7 +101,7 @@ async function runOn(
   wanted: CopyWanted,
 ): Promise<Outcome> {
   const filled = await outcomeOf(() => fillCopy(options, planned, wanted, scratch));
-  if ("error" in filled) return { tables: [], migrations: [], stopped: filled.error.message };
+  if ("error" in filled) return { tables: [], migrations: [], stopped: wordsOf(filled.error) };
   const migrations: RehearsedMigration[] = [];
   const target = inPlaceOf(options.target, scratch.target);
   for (const [index, one] of planned.plan.migrations.entries()) {
@@ -141,14 +146,14 @@ async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: Pl
     ended,
   });
   if (there.error !== undefined) {
-    const { message } = there.error;
-    return result({ kind: "untried", reason: "up did not come to its end" }, { stopped: message });
+    const stopped = wordsOf(there.error);
+    return result({ kind: "untried", reason: "up did not come to its end" }, { stopped });
   }
   if (!isToTry(planned)) return result({ kind: "untried", reason: undefined }, undefined);
   const after = await look();
   const back = await timed(stage, (options) => down(options, { steps: 1 }));
   if (back.error !== undefined) {
-    const problem = back.error.message;
+    const problem = wordsOf(back.error);
     if (back.error.code !== "ERR_ROLLBACK_BLOCKED")
       return result({ kind: "failed", problem }, { stopped: undefined }, back);
     return result({ kind: "refused", problem, after, left: await look() }, undefined, back);
@@ -157,7 +162,7 @@ async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: Pl
   const again = await upward();
   if (again.error !== undefined)
     return result(
-      { kind: "back", before, after, back: left, again: again.error.message },
+      { kind: "back", before, after, back: left, again: wordsOf(again.error) },
       { stopped: undefined },
       back,
     );
@@ -170,14 +175,14 @@ function stepsOf(
   there: Ran,
   back: Ran | undefined,
 ): readonly RehearsedStep[] {
-  const times = timesBack(actions, back?.actions ?? []);
+  const [times, timesUp] = [timesBack(actions, back?.actions ?? []), timesOf(actions, there.actions)];
   return actions.map(({ place, text, refusal }, index) => ({
     step: place.step,
     kind: place.kind,
     text,
     ...judged[index]!,
     refusal,
-    up: there.actions[index]?.duration,
+    up: timesUp[index],
     down: times[index],
   }));
 }
@@ -213,6 +218,13 @@ async function outcomeOf<Value>(
     if (!isMigrateError(error)) throw error;
     return { error };
   }
+}
+
+/** How to go on after a failed run is nothing to say of one on a copy. */
+function wordsOf(error: MigrateError): string {
+  if (!isMigrateError(error, "ERR_STEP_FAILED")) return error.message;
+  const { problem, ...place } = error.details;
+  return `${placeWords(place)} failed: ${problem}`;
 }
 
 function problemOf(

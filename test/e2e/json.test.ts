@@ -145,6 +145,7 @@ describe("one document", () => {
           durations: { up: number, down: number, again: number },
         },
       ],
+      unreached: [],
     });
   });
 

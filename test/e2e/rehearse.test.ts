@@ -150,6 +150,13 @@ describe("on a folder", () => {
     expect(found.problem!.message).toMatch(
       /^the rehearsal found what would go wrong on local, where nothing was changed: 0003_nulls\.ts, step 1 \(setNullable\) failed: .*null/i,
     );
+    // That is about a run on the copy.
+    expect(found.problem!.message).not.toMatch(/run migrate up again|actions? of this migration/);
+    expect(found.unreached).toEqual([{ version: 4, name: "after" }]);
+    expect(await project.migrate(["rehearse", "--rows", "5"])).toMatchObject({
+      stdout: expect.stringContaining("0004_after: not reached\n"),
+      stderr: expect.stringContaining("note: --rows is for tables that can't be cloned, and these were\n"),
+    });
     expect((await project.migrate(["plan"])).stdout).toContain("0002_fine");
   });
 
@@ -254,6 +261,26 @@ describe("on a service", () => {
     expect(verdicts(await rehearsed(project))).toEqual(["dropIndex exact: kept", "setMetadata exact: kept"]);
   });
 
+  test("for an index of vectors as many rows are made up as it needs", async () => {
+    const project = await aProject("namespace", `m.createTable("v", { id: m.int32(), at: m.vector(16) }),`);
+    const own = Array.from({ length: 700 }, (_, id) => ({
+      id,
+      at: Array.from({ length: 16 }, (__, one) => id / (one + 1)),
+    }));
+    await addRows(project.data, "v", own);
+    project.migration(
+      "0002_index.ts",
+      `m.createIndex("v", "at", m.ivfPq({ numPartitions: 2, numSubVectors: 4 }), { name: "live" }),`,
+    );
+    expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+    project.migration("0003_more.ts", `m.renameColumn("v", "id", "key"), m.dropIndex("v", "live"),`);
+    project.migration("0004_again.ts", `m.createIndex("v", "at", m.ivfFlat({ numPartitions: 300 })),`);
+    const found = await rehearsed(project, 0, "--rows", "10");
+    expect(found.tables).toEqual([{ table: "v", rows: 600, cloned: false }]);
+    expect(found.stoppedByEdges).toBeUndefined();
+    expect(verdicts(found)).toEqual(["renameColumn exact: kept", "dropIndex checked: kept", "createIndex exact: kept"]);
+  });
+
   test("what an edge value stops is said, and tried with plain ones", async () => {
     const project = await aProject("namespace");
     project.migration("0002_nulls.ts", `m.setNullable("documents", "body", false),`);
@@ -277,7 +304,17 @@ describe("on a service", () => {
       "setNullable checked: kept",
       "retypeColumn none: untried",
     ]);
-    project.migration("0004_drop.ts", `m.dropColumn("documents", "body"),`);
+    project.migration(
+      "0004_swap.ts",
+      `m.alterColumns("documents", [{ path: "headline", rename: "body" }, { path: "body", rename: "headline" }]),
+       m.renameColumn("documents", "id", "key"),`,
+    );
+    // The copy exchanges names at once.
+    expect(stepsOf(await rehearsed(project)).slice(4)).toEqual([
+      ...Array.from({ length: 3 }, () => expect.not.objectContaining({ up: expect.anything() })),
+      expect.objectContaining({ kind: "renameColumn", up: expect.any(Number), down: expect.any(Number) }),
+    ]);
+    project.migration("0005_drop.ts", `m.dropColumn("documents", "body"),`);
     expect(await project.migrate(["rehearse"])).toMatchObject({
       code: 4,
       stderr: expect.stringContaining("the dialect service has no request for dropColumns"),

@@ -38,6 +38,8 @@ export const rehearseCommand: Command = {
     );
     const { problem, ...rest } = found;
     output.data({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });
+    if (rows !== undefined && found.tables.some(({ cloned }) => cloned))
+      output.progress("note: --rows is for tables that can't be cloned, and these were");
     for (const line of linesOf(found, output)) output.result(line);
     if (problem === undefined) return done;
     output.problem(problem.message);
@@ -45,13 +47,17 @@ export const rehearseCommand: Command = {
   },
 };
 
-function linesOf({ tables, migrations, stoppedByEdges, problem }: Rehearsal, output: Output): readonly string[] {
+function linesOf(
+  { tables, migrations, unreached, stoppedByEdges, problem }: Rehearsal,
+  output: Output,
+): readonly string[] {
   if (migrations.length === 0 && problem === undefined) return ["nothing to rehearse"];
   const edges = stoppedByEdges === undefined ? [] : [`note: made-up rows with edge values stop it: ${stoppedByEdges}`];
   return [
     ...tables.map(({ table, rows, cloned }) => `${table}: ${cloned ? "cloned" : "made up"} with ${count(rows, "row")}`),
     ...edges,
     ...migrations.flatMap((one) => migrationLines(one, output)),
+    ...unreached.map((one) => `${output.styled("bold", formatMigration(one))}: not reached`),
     ...(migrations.length === 0 ? [] : [totals(migrations)]),
   ];
 }
