@@ -42,6 +42,7 @@ export type { Choice } from "./plan/history.ts";
 export { openMigrator, type Migrator, type SessionOptions } from "./session.ts";
 export type { DownChoice, DownResult } from "./run/down.ts";
 export type { Rehearsal, RehearsalChoice, RehearsedMigration, RehearsedStep } from "./run/rehearse.ts";
+export type { KeptPoint, PruneChoice } from "./run/prune.ts";
 export type { RunEvent } from "./run/events.ts";
 export type { StatusResult, UpChoice, UpResult } from "./run/migrator.ts";
 export type { Plan, PlannedAction, PlannedMigration } from "./plan/plan.ts";

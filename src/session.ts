@@ -21,6 +21,7 @@ import {
   type UpResult,
 } from "./run/migrator.ts";
 import { rehearse, type Rehearsal, type RehearsalChoice } from "./run/rehearse.ts";
+import { prune, type KeptPoint, type PruneChoice } from "./run/prune.ts";
 import { openScratch } from "./targets/index.ts";
 import { seconds } from "./seconds.ts";
 
@@ -52,8 +53,10 @@ const sessionShape = {
   emit: z.custom((value) => typeof value === "function", "has to be a function"),
 } satisfies Record<keyof SessionOptions, z.ZodType>;
 
+const migrationNumber = z.int("has to be the number of a migration").min(0, "has to be the number of a migration");
+
 const choiceShape = {
-  to: z.number("has to be the number of a migration"),
+  to: migrationNumber,
   allowOutOfOrder: z.boolean("has to be true or false"),
   accept: z.array(
     z.enum(acceptances, `has to be ${acceptances.map((one) => `"${one}"`).join(" or ")}`),
@@ -70,11 +73,16 @@ const rehearsalShape = {
 
 const downShape = {
   steps: z.int("has to be how many migrations").min(1, "has to be how many migrations"),
-  to: z.number("has to be the number of a migration"),
+  to: migrationNumber,
   acceptLoss: z.boolean("has to be true or false"),
   keepAppended: z.boolean("has to be true or false"),
   plan: z.unknown(),
 } satisfies Record<keyof DownChoice, z.ZodType>;
+
+const pruneShape = {
+  to: migrationNumber,
+  yes: z.boolean("has to be true or false"),
+} satisfies Record<keyof PruneChoice, z.ZodType>;
 
 /** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
 function checkOptions(options: unknown, shape: z.ZodRawShape): void {
@@ -118,13 +126,17 @@ function milliseconds(seconds: number): number {
 export interface Migrator {
   up(choice?: UpChoice): Promise<UpResult>;
   down(choice?: DownChoice): Promise<DownResult>;
-  plan(choice?: Choice): Promise<Plan>;
-  planDown(choice?: Omit<DownChoice, "plan">): Promise<Plan>;
+  /** With a saved plan: whether it still holds. */
+  plan(choice?: UpChoice): Promise<Plan>;
+  /** What rows stand in the way of is its result's `blocked`, and not thrown. */
+  planDown(choice?: DownChoice): Promise<Plan>;
   /** A plan to be kept as JSON, and carried out by `up({ plan })` just as it is, once. */
   savePlan(choice?: Choice): Promise<SavedPlan>;
   savePlanDown(choice?: Omit<DownChoice, "plan">): Promise<SavedPlan>;
   /** Tries what `up` would do, and taking it back, on a copy. Promises that are not kept are its result, and not thrown. */
   rehearse(choice?: RehearsalChoice): Promise<Rehearsal>;
+  /** The old versions that are kept for `down`; with `yes` they are let go. */
+  prune(choice?: PruneChoice): Promise<readonly KeptPoint[]>;
   status(): Promise<StatusResult>;
   close(): Promise<void>;
 }
@@ -152,13 +164,17 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
   return {
     up: async (choice) => await up(options, checked(choice)),
     down: async (choice) => await down(options, checkedDown(choice)),
-    plan: async (choice) => await plan(options, unplanned(checked(choice))),
-    planDown: async (choice) => await planDown(options, unplanned(checkedDown(choice))),
+    plan: async (choice) => await plan(options, checked(choice)),
+    planDown: async (choice) => await planDown(options, checkedDown(choice)),
     savePlan: async (choice) => await savePlan(options, unplanned(checked(choice))),
     savePlanDown: async (choice) => await savePlanDown(options, unplanned(checkedDown(choice))),
     rehearse: async (choice = {}) => {
       checkOptions(choice, rehearsalShape);
       return await rehearse(options, choice, openScratch);
+    },
+    prune: async (choice = {}) => {
+      checkOptions(choice, pruneShape);
+      return await prune(options, choice);
     },
     status: () => status(options),
     close,

@@ -87,6 +87,12 @@ export const planDocumentShape = z.object({
     .describe(
       "With the direction down: what is lost, or put back, as was accepted with --accept-loss or --keep-appended.",
     ),
+  blocked: z
+    .object({ problems: z.array(text), hint: text })
+    .optional()
+    .describe(
+      "With the direction down: the rows that stand in its way, so that it is refused, and what lets it go on.",
+    ),
   totals: z.object({ migrations: whole, actions: whole, ...cost.shape }).optional(),
 });
 
@@ -101,7 +107,7 @@ export function migrationsOf({ pending, reverting }: PlanDocument): readonly Doc
 
 /** `survey`: what the target told of its actions. */
 export function planDocument(
-  { migrations, accepted = [] }: Plan,
+  { migrations, accepted = [], blocked }: Plan,
   target: string,
   direction: Direction,
   survey?: Survey,
@@ -111,6 +117,7 @@ export function planDocument(
     direction,
     [direction === "up" ? "pending" : "reverting"]: migrations.map((one) => ofMigration(one, survey)),
     ...(accepted.length > 0 && { accepted: [...accepted] }),
+    ...(blocked && { blocked: { ...blocked, problems: [...blocked.problems] } }),
     totals: survey && {
       migrations: migrations.length,
       actions: survey.size,

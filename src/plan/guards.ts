@@ -45,8 +45,9 @@ export function withRefusals(
   return { ...plan, migrations };
 }
 
-/** Throws ERR_CONSENT, ERR_FORBIDDEN, ERR_REWRITE. */
-export function checkRefusals({ migrations }: Plan, target: string): void {
+/** Throws ERR_CONSENT, ERR_FORBIDDEN, ERR_REWRITE, ERR_ROLLBACK_BLOCKED. */
+export function checkRefusals({ migrations, blocked }: Plan, target: string): void {
+  if (blocked !== undefined) throw new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
   for (const { place, refusal } of migrations.flatMap(({ actions }) => actions)) {
     if (refusal?.reason === "consent") throw new MigrateError("ERR_CONSENT", { ...place, ...refusal });
     if (refusal?.reason === "rewrite")

@@ -83,6 +83,8 @@ export interface Plan {
   readonly now: Database;
   /** What goes, or is put back, with what is taken back, as was accepted: in words. */
   readonly accepted?: readonly string[] | undefined;
+  /** Rows that stand in the way of taking it back, in words, and what lets it go on: so it is refused. */
+  readonly blocked?: { readonly problems: readonly string[]; readonly hint: string } | undefined;
 }
 
 export interface PlanInput {

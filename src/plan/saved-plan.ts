@@ -76,12 +76,13 @@ export function checkPlace(saved: SavedPlan, target: { readonly name: string; re
   const { plan, place } = saved;
   if (plan.target !== target.name)
     throw stale(
+      plan,
       "target",
       `it was made for target ${plan.target}, not for ${target.name}`,
       `use --target ${plan.target}`,
     );
   if (place !== target.place)
-    throw stale("target", `it was made for target ${plan.target} at ${place}, and that is ${target.place} now`);
+    throw stale(plan, "target", `it was made for target ${plan.target} at ${place}, and that is ${target.place} now`);
 }
 
 /** `records`: those of other runs. Throws ERR_PLAN_STALE where any of them wrote since, this plan's own use above all. */
@@ -92,23 +93,23 @@ export function checkLedger(
   hashOf: (record: LedgerRecord) => string,
 ): void {
   if (saved.ledger.table !== ledger)
-    throw stale("target", `it was made for the ledger ${saved.ledger.table}, and that is ${ledger} now`);
+    throw stale(saved.plan, "target", `it was made for the ledger ${saved.ledger.table}, and that is ${ledger} now`);
   const used = records.find((record) => matchesHash(saved.id, savedPlanOf(record) ?? ""));
   if (used !== undefined)
-    throw stale("used", `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`);
+    throw stale(saved.plan, "used", `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`);
   // A late record of an older epoch is not the newest one.
   if (canonicalJson(headOf(records, hashOf)) === canonicalJson(saved.ledger.head)) return;
   const newest = records.toSorted(byPlace).at(-1);
   const what =
     newest === undefined ? "the ledger is empty" : `record ${placeOf(newest)} says ${newest.event}, by ${newest.by}`;
-  throw stale("ledger", `another run has written to the ledger since: ${what}`);
+  throw stale(saved.plan, "ledger", `another run has written to the ledger since: ${what}`);
 }
 
 /** `migrations`: those of the plan's that have a file, as it is now. Throws ERR_PLAN_STALE. */
 export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]): void {
   for (const { version, file, checksum, steps } of migrationsOf(plan)) {
     const now = migrations.find((migration) => migration.version === version);
-    if (now === undefined) throw stale("files", `${file} is not there any more`);
+    if (now === undefined) throw stale(plan, "files", `${file} is not there any more`);
     if (now.checksum === checksum) continue;
     const hashes = now.steps.map(stepHash);
     const at = hashes.findIndex((hash, index) => hash !== steps[index]);
@@ -118,7 +119,7 @@ export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]
         : at >= steps.length
           ? `step ${at + 1} (${now.steps[at]!.kind}) was added`
           : `step ${at + 1} (${now.steps[at]!.kind}) is not the step that was planned`;
-    throw stale("files", `${now.file} was changed: ${change}`);
+    throw stale(plan, "files", `${now.file} was changed: ${change}`);
   }
 }
 
@@ -126,7 +127,7 @@ export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]
 export function checkPlan({ plan, tool }: SavedPlan, now: PlanDocument): void {
   const [planned, found] = [migrationsOf(plan), migrationsOf(now)];
   const added = found.find(({ version }) => !planned.some((one) => one.version === version));
-  if (added !== undefined) throw stale("files", `${added.file} is not in it, and would be ${endOf(now)} too`);
+  if (added !== undefined) throw stale(plan, "files", `${added.file} is not in it, and would be ${endOf(now)} too`);
   for (const [index, { file, ...was }] of planned.entries()) {
     const is = found[index];
     const at = was.actions.findIndex((one, at) => essence(one) !== essence(is?.actions[at]));
@@ -134,7 +135,7 @@ export function checkPlan({ plan, tool }: SavedPlan, now: PlanDocument): void {
       at !== -1 || was.version !== is?.version || was.done !== is.done || was.actions.length !== is.actions.length;
     if (!isOther) continue;
     const which = at === -1 ? "" : `, step ${was.actions[at]!.step}`;
-    throw stale("actions", `by now ${file}${which} would be ${endOf(now)} otherwise than ${tool} planned`);
+    throw stale(plan, "actions", `by now ${file}${which} would be ${endOf(now)} otherwise than ${tool} planned`);
   }
 }
 
@@ -152,9 +153,11 @@ export function checkVersions(saved: SavedPlan, versions: SavedPlan["tables"]): 
   for (const [table, was] of Object.entries(saved.tables)) {
     const is = versions[table] ?? null;
     if (was === null || is === null || is === was) continue;
-    if (is < was) throw stale("table", `table ${table} was made anew: it is at version ${is}, and was at ${was}`);
+    if (is < was)
+      throw stale(saved.plan, "table", `table ${table} was made anew: it is at version ${is}, and was at ${was}`);
     if (saved.choice.acceptLoss === true)
       throw stale(
+        saved.plan,
         "table",
         `table ${table} was written to, and the plan loses rows of it: it is at version ${is}, and was at ${was}`,
       );
@@ -162,13 +165,14 @@ export function checkVersions(saved: SavedPlan, versions: SavedPlan["tables"]): 
 }
 
 /** What planning found wrong, where that is a table which was as it should when the plan was made. */
-export function asStale(error: unknown): unknown {
+export function asStale({ plan }: SavedPlan, error: unknown): unknown {
   if (!isMigrateError(error, "ERR_DRIFT")) return error;
   const { table, differences } = error.details;
-  return stale("table", `table ${table} has another schema by now: ${differences.join("; ")}`);
+  return stale(plan, "table", `table ${table} has another schema by now: ${differences.join("; ")}`);
 }
 
 function stale(
+  { direction }: PlanDocument,
   changed: "target" | "used" | "ledger" | "files" | "table" | "actions",
   problem: string,
   hint?: string,
@@ -176,6 +180,6 @@ function stale(
   return new MigrateError("ERR_PLAN_STALE", {
     changed,
     problem,
-    hint: hint ?? "make a new one with migrate plan --out",
+    hint: hint ?? `make a new one with migrate plan ${direction === "up" ? "" : "--down "}--out`,
   });
 }

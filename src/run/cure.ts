@@ -9,7 +9,7 @@ import type { Migration } from "../migrations/load.ts";
 import { chosenPlace, nearestPlace, placesIn, type Place } from "../plan/place.ts";
 import { areAll, putRight, type TableDifference } from "../plan/put-right.ts";
 import { entriesFromLedger, entriesFromTables } from "../plan/rebuild.ts";
-import type { Restored } from "../plan/restore.ts";
+import type { Restored } from "../plan/lost-records.ts";
 import type { Target } from "../targets/target.ts";
 import type { Compared } from "./compare.ts";
 

@@ -9,7 +9,7 @@ import { foldHistory } from "../plan/fold.ts";
 import { chosenPlace, isAt } from "../plan/place.ts";
 import type { TableDifference } from "../plan/put-right.ts";
 import { historyRow, indexedIn, tablesOf } from "../plan/row.ts";
-import { withLost, type Restored } from "../plan/restore.ts";
+import { withLost, type Restored } from "../plan/lost-records.ts";
 import type { Tables } from "../schema/table.ts";
 import { compare, seen, type Compared } from "./compare.ts";
 import { cureFor, type Cure, type Patient } from "./cure.ts";

@@ -7,17 +7,19 @@ import type { Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import { checkSettled, orderBack, type BackChoice } from "../plan/back.ts";
+import { checkRefusals } from "../plan/guards.ts";
 import { checkMissing } from "../plan/history.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { SavedPlan } from "../plan/saved-plan.ts";
 import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
-import { checkObstacles, type Consent } from "./in-the-way.ts";
+import { withObstacles, type Consent } from "./in-the-way.ts";
 import { lookAtLate } from "./late.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { planChosen, planNow, planUnlessMoved, type Planned } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
-import { bind, bindingOf } from "./saved-plan.ts";
+import { bind, bindingOf, versionsOf } from "./saved-plan.ts";
+import { touchedTables } from "../plan/settle.ts";
 import { underLease } from "./under-lease.ts";
 
 export interface DownChoice extends BackChoice, Consent {
@@ -59,6 +61,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
         );
         if (planned === undefined) return undefined;
         const { plan, migrations } = planned;
+        checkRefusals(plan, target.name);
         return {
           // Nothing is in doubt before it is recorded that it is being taken back.
           first: undefined,
@@ -85,24 +88,36 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
   return result;
 }
 
-/** What `down` would do, against the tables as they are now. Changes nothing. */
+/** What `down` would do, against the tables as they are now; of a saved plan what it would do, if that still holds. Changes nothing. */
 export async function planDown(options: MigratorOptions, choice: DownChoice = {}): Promise<Plan> {
   return (await planDownNow(options, choice, thisRunner())).plan;
 }
 
 /** The same, to be carried out later just as it is. */
-export async function savePlanDown(options: MigratorOptions, choice: DownChoice = {}): Promise<SavedPlan> {
-  const { runner = thisRunner() } = options;
-  return await bind(await planDownNow(options, choice, runner), "down", choice, options, runner);
+export async function savePlanDown(
+  options: MigratorOptions,
+  choice: Omit<DownChoice, "plan"> = {},
+): Promise<SavedPlan> {
+  const { runner = thisRunner(), target } = options;
+  const plan = async () => await planDownNow(options, choice, runner);
+  const first = await plan();
+  if (choice.acceptLoss !== true) return await bind(first, "down", choice, options, runner);
+  // What is written after this look is not among the rows that are counted as lost, so the versions have to be older.
+  const tables = await versionsOf(touchedTables(first.plan), target);
+  return await bind(await plan(), "down", choice, options, runner, tables);
 }
 
-async function planDownNow(options: MigratorOptions, choice: DownChoice, runner: Runner) {
+async function planDownNow(options: MigratorOptions, { plan: saved, ...given }: DownChoice, runner: Runner) {
+  const choice: DownChoice = saved?.choice ?? given;
   checkConsent(choice);
-  const files = options.migrations.list();
   const journal = journalOf(options.target, options.ledger, options.clock);
-  return await planNow(journal, options.signal, (state, besideAnother) =>
-    planBack(journal, files, state, choice, { ...options, runner }, besideAnother),
-  );
+  const binding = bindingOf(saved, "down", journal, { ...options, runner });
+  await binding.checkFiles();
+  const files = options.migrations.list();
+  return await planNow(journal, options.signal, async ({ records, state }, besideAnother) => {
+    binding.checkLedger(records);
+    return await binding.keep(() => planBack(journal, files, state, choice, { ...options, runner }, besideAnother));
+  });
 }
 
 function checkConsent({ acceptLoss, keepAppended }: Consent): void {
@@ -125,6 +140,5 @@ async function planBack(
     return await planChosen(orderBack(state, files, choice), "down", input, choice.acceptLoss !== true);
   });
   if (planned === undefined) return undefined;
-  const accepted = await checkObstacles(planned.plan, target, choice);
-  return { ...planned, plan: { ...planned.plan, accepted } };
+  return { ...planned, plan: await withObstacles(planned.plan, target, choice) };
 }

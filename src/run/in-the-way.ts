@@ -19,17 +19,12 @@ interface InTheWay {
   /** Whether it may go on all the same: only what came since is lost. */
   readonly mayLose: boolean;
   readonly mayPutBack?: boolean;
+  /** Why it can't be put back. */
+  readonly unkept?: string | undefined;
 }
 
-/**
- * Refuses where rows stand in the way, before anything is changed. Gives, in words, what was accepted to be lost, or to be put
- * back. Throws ERR_ROLLBACK_BLOCKED.
- */
-export async function checkObstacles(
-  plan: Plan,
-  target: Target,
-  { acceptLoss, keepAppended }: Consent,
-): Promise<readonly string[]> {
+/** The plan with what stands in its way, and what was accepted to be lost, or to be put back. Throws ERR_ROLLBACK_BLOCKED where not even that can be told. */
+export async function withObstacles(plan: Plan, target: Target, { acceptLoss, keepAppended }: Consent): Promise<Plan> {
   const { rows, since } = questionsOf(plan);
   const found: InTheWay[] = [];
   const accepted: string[] = [];
@@ -57,7 +52,7 @@ export async function checkObstacles(
       if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
     } else if (isTooMany(there) || there.rows < least) found.push({ words: words(there.rows, there.written), mayLose });
   }
-  if (found.length === 0) return accepted;
+  if (found.length === 0) return { ...plan, accepted };
   const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
   const mayLose = found.every((one) => one.mayLose);
   const mayPutBack = found.every((one) => one.mayPutBack === true);
@@ -65,8 +60,10 @@ export async function checkObstacles(
   const lose = mayPutBack
     ? "pass --keep-appended to put these rows back, or --accept-loss to lose them"
     : "pass --accept-loss to lose that";
-  const problems = found.map(({ words }) => words);
-  throw new MigrateError("ERR_ROLLBACK_BLOCKED", { problems, hint: mayLose ? lose : changeFirst });
+  const problems = found.map(({ words, unkept }) =>
+    keepAppended === true && unkept !== undefined ? `${words}, and ${unkept}` : words,
+  );
+  return { ...plan, accepted, blocked: { problems, hint: mayLose ? lose : changeFirst } };
 }
 
 function oneByOne(table: string): MigrateError {
@@ -105,6 +102,12 @@ async function lostSince(
     putBack: `${words}, which are put back`,
     mayLose: true,
     mayPutBack: gone === 0 && putsBack,
+    unkept:
+      gone > 0
+        ? "where rows were changed or removed nobody can tell which are new"
+        : putsBack
+          ? undefined
+          : `what it did to ${table} leaves no way to make such rows what they were before`,
   };
 }
 

@@ -160,8 +160,8 @@ function lastOf(state: LedgerState): MigrationName | undefined {
   return last && { version: last.version, name: last.name };
 }
 
-/** What `up` would do, against the tables as they are now. Changes nothing. */
-export async function plan(options: MigratorOptions, choice: Choice = {}): Promise<Plan> {
+/** What `up` would do, against the tables as they are now; of a saved plan what it would do, if that still holds. Changes nothing. */
+export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<Plan> {
   return (await planOn(options, choice)).plan;
 }
 
@@ -178,15 +178,20 @@ export interface PlannedOn extends Planned, Ledger {
 
 export async function planOn(
   options: MigratorOptions,
-  choice: Choice,
-  { run }: Pick<Runner, "run"> = thisRunner(),
+  { plan: saved, ...given }: UpChoice,
+  runner = thisRunner(),
 ): Promise<PlannedOn> {
   const { target, ledger, migrations: source, signal } = options;
-  const files = source.list();
+  const choice: Choice = saved?.choice ?? given;
   const journal = journalOf(target, ledger, options.clock);
-  const made = await planNow(journal, signal, (state, besideAnother) =>
-    planUnlessMoved(journal, { target, ledger, source, files, state, choice, run, besideAnother }, planPending),
-  );
+  const binding = bindingOf(saved, "up", journal, { ...options, runner });
+  await binding.checkFiles();
+  const files = source.list();
+  const made = await planNow(journal, signal, async ({ records, state }, besideAnother) => {
+    binding.checkLedger(records);
+    const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother };
+    return await binding.keep(() => planUnlessMoved(journal, input, planPending));
+  });
   return { ...made, files, plan: await guarded(made.plan, options, choice) };
 }
 

@@ -69,13 +69,13 @@ export async function planUnlessMoved<Input extends PlanningInput>(
 export async function planNow(
   journal: Journal,
   signal: AbortSignal | undefined,
-  plan: (state: LedgerState, besideAnother: boolean) => Promise<Planned | undefined>,
+  plan: (ledger: Ledger, besideAnother: boolean) => Promise<Planned | undefined>,
 ): Promise<Planned & Ledger> {
   for (;;) {
     throwIfInterrupted(signal);
     const records = await journal.read();
     const state = foldLedger(records);
-    const planned = await plan(state, state.holder !== undefined);
+    const planned = await plan({ records, state }, state.holder !== undefined);
     if (planned !== undefined) return { ...planned, records, state };
   }
 }

@@ -69,7 +69,7 @@ export function bindingOf(
     },
     async keep(plan) {
       const made = await plan().catch((error: unknown) => {
-        throw asStale(error);
+        throw asStale(saved, error);
       });
       if (made === undefined) return undefined;
       // As it was written: nothing in it is a secret.
@@ -81,13 +81,14 @@ export function bindingOf(
   };
 }
 
-/** The plan with all that it was made from. Throws what a run of it would refuse. */
+/** The plan with all that it was made from. `tables`: their versions, where they were looked at before. Throws what a run of it would refuse. */
 export async function bind(
   { plan, records }: { readonly plan: Plan; readonly records: readonly LedgerRecord[] },
   direction: Direction,
   choice: SavedPlan["choice"],
   { target, ledger, clock = systemClock }: MigratorOptions,
   { tool }: Runner,
+  tables?: SavedPlan["tables"],
 ): Promise<SavedPlan> {
   checkRefusals(plan, target.name);
   const { hashOf } = journalOf(target, ledger, clock);
@@ -97,12 +98,12 @@ export async function bind(
     choice,
     place: target.place,
     ledger: { table: ledger, head: headOf(records, hashOf) },
-    tables: await versionsOf(touchedTables(plan), target),
+    tables: tables ?? (await versionsOf(touchedTables(plan), target)),
     plan: cleaned(planDocument(plan, target.name, direction, await survey(plan, target))),
   });
 }
 
-async function versionsOf(tables: readonly string[], target: Target): Promise<Record<string, number | null>> {
+export async function versionsOf(tables: readonly string[], target: Target): Promise<Record<string, number | null>> {
   const versions: Record<string, number | null> = {};
   for (const table of tables) versions[table] = (await target.look(table))?.version ?? null;
   return versions;

@@ -142,8 +142,17 @@ test.each<{ what: string; row: object; words: string; accepted: boolean }>([
     const project = await widened(way);
     await addRows(project.data, "documents", [row as Record<string, unknown>]);
     const before = await seen(project.data);
-    for (const args of [["down"], ["plan", "--down"]])
-      expect(await project.migrate(args, key)).toEqual({ code: 4, stdout: "", stderr: words });
+    expect(await project.migrate(["down"], key)).toEqual({ code: 4, stdout: "", stderr: words });
+    // The plan is shown all the same, or nobody could see what is in the way of what.
+    const stdout = expect.stringMatching(/^0002_more\n  drop documents\.note .*\n1 migration, 6 actions: /s);
+    for (const args of [
+      ["plan", "--down"],
+      ["down", "--dry-run"],
+    ])
+      expect(await project.migrate(args, key)).toEqual({ code: 4, stdout, stderr: words });
+    const blocked = (await project.migrate(["plan", "--down", "--json"], key)).stdout;
+    const { problems, hint } = (JSON.parse(blocked) as { blocked: { problems: string[]; hint: string } }).blocked;
+    expect(`rows stand in the way: ${problems.join("; ")}; ${hint}\n`).toBe(words);
     expect(await seen(project.data)).toEqual(before);
     expect(await project.migrate(["down", "--accept-loss"], key)).toMatchObject({ code: accepted ? 0 : 4 });
   }

@@ -201,7 +201,10 @@ test("it is refused when a file says otherwise how it is taken back", async () =
     ];\n`,
   );
   expect(await migrate(["down", "--plan", "back.json"])).toEqual(
-    refused("by now 0002_rename.ts, step 2 would be taken back otherwise than lance-migrate 0.1.0 planned"),
+    refused(
+      "by now 0002_rename.ts, step 2 would be taken back otherwise than lance-migrate 0.1.0 planned",
+      "make a new one with migrate plan --down --out",
+    ),
   );
   expect(await columns()).toEqual(after);
 });
@@ -239,6 +242,31 @@ test("the consent that a plan was made with is in it, and without it none is mad
   expect(await columns()).toEqual(["id: int32"]);
 });
 
+test("whether it still holds can be asked without using it", async () => {
+  const { migration, migrate, up, columns, folder } = await planned("lance");
+  const shown = (await migrate(["plan"])).stdout;
+  for (const asked of [
+    ["plan", "--plan", "plan.json"],
+    ["up", "--plan", "plan.json", "--dry-run"],
+  ])
+    expect(await migrate(asked)).toEqual({ code: 0, stdout: shown, stderr: "the saved plan still holds\n" });
+  expect(await columns()).toEqual(before);
+  migration("0003_more.ts", `m.setNullable("documents", "id", false),`);
+  const words = refused("0003_more.ts is not in it, and would be applied too");
+  expect(await migrate(["plan", "--plan", "plan.json"])).toEqual(words);
+  rmSync(join(folder, "migrations/0003_more.ts"));
+  expect(await up()).toMatchObject({ code: 0 });
+  expect(await migrate(["plan", "--plan", "plan.json"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("it was used already"),
+  });
+  expect(await migrate(["plan", "--down", "--out", "back.json"])).toMatchObject({ code: 0 });
+  expect(await migrate(["plan", "--plan", "back.json"])).toMatchObject({ code: 0 });
+  expect(await migrate(["down", "--plan", "back.json", "--dry-run"])).toMatchObject({ code: 0 });
+  expect(await migrate(["down", "--plan", "back.json"])).toMatchObject({ code: 0 });
+  expect(await columns()).toEqual(before);
+});
+
 test("what it was asked for is in it", async () => {
   const { migration, migrate, up, columns } = await planned("lance", ["--to", "2"]);
   migration("0003_more.ts", `m.setNullable("documents", "id", false),`);
@@ -249,7 +277,8 @@ test("what it was asked for is in it", async () => {
 
 test.each([
   [["up", "--plan", "plan.json", "--to", "2"], "--plan and --to say two things; the plan says it all"],
-  [["up", "--plan", "plan.json", "--dry-run"], "--plan and --dry-run say two things; the plan says it all"],
+  [["plan", "--plan", "plan.json", "--out", "b.json"], "--plan and --out say two things; the plan says it all"],
+  [["plan", "--down", "--plan", "plan.json"], "the plan is one for migrate up, not for migrate down"],
   [["down", "--plan", "plan.json", "--accept-loss"], "--plan and --accept-loss say two things; the plan says it all"],
   [["down", "--plan", "plan.json"], "the plan is one for migrate up, not for migrate down"],
   [["up", "--plan", "none.json"], /^none\.json can't be read: ENOENT.*; make a new one with migrate plan --out$/],

@@ -1,6 +1,9 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openMigrator, type Choice } from "lance-migrate";
 import { temporaryFolder } from "../support/project.ts";
+import { addRows } from "../support/tables.ts";
 
 // The types refuse these; a program in JavaScript has none.
 test.each([
@@ -32,4 +35,37 @@ test("options that are none are refused", async () => {
     code: "ERR_USAGE",
     message: "options have to be an object",
   });
+});
+
+test("what stands in the way of a rollback is in its plan, and what is kept can be listed and let go", async () => {
+  const folder = temporaryFolder();
+  const write = (name: string, steps: string) => {
+    mkdirSync(join(folder, "migrations"), { recursive: true });
+    writeFileSync(
+      join(folder, "migrations", name),
+      `import * as m from "lance-migrate";\nexport const accepts = ["lossy"];\nexport const up = [${steps}];\n`,
+    );
+  };
+  writeFileSync(
+    join(folder, "migrate.config.ts"),
+    `export default { targets: { here: { kind: "lance", uri: "data" } } };\n`,
+  );
+  write("0001_notes.ts", `m.createTable("notes", { id: m.int32(), body: m.utf8() })`);
+  write("0002_drop.ts", `m.dropColumn("notes", "body")`);
+  const migrator = await openMigrator({ folder });
+  await migrator.up();
+  expect(await migrator.prune()).toEqual([
+    { table: "notes", name: "0002", version: 1, migration: "0002_drop", isNeeded: false },
+  ]);
+  await addRows(join(folder, "data"), "notes", [{ id: 1 }]);
+  const { blocked } = await migrator.planDown();
+  expect(blocked).toEqual({
+    problems: ["1 row of notes was written since, which restoring version 1 would lose"],
+    hint: "pass --keep-appended to put these rows back, or --accept-loss to lose them",
+  });
+  await expect(migrator.down()).rejects.toMatchObject({ code: "ERR_ROLLBACK_BLOCKED", details: blocked });
+  await expect(migrator.savePlanDown()).rejects.toMatchObject({ code: "ERR_ROLLBACK_BLOCKED" });
+  await migrator.prune({ yes: true });
+  expect(await migrator.prune()).toEqual([]);
+  await migrator.close();
 });

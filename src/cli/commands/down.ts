@@ -56,7 +56,7 @@ export const downCommand: Command = {
     const { flags, output, underWay } = context;
     const given = parseFlags(downFlags, flags);
     const { steps, to, wait, lease, "accept-loss": acceptLoss, "keep-appended": keepAppended } = given;
-    checkPlanAlone(given, ["steps", "to", "accept-loss", "keep-appended", "dry-run"]);
+    checkPlanAlone(given, ["steps", "to", "accept-loss", "keep-appended"]);
     const choice = given.plan === undefined ? { steps, to, acceptLoss, keepAppended } : { plan: readPlan(given.plan) };
     if (given["dry-run"] === true) return await planCommand.run({ ...context, flags: { ...flags, down: true } });
     const emit = (event: RunEvent) => {

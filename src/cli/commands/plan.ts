@@ -1,12 +1,13 @@
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
-import { planDocument } from "../../plan/document.ts";
-import { planDown, savePlanDown } from "../../run/down.ts";
-import { plan, savePlan } from "../../run/migrator.ts";
+import { migrationsOf, planDocument } from "../../plan/document.ts";
+import type { SavedPlan } from "../../plan/saved-plan.ts";
+import { planDown, savePlanDown, type DownChoice } from "../../run/down.ts";
+import { plan, savePlan, type UpChoice } from "../../run/migrator.ts";
 import { survey } from "../../run/survey.ts";
 import { acceptFlag, parseFlags, switchFlag, versionFlag, wholeFlag, withSession, type Command } from "../command.ts";
-import { done } from "../exit-code.ts";
-import { writePlan } from "../plan-file.ts";
+import { done, exitCodeOf } from "../exit-code.ts";
+import { checkPlanAlone, planFlag, readPlan, writePlan } from "../plan-file.ts";
 import { renderPlan } from "../render-plan.ts";
 
 const planFlags = z.looseObject({
@@ -18,6 +19,7 @@ const planFlags = z.looseObject({
   "keep-appended": switchFlag,
   accept: acceptFlag.optional(),
   out: z.string("--out is given twice or without a value").min(1, "--out needs a file").optional(),
+  plan: planFlag.optional(),
 });
 
 export const planCommand: Command = {
@@ -34,16 +36,18 @@ export const planCommand: Command = {
       .option("to", { type: "string", describe: "plan up to this number only, or down to it" })
       .option("accept", { type: "string", describe: "what up would be given: lossy, irreversible" })
       .option("steps", { type: "string", describe: "with --down: so many migrations (1)" })
+      .option("plan", { type: "string", describe: "a saved plan: show it, and whether it still holds" })
       .option("out", { type: "string", describe: "save the plan to this file, for up --plan or down --plan" }),
   async run(context) {
     const { output } = context;
     const flags = parseFlags(planFlags, context.flags);
     checkTogether(flags);
-    const { to, steps, accept, out } = flags;
-    const back = { to, steps, acceptLoss: flags["accept-loss"], keepAppended: flags["keep-appended"] };
-    const forth = { to, accept, allowOutOfOrder: flags["allow-out-of-order"] };
-    const direction = flags.down === true ? "down" : "up";
+    checkPlanAlone(flags, ["to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "out"]);
+    const { out } = flags;
+    const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
+    const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
     const { saved, document } = await withSession(context, {}, async ({ options }) => {
+      const [forth, back] = choicesOf(flags, given);
       if (out !== undefined) {
         const saved = direction === "up" ? await savePlan(options, forth) : await savePlanDown(options, back);
         return { saved, document: saved.plan };
@@ -56,14 +60,35 @@ export const planCommand: Command = {
     renderPlan(document, output);
     if (saved !== undefined) {
       writePlan(out!, saved);
-      output.progress(`saved; migrate ${direction} --plan ${out} does just that, once`);
+      const isNothing = migrationsOf(document).length === 0;
+      output.progress(
+        `saved; ${isNothing ? "there is nothing in it to do" : `migrate ${direction} --plan ${out} does just that, once`}`,
+      );
     }
-    return done;
+    if (given !== undefined) output.progress("the saved plan still holds");
+    if (document.blocked === undefined) return done;
+    const problem = new MigrateError("ERR_ROLLBACK_BLOCKED", document.blocked);
+    output.problem(problem.message);
+    return exitCodeOf(problem);
   },
 };
 
+type PlanFlags = z.output<typeof planFlags>;
+
+/** What is asked for, either way. */
+function choicesOf(
+  { to, steps, accept, ...flags }: PlanFlags,
+  given: SavedPlan | undefined,
+): readonly [UpChoice, DownChoice] {
+  if (given !== undefined) return [{ plan: given }, { plan: given }];
+  return [
+    { to, accept, allowOutOfOrder: flags["allow-out-of-order"] },
+    { to, steps, acceptLoss: flags["accept-loss"], keepAppended: flags["keep-appended"] },
+  ];
+}
+
 /** Refuses flags that would be passed over. */
-function checkTogether(flags: z.output<typeof planFlags>): void {
+function checkTogether(flags: PlanFlags): void {
   const others =
     flags.down === true
       ? (["allow-out-of-order", "accept"] as const)

@@ -48,7 +48,7 @@ export const upCommand: Command = {
     const { flags, output, underWay } = context;
     const given = parseFlags(upFlags, flags);
     const { to, wait, lease, accept, "allow-out-of-order": allowOutOfOrder } = given;
-    checkPlanAlone(given, ["to", "accept", "allow-out-of-order", "dry-run"]);
+    checkPlanAlone(given, ["to", "accept", "allow-out-of-order"]);
     const choice = given.plan === undefined ? { to, allowOutOfOrder, accept } : { plan: readPlan(given.plan) };
     if (given["dry-run"] === true) return await planCommand.run(context);
     const emit = (event: RunEvent) => {
