@@ -23,7 +23,7 @@ const lossy: ReadonlySet<string> = new Set([
   "a dropped column",
   "values made anew, which no look at the columns tells",
 ]);
-const every = rounds(3, 1);
+const every = rounds(6, 1);
 
 test.each(Object.entries(cases))(
   "%s is taken back wherever the run is killed",
