@@ -1,7 +1,7 @@
 /** The versions of tables around a migration, as its records say them; and those that are kept so that they can be restored. */
 import { isMigrateError } from "../errors.ts";
 import type { Lease } from "../ledger/lease.ts";
-import type { OwnVersions, TableVersions } from "../ledger/record.ts";
+import { versionsIn, type OwnVersions, type TableVersions } from "../ledger/record.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
 import type { Target } from "../targets/target.ts";
@@ -24,10 +24,10 @@ export async function restorePoints(
   emit: Emit,
 ): Promise<TableVersions | undefined> {
   const { restores, done, midway, doubtful, tables } = planned;
-  const isKnown = restores.every((table) => tables[table] !== undefined);
+  const isKnown = restores.every((table) => versionsIn(tables, table) !== undefined);
   if (restores.length === 0 || target.versions === undefined || done > 0 || midway !== undefined) return undefined;
   if (doubtful && isKnown) return undefined;
-  const points: Record<string, OwnVersions> = {};
+  const points = new Map<string, OwnVersions>();
   for (const table of restores) {
     const version = (await target.look(table))?.version;
     if (version === undefined) continue;
@@ -40,9 +40,9 @@ export async function restorePoints(
       const { version: number, name } = planned.migration;
       emit({ event: "unkept", version: number, name, table, problem: target.explain(error) });
     }
-    points[table] = [version, null];
+    points.set(table, [version, null]);
   }
-  return points;
+  return Object.fromEntries(points);
 }
 
 export interface VersionsTrack {
@@ -70,11 +70,11 @@ export function trackVersions({
     },
     note({ action, commits }, { before = null, after = null }) {
       const { table } = action;
-      if (action.kind === "createTable" && tables[table] !== undefined) names.set(table, undefined);
+      if (action.kind === "createTable" && versionsIn(tables, table) !== undefined) names.set(table, undefined);
       const name = names.has(table) ? names.get(table) : table;
       if (action.kind === "renameTable") names.set(action.name, name);
       if (name === undefined) return;
-      const own = tables[name];
+      const own = versionsIn(tables, name);
       // A rename makes no version, and the table is not there any more by that name.
       if (action.kind === "renameTable" && own !== undefined) return;
       const isMade = action.kind === "createTable" && own === undefined;
