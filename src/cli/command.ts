@@ -26,6 +26,8 @@ export interface Command {
 export interface Context {
   /** What was typed, by flag; parsed with zod by whoever wants it. */
   readonly flags: Readonly<Record<string, unknown>>;
+  /** What was typed, word by word. */
+  readonly words: readonly string[];
   readonly output: Output;
   readonly signal: AbortSignal;
   /** Says whether something is under way that has to come to its safe point; otherwise the command may be ended anywhere. */

@@ -11,7 +11,7 @@ const grace = 2_000;
  * the wait for an answer that never comes. The second Ctrl-C stops it wherever it is.
  */
 export async function interruptible(
-  { flags, output }: Pick<Context, "flags" | "output">,
+  { flags, words, output }: Pick<Context, "flags" | "words" | "output">,
   command: Command,
 ): Promise<number> {
   const { timeout } = parseFlags(timeoutSchema, flags);
@@ -42,7 +42,7 @@ export async function interruptible(
   if (timeout !== undefined) timers.push(setTimeout(onTime, timeout * 1000));
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
-    const run = command.run({ flags, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
+    const run = command.run({ flags, words, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
     return await Promise.race([run, over]);
   } catch (error) {
     // A run knows that it was told to end, and not why.

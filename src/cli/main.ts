@@ -69,7 +69,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
         choose(output);
         // What a migration or a configuration prints for itself must not get between our results.
         console.log = console.info = console.debug = console.error;
-        exitCode = await interruptible({ flags, output }, command);
+        exitCode = await interruptible({ flags, words: args, output }, command);
       },
     );
   }

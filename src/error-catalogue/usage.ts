@@ -20,6 +20,10 @@ export const usageErrors = {
     (d: { name: string }) =>
       `${JSON.stringify(d.name)} is no name for a migration; use letters, digits, "_" and "-", such as add_headlines`,
   ),
+  ERR_NOTATION: usage(
+    (d: { flag: string; text: string; problem: string; form: string }) =>
+      `--${d.flag} ${JSON.stringify(d.text)}: ${d.problem}; it is written --${d.flag} ${JSON.stringify(d.form)}`,
+  ),
   ERR_TEMPLATE_MISSING: usage(
     (d: { file: string }) => `the template ${d.file} is missing; put it back or reinstall lance-migrate`,
   ),

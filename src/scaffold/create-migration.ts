@@ -1,10 +1,13 @@
 /** `migrate new`: the next number, and a template filled in. */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Project, SyntaxKind, type SourceFile } from "ts-morph";
 import { MigrateError } from "../errors.ts";
+import type { Acceptance } from "../migrations/acceptance.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import { listMigrations } from "../migrations/files.ts";
+import type { Step } from "../steps/registry.ts";
+import { checkWritten } from "./check-written.ts";
+import { fillTemplate } from "./fill-template.ts";
 
 export interface NewMigration {
   /** The project's folder; its own templates/ win over ours. */
@@ -12,22 +15,59 @@ export interface NewMigration {
   /** The migrations folder. */
   readonly migrations: string;
   readonly name: string;
+  /** What it does; as the template has it when absent. */
+  readonly steps?: readonly Step[] | undefined;
+  /** What takes it back; not said when absent. */
+  readonly down?: readonly Step[] | undefined;
+  readonly accepts?: readonly Acceptance[] | undefined;
 }
 
-const template = join("templates", "migration.ts");
-
-/** Writes the file and gives its path. */
-export async function createMigration({ folder, migrations, name }: NewMigration): Promise<string> {
+/** Where it goes, and its number. Throws ERR_NAME_INVALID. */
+export function nextMigration({ migrations, name }: Pick<NewMigration, "migrations" | "name">) {
   const word = name.trim().replace(/\s+/g, "_");
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,199}$/.test(word)) throw new MigrateError("ERR_NAME_INVALID", { name });
   const last = existsSync(migrations) ? listMigrations(migrations).at(-1)?.version : undefined;
-  const path = join(migrations, `${formatVersion((last ?? 0) + 1)}_${word}.ts`);
-  if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
-  const text = fillTemplate(findTemplate(folder), word);
-  mkdirSync(migrations, { recursive: true });
-  writeFileSync(path, text, { flag: "wx" });
-  return path;
+  const version = (last ?? 0) + 1;
+  const file = `${formatVersion(version)}_${word}.ts`;
+  return { version, name: word, file, path: join(migrations, file) };
 }
+
+/**
+ * Writes the file and gives its path. Of steps that are given it is written only if TypeScript takes it, and if it says just
+ * these steps when it is loaded. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_INVALID.
+ */
+export async function createMigration(wanted: NewMigration): Promise<string> {
+  const { folder, migrations, steps } = wanted;
+  const next = nextMigration(wanted);
+  if (existsSync(next.path)) throw new MigrateError("ERR_FILE_EXISTS", { file: next.path });
+  const template = findTemplate(folder);
+  const text = fillTemplate(template, { ...wanted, name: next.name });
+  mkdirSync(migrations, { recursive: true });
+  // Beside the others, so that it is loaded as they are; and no migration until it is known to be right.
+  const draft = join(migrations, `.${next.file.replace(/\.ts$/, "")}.${process.pid}.ts`);
+  writeFileSync(draft, text, { flag: "wx" });
+  try {
+    if (steps !== undefined) await checkWritten(draft, text, { ...wanted, steps, template, folder });
+    putInPlace(draft, next.path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return next.path;
+}
+
+/** As a whole, and never over another file. */
+function putInPlace(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST")
+      throw new MigrateError("ERR_FILE_EXISTS", { file: path }, { cause });
+    // Some file systems know no links.
+    copyFileSync(draft, path, constants.COPYFILE_EXCL);
+  }
+}
+
+const template = join("templates", "migration.ts");
 
 function findTemplate(folder: string): string {
   const own = join(folder, template);
@@ -38,23 +78,4 @@ function packageFolder(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
   return folder;
-}
-
-function fillTemplate(file: string, word: string): string {
-  if (!existsSync(file)) throw new MigrateError("ERR_TEMPLATE_MISSING", { file });
-  const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
-  const comment = stepsOf(source, file).getVariableStatementOrThrow().getJsDocs()[0];
-  const sentence = word.replaceAll(/[_-]+/g, " ");
-  comment?.setDescription(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`);
-  return source.getFullText();
-}
-
-function stepsOf(source: SourceFile, file: string) {
-  const up = source.getVariableDeclaration("up");
-  if (up === undefined || !up.isExported() || up.getInitializerIfKind(SyntaxKind.ArrayLiteralExpression) === undefined)
-    throw new MigrateError("ERR_TEMPLATE_INVALID", {
-      file,
-      problem: "has to export its steps as: export const up = [ … ]",
-    });
-  return up;
 }

@@ -97,7 +97,7 @@ export function vector(length: number, item: NullableType = float32()): Nullable
   return fixedSizeList(item, length);
 }
 
-export function struct(fields: Readonly<Record<string, ColumnType>>): NullableType {
+export function struct(fields: Fields): NullableType {
   return columnType({ kind: "struct", fields: columnsOf(fields) });
 }
 
@@ -106,13 +106,22 @@ export function dictionary(index: NullableType, value: NullableType): NullableTy
   return columnType({ kind: "dictionary", index: index?.type, value: value?.type });
 }
 
-/** Columns by name as the list that a step holds; whatever is wrong with them is left for zod to name. */
-export function columnsOf(fields: Readonly<Record<string, ColumnType>>): readonly Column[] {
-  // An array would pass for a list of columns, or give columns named 0, 1, …
+/** Columns by name; or in pairs, where some are called by whole numbers, which JavaScript puts first in an object. */
+export type Fields = Readonly<Record<string, ColumnType>> | readonly (readonly [name: string, column: ColumnType])[];
+
+/** Columns as the list that a step holds; whatever is wrong with them is left for zod to name. */
+export function columnsOf(fields: Fields): readonly Column[] {
+  if (Array.isArray(fields) && fields.every((pair) => Array.isArray(pair) && pair.length === 2))
+    return (fields as readonly (readonly [string, ColumnType])[]).map(named);
+  // Another array would pass for a list of columns, or give columns named 0, 1, …
   // And { __proto__: … } sets a prototype instead of naming a column.
   const isPlain = typeof fields === "object" && fields !== null && Object.getPrototypeOf(fields) === Object.prototype;
   if (!isPlain) return undefined as unknown as Column[];
-  return Object.entries(fields).map(([name, column]) => ({ name, type: column?.type, nullable: column?.nullable }));
+  return Object.entries(fields as Readonly<Record<string, ColumnType>>).map(named);
+}
+
+function named([name, column]: readonly [string, ColumnType]): Column {
+  return { name, type: column?.type, nullable: column?.nullable };
 }
 
 function itemOf(item: ColumnType): Column {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { columnSource, optionsSource, valueSource } from "../schema/source.ts";
 import type { ColumnType } from "../schema/builders.ts";
 import { dataType, defineStep, ownName, sql, tableName } from "./step.ts";
 
@@ -27,5 +28,25 @@ export const addColumn = defineStep({
   }),
   compile: ({ table, name, type, nullable, as }) => [
     { kind: "addColumns", table, columns: [{ name, type, nullable, as }] },
+  ],
+  source: ({ table, name, type, nullable, as }) => [
+    valueSource(table),
+    valueSource(name),
+    columnSource({ type, nullable }),
+    ...optionsSource({ as }),
+  ],
+  flags: [
+    {
+      name: "add-column",
+      describe: "add a column, null in every row or worth an SQL expression",
+      form: "TABLE.COLUMN:TYPE [not null] [as SQL]",
+      read(notation) {
+        const table = notation.name();
+        notation.expect(".");
+        const name = notation.name();
+        notation.expect(":");
+        return { table, name, ...notation.type(), ...(notation.takes("as") && { as: notation.sql() }) };
+      },
+    },
   ],
 });

@@ -1,5 +1,8 @@
 import { z } from "zod";
-import type { NullableType } from "../schema/builders.ts";
+import { typeSource, valueSource, type Source } from "../schema/source.ts";
+import type { ColumnType, NullableType } from "../schema/builders.ts";
+import type { DataType } from "../schema/data-type.ts";
+import type { Notation } from "../schema/notation.ts";
 import { columnPath, dataType, defineStep, tableName, typeOf } from "./step.ts";
 
 /** One change of `alterColumns`: a path and at least one of the three. */
@@ -45,8 +48,42 @@ export const alterColumns = defineStep({
     alterations: Array.isArray(alterations) ? alterations.map(withType) : alterations,
   }),
   compile: ({ table, alterations }) => [{ kind: "alterColumns", table, alterations }],
+  source: ({ table, alterations }) => [
+    valueSource(table),
+    { kind: "array", items: alterations.map(({ type, ...change }) => changeSource(change, type)) },
+  ],
+  flags: [
+    {
+      name: "alter",
+      describe: "several changes of one table at once, such as a swap of two names",
+      form: 'TABLE:[{"path": "COLUMN", "rename": "NAME", "type": "TYPE", "nullable": true}, …]',
+      read(notation) {
+        const table = notation.name();
+        notation.expect(":");
+        const changes = notation.json();
+        return {
+          table,
+          alterations: Array.isArray(changes) ? changes.map((one) => withReadType(one, notation)) : changes,
+        };
+      },
+    },
+  ],
 });
 
 function withType(change: ColumnChange): unknown {
   return change?.type === undefined ? change : { ...change, type: typeOf(change.type) ?? null };
+}
+
+function changeSource(change: Readonly<Record<string, unknown>>, type: DataType | undefined): Source {
+  const source = valueSource(change);
+  if (type === undefined || source.kind !== "object") return source;
+  return { kind: "object", entries: [...source.entries, ["type", typeSource(type)]] };
+}
+
+/** Its type stands in it as a text. */
+function withReadType(change: unknown, notation: Notation): unknown {
+  const text = (change as { readonly type?: unknown } | null)?.type;
+  return typeof text === "string"
+    ? { ...(change as object), type: typeOf(notation.inner(text).type() as ColumnType) }
+    : change;
 }

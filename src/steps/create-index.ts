@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { indexSource, optionsSource, valueSource } from "../schema/source.ts";
 import { indexType } from "../schema/index-options.ts";
 import type { IndexType } from "../schema/table-index.ts";
 import { columnPath, defineStep, ownName, tableName } from "./step.ts";
@@ -31,5 +32,23 @@ export const createIndex = defineStep({
   }),
   compile: ({ table, path, type, name }) => [
     { kind: "createIndex", table, name: name ?? indexName(path), index: { path, ...type } },
+  ],
+  source: ({ table, path, type, name }) => [
+    valueSource(table),
+    valueSource(path),
+    indexSource(type),
+    ...optionsSource({ name }),
+  ],
+  flags: [
+    {
+      name: "create-index",
+      describe: "index a column",
+      form: "TABLE.COLUMN:INDEX[(OPTION: VALUE, …)] [as NAME]",
+      read(notation) {
+        const column = notation.column();
+        notation.expect(":");
+        return { ...column, type: notation.index(), ...(notation.takes("as") && { name: notation.name() }) };
+      },
+    },
   ],
 });

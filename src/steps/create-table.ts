@@ -1,12 +1,13 @@
 import { z } from "zod";
-import { columnsOf, type ColumnType } from "../schema/builders.ts";
+import { fieldsSource, optionsSource, valueSource } from "../schema/source.ts";
+import { columnsOf, type Fields } from "../schema/builders.ts";
 import { column, rows } from "../schema/parse.ts";
 import type { RowValues } from "../schema/row-values.ts";
 import { defineStep, tableName } from "./step.ts";
 
 /**
- * Creates a table with its columns in this order, empty or with a few rows; JavaScript puts names that are whole numbers
- * first.
+ * Creates a table with its columns in this order, empty or with a few rows. JavaScript puts names that are whole numbers
+ * first; pairs, `[["b", int32()], ["1", utf8()]]`, keep their order.
  *
  * @example
  * createTable("documents", { id: int64().notNull(), title: utf8(), embedding: vector(768) })
@@ -19,12 +20,29 @@ export const createTable = defineStep({
     columns: z.array(column, "has to be an object of columns").min(1, "has to have at least one column"),
     rows: rows.optional(),
   }),
-  build: (
-    table: string,
-    columns: Readonly<Record<string, ColumnType>>,
-    options: { readonly rows?: readonly RowValues[] } = {},
-  ) => ({ table, columns: columnsOf(columns), ...options }),
+  build: (table: string, columns: Fields, options: { readonly rows?: readonly RowValues[] } = {}) => ({
+    table,
+    columns: columnsOf(columns),
+    ...options,
+  }),
   compile: ({ table, columns, rows: values }) => [
     { kind: "createTable", table, columns, ...(values === undefined ? {} : { rows: values }) },
+  ],
+  source: ({ table, columns, rows: values }) => [
+    valueSource(table),
+    fieldsSource(columns),
+    ...optionsSource({ rows: values }),
+  ],
+  flags: [
+    {
+      name: "create-table",
+      describe: "create a table, empty or with a few rows",
+      form: "TABLE(COLUMN TYPE [not null], …) [rows JSON]",
+      read(notation) {
+        const table = notation.name();
+        const columns = notation.columns();
+        return { table, columns, ...(notation.takes("rows") && { rows: notation.json() }) };
+      },
+    },
   ],
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { valueSource } from "../schema/source.ts";
 import { columnPath, defineStep, tableName } from "./step.ts";
 
 /**
@@ -12,4 +13,13 @@ export const dropColumn = defineStep({
   fields: z.object({ table: tableName, path: columnPath }),
   build: (table: string, path: string) => ({ table, path }),
   compile: ({ table, path }) => [{ kind: "dropColumns", table, paths: [path] }],
+  source: ({ table, path }) => [table, path].map(valueSource),
+  flags: [
+    {
+      name: "drop-column",
+      describe: "drop a column with its values",
+      form: "TABLE.COLUMN",
+      read: (notation) => notation.column(),
+    },
+  ],
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { valueSource } from "../schema/source.ts";
 import { defineStep, tableName } from "./step.ts";
 
 /**
@@ -12,4 +13,13 @@ export const dropTable = defineStep({
   fields: z.object({ table: tableName }),
   build: (table: string) => ({ table }),
   compile: ({ table }) => [{ kind: "dropTable", table }],
+  source: ({ table }) => [valueSource(table)],
+  flags: [
+    {
+      name: "drop-table",
+      describe: "drop a table with its rows",
+      form: "TABLE",
+      read: (notation) => ({ table: notation.name() }),
+    },
+  ],
 });

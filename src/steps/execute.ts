@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { valueSource } from "../schema/source.ts";
 import { defineStep, sql, tableName } from "./step.ts";
 
 /** What `execute` does to rows: sets columns to SQL expressions, or deletes. */
@@ -36,4 +37,17 @@ export const execute = defineStep({
     "delete" in change
       ? [{ kind: "deleteRows", table, where: change.delete }]
       : [{ kind: "updateRows", table, set: change.update, where: change.where }],
+  source: ({ table, change }) => [table, change].map(valueSource),
+  flags: [
+    {
+      name: "execute",
+      describe: "update or delete rows",
+      form: 'TABLE:{"update": {"COLUMN": "SQL", …}, "where": "SQL"} or TABLE:{"delete": "SQL"}',
+      read(notation) {
+        const table = notation.name();
+        notation.expect(":");
+        return { table, change: notation.json() };
+      },
+    },
+  ],
 });

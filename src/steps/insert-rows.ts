@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { optionsSource, valueSource } from "../schema/source.ts";
 import { rows } from "../schema/parse.ts";
 import type { RowValues } from "../schema/row-values.ts";
 import { defineStep, ownName, tableName } from "./step.ts";
@@ -18,4 +19,20 @@ export const insertRows = defineStep({
     ...options,
   }),
   compile: ({ table, rows: values, key }) => [{ kind: "insertRows", table, rows: values, key }],
+  source: ({ table, rows: values, key }) => [valueSource(table), valueSource(values), ...optionsSource({ key })],
+  flags: [
+    {
+      name: "insert-rows",
+      describe: "insert rows whose key is not there yet",
+      form: 'TABLE(KEY):[{"COLUMN": VALUE, …}, …]',
+      read(notation) {
+        const table = notation.name();
+        notation.expect("(");
+        const key = notation.name();
+        notation.expect(")");
+        notation.expect(":");
+        return { table, rows: notation.json(), key };
+      },
+    },
+  ],
 });

@@ -1,8 +1,12 @@
 /** What the rest of the code asks about steps, whatever their kind. */
 import { z } from "zod";
 import type { Action } from "../schema/action.ts";
+import { MigrateError } from "../errors.ts";
 import { similarName } from "../schema/names.ts";
+import { notationOf } from "../schema/notation.ts";
+import { call, type Source } from "../schema/source.ts";
 import * as kinds from "./index.ts";
+import type { StepFlag } from "./step.ts";
 
 type Kinds = typeof kinds;
 
@@ -16,6 +20,8 @@ const registry: { readonly [Name in StepName]: { readonly kind: Name } } = kinds
 interface AnyKind {
   readonly schema: z.ZodType<Step>;
   readonly compile: (step: Step) => readonly Action[];
+  readonly source: (step: Step) => readonly Source[];
+  readonly flags: readonly StepFlag[];
 }
 
 export const stepNames = Object.keys(registry) as readonly StepName[];
@@ -23,6 +29,27 @@ export const stepNames = Object.keys(registry) as readonly StepName[];
 /** What targets execute for a step. */
 export function compileStep(step: Step): readonly Action[] {
   return kindOf(step.kind).compile(step);
+}
+
+/** The call that makes a step, as a migration holds it. */
+export function stepSource(step: Step): Source {
+  return call(step.kind, ...kindOf(step.kind).source(step));
+}
+
+/** The flags of `migrate new` that make steps, by their names. */
+export const stepFlags: ReadonlyMap<string, StepFlag & { readonly kind: StepName }> = new Map(
+  stepNames.flatMap((kind) => kindOf(kind).flags.map((flag) => [flag.name, { ...flag, kind }])),
+);
+
+/** A step out of what was typed behind one of these flags. Throws ERR_NOTATION. */
+export function readStep(flag: StepFlag & { readonly kind: StepName }, text: string): Step {
+  const { name, form, kind, read } = flag;
+  const notation = notationOf(text, name, form);
+  const fields = read(notation);
+  notation.end();
+  const parsed = parseStep({ kind, ...fields });
+  if ("step" in parsed) return parsed.step;
+  throw new MigrateError("ERR_NOTATION", { flag: name, text, problem: parsed.problem, form });
 }
 
 /** A step out of whatever a migration exports, or what is wrong with it in words. */

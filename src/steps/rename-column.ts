@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { valueSource } from "../schema/source.ts";
 import { columnPath, defineStep, tableName } from "./step.ts";
 
 /**
@@ -12,4 +13,17 @@ export const renameColumn = defineStep({
   fields: z.object({ table: tableName, path: columnPath, name: z.string("has to be the new name") }),
   build: (table: string, path: string, name: string) => ({ table, path, name }),
   compile: ({ table, path, name }) => [{ kind: "alterColumns", table, alterations: [{ path, rename: name }] }],
+  source: ({ table, path, name }) => [table, path, name].map(valueSource),
+  flags: [
+    {
+      name: "rename",
+      describe: "rename a column",
+      form: "TABLE.COLUMN:NAME",
+      read(notation) {
+        const column = notation.column();
+        notation.expect(":");
+        return { ...column, name: notation.name() };
+      },
+    },
+  ],
 });

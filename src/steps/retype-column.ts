@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { NullableType } from "../schema/builders.ts";
+import { optionsSource, typeSource, valueSource } from "../schema/source.ts";
+import type { ColumnType, NullableType } from "../schema/builders.ts";
 import { columnPath, dataType, defineStep, sql, tableName, typeOf } from "./step.ts";
 
 /**
@@ -23,5 +24,24 @@ export const retypeColumn = defineStep({
     using === undefined
       ? { kind: "alterColumns", table, alterations: [{ path, type }] }
       : { kind: "convertColumn", table, path, type, using },
+  ],
+  source: ({ table, path, type, using }) => [
+    valueSource(table),
+    valueSource(path),
+    typeSource(type),
+    ...optionsSource({ using }),
+  ],
+  flags: [
+    {
+      name: "retype",
+      describe: "cast a column to another type, or make it anew with an SQL expression",
+      form: "TABLE.COLUMN:TYPE [using SQL]",
+      read(notation) {
+        const column = notation.column();
+        notation.expect(":");
+        const type = typeOf(notation.type() as ColumnType);
+        return { ...column, type, ...(notation.takes("using") && { using: notation.sql() }) };
+      },
+    },
   ],
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { valueSource } from "../schema/source.ts";
 import { columnPath, defineStep, tableName } from "./step.ts";
 
 /**
@@ -22,4 +23,17 @@ export const setMetadata = defineStep({
     metadata,
   }),
   compile: ({ table, path, metadata }) => [{ kind: "setMetadata", table, updates: [{ path, metadata }] }],
+  source: ({ table, path, metadata }) => [table, path, metadata].map(valueSource),
+  flags: [
+    {
+      name: "set-metadata",
+      describe: "set keys of a column's metadata; null removes one",
+      form: 'TABLE.COLUMN:{"KEY": "VALUE", …}',
+      read(notation) {
+        const column = notation.column();
+        notation.expect(":");
+        return { ...column, metadata: notation.json() };
+      },
+    },
+  ],
 });

@@ -2,6 +2,8 @@
 import { z } from "zod";
 import type { Action } from "../schema/action.ts";
 import { dataType, notNullMark } from "../schema/parse.ts";
+import type { Notation } from "../schema/notation.ts";
+import type { Source } from "../schema/source.ts";
 import { sqlProblem } from "../schema/sql.ts";
 import type { ColumnType } from "../schema/builders.ts";
 import type { DataType } from "../schema/data-type.ts";
@@ -15,6 +17,21 @@ interface Definition<Kind extends string, Args extends readonly unknown[], Shape
   readonly build: (...args: Args) => unknown;
   /** What targets execute for it. */
   readonly compile: (step: z.output<z.ZodObject<Shape>>) => readonly Action[];
+  /** The builder's arguments, as they are written in a migration. */
+  readonly source: (step: z.output<z.ZodObject<Shape>>) => readonly Source[];
+  /** How it is written on the command line of `migrate new`. */
+  readonly flags: readonly StepFlag[];
+}
+
+/** A flag of `migrate new` that makes a step. */
+export interface StepFlag {
+  /** Without dashes. */
+  readonly name: string;
+  readonly describe: string;
+  /** What its value looks like, such as `TABLE.COLUMN:NAME`. */
+  readonly form: string;
+  /** The step's fields, unchecked: zod names what is wrong. */
+  readonly read: (notation: Notation) => Readonly<Record<string, unknown>>;
 }
 
 /** Plain data of one kind: what migrations export. */
@@ -26,17 +43,25 @@ export interface StepKind<Kind extends string, Args extends readonly unknown[], 
   readonly kind: Kind;
   readonly schema: z.ZodType<StepOf<Kind, z.output<z.ZodObject<Shape>>>>;
   readonly compile: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Action[];
+  readonly source: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Source[];
+  readonly flags: readonly StepFlag[];
 }
 
 export function defineStep<const Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape>(
   definition: Definition<Kind, Args, Shape>,
 ): StepKind<Kind, Args, Shape> {
-  const { kind, fields, build, compile } = definition;
+  const { kind, fields, build, compile, source, flags } = definition;
   type Step = StepOf<Kind, z.output<z.ZodObject<Shape>>>;
   // The step is checked when its migration is loaded, where the file and the step's number are known.
   const builder = (...args: Args) => ({ kind, ...(build(...args) as object) }) as Step;
   const schema = z.strictObject({ kind: z.literal(kind), ...fields.shape }) as unknown as z.ZodType<Step>;
-  return Object.assign(builder, { kind, schema, compile: compile as (step: Step) => readonly Action[] });
+  return Object.assign(builder, {
+    kind,
+    schema,
+    compile: compile as (step: Step) => readonly Action[],
+    source: source as (step: Step) => readonly Source[],
+    flags,
+  });
 }
 
 /** The name of a table, checked closer by the fold. */

@@ -202,6 +202,7 @@ test("every step kind has its test", () => {
 });
 
 const newKind = (exported: string) => `import { columnPath, defineStep, tableName } from "./step.ts";
+import { valueSource } from "../schema/source.ts";
 import { z } from "zod";
 
 /** Lets a column hold nulls. */
@@ -210,6 +211,10 @@ export const ${exported} = defineStep({
   fields: z.object({ table: tableName, path: columnPath }),
   build: (table: string, path: string) => ({ table, path }),
   compile: ({ table, path }) => [{ kind: "alterColumns", table, alterations: [{ path, nullable: true }] }],
+  source: ({ table, path }) => [table, path].map(valueSource),
+  flags: [
+    { name: "drop-not-null", describe: "let it", form: "TABLE.COLUMN", read: (notation) => notation.column() },
+  ],
 });
 `;
 
@@ -235,7 +240,7 @@ test("a new step kind is one new file and one line, and everything knows it", ()
   const folder = aCopyWithAStep("dropNotNull");
   const program = `
     import * as api from "./src/index.ts";
-    import { compileStep, parseStep, stepNames } from "./src/steps/registry.ts";
+    import { compileStep, parseStep, readStep, stepFlags, stepNames, stepSource } from "./src/steps/registry.ts";
     import { loadMigration } from "./src/migrations/load.ts";
     import { tableAfter } from "./src/schema/action.ts";
     import { writeFileSync } from "node:fs";
@@ -251,6 +256,8 @@ test("a new step kind is one new file and one line, and everything knows it", ()
       near: parseStep({ kind: "dropNotNul" }),
       actions: compileStep(api.dropNotNull("documents", "id")),
       named: stepNames.includes("dropNotNull"),
+      typed: readStep(stepFlags.get("drop-not-null")!, "documents.id"),
+      source: stepSource(api.dropNotNull("documents", "id")),
       folded: [...migration.steps.flatMap(compileStep).reduce((all, one) => all.set(one.table, tableAfter(all, one)), new Map())],
     }));`;
   writeFileSync(join(folder, "program.ts"), program);
@@ -263,6 +270,8 @@ test("a new step kind is one new file and one line, and everything knows it", ()
     near: { problem: "there is no step kind dropNotNul; did you mean dropNotNull?", kind: "dropNotNul" },
     actions: [{ kind: "alterColumns", table: "documents", alterations: [{ path: "id", nullable: true }] }],
     named: true,
+    typed: step,
+    source: { kind: "call", name: "dropNotNull", args: ["documents", "id"].map((value) => ({ kind: "value", value })) },
     folded: [["documents", { columns: [{ name: "id", type: { kind: "int32" }, nullable: true }] }]],
   });
   expect(compile(folder)).toBe("");

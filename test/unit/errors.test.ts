@@ -19,6 +19,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_TARGET_UNKNOWN: { name: "prod", known: [] },
   ERR_MIGRATIONS_FOLDER: { folder: "/app/migrations", problem: "does not exist" },
   ERR_NAME_INVALID: { name: "a/b" },
+  ERR_NOTATION: { flag: "rename", text: "a", problem: 'expected ":" at its end', form: "TABLE.COLUMN:NAME" },
   ERR_TEMPLATE_MISSING: { file: "templates/migration.ts" },
   ERR_TEMPLATE_INVALID: { file: "templates/migration.ts", problem: "has no steps" },
   ERR_FILE_EXISTS: { file },

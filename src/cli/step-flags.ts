@@ -1,0 +1,48 @@
+/** Steps as they are typed behind `migrate new`, in the order in which they are typed. */
+import type { Argv } from "yargs";
+import { MigrateError } from "../errors.ts";
+import { similarName } from "../schema/names.ts";
+import { readStep, stepFlags, type Step } from "../steps/registry.ts";
+import type { Context } from "./command.ts";
+
+export function withStepFlags(cli: Argv): Argv {
+  return [...stepFlags.values()].reduce(
+    (all, { name, describe, form }) => all.option(name, { type: "string", describe: `${describe}: "${form}"` }),
+    cli,
+  );
+}
+
+/** Throws ERR_NOTATION, ERR_USAGE. */
+export function typedSteps({ flags, words }: Pick<Context, "flags" | "words">): readonly Step[] {
+  const values = new Map([...stepFlags.keys()].map((name) => [name, [flags[name] ?? []].flat()]));
+  const typed = words
+    .flatMap((word) => /^--([a-z-]+)(?:=|$)/.exec(word)?.[1] ?? [])
+    .filter((name) => stepFlags.has(name));
+  // Each flag's values come in the order in which they were typed; the order among the flags is that of the words.
+  const steps = typed.map((name) => {
+    const value = values.get(name)!.shift();
+    if (typeof value !== "string" || value === "")
+      throw new MigrateError("ERR_USAGE", { problem: `--${name} needs a value: "${stepFlags.get(name)!.form}"` });
+    return readStep(stepFlags.get(name)!, value);
+  });
+  const left = [...values].find(([, more]) => more.length > 0);
+  if (left !== undefined)
+    throw new MigrateError("ERR_USAGE", { problem: `--${left[0]} is given in a way that is not understood` });
+  return steps;
+}
+
+/** A step as one line: a flag, with or without its dashes, and its value. Throws ERR_NOTATION, ERR_USAGE. */
+export function stepOfLine(line: string): Step {
+  const [, name = "", value = ""] = /^(?:--)?([^\s=]+)(?:\s+|=|$)(.*)$/s.exec(line.trim()) ?? [];
+  const flag = stepFlags.get(name);
+  if (flag !== undefined) return readStep(flag, unquoted(value));
+  const similar = similarName(name, stepFlags.keys());
+  throw new MigrateError("ERR_USAGE", {
+    problem: `there is no step ${name}; ${similar === undefined ? `there is ${[...stepFlags.keys()].join(", ")}` : `did you mean ${similar}?`}`,
+  });
+}
+
+/** Whoever copies a line from a shell has it in quotes. */
+function unquoted(value: string): string {
+  return /^'[^']*'$|^"[^"]*"$/.test(value.trim()) ? value.trim().slice(1, -1) : value;
+}

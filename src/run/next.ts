@@ -1,0 +1,52 @@
+/** A migration that is yet to be written: whether it can work after those that there are, and how it is taken back. */
+import { isMigrateError, MigrateError } from "../errors.ts";
+import { checksumOf } from "../migrations/checksum.ts";
+import type { MigrationFile } from "../migrations/files.ts";
+import type { Migration } from "../migrations/load.ts";
+import type { PlannedMigration } from "../plan/plan.ts";
+import { rollbackOf } from "../plan/rollback.ts";
+import type { Database, Table } from "../schema/table.ts";
+import { stepsOfAction } from "../steps/from-action.ts";
+import type { Step } from "../steps/registry.ts";
+import { lint } from "./lint.ts";
+import type { MigratorOptions } from "./migrator.ts";
+
+/** Throws the first problem there is, of a file that is there or of these steps. */
+export async function planNext(
+  options: MigratorOptions,
+  file: Omit<MigrationFile, "textHash">,
+  steps: readonly Step[],
+): Promise<PlannedMigration> {
+  const next: Migration = { ...file, textHash: "", steps, checksum: checksumOf(steps) };
+  const { problems, plan } = await lint(options, [next]);
+  if (problems[0] !== undefined) throw problems[0];
+  return plan!.migrations.at(-1)!;
+}
+
+/** The steps that take it back, as `down` would derive them. Throws ERR_IRREVERSIBLE. */
+export function stepsBack(
+  { migration, actions, total }: PlannedMigration,
+  { target }: MigratorOptions,
+): readonly Step[] {
+  const irreversible = (problem: string) =>
+    new MigrateError("ERR_IRREVERSIBLE", { ...actions[0]!.place, problem, hint: "leave --down out" });
+  try {
+    const back = rollbackOf(migration, total, before(actions), target.capabilities).actions;
+    return back.flatMap(({ action }) => {
+      const steps = stepsOfAction(action);
+      if (steps === undefined) throw irreversible(`no step does what takes it back (${action.kind})`);
+      return steps;
+    });
+  } catch (error) {
+    if (!isMigrateError(error, "ERR_IRREVERSIBLE")) throw error;
+    throw new MigrateError("ERR_IRREVERSIBLE", { ...error.details, hint: "leave --down out" }, { cause: error });
+  }
+}
+
+/** Of the tables that it touches. */
+function before(actions: PlannedMigration["actions"]): Database {
+  const first = new Map<string, Table | undefined>();
+  for (const [name, table] of actions.flatMap((action) => [...action.before]))
+    if (!first.has(name)) first.set(name, table);
+  return new Map([...first].flatMap(([name, table]) => (table === undefined ? [] : [[name, table]])));
+}

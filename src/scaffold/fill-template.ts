@@ -1,0 +1,124 @@
+/** A template with its steps filled in, by ts-morph. */
+import { existsSync } from "node:fs";
+import { Project, SyntaxKind, type ImportDeclaration, type SourceFile, type VariableDeclaration } from "ts-morph";
+import { MigrateError } from "../errors.ts";
+import type { Acceptance } from "../migrations/acceptance.ts";
+import type { Source } from "../schema/source.ts";
+import { valueSource } from "../schema/source.ts";
+import { stepSource, type Step } from "../steps/registry.ts";
+import { layOut, namesIn } from "./layout.ts";
+
+export interface Filling {
+  readonly name: string;
+  readonly steps?: readonly Step[] | undefined;
+  readonly down?: readonly Step[] | undefined;
+  readonly accepts?: readonly Acceptance[] | undefined;
+}
+
+const packageName = "lance-migrate";
+
+/** Throws ERR_TEMPLATE_MISSING, ERR_TEMPLATE_INVALID. */
+export function fillTemplate(file: string, { name, steps, down, accepts }: Filling): string {
+  if (!existsSync(file)) throw new MigrateError("ERR_TEMPLATE_MISSING", { file });
+  const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
+  const up = exportedList(source, "up");
+  if (up === undefined)
+    throw new MigrateError("ERR_TEMPLATE_INVALID", {
+      file,
+      problem: "has to export its steps as: export const up = [ … ]",
+    });
+  const comment = up.getVariableStatementOrThrow().getJsDocs()[0];
+  const sentence = name.replaceAll(/[_-]+/g, " ");
+  comment?.setDescription(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`);
+  if (steps === undefined) return source.getFullText();
+  const lists = [steps, ...(down === undefined ? [] : [down])].map(listOf);
+  const prefix = importNames(source, lists.flatMap(namesIn));
+  const wanted = [
+    { name: "up", list: lists[0]! },
+    ...(lists[1] === undefined ? [] : [{ name: "down" as const, list: lists[1] }]),
+    ...(accepts === undefined ? [] : [{ name: "accepts" as const, list: valueSource(accepts) }]),
+  ] as const;
+  return edited(
+    source.getFullText(),
+    wanted.map(({ name: own, list }) => {
+      const known = exportedList(source, own);
+      return known === undefined ? addition(own as Addable, list, up, prefix) : replacement(known, list, prefix);
+    }),
+  );
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** By hand, as ts-morph lays out what it writes itself. */
+function edited(text: string, edits: readonly Edit[]): string {
+  return edits
+    .toSorted((one, other) => other.start - one.start)
+    .reduce((all, { start, end, text: own }) => all.slice(0, start) + own + all.slice(end), text);
+}
+
+function replacement(list: VariableDeclaration, source: Source, prefix: string): Edit {
+  const old = list.getInitializerOrThrow();
+  const used = `export const ${list.getNameNode().getText()}${typeOf(list)} = `.length;
+  return { start: old.getStart(), end: old.getEnd(), text: layOut(source, { indent: 0, used, tail: 1, prefix }) };
+}
+
+type Addable = keyof typeof comments;
+
+const comments = {
+  down: "/** What takes it back. */",
+  accepts: "/** What it may lose. */",
+};
+
+/** `accepts` comes before the steps, `down` after them. */
+function addition(name: Addable, source: Source, up: VariableDeclaration, prefix: string): Edit {
+  const statement = up.getVariableStatementOrThrow();
+  const start = `export const ${name}${name === "down" ? typeOf(up) : ""} = `;
+  const list = layOut(source, { indent: 0, used: start.length, tail: 1, prefix });
+  const text = `${comments[name]}\n${start}${list};`;
+  const at = name === "down" ? statement.getEnd() : statement.getStart(true);
+  return { start: at, end: at, text: name === "down" ? `\n\n${text}` : `${text}\n\n` };
+}
+
+function typeOf(list: VariableDeclaration): string {
+  const type = list.getTypeNode();
+  return type === undefined ? "" : `: ${type.getText()}`;
+}
+
+function listOf(steps: readonly Step[]): Source {
+  return { kind: "array", items: steps.map(stepSource) };
+}
+
+function exportedList(source: SourceFile, name: string): VariableDeclaration | undefined {
+  const found = source.getVariableDeclaration(name);
+  const isList =
+    found?.isExported() === true && found.getInitializerIfKind(SyntaxKind.ArrayLiteralExpression) !== undefined;
+  return isList ? found : undefined;
+}
+
+/** Imports what is missing of these, and gives what stands before each: nothing, or `m.` where the template imports all as `m`. */
+function importNames(source: SourceFile, names: readonly string[]): string {
+  const imports = source.getImportDeclarations().filter((one) => one.getModuleSpecifierValue() === packageName);
+  const whole = imports.find((one) => !one.isTypeOnly() && one.getNamespaceImport() !== undefined);
+  if (whole !== undefined) return `${whole.getNamespaceImportOrThrow().getText()}.`;
+  const named =
+    imports.find((one) => !one.isTypeOnly()) ?? source.insertImportDeclaration(0, { moduleSpecifier: packageName });
+  const known = new Set(
+    named.getNamedImports().flatMap((one) => (one.getAliasNode() === undefined ? one.getName() : [])),
+  );
+  const missing = [...new Set(names)].filter((name) => !known.has(name)).toSorted();
+  named.insertNamedImports(0, missing);
+  breakLong(named);
+  return "";
+}
+
+/** A name on each line where one line is too short for them. */
+function breakLong(named: ImportDeclaration): void {
+  const names = named.getNamedImports().map((one) => one.getText());
+  const end = `} from ${JSON.stringify(packageName)};`;
+  const flat = `import { ${names.join(", ")} ${end}`;
+  named.replaceWithText(flat.length <= 80 ? flat : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`);
+}

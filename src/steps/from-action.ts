@@ -1,0 +1,74 @@
+/** Steps that do what actions do, to be written into a migration. */
+import type { Action } from "../schema/action.ts";
+import type { Step } from "./registry.ts";
+
+/** Undefined where no step does that. */
+export function stepsOfAction(action: Action): readonly Step[] | undefined {
+  const { table } = action;
+  switch (action.kind) {
+    case "alterColumns":
+      return [alteringStep(table, action.alterations)];
+    case "convertColumn":
+      return [{ kind: "retypeColumn", table, path: action.path, type: action.type, using: action.using }];
+    case "addColumns":
+      return action.columns.map(({ name, type, nullable, as }) => ({
+        kind: "addColumn",
+        table,
+        name,
+        type,
+        nullable,
+        ...(as !== undefined && { as }),
+      }));
+    case "dropColumns":
+      return action.paths.map((path) => ({ kind: "dropColumn", table, path }));
+    case "createTable":
+      return [{ kind: "createTable", table, columns: [...action.columns], ...(action.rows && { rows: action.rows }) }];
+    case "dropTable":
+      return [{ kind: "dropTable", table }];
+    case "renameTable":
+      return [{ kind: "renameTable", table, name: action.name }];
+    case "createIndex": {
+      const { path, ...type } = action.index;
+      return [{ kind: "createIndex", table, path, type, name: action.name }];
+    }
+    case "dropIndex":
+      return [{ kind: "dropIndex", table, name: action.name }];
+    case "setMetadata":
+      return action.updates.map(({ path, metadata }) => ({
+        kind: "setMetadata",
+        table,
+        path,
+        metadata: { ...metadata },
+      }));
+    case "insertRows":
+      return action.key === undefined ? undefined : [{ kind: "insertRows", table, rows: action.rows, key: action.key }];
+    case "updateRows":
+      return [
+        {
+          kind: "execute",
+          table,
+          change: { update: { ...action.set }, ...(action.where !== undefined && { where: action.where }) },
+        },
+      ];
+    case "deleteRows":
+      return [{ kind: "execute", table, change: { delete: action.where } }];
+    case "restoreTable":
+    case "putBackRows":
+      return undefined;
+  }
+}
+
+type Alteration = Extract<Action, { kind: "alterColumns" }>["alterations"][number];
+
+/** The step for just one change where it is one. */
+function alteringStep(table: string, alterations: readonly Alteration[]): Step {
+  const [only, ...others] = alterations;
+  if (only !== undefined && others.length === 0) {
+    const { path, rename, type, nullable } = only;
+    const changes = [rename, type, nullable].filter((change) => change !== undefined).length;
+    if (changes === 1 && rename !== undefined) return { kind: "renameColumn", table, path, name: rename };
+    if (changes === 1 && type !== undefined) return { kind: "retypeColumn", table, path, type };
+    if (changes === 1 && nullable !== undefined) return { kind: "setNullable", table, path, nullable };
+  }
+  return { kind: "alterColumns", table, alterations: alterations.map((one) => ({ ...one })) };
+}
