@@ -9,6 +9,7 @@ const longest = [
   "fault/stop",
   "simulate/simulate",
   "fault/crash-matrix",
+  "e2e/new",
   "container/serve",
   "sequences/back",
   "unit/run/blind",

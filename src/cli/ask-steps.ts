@@ -1,5 +1,5 @@
 /** `migrate new` at a terminal, given nothing: asks for the name and for one step after the other. */
-import { createInterface, type Interface } from "node:readline/promises";
+import { createInterface, type Interface } from "node:readline";
 import { isMigrateError } from "../errors.ts";
 import { interruptedEarly } from "../run/waiting.ts";
 import { stepFlags, type Step } from "../steps/registry.ts";
@@ -26,13 +26,14 @@ export async function askSteps(
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // Without this a terminal in raw mode takes Ctrl-C for itself.
   terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  const ask = linesOf(terminal, signal);
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const untilRight = async <Value>(
     question: string,
     use: (answer: string) => Value | Promise<Value>,
   ): Promise<Value> => {
     for (;;) {
-      const answer = await ask(terminal, question, signal);
+      const answer = await ask(question);
       try {
         return await use(answer);
       } catch (error) {
@@ -69,14 +70,30 @@ function helpLines(): readonly string[] {
   return [...stepFlags.values()].map(({ name, form, describe }) => `  ${name} ${form}  ${describe}`);
 }
 
-/** Whoever ends the input at a question wants nothing written. */
-async function ask(terminal: Interface, question: string, signal: AbortSignal): Promise<string> {
-  return await new Promise((resolve, reject) => {
-    const end = () => reject(interruptedEarly());
-    terminal.once("close", end);
-    terminal
-      .question(question, { signal })
-      .then(resolve, (error: unknown) => reject(signal.aborted ? interruptedEarly() : error))
-      .finally(() => terminal.off("close", end));
+/** Lines as they are typed; also those that are pasted while nobody has asked yet. */
+function linesOf(terminal: Interface, signal: AbortSignal): (question: string) => Promise<string> {
+  const lines: string[] = [];
+  let isOver = signal.aborted;
+  let tell = () => {};
+  const wake = () => tell();
+  terminal.on("line", (line) => {
+    lines.push(line);
+    wake();
   });
+  const end = () => {
+    isOver = true;
+    wake();
+  };
+  terminal.once("close", end);
+  signal.addEventListener("abort", end, { once: true });
+  return async (question) => {
+    terminal.setPrompt(question);
+    terminal.prompt();
+    while (lines.length === 0) {
+      // Whoever ends the input at a question wants nothing written.
+      if (isOver) throw interruptedEarly();
+      await new Promise<void>((resolve) => (tell = resolve));
+    }
+    return lines.shift()!;
+  };
 }

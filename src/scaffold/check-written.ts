@@ -1,5 +1,5 @@
 /** Whether a migration that was written says what it should: TypeScript takes it, and Node loads just these steps from it. */
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { existsSync } from "node:fs";
 import { Project, ts } from "ts-morph";
 import { MigrateError } from "../errors.ts";
@@ -10,6 +10,8 @@ import type { Step } from "../steps/registry.ts";
 export interface Written {
   readonly steps: readonly Step[];
   readonly down?: readonly Step[] | undefined;
+  /** What it will be called. */
+  readonly file: string;
   readonly template: string;
   readonly folder: string;
 }
@@ -21,7 +23,7 @@ export async function checkWritten(path: string, text: string, wanted: Written):
     new MigrateError("ERR_TEMPLATE_INVALID", { file: template, problem }, { cause });
   const problem = typeProblem(path, text, folder);
   if (problem !== undefined) throw invalid(`makes a file that TypeScript refuses: ${problem}`);
-  const file = { version: 0, name: "draft", file: basename(path), path, textHash: String(process.hrtime.bigint()) };
+  const file = { version: 0, name: "draft", file: wanted.file, path, textHash: String(process.hrtime.bigint()) };
   const loaded = await loadMigration(file).catch((cause: unknown) => {
     throw invalid(`makes a file that can't be loaded: ${(cause as Error).message}`, cause);
   });

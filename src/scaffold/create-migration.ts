@@ -47,7 +47,7 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
   const draft = join(migrations, `.${next.file.replace(/\.ts$/, "")}.${process.pid}.ts`);
   writeFileSync(draft, text, { flag: "wx" });
   try {
-    if (steps !== undefined) await checkWritten(draft, text, { ...wanted, steps, template, folder });
+    if (steps !== undefined) await checkWritten(draft, text, { ...wanted, steps, template, file: next.file });
     putInPlace(draft, next.path);
   } finally {
     rmSync(draft, { force: true });

@@ -1,6 +1,7 @@
 /** Migrations that `migrate new` writes: each is what was asked for, TypeScript takes it, and it runs on the engine. */
-import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import * as m from "lance-migrate";
@@ -278,3 +279,242 @@ function unlike({ folder, write }: Project): readonly string[] {
     return formatted === text ? [] : [`${text}\n--- would be\n${formatted}`];
   });
 }
+
+/** A project with an applied table, and the names of its files. */
+async function started() {
+  const project = aProject("shared");
+  const first = ["new", "first", "--create-table", "d(id int32, title utf8, score float64)"];
+  expect(await project.migrate(first)).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  return project;
+}
+
+function textOf({ folder }: Project, file: string): string {
+  return readFileSync(join(folder, "migrations", file), "utf8");
+}
+
+test("steps run in the order in which they are typed, whatever their flags", async () => {
+  const project = await started();
+  const typed = [
+    "--rename",
+    "d.id:key",
+    "--add-column=d.id:utf8",
+    "--rename",
+    "d.title:id2",
+    "--retype",
+    "d.key:int64",
+  ];
+  expect(await project.migrate(["new", ...typed, "more", "--rename", "d.id2:title"])).toMatchObject({ code: 0 });
+  expect(await stepsIn(project, "0002_more.ts")).toEqual(
+    plain([
+      m.renameColumn("d", "id", "key"),
+      m.addColumn("d", "id", m.utf8()),
+      m.renameColumn("d", "title", "id2"),
+      m.retypeColumn("d", "key", m.int64()),
+      m.renameColumn("d", "id2", "title"),
+    ]),
+  );
+});
+
+test("--down writes out what takes it back, and that does", async () => {
+  const project = await started();
+  const before = await columnsOf(project.database, "d");
+  const steps = [
+    "--rename",
+    "d.title:headline",
+    "--retype",
+    "d.id:int64",
+    "--create-index",
+    "d.id:btree",
+    "--not-null",
+    "d.id",
+  ];
+  expect(await project.migrate(["new", "more", ...steps, "--down"])).toMatchObject({ code: 0 });
+  expect(textOf(project, "0002_more.ts")).toContain(`
+/** What takes it back. */
+export const down: readonly Step[] = [
+  setNullable("d", "id", true),
+  dropIndex("d", "id_idx"),
+  retypeColumn("d", "id", int32()),
+  renameColumn("d", "headline", "title"),
+];
+`);
+  expect(unlike(project)).toEqual([]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+  expect(await columnsOf(project.database, "d")).toEqual(before);
+});
+
+test("what loses something is said, and accepted in the file where that is asked for", async () => {
+  const project = await started();
+  expect(await project.migrate(["new", "drop", "--drop-column", "d.title"])).toMatchObject({
+    code: 0,
+    stderr: "note: step 1 loses something: d.title is dropped with its values\n",
+  });
+  rmSync(join(project.folder, "migrations/0002_drop.ts"));
+  expect(await project.migrate(["new", "drop", "--drop-column", "d.title", "--accept", "lossy"])).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
+  expect(await stepsIn(project, "0002_drop.ts", "accepts")).toEqual(["lossy"]);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+});
+
+const refused = [
+  [
+    ["--rename", "d.title=headline"],
+    2,
+    '--rename "d.title=headline": expected ":" at its end; it is written --rename "TABLE.COLUMN:NAME"',
+  ],
+  [["--rename", "d:headline"], 2, 'expected "." and a column of d where ":headline" stands'],
+  [["--rename", "d.title:head line"], 2, 'expected its end where "line" stands'],
+  [
+    ["--rename", "d.ttle:headline"],
+    4,
+    "0002_more.ts, step 1 (renameColumn): d has no column ttle at this point; it has id, title, score",
+  ],
+  [["--rename", "x.title:headline"], 4, "no migration before this creates a table x; did you mean d?"],
+  [["--rename", "d.title:id"], 4, "id"],
+  [["--rename", "d.title:_rowid"], 4, "is reserved by the engine"],
+  [["--rename", "d.title:a", "--rename", "d.title:b"], 4, "0002_more.ts, step 2 (renameColumn)"],
+  [["--rename", ""], 2, '--rename needs a value: "TABLE.COLUMN:NAME"'],
+  [["--retype", "d.id:string"], 2, "there is no type string; did you mean utf8?"],
+  [["--retype", "d.id:int46"], 2, "there is no type int46; did you mean int"],
+  [["--retype", "d.id:utf8"], 4, "int32"],
+  [["--retype", "d.id:int64 not null"], 2, "notNull() has no place here; use setNullable in a step of its own"],
+  [["--retype", "d.id:int64 using "], 2, "expected an SQL expression at its end"],
+  [["--add-column", "d.n:time32(us)"], 2, 'type.unit has to be "s" or "ms"'],
+  [["--add-column", "d.n:vector(0)"], 2, "has to be at least 1"],
+  [["--add-column", "d.n:list<int32"], 2, 'expected ">" at its end'],
+  [["--add-column", "d.n:int32 not null"], 4, "n"],
+  [["--add-column", "d.n.m:int32"], 2, 'expected ":" where ".m:int32" stands'],
+  [["--create-table", "d(a int32)"], 4, "table d exists already"],
+  [["--create-table", "e()"], 2, 'expected a name where ")" stands'],
+  [["--create-table", "e(a int32, a utf8)"], 4, "a"],
+  [["--create-table", "e f(a int32)"], 2, 'expected "(" where "f(a int32)" stands'],
+  [["--create-index", "d.id:btre"], 2, "there is no index btre; did you mean btree?"],
+  [["--create-index", "d.id:ivfPq(partitions: 3)"], 2, "hold an unknown one: partitions"],
+  [["--create-index", "d.id:fts"], 4, "is for text"],
+  [["--set-metadata", "d.id:{model: 1}"], 2, "in its JSON"],
+  [["--insert-rows", 'd(id):[{"id": "x"}]'], 4, "row 1"],
+  [["--execute", 'd:{"drop": 1}'], 2, 'has to be { update: { column: "expression" }'],
+  [["--rename-table", "d:e"], 4, "rename"],
+  [
+    ["--drop-column", "d.title", "--down"],
+    4,
+    "can't be taken back: d.title is dropped with its values; leave --down out",
+  ],
+  [["--down"], 2, "--down needs steps"],
+  [["--accept", "lossy"], 2, "--accept needs steps"],
+  [["--no-rename"], 2, "--rename"],
+] as const;
+
+test("what can't work is refused in one sentence, and nothing is written", { timeout: 120_000 }, async () => {
+  const project = await started();
+  for (const [args, code, words] of refused) {
+    const { stderr, ...ended } = await project.migrate(["new", "more", ...args]);
+    expect({ args, ...ended }, stderr).toEqual({ args, code, stdout: "" });
+    expect(stderr).toMatch(/^[^\n]+\n$/);
+    expect(stderr).toContain(words);
+    expect(filesIn(project)).toEqual(["0001_first.ts"]);
+  }
+});
+
+const own = {
+  namespace: `import * as m from "lance-migrate";\n\n// The template of this project.\nexport const up = [];\n`,
+  named: `import { utf8, list as many, type Step } from "lance-migrate";\n\nexport const owner = "data";\nexport const up: Step[] = [];\nexport const down: Step[] = [];\nexport const kind = [utf8, many];\n`,
+} as const;
+
+test("a template of the project's own is filled in as it is", async () => {
+  const project = await started();
+  const steps = ["--add-column", "d.tags:list<utf8>", "--down"];
+  project.write("templates/migration.ts", own.namespace);
+  expect(await project.migrate(["new", "more", ...steps])).toMatchObject({ code: 0 });
+  expect(textOf(project, "0002_more.ts")).toBe(
+    `import * as m from "lance-migrate";\n\n// The template of this project.\nexport const up = [m.addColumn("d", "tags", m.list(m.utf8()))];\n\n` +
+      `/** What takes it back. */\nexport const down = [m.dropColumn("d", "tags")];\n`,
+  );
+  rmSync(join(project.folder, "migrations/0002_more.ts"));
+  project.write("templates/migration.ts", own.named);
+  expect(await project.migrate(["new", "more", ...steps])).toMatchObject({ code: 0 });
+  expect(textOf(project, "0002_more.ts")).toBe(
+    `import {\n  addColumn,\n  dropColumn,\n  list,\n  utf8,\n  list as many,\n  type Step,\n} from "lance-migrate";\n\nexport const owner = "data";\n` +
+      `export const up: Step[] = [addColumn("d", "tags", list(utf8()))];\nexport const down: Step[] = [dropColumn("d", "tags")];\nexport const kind = [utf8, many];\n`,
+  );
+});
+
+test.each([
+  [
+    `import { type Step } from "lance-migrate";\nexport const up: readonly Step[] = [];\nconst wrong: number = "text";\n`,
+    "TypeScript refuses: Type 'string' is not assignable to type 'number'",
+  ],
+  [
+    `import { type Step } from "lance-migrate";\nexport const up: readonly Step[] = [];\nthrow new Error("not today");\n`,
+    "makes a file that can't be loaded: 0002_more.ts can't be loaded: not today (line 3)",
+  ],
+  [
+    `import { type Step } from "lance-migrate";\nexport const up: Step[] = [];\nup.push({ kind: "dropTable", table: "d" });\n`,
+    "has other steps than it was given",
+  ],
+  [`export const up = 1;\n`, "has to export its steps as"],
+])("a template that makes a wrong file is told, and nothing is written: %j", async (template, words) => {
+  const project = await started();
+  project.write("templates/migration.ts", template);
+  const { code, stderr } = await project.migrate(["new", "more", "--rename", "d.title:headline"]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
+  expect(filesIn(project)).toEqual(["0001_first.ts"]);
+});
+
+/** Types one line whenever it is asked for one, at a terminal that the command script makes; gives what is seen there. */
+async function atTerminal(
+  { folder }: Project,
+  lines: readonly string[],
+): Promise<{ readonly code: number | null; readonly shown: string }> {
+  const command = `${process.execPath} ${join(root, "dist/bin.js")} new`;
+  const terminal = spawn("script", ["-qec", command, "/dev/null"], { cwd: folder, timeout: 60_000 });
+  let shown = "";
+  let typed = 0;
+  terminal.stdout.on("data", (chunk: Buffer) => {
+    shown += String(chunk);
+    const asked = shown.split(/add_headlines: |step: /).length - 1;
+    if (asked > typed && typed < lines.length) terminal.stdin.write(lines[typed++]!);
+  });
+  const [code] = (await once(terminal, "close")) as [number | null];
+  return { code, shown };
+}
+
+const hasTerminal = spawnSync("script", ["--version"]).status === 0;
+if (!hasTerminal) console.log("skipped: there is no script command, which makes a terminal");
+
+test.skipIf(!hasTerminal)("given nothing at a terminal it asks, and asks again for what can't work", async () => {
+  const project = await started();
+  const typed = [
+    "a.b",
+    "more",
+    "?",
+    "rename d.ttle:headline",
+    "renam x",
+    '--rename "d.title:headline"',
+    "retype d.id:int64",
+    "",
+  ];
+  const { code, shown } = await atTerminal(
+    project,
+    typed.map((line) => `${line}\n`),
+  );
+  expect(code, shown).toBe(0);
+  for (const words of [
+    '"a.b" is no name for a migration',
+    "retype TABLE.COLUMN:TYPE [using SQL]",
+    "0002_more.ts, step 1 (renameColumn): d has no column ttle at this point; it has id, title, score",
+    "there is no step renam; did you mean rename?",
+  ])
+    expect(shown).toContain(words);
+  expect(await stepsIn(project, "0002_more.ts")).toEqual(
+    plain([m.renameColumn("d", "title", "headline"), m.retypeColumn("d", "id", m.int64())]),
+  );
+  for (const end of ["\u0003", "\u0004"]) {
+    expect((await atTerminal(project, ["other\n", "rename d.id:key\n", end])).code).toBe(130);
+    expect(filesIn(project)).toEqual(["0001_first.ts", "0002_more.ts"]);
+  }
+});
