@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import { planNext, stepsBack } from "../../run/next.ts";
@@ -56,7 +56,7 @@ export const newCommand: Command = {
       return written;
     });
     output.data({ file });
-    output.result(`wrote ${file}`);
+    output.result(`wrote ${relative(process.cwd(), file)}`);
     return done;
   },
 };
