@@ -16,6 +16,8 @@ import type { Target } from "./targets/target.ts";
 export interface Config {
   /** The migrations folder, relative to the configuration file; "migrations" by default. */
   readonly migrations?: string;
+  /** Where the tables that are wanted are declared, for `generate`; "schema.ts" by default. */
+  readonly schema?: string;
   /** The ledger's table; "_migrations" by default. */
   readonly ledger?: string;
   /** The target used when --target is not given. */
@@ -54,6 +56,7 @@ function arrayOf<Word extends string>(words: readonly Word[]) {
 
 const configShape = {
   migrations: z.string("has to be a folder's path").min(1, "has to be a folder's path").default("migrations"),
+  schema: z.string("has to be a file's path").min(1, "has to be a file's path").default("schema.ts"),
   ledger: z
     .string("has to be a table's name")
     .refine((name) => tableNameProblem(name) === undefined, "has to be a table's name: letters, digits, _, - and .")

@@ -35,6 +35,8 @@ export {
   vector,
 } from "./schema/builders.ts";
 export type { ColumnType, NullableType } from "./schema/builders.ts";
+export { defineSchema, table } from "./schema/declare.ts";
+export type { DeclaredIndex, DeclaredSchema, DeclaredTable } from "./schema/declare.ts";
 export type { Step } from "./steps/registry.ts";
 export { defineConfig, type Config } from "./config.ts";
 export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors.ts";

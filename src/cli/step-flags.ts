@@ -1,15 +1,18 @@
 /** Steps as they are typed behind `migrate new`, in the order in which they are typed. */
 import type { Argv } from "yargs";
-import { MigrateError } from "../errors.ts";
+import { isMigrateError, MigrateError } from "../errors.ts";
 import { similarName } from "../schema/names.ts";
 import { readStep, stepFlags, type Step } from "../steps/registry.ts";
 import type { Context } from "./command.ts";
 
-export function withStepFlags(cli: Argv): Argv {
-  return [...stepFlags.values()].reduce(
-    (all, { name, describe, form }) => all.option(name, { type: "string", describe: `${describe}: "${form}"` }),
-    cli,
-  );
+/** `only`: just these of them. */
+export function withStepFlags(cli: Argv, only: readonly string[] = [...stepFlags.keys()]): Argv {
+  return only
+    .map((name) => stepFlags.get(name)!)
+    .reduce(
+      (all, { name, describe, form }) => all.option(name, { type: "string", describe: `${describe}: "${form}"` }),
+      cli,
+    );
 }
 
 /** Throws ERR_NOTATION, ERR_USAGE. */
@@ -35,14 +38,20 @@ export function typedSteps({ flags, words }: Pick<Context, "flags" | "words">): 
 export function stepOfLine(line: string): Step {
   const [, name = "", value = ""] = /^(?:--)?([^\s=]+)(?:\s+|=|$)(.*)$/s.exec(line.trim()) ?? [];
   const flag = stepFlags.get(name);
-  if (flag !== undefined) return readStep(flag, unquoted(value));
+  if (flag !== undefined) return readLine(flag, value);
   const similar = similarName(name, stepFlags.keys());
   throw new MigrateError("ERR_USAGE", {
     problem: `there is no step ${name}; ${similar === undefined ? `there is ${[...stepFlags.keys()].join(", ")}` : `did you mean ${similar}?`}`,
   });
 }
 
-/** Whoever copies a line from a shell has it in quotes. */
-function unquoted(value: string): string {
-  return /^'[^']*'$|^"[^"]*"$/.test(value.trim()) ? value.trim().slice(1, -1) : value;
+/** Whoever copies a line from a shell has its value in quotes; a name may be in quotes too. */
+function readLine(flag: Parameters<typeof readStep>[0], value: string): Step {
+  try {
+    return readStep(flag, value);
+  } catch (error) {
+    const inside = /^(?:'[^']*'|"[^"]*")$/.test(value.trim()) ? value.trim().slice(1, -1) : undefined;
+    if (inside === undefined || !isMigrateError(error, "ERR_NOTATION")) throw error;
+    return readStep(flag, inside);
+  }
 }

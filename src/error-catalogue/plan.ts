@@ -2,6 +2,8 @@
 import { refused, usage } from "./entry.ts";
 
 export const planErrors = {
+  ERR_DIFF_UNSURE: refused((d: { questions: readonly string[] }) => d.questions.join("; ")),
+  ERR_DIFF_IMPOSSIBLE: refused((d: { problems: readonly string[] }) => `no steps lead there: ${d.problems.join("; ")}`),
   ERR_PLAN_INVALID: usage(
     (d: { file: string; problem: string }) => `${d.file} ${d.problem}; make a new one with migrate plan --out`,
   ),

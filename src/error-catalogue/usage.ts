@@ -20,6 +20,11 @@ export const usageErrors = {
     (d: { name: string }) =>
       `${JSON.stringify(d.name)} is no name for a migration; use letters, digits, "_" and "-", such as add_headlines`,
   ),
+  ERR_SCHEMA_MISSING: usage(
+    (d: { file: string }) =>
+      `${d.file} does not exist; declare there what tables there should be: export default defineSchema({ … })`,
+  ),
+  ERR_SCHEMA_INVALID: usage((d: { file: string; problem: string }) => `${d.file}: ${d.problem}`),
   ERR_NOTATION: usage(
     (d: { flag: string; text: string; problem: string; form: string }) =>
       `--${d.flag} ${JSON.stringify(d.text)}: ${d.problem}; it is written --${d.flag} ${JSON.stringify(d.form)}`,

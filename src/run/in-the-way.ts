@@ -166,8 +166,11 @@ async function rowsInTheWay(
   for (const ask of asks)
     try {
       const rows = await rowsOf(ask.table, ask.predicate, ask.version);
-      const written = since === undefined ? Math.max(0, rows - allowed) : await addedSince(since, ask, target);
-      return { rows, written };
+      const more = Math.max(0, rows - allowed);
+      if (since === undefined) return { rows, written: more };
+      const added = await addedSince(since, ask, target);
+      // A table that was dropped and made anew may be at that version once more.
+      return { rows, written: added === undefined ? undefined : Math.max(more, added) };
     } catch (error) {
       failure = error;
     }

@@ -23,20 +23,24 @@ export async function planNext(
   return plan!.migrations.at(-1)!;
 }
 
-/** The steps that take it back, as `down` would derive them. Throws ERR_IRREVERSIBLE. */
+/**
+ * The steps that take it back, as `down` would derive them; `isChecked` where that would look for rows in their way first,
+ * which it does not do for what a file says. Throws ERR_IRREVERSIBLE.
+ */
 export function stepsBack(
   { migration, actions, total }: PlannedMigration,
   { target }: MigratorOptions,
-): readonly Step[] {
+): { readonly steps: readonly Step[]; readonly isChecked: boolean } {
   const irreversible = (problem: string) =>
     new MigrateError("ERR_IRREVERSIBLE", { ...actions[0]!.place, problem, hint: "leave --down out" });
   try {
-    const back = rollbackOf(migration, total, before(actions), target.capabilities).actions;
-    return back.flatMap(({ action }) => {
-      const steps = stepsOfAction(action);
-      if (steps === undefined) throw irreversible(`no step does what takes it back (${action.kind})`);
-      return steps;
+    const { actions: back, obstacles } = rollbackOf(migration, total, before(actions), target.capabilities);
+    const steps = back.flatMap(({ action }) => {
+      const own = stepsOfAction(action);
+      if (own === undefined) throw irreversible(`no step does what takes it back (${action.kind})`);
+      return own;
     });
+    return { steps, isChecked: obstacles.length > 0 };
   } catch (error) {
     if (!isMigrateError(error, "ERR_IRREVERSIBLE")) throw error;
     throw new MigrateError("ERR_IRREVERSIBLE", { ...error.details, hint: "leave --down out" }, { cause: error });

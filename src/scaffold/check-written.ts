@@ -2,7 +2,7 @@
 import { dirname, join } from "node:path";
 import { existsSync } from "node:fs";
 import { Project, ts } from "ts-morph";
-import { MigrateError } from "../errors.ts";
+import { firstLine, MigrateError } from "../errors.ts";
 import { canonicalJson } from "../migrations/checksum.ts";
 import { loadMigration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
@@ -21,7 +21,12 @@ export async function checkWritten(path: string, text: string, wanted: Written):
   const { steps, down, template, folder } = wanted;
   const invalid = (problem: string, cause?: unknown) =>
     new MigrateError("ERR_TEMPLATE_INVALID", { file: template, problem }, { cause });
-  const problem = typeProblem(path, text, folder);
+  let problem: string | undefined;
+  try {
+    problem = typeProblem(path, text, folder);
+  } catch (cause) {
+    throw new MigrateError("ERR_USAGE", { problem: `tsconfig.json can't be used: ${firstLine(cause)}` }, { cause });
+  }
   if (problem !== undefined) throw invalid(`makes a file that TypeScript refuses: ${problem}`);
   const file = { version: 0, name: "draft", file: wanted.file, path, textHash: String(process.hrtime.bigint()) };
   const loaded = await loadMigration(file).catch((cause: unknown) => {

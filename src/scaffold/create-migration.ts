@@ -1,4 +1,5 @@
 /** `migrate new`: the next number, and a template filled in. */
+import { randomUUID } from "node:crypto";
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MigrateError } from "../errors.ts";
@@ -44,7 +45,7 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
   const text = fillTemplate(template, { ...wanted, name: next.name });
   mkdirSync(migrations, { recursive: true });
   // Beside the others, so that it is loaded as they are; and no migration until it is known to be right.
-  const draft = join(migrations, `.${next.file.replace(/\.ts$/, "")}.${process.pid}.ts`);
+  const draft = join(migrations, `.${next.file.replace(/\.ts$/, "")}.${randomUUID().slice(0, 8)}.ts`);
   writeFileSync(draft, text, { flag: "wx" });
   try {
     if (steps !== undefined) await checkWritten(draft, text, { ...wanted, steps, template, file: next.file });

@@ -1,7 +1,7 @@
 /** A template with its steps filled in, by ts-morph. */
 import { existsSync } from "node:fs";
 import { Project, SyntaxKind, type ImportDeclaration, type SourceFile, type VariableDeclaration } from "ts-morph";
-import { MigrateError } from "../errors.ts";
+import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Source } from "../schema/source.ts";
 import { valueSource } from "../schema/source.ts";
@@ -18,8 +18,18 @@ export interface Filling {
 const packageName = "lance-migrate";
 
 /** Throws ERR_TEMPLATE_MISSING, ERR_TEMPLATE_INVALID. */
-export function fillTemplate(file: string, { name, steps, down, accepts }: Filling): string {
+export function fillTemplate(file: string, filling: Filling): string {
   if (!existsSync(file)) throw new MigrateError("ERR_TEMPLATE_MISSING", { file });
+  try {
+    return filled(file, filling);
+  } catch (cause) {
+    if (isMigrateError(cause)) throw cause;
+    const problem = `can't be filled in: ${firstLine(cause)}`;
+    throw new MigrateError("ERR_TEMPLATE_INVALID", { file, problem }, { cause });
+  }
+}
+
+function filled(file: string, { name, steps, down, accepts }: Filling): string {
   const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
   const up = exportedList(source, "up");
   if (up === undefined)

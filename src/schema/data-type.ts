@@ -83,6 +83,11 @@ function formatItem(column: Column): string {
   return `${formatType(column.type)}${column.nullable ? "" : " not null"}`;
 }
 
+/** What a record holds for a key, which may be the name of something that every object has. */
+export function ownValue<Value>(record: Readonly<Record<string, Value>> | undefined, key: string): Value | undefined {
+  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
 /** Equal as the engine tells types apart: kind, parameters, child names, child nullability. */
 export function sameType(one: DataType, other: DataType): boolean {
   switch (one.kind) {
@@ -118,7 +123,7 @@ export function sameColumn(expected: Column, other: Column): boolean {
     expected.name === other.name &&
     expected.nullable === other.nullable &&
     sameType(expected.type, other.type) &&
-    Object.entries(expected.metadata ?? {}).every(([key, value]) => (other.metadata?.[key] ?? null) === value)
+    Object.entries(expected.metadata ?? {}).every(([key, value]) => (ownValue(other.metadata, key) ?? null) === value)
   );
 }
 

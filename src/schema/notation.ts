@@ -96,7 +96,7 @@ export function notationOf(text: string, flag: string, form: string): Notation {
     switch (kind) {
       case undefined: {
         at = start;
-        const similar = otherWords[written.toLowerCase()] ?? similarName(written, typeWords.values());
+        const similar = otherWords.get(written.toLowerCase()) ?? similarName(written, typeWords.values());
         return fail(`there is no type ${written}${similar === undefined ? "" : `; did you mean ${similar}?`}`);
       }
       case "fixedSizeBinary":
@@ -146,8 +146,11 @@ export function notationOf(text: string, flag: string, form: string): Notation {
   const options = (): IndexType["options"] => {
     if (!takes("(")) return {};
     if (takes(")")) return {};
+    const known = new Set<string>();
     const entries = commaSeparated(() => {
       const key = name();
+      if (known.has(key)) fail(`${key} is given twice`);
+      known.add(key);
       expect(":");
       return [key, option()] as const;
     });
@@ -192,7 +195,11 @@ export function notationOf(text: string, flag: string, form: string): Notation {
     },
     json() {
       try {
-        return JSON.parse(rest()) as unknown;
+        return JSON.parse(rest(), (key, value: unknown) => {
+          // Whoever copies it would set a prototype.
+          if (key === "__proto__") throw new SyntaxError("__proto__ can't be a key");
+          return value;
+        }) as unknown;
       } catch (error) {
         return fail(`${(error as Error).message.replace(/,? "?\.\.\..*$/s, "")} in its JSON`);
       } finally {
@@ -225,19 +232,21 @@ const typeWords: ReadonlyMap<string, string> = new Map(
 );
 
 /** What other tools call our types. */
-const otherWords: Readonly<Record<string, string>> = {
-  string: "utf8",
-  text: "utf8",
-  varchar: "utf8",
-  int: "int32",
-  integer: "int32",
-  bigint: "int64",
-  long: "int64",
-  float: "float32",
-  real: "float32",
-  double: "float64",
-  boolean: "bool",
-  bytes: "binary",
-  date: "date32",
-  decimal: "decimal128",
-};
+const otherWords: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    string: "utf8",
+    text: "utf8",
+    varchar: "utf8",
+    int: "int32",
+    integer: "int32",
+    bigint: "int64",
+    long: "int64",
+    float: "float32",
+    real: "float32",
+    double: "float64",
+    boolean: "bool",
+    bytes: "binary",
+    date: "date32",
+    decimal: "decimal128",
+  }),
+);

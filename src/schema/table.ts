@@ -1,6 +1,6 @@
 /** Tables and the database as the fold sees them: immutable values. */
 import { MigrateError } from "../errors.ts";
-import { childColumns, formatType, sameColumns, withChildColumns, type Column } from "./data-type.ts";
+import { childColumns, formatType, ownValue, sameColumns, withChildColumns, type Column } from "./data-type.ts";
 import { columnNameProblem, similarName } from "./names.ts";
 import { formatPath, parsePath, type Path } from "./path.ts";
 import { formatIndex, sameIndex, type TableIndex } from "./table-index.ts";
@@ -172,7 +172,7 @@ function withNoMore(expected: readonly Column[], found: readonly Column[]): read
 
 function indexDifferences(expected: Table, found: Table): readonly string[] {
   return Object.entries(expected.indexes ?? {}).flatMap(([name, index]) => {
-    const other = found.indexes?.[name] ?? null;
+    const other = ownValue(found.indexes, name) ?? null;
     if (sameIndex(index, other)) return [];
     if (index === null) return [`index ${name} exists, but should not`];
     if (other === null) return [`index ${name} on ${index.path} is missing: ${formatIndex(index)}`];
@@ -184,7 +184,7 @@ function indexDifferences(expected: Table, found: Table): readonly string[] {
 
 function metadataDifferences(path: string, expected: Column, found: Column): readonly string[] {
   return Object.entries(expected.metadata ?? {}).flatMap(([key, value]) => {
-    const other = found.metadata?.[key] ?? null;
+    const other = ownValue(found.metadata, key) ?? null;
     const shown = (one: string | null) => (one === null ? "not set" : JSON.stringify(one));
     return other === value ? [] : [`${key} of column ${path} is ${shown(other)} instead of ${shown(value)}`];
   });

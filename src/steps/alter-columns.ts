@@ -84,6 +84,12 @@ function changeSource(change: Readonly<Record<string, unknown>>, type: DataType 
 function withReadType(change: unknown, notation: Notation): unknown {
   const text = (change as { readonly type?: unknown } | null)?.type;
   return typeof text === "string"
-    ? { ...(change as object), type: typeOf(notation.inner(text).type() as ColumnType) }
+    ? { ...(change as object), type: typeOf(wholeType(notation.inner(text)) as ColumnType) }
     : change;
+}
+
+function wholeType(notation: Notation): unknown {
+  const type = notation.type();
+  notation.end();
+  return type;
 }

@@ -329,7 +329,8 @@ const commands = {
   prune: ["--yes", "--to"],
   lint: [],
   simulate: ["--schedules", "--seed"],
-  new: [],
+  new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
+  generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
   doctor: [],
 } as const;
@@ -367,6 +368,10 @@ describe("common flags", () => {
   test.each(targeted)("are taken by %s in both spellings", async (command) => {
     const project = twoMigrations();
     project.write("deploy.ts", config);
+    project.write(
+      "schema.ts",
+      `import * as m from "lance-migrate";\nexport default m.defineSchema({ more: { id: m.int32() } });\n`,
+    );
     const words = command === "new" ? ["new", "third"] : [command];
     const short = await project.migrate([...words, "-t", "there", "-c", "deploy.ts", "-q", "-v"]);
     expect(short).toMatchObject({ code: 0, stderr: "" });

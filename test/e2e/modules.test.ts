@@ -111,6 +111,12 @@ describe("ts-morph", () => {
     expect(packagesAskedFor(await loadsOf(project(files), ["new", "third"]))).toEqual(["ts-morph"]);
   });
 
+  test("is loaded by generate only when it writes", async () => {
+    const declared = `import { defineSchema, int32 } from "lance-migrate";\nexport default defineSchema({ t: { a: int32() } });\n`;
+    const folder = project({ ...files, "schema.ts": declared });
+    expect(packagesAskedFor(await loadsOf(folder, ["generate", "--check"], 3))).not.toContain("ts-morph");
+  });
+
   test.each(["up", "plan", "status", "history", "lint"])("is not loaded by %s", async (command) => {
     expect(packagesAskedFor(await loadsOf(project(files), [command]))).not.toContain("ts-morph");
   });

@@ -1,6 +1,5 @@
 /** Migrations that `migrate new` writes: each is what was asked for, TypeScript takes it, and it runs on the engine. */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,6 +7,7 @@ import * as m from "lance-migrate";
 import { expect, test } from "vitest";
 import { aProject, root, type Project } from "../support/project.ts";
 import { columnsOf } from "../support/tables.ts";
+import { atTerminal, hasTerminal } from "./support/terminal.ts";
 
 type Input = readonly [flag: string, value: string, step: m.Step];
 
@@ -280,6 +280,15 @@ function unlike({ folder, write }: Project): readonly string[] {
   });
 }
 
+test("the first migration needs no folder for it", async () => {
+  const project = aProject("shared");
+  rmSync(join(project.folder, "migrations"), { recursive: true });
+  expect(await project.migrate(["new", "first", "--create-table", "d(id int32)"])).toMatchObject({
+    code: 0,
+    stdout: "wrote migrations/0001_first.ts\n",
+  });
+});
+
 /** A project with an applied table, and the names of its files. */
 async function started() {
   const project = aProject("shared");
@@ -330,6 +339,7 @@ test("--down writes out what takes it back, and that does", async () => {
     "d.id",
   ];
   expect(await project.migrate(["new", "more", ...steps, "--down"])).toMatchObject({ code: 0 });
+  expect(await stepsIn(project, "0002_more.ts", "down")).toHaveLength(4);
   expect(textOf(project, "0002_more.ts")).toContain(`
 /** What takes it back. */
 export const down: readonly Step[] = [
@@ -343,6 +353,14 @@ export const down: readonly Step[] = [
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
   expect(await columnsOf(project.database, "d")).toEqual(before);
+});
+
+test("a written down takes rows with it that nobody asks about, and that is said", async () => {
+  const project = await started();
+  expect(await project.migrate(["new", "more", "--add-column", "d.n:int32", "--down"])).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^note: of a written down nothing is looked for .*\n$/),
+  });
 });
 
 test("what loses something is said, and accepted in the file where that is asked for", async () => {
@@ -398,6 +416,10 @@ const refused = [
   [["--set-metadata", "d.id:{model: 1}"], 2, "in its JSON"],
   [["--insert-rows", 'd(id):[{"id": "x"}]'], 4, "row 1"],
   [["--execute", 'd:{"drop": 1}'], 2, 'has to be { update: { column: "expression" }'],
+  [["--set-metadata", 'd.id:{"__proto__": "x"}'], 2, "__proto__ can't be a key in its JSON"],
+  [["--alter", 'd:[{"path": "title", "type": "largeUtf8[] x"}]'], 2, 'expected its end where "[] x" stands'],
+  [["--create-index", "d.id:ivfPq(numBits: 4, numBits: 8)"], 2, "numBits is given twice"],
+  [["--retype", "d.id:constructor"], 2, "there is no type constructor"],
   [["--rename-table", "d:e"], 4, "rename"],
   [
     ["--drop-column", "d.title", "--down"],
@@ -457,6 +479,7 @@ test.each([
     "has other steps than it was given",
   ],
   [`export const up = 1;\n`, "has to export its steps as"],
+  [`#!/usr/bin/env node\nexport const up = [];\n`, "can't be filled in"],
 ])("a template that makes a wrong file is told, and nothing is written: %j", async (template, words) => {
   const project = await started();
   project.write("templates/migration.ts", template);
@@ -465,26 +488,34 @@ test.each([
   expect(filesIn(project)).toEqual(["0001_first.ts"]);
 });
 
-/** Types one line whenever it is asked for one, at a terminal that the command script makes; gives what is seen there. */
-async function atTerminal(
-  { folder }: Project,
-  lines: readonly string[],
-): Promise<{ readonly code: number | null; readonly shown: string }> {
-  const command = `${process.execPath} ${join(root, "dist/bin.js")} new`;
-  const terminal = spawn("script", ["-qec", command, "/dev/null"], { cwd: folder, timeout: 60_000 });
-  let shown = "";
-  let typed = 0;
-  terminal.stdout.on("data", (chunk: Buffer) => {
-    shown += String(chunk);
-    const asked = shown.split(/add_headlines: |step: /).length - 1;
-    if (asked > typed && typed < lines.length) terminal.stdin.write(lines[typed++]!);
-  });
-  const [code] = (await once(terminal, "close")) as [number | null];
-  return { code, shown };
-}
+const asked = /add_headlines: |step: /;
 
-const hasTerminal = spawnSync("script", ["--version"]).status === 0;
-if (!hasTerminal) console.log("skipped: there is no script command, which makes a terminal");
+test("a tsconfig.json that can't be read is told", async () => {
+  const project = await started();
+  project.write("tsconfig.json", "{ not json");
+  const { code, stderr } = await project.migrate(["new", "more", "--rename", "d.title:headline"]);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^tsconfig\.json can't be used: /) });
+  expect(filesIn(project)).toEqual(["0001_first.ts"]);
+});
+
+test("a key that every object has is taken back as one that was not there", async () => {
+  const project = await started();
+  const made = ["new", "more", "--set-metadata", 'd.id:{"constructor": "w"}', "--down"];
+  expect(await project.migrate(made)).toMatchObject({ code: 0 });
+  expect(await stepsIn(project, "0002_more.ts", "down")).toEqual(
+    plain([m.setMetadata("d", "id", { constructor: null } as never)]),
+  );
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+});
+
+test.skipIf(!hasTerminal)("lines that are pasted while nobody asks are kept", async () => {
+  const project = await started();
+  const pasted = "more\rcreate-table a(id int32)\rcreate-table b(id int32)\rcreate-table c(id int32)\r\r";
+  const { code, shown } = await atTerminal(project, "new", asked, [pasted]);
+  expect(code, shown).toBe(0);
+  expect(await stepsIn(project, "0002_more.ts")).toHaveLength(3);
+});
 
 test.skipIf(!hasTerminal)("given nothing at a terminal it asks, and asks again for what can't work", async () => {
   const project = await started();
@@ -496,10 +527,13 @@ test.skipIf(!hasTerminal)("given nothing at a terminal it asks, and asks again f
     "renam x",
     '--rename "d.title:headline"',
     "retype d.id:int64",
+    'drop-table "d"',
     "",
   ];
   const { code, shown } = await atTerminal(
     project,
+    "new",
+    asked,
     typed.map((line) => `${line}\n`),
   );
   expect(code, shown).toBe(0);
@@ -511,10 +545,10 @@ test.skipIf(!hasTerminal)("given nothing at a terminal it asks, and asks again f
   ])
     expect(shown).toContain(words);
   expect(await stepsIn(project, "0002_more.ts")).toEqual(
-    plain([m.renameColumn("d", "title", "headline"), m.retypeColumn("d", "id", m.int64())]),
+    plain([m.renameColumn("d", "title", "headline"), m.retypeColumn("d", "id", m.int64()), m.dropTable("d")]),
   );
   for (const end of ["\u0003", "\u0004"]) {
-    expect((await atTerminal(project, ["other\n", "rename d.id:key\n", end])).code).toBe(130);
+    expect((await atTerminal(project, "new", asked, ["other\n", "rename d.id:key\n", end])).code).toBe(130);
     expect(filesIn(project)).toEqual(["0001_first.ts", "0002_more.ts"]);
   }
 });

@@ -34,7 +34,8 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   prune: ["--yes"],
   lint: [],
   simulate: ["--schedules", "5"],
-  new: ["add_column"],
+  new: ["add_column", "--add-column", "documents.n:int32"],
+  generate: ["third", "--drop-column", "documents.n"],
   serve: ["--data", "served", "--port", "0"],
   doctor: [],
 };

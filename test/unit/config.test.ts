@@ -8,6 +8,7 @@ import { temporaryFolder } from "../support/project.ts";
 
 const defaults = {
   migrations: "migrations",
+  schema: "schema.ts",
   ledger: "_migrations",
   targets: { local: { kind: "lance", uri: ".lancedb" } },
   leaseSeconds: 30,

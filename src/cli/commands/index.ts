@@ -2,6 +2,7 @@
 import type { Command } from "../command.ts";
 import { downCommand } from "./down.ts";
 import { doctorCommand } from "./doctor.ts";
+import { generateCommand } from "./generate.ts";
 import { historyCommand } from "./history.ts";
 import { lintCommand } from "./lint.ts";
 import { newCommand } from "./new.ts";
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   lintCommand,
   simulateCommand,
   newCommand,
+  generateCommand,
   serveCommand,
   doctorCommand,
 ];

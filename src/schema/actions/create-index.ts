@@ -1,5 +1,5 @@
 import { MigrateError } from "../../errors.ts";
-import type { Column } from "../data-type.ts";
+import { ownValue, type Column } from "../data-type.ts";
 import { formatPath, parsePath, type Path } from "../path.ts";
 import { findColumn, getTable, requireColumn } from "../table.ts";
 import { formatIndex, indexProblem, isVectorIndex, type TableIndex } from "../table-index.ts";
@@ -19,7 +19,7 @@ export const createIndex: ActionModel<CreateIndexAction> = {
     const misplaced = placeProblem(before.columns, path);
     if (misplaced !== undefined)
       throw new MigrateError("ERR_INDEX", { table, name, problem: `can't be on ${index.path}, ${misplaced}` });
-    if ((before.indexes?.[name] ?? null) !== null)
+    if ((ownValue(before.indexes, name) ?? null) !== null)
       throw new MigrateError("ERR_INDEX", { table, name, problem: "is there already; drop it first" });
     const problem = indexProblem(index, column.type);
     if (problem !== undefined)

@@ -1,4 +1,4 @@
-import type { Column } from "../data-type.ts";
+import { ownValue, type Column } from "../data-type.ts";
 import { parsePath } from "../path.ts";
 import { findColumn, getTable, replaceColumn, requireColumn } from "../table.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
@@ -25,7 +25,10 @@ export const setMetadata: ActionModel<SetMetadataAction> = {
     const { columns } = getTable(database, table);
     const back = updates.map(({ path, metadata }): MetadataUpdate => {
       const known = findColumn(columns, parsePath(path))?.metadata ?? {};
-      return { path, metadata: Object.fromEntries(Object.keys(metadata).map((key) => [key, known[key] ?? null])) };
+      return {
+        path,
+        metadata: Object.fromEntries(Object.keys(metadata).map((key) => [key, ownValue(known, key) ?? null])),
+      };
     });
     return { actions: [{ kind: "setMetadata", table, updates: back }], obstacles: [] };
   },

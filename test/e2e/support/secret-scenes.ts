@@ -25,6 +25,9 @@ export const migrations = {
   "package.json": '{ "type": "module" }\n',
   "migrations/0001_documents.ts": module(`[m.createTable("documents", { id: m.int32().notNull(), title: m.utf8() })]`),
   "migrations/0002_headlines.ts": module(`[m.renameColumn("documents", "title", "headline")]`),
+  "schema.ts": `import * as m from "lance-migrate";
+export default m.defineSchema({ documents: { id: m.int32().notNull(), headline: m.utf8() } });
+`,
 };
 /** A program that uses the library and shows all of what it throws. */
 const library = {

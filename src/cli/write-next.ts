@@ -1,0 +1,74 @@
+/** Writing the next migration: checked after those that there are, and as a file. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Acceptance } from "../migrations/acceptance.ts";
+import type { MigrationSource } from "../migrations/source.ts";
+import { planNext, stepsBack } from "../run/next.ts";
+import type { createMigration, nextMigration } from "../scaffold/create-migration.ts";
+import type { Session } from "../session.ts";
+import type { Step } from "../steps/registry.ts";
+import type { Context } from "./command.ts";
+
+export interface Next {
+  readonly name: string;
+  /** None where the template is to be written as it is. */
+  readonly steps: readonly Step[];
+  readonly down?: boolean | undefined;
+  readonly accept?: readonly Acceptance[] | undefined;
+}
+
+function folderOf({ config }: Session): string {
+  return resolve(config.folder, config.migrations);
+}
+
+/** Without a folder there are no migrations yet. */
+export function authoring(session: Session): Session["options"] {
+  const { options } = session;
+  const list: MigrationSource["list"] = (refuse) =>
+    existsSync(folderOf(session)) ? options.migrations.list(refuse) : [];
+  return { ...options, migrations: { ...options.migrations, list } };
+}
+
+export interface Writing {
+  /** Throws ERR_NAME_INVALID. */
+  checkName(name: string): void;
+  /** Throws what is wrong with these steps. */
+  checkSteps(name: string, steps: readonly Step[]): Promise<void>;
+  /** Gives the path of the file. */
+  write(next: Next): Promise<string>;
+}
+
+export async function writingNext(
+  session: Session,
+  { output, underWay }: Pick<Context, "output" | "underWay">,
+): Promise<Writing> {
+  // ts-morph is slow to load and only what writes TypeScript needs it.
+  const scaffold: { createMigration: typeof createMigration; nextMigration: typeof nextMigration } =
+    await import("../scaffold/create-migration.ts");
+  const { config } = session;
+  const options = authoring(session);
+  const migrations = folderOf(session);
+  const place = (name: string) => scaffold.nextMigration({ migrations, name });
+  const plan = async (name: string, steps: readonly Step[]) => await planNext(options, place(name), steps);
+  return {
+    checkName: (name) => void place(name),
+    checkSteps: async (name, steps) => void (await plan(name, steps)),
+    async write({ name, steps, down, accept }) {
+      place(name);
+      const planned = steps.length === 0 ? undefined : await plan(name, steps);
+      const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
+      underWay(true);
+      const wanted = { folder: config.folder, migrations, name, accepts: accept };
+      const file = await scaffold.createMigration({ ...wanted, ...(planned && { steps, down: back?.steps }) });
+      if (back?.isChecked === true)
+        output.progress(
+          "note: of a written down nothing is looked for that stands in its way: rows and values that came since go with it; without it migrate down asks",
+        );
+      for (const { place: at, risks } of planned?.actions ?? [])
+        for (const { kind, text } of risks)
+          if (kind === "loss" && accept === undefined)
+            output.progress(`note: step ${at.step} loses something: ${text}`);
+      return file;
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** Evaluating `schema.ts`: the tables that an application wants. */
+import { existsSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import { z } from "zod";
+import { isMigrateError, MigrateError } from "../errors.ts";
+import { tablesAfter, type Action } from "../schema/action.ts";
+import { indexType } from "../schema/index-options.ts";
+import { column } from "../schema/parse.ts";
+import { change, type Database, type Table } from "../schema/table.ts";
+import { indexName } from "../steps/create-index.ts";
+import { textHash } from "./checksum.ts";
+import { evaluate, importProblem, withoutSource } from "./load.ts";
+
+const shape = z.strictObject(
+  {
+    tables: z.array(
+      z.tuple([
+        z.string(),
+        z.strictObject({
+          columns: z.array(column, "has to be an object of columns").min(1, "has to have at least one column"),
+          indexes: z
+            .array(
+              z.strictObject(
+                { on: z.string("has to be a column"), type: indexType, name: z.string().min(1).optional() },
+                "has to be { on, type }",
+              ),
+              "has to be a list of indexes",
+            )
+            .optional(),
+        }),
+      ]),
+    ),
+  },
+  "has to be made by defineSchema",
+);
+
+/** Tables with their indexes; without where none are declared. Throws ERR_SCHEMA_MISSING, ERR_SCHEMA_INVALID. */
+export async function loadSchema(path: string, seconds?: number): Promise<Database> {
+  const file = basename(path);
+  if (!existsSync(path)) throw new MigrateError("ERR_SCHEMA_MISSING", { file: path });
+  const url = `${pathToFileURL(path).href}?${textHash(readFileSync(path, "utf8")).slice(0, 16)}`;
+  let module: { readonly default?: unknown };
+  try {
+    module = (await evaluate(url, seconds)) as typeof module;
+  } catch (cause) {
+    throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: importProblem(cause, url) }, withoutSource(cause));
+  }
+  const { data, error } = shape.safeParse(module.default);
+  if (data === undefined) {
+    const { path: at, message } = error.issues[0]!;
+    const table = (module.default as { tables?: readonly (readonly [string])[] } | undefined)?.tables?.[
+      Number(at[1])
+    ]?.[0];
+    const place = at.length > 2 ? `${table ?? ""}.${at.slice(3).join(".")} ` : "its default export ";
+    throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: `${place}${message}` });
+  }
+  const database = new Map<string, Table>();
+  for (const [name, { columns, indexes }] of data.tables) {
+    const actions: Action[] = [
+      { kind: "createTable", table: name, columns },
+      ...(indexes ?? []).map(({ on, type, name: own }): Action => ({
+        kind: "createIndex",
+        table: name,
+        name: own ?? indexName(on),
+        index: { path: on, ...type },
+      })),
+    ];
+    try {
+      for (const action of actions) change(database, tablesAfter(database, action));
+    } catch (cause) {
+      if (!isMigrateError(cause)) throw cause;
+      throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: cause.message }, { cause });
+    }
+    if (indexes?.length === 0) database.set(name, { ...database.get(name)!, indexes: {} });
+  }
+  return database;
+}

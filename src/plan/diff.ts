@@ -1,0 +1,273 @@
+/** From the tables that there are to those that are wanted: the steps, what nobody can tell, and what no step does. Pure. */
+import { isMigrateError } from "../errors.ts";
+import { tablesAfter } from "../schema/action.ts";
+import { castVerdict } from "../schema/cast.ts";
+import { childColumns, formatType, ownValue, sameType, withChildColumns, type Column } from "../schema/data-type.ts";
+import { formatPath, type Path } from "../schema/path.ts";
+import { sameIndex } from "../schema/table-index.ts";
+import { change, differences, type Database, type Table } from "../schema/table.ts";
+import { compileStep, type Step } from "../steps/registry.ts";
+
+/** Something that is gone, and something new that may be it. */
+export interface Unsure {
+  readonly table: string;
+  /** Of a column; none where it is the table itself. */
+  readonly path?: string | undefined;
+  /** What it may be called now. */
+  readonly names: readonly string[];
+}
+
+/** What was answered: that it has a new name, or with none that it is gone. */
+export interface Answer {
+  readonly table: string;
+  readonly path?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+export interface Diff {
+  readonly steps: readonly Step[];
+  readonly unsure: readonly Unsure[];
+  /** In words, why steps can't lead there. */
+  readonly impossible: readonly string[];
+}
+
+export interface DiffOptions {
+  readonly answers?: readonly Answer[];
+  /** Whether the target gives tables other names. */
+  readonly renamesTables?: boolean;
+}
+
+/** Columns are not put into another order, and indexes are looked at where some, or none, are declared. */
+export function diff(from: Database, to: Database, { answers = [], renamesTables = false }: DiffOptions = {}): Diff {
+  const answered = (table: string, path?: string) => answers.find((one) => one.table === table && one.path === path);
+  const gone = [...from.keys()].filter((name) => !to.has(name));
+  const added = [...to.keys()].filter((name) => !from.has(name));
+  const unsure: Unsure[] = [];
+  const impossible: string[] = [];
+  const steps: Step[] = [];
+  const renamed = new Map<string, string>();
+  for (const name of gone) {
+    const answer = answered(name);
+    if (answer?.name !== undefined && added.includes(answer.name)) renamed.set(answer.name, name);
+    const like = added.filter((other) => areAlike(from.get(name)!, to.get(other)!));
+    if (answer === undefined && renamesTables && like.length > 0) unsure.push({ table: name, names: like });
+  }
+  for (const [name, was] of renamed) steps.push({ kind: "renameTable", table: was, name });
+  for (const name of gone) if (![...renamed.values()].includes(name)) steps.push({ kind: "dropTable", table: name });
+  for (const [name, wanted] of to) {
+    const was = from.get(renamed.get(name) ?? name);
+    if (was === undefined) {
+      steps.push(
+        { kind: "createTable", table: name, columns: [...wanted.columns] },
+        ...indexSteps(name, { columns: wanted.columns }, wanted),
+      );
+      continue;
+    }
+    const known = renamed.get(name) ?? name;
+    const change = tableSteps(name, was, wanted, (path) => answered(known, path));
+    steps.push(...change.steps);
+    unsure.push(...change.unsure.map((one) => ({ ...one, table: known })));
+    impossible.push(...change.impossible);
+  }
+  return { steps, unsure, impossible };
+}
+
+/** Half of the columns of the one are in the other. */
+function areAlike(one: Table, other: Table): boolean {
+  const names = new Set(one.columns.map(({ name }) => name));
+  return 2 * other.columns.filter(({ name }) => names.has(name)).length >= other.columns.length;
+}
+
+/** What is to be done to one table, by what kind of step it is. */
+interface Changes {
+  readonly renames: { readonly path: Path; readonly name: string }[];
+  /** These are on the new names. */
+  readonly retypes: Step[];
+  readonly nulls: Step[];
+  readonly adds: Step[];
+  readonly drops: Path[];
+  readonly dropsAfter: Path[];
+  readonly unsure: Unsure[];
+  readonly impossible: string[];
+}
+
+function tableSteps(table: string, was: Table, wanted: Table, answered: (path: string) => Answer | undefined): Diff {
+  const changes: Changes = {
+    renames: [],
+    retypes: [],
+    nulls: [],
+    adds: [],
+    drops: [],
+    dropsAfter: [],
+    unsure: [],
+    impossible: [],
+  };
+  compareLevel(was.columns, wanted.columns, { table, before: [], after: [], answered, changes });
+  const { unsure, impossible } = changes;
+  if (unsure.length > 0 || impossible.length > 0) return { steps: [], unsure, impossible };
+  const tries = waysOf(table, changes).map((steps) => tried(table, was, wanted, steps));
+  const found = tries.find((one) => "steps" in one) ?? tries[0]!;
+  return "steps" in found
+    ? { steps: found.steps, unsure, impossible }
+    : { steps: [], unsure, impossible: [found.problem] };
+}
+
+interface Level {
+  readonly table: string;
+  /** Where it is, by the old names and by the new ones. */
+  readonly before: Path;
+  readonly after: Path;
+  readonly answered: (path: string) => Answer | undefined;
+  readonly changes: Changes;
+}
+
+function compareLevel(were: readonly Column[], wanted: readonly Column[], level: Level): void {
+  const { table, before, after, answered, changes } = level;
+  const gone = were.filter(({ name }) => !wanted.some((one) => one.name === name));
+  const added = wanted.filter(({ name }) => !were.some((one) => one.name === name));
+  const renamed = new Map<string, Column>();
+  for (const column of gone) {
+    const path = formatPath([...before, column.name]);
+    const answer = answered(path);
+    const target = added.find(({ name }) => name === answer?.name);
+    if (target !== undefined && !renamed.has(target.name)) renamed.set(target.name, column);
+    const like = added.filter((one) => couldBe(column, one)).map(({ name }) => name);
+    if (answer === undefined && like.length > 0) changes.unsure.push({ table, path, names: like });
+  }
+  const kept = new Set(renamed.values());
+  for (const column of gone)
+    if (!kept.has(column)) {
+      changes.drops.push([...before, column.name]);
+      changes.dropsAfter.push([...after, column.name]);
+    }
+  for (const column of wanted) {
+    const was = renamed.get(column.name) ?? were.find(({ name }) => name === column.name);
+    const here: Level = { ...level, before: [...before, was?.name ?? column.name], after: [...after, column.name] };
+    if (was === undefined) addTo(column, here);
+    else {
+      if (was.name !== column.name) changes.renames.push({ path: here.before, name: column.name });
+      compareColumn(was, column, here);
+    }
+  }
+}
+
+function addTo({ name, type, nullable }: Column, { table, after, changes }: Level): void {
+  const place = `${table}.${formatPath(after)}`;
+  if (after.length > 1) changes.impossible.push(`${place} is new, and a field can't be added to a struct`);
+  else if (!nullable)
+    changes.impossible.push(
+      `${place} is new and not null, and nobody can tell its values in the rows that are there: migrate new --add-column '${place}:${formatType(type)} not null as SQL'`,
+    );
+  else changes.adds.push({ kind: "addColumn", table, name, type, nullable });
+}
+
+function compareColumn(was: Column, wanted: Column, level: Level): void {
+  const { table, after, changes } = level;
+  const path = formatPath(after);
+  if (!sameType(was.type, wanted.type)) {
+    const verdict = castVerdict(was.type, wanted.type);
+    if (verdict.allowed) changes.retypes.push({ kind: "retypeColumn", table, path, type: wanted.type });
+    else if (haveLikeChildren(was, wanted)) compareLevel(childColumns(was.type), childColumns(wanted.type), level);
+    else
+      changes.impossible.push(
+        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or migrate new --retype '${table}.${path}:${formatType(wanted.type)} using SQL'`,
+      );
+  }
+  if (was.nullable !== wanted.nullable)
+    changes.nulls.push({ kind: "setNullable", table, path, nullable: wanted.nullable });
+}
+
+/** The same but for what is inside. */
+function haveLikeChildren({ type }: Column, { type: wanted }: Column): boolean {
+  const children = childColumns(type);
+  return (
+    children.length > 0 &&
+    type.kind === wanted.kind &&
+    (type.kind === "struct" || sameType(withChildColumns(wanted, children), type))
+  );
+}
+
+function couldBe(one: Column, other: Column): boolean {
+  return sameType(one.type, other.type) || castVerdict(one.type, other.type).allowed;
+}
+
+/** The orders in which the changes may work: a column is dropped last, but where another takes its name. */
+function waysOf(
+  table: string,
+  { renames, retypes, nulls, adds, drops, dropsAfter }: Changes,
+): readonly (readonly Step[])[] {
+  const dropsOf = (paths: readonly Path[]) =>
+    paths.map((path): Step => ({ kind: "dropColumn", table, path: formatPath(path) }));
+  const renamesAtOnce: Step[] =
+    renames.length < 2
+      ? renames.map(({ path, name }) => ({ kind: "renameColumn", table, path: formatPath(path), name }))
+      : [
+          {
+            kind: "alterColumns",
+            table,
+            alterations: renames.map(({ path, name }) => ({ path: formatPath(path), rename: name })),
+          },
+        ];
+  // What is inside goes first, so that the way to it is still the old one.
+  const inTurn = renames
+    .toSorted((one, other) => other.path.length - one.path.length)
+    .map(({ path, name }): Step => ({ kind: "renameColumn", table, path: formatPath(path), name }));
+  const rest = [...retypes, ...nulls, ...adds];
+  return [renamesAtOnce, inTurn].flatMap((names) => [
+    [...names, ...rest, ...dropsOf(dropsAfter)],
+    [...dropsOf(drops), ...names, ...rest],
+  ]);
+}
+
+/** With its indexes, where the steps work and lead there. */
+function tried(
+  table: string,
+  was: Table,
+  wanted: Table,
+  steps: readonly Step[],
+): { readonly steps: readonly Step[] } | { readonly problem: string } {
+  const database = new Map([[table, was]]);
+  try {
+    for (const action of steps.flatMap(compileStep)) change(database, tablesAfter(database, action));
+    const indexes = indexSteps(table, database.get(table)!, wanted);
+    for (const action of indexes.flatMap(compileStep)) change(database, tablesAfter(database, action));
+    const found = database.get(table)!;
+    const [wrong] = differences(wanted, { ...found, columns: inOrderOf(wanted.columns, found.columns) });
+    return wrong === undefined ? { steps: [...steps, ...indexes] } : { problem: `${table}: ${wrong}` };
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return { problem: error.message };
+  }
+}
+
+/** The same columns in the order of others, at every depth. */
+function inOrderOf(order: readonly Column[], columns: readonly Column[]): readonly Column[] {
+  const place = ({ name }: Column) => {
+    const at = order.findIndex((one) => one.name === name);
+    return at === -1 ? order.length : at;
+  };
+  return columns
+    .toSorted((one, other) => place(one) - place(other))
+    .map((column) => {
+      const like = order.find(({ name }) => name === column.name);
+      if (like === undefined) return column;
+      return {
+        ...column,
+        type: withChildColumns(column.type, inOrderOf(childColumns(like.type), childColumns(column.type))),
+      };
+    });
+}
+
+function indexSteps(table: string, { indexes: found = {} }: Table, { indexes: wanted }: Table): readonly Step[] {
+  if (wanted === undefined) return [];
+  const there = Object.entries(found).flatMap(([name, index]) => (index === null ? [] : [[name, index] as const]));
+  const stays = (name: string) => sameIndex(ownValue(wanted, name) ?? null, ownValue(found, name) ?? null);
+  return [
+    ...there.flatMap(([name]): readonly Step[] => (stays(name) ? [] : [{ kind: "dropIndex", table, name }])),
+    ...Object.entries(wanted).flatMap(([name, index]): readonly Step[] => {
+      if (index === null || stays(name)) return [];
+      const { path, ...type } = index;
+      return [{ kind: "createIndex", table, path, type, name }];
+    }),
+  ];
+}

@@ -1,0 +1,45 @@
+/** What a declared schema takes, after all the migrations that there are. */
+import { MigrateError } from "../errors.ts";
+import { diff, type Answer, type Diff, type Unsure } from "../plan/diff.ts";
+import { tablesAfter } from "../schema/action.ts";
+import { formatPath, parsePath } from "../schema/path.ts";
+import { change, type Database, type Table } from "../schema/table.ts";
+import { lint } from "./lint.ts";
+import type { MigratorOptions } from "./migrator.ts";
+
+/** Touches no table. Throws what `lint` finds. */
+export async function compareDeclared(
+  options: MigratorOptions,
+  declared: Database,
+  answers: readonly Answer[],
+): Promise<Diff> {
+  const { problems, plan } = await lint(options);
+  if (problems[0] !== undefined) throw problems[0];
+  const now = new Map<string, Table>();
+  for (const { action } of plan!.migrations.flatMap(({ actions }) => actions)) change(now, tablesAfter(now, action));
+  const renamesTables = options.target.capabilities.actions.renameTable === true;
+  return diff(now, declared, { answers, renamesTables });
+}
+
+/** Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE. */
+export function checkDiff({ impossible, unsure }: Diff): void {
+  if (impossible.length > 0) throw new MigrateError("ERR_DIFF_IMPOSSIBLE", { problems: impossible });
+  if (unsure.length > 0) throw new MigrateError("ERR_DIFF_UNSURE", { questions: unsure.map(sentenceOf) });
+}
+
+function sentenceOf(unsure: Unsure): string {
+  const { gone, names, answers } = questionOf(unsure);
+  return `${gone} is gone and ${names.join(" and ")} new; answer with ${answers.join(", or ")}`;
+}
+
+export function questionOf({ table, path, names }: Unsure) {
+  const [short, drop] = path === undefined ? ["--rename-table", "--drop-table"] : ["--rename", "--drop-column"];
+  const gone = path === undefined ? table : `${table}.${path}`;
+  const around = path === undefined ? [] : parsePath(path).slice(0, -1);
+  const placed = (name: string) => (path === undefined ? name : `${table}.${formatPath([...around, name])}`);
+  return {
+    gone,
+    names: names.map(placed),
+    answers: [...names.map((name) => `${short} ${gone}:${name}`), `${drop} ${gone}`],
+  };
+}

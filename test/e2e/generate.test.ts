@@ -1,0 +1,181 @@
+/** `migrate generate`: from what `schema.ts` declares to the next migration, with the built command. */
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, type Project } from "../support/project.ts";
+import { columnsOf } from "../support/tables.ts";
+import { atTerminal, hasTerminal } from "./support/terminal.ts";
+
+/** A project with that schema; each command in a process of its own where a schema is changed under it. */
+function declaring(tables: string): Project {
+  const project = aProject();
+  declare(project, tables);
+  return project;
+}
+
+function declare({ write }: Project, tables: string): void {
+  write("schema.ts", `import * as m from "lance-migrate";\nexport default m.defineSchema({${tables}});\n`);
+}
+
+function filesIn({ folder }: Project): readonly string[] {
+  return readdirSync(join(folder, "migrations")).toSorted();
+}
+
+function stepsIn({ folder }: Project, file: string): string {
+  const text = readFileSync(join(folder, "migrations", file), "utf8");
+  return text.slice(text.indexOf("export const up"));
+}
+
+const documents = `documents: m.table(
+  { id: m.int32(), title: m.utf8(), source: m.struct({ url: m.utf8() }), v: m.vector(4) },
+  { indexes: [{ on: "id", type: m.btree() }] },
+),`;
+const other = `documents: m.table(
+  { id: m.int64().notNull(), headline: m.utf8(), v: m.vector(4), source: m.struct({ url: m.utf8() }), tags: m.list(m.utf8()) },
+  { indexes: [{ on: "tags", type: m.labelList(), name: "by_tag" }] },
+),
+notes: { id: m.int64().notNull() },`;
+
+test("from nothing to tables, and from these to others, until the migrations lead to what is declared", async () => {
+  const project = declaring(documents);
+  const { migrate } = project;
+  expect(await migrate(["generate", "--check"])).toEqual({
+    code: 3,
+    stdout:
+      "create table documents (id int32, title utf8, source struct<url: utf8>, v fixedSizeList<float32, 4>)\n" +
+      "create index id_idx on documents.id: btree\n",
+    stderr: "the migrations do not lead to what schema.ts declares; migrate generate writes the next one\n",
+  });
+  expect(filesIn(project)).toEqual([]);
+  expect(await migrate(["generate", "documents"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^wrote migrations\/0001_documents\.ts\n {2}create table documents /),
+  });
+  expect(await migrate(["generate", "--check"])).toEqual({
+    code: 0,
+    stdout: "equal: the migrations lead to what schema.ts declares\n",
+    stderr: "",
+  });
+  expect(await migrate(["generate"])).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+
+  declare(project, other);
+  expect(await migrate(["generate", "second"])).toEqual({
+    code: 4,
+    stdout: "",
+    stderr:
+      "documents.title is gone and documents.headline new; answer with --rename documents.title:headline, or --drop-column documents.title\n",
+  });
+  expect(await migrate(["generate", "--check", "--json"])).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining('"answers":["--rename documents.title:headline","--drop-column documents.title"]'),
+  });
+  expect(filesIn(project)).toEqual(["0001_documents.ts"]);
+  expect(await migrate(["generate", "--rename", "documents.title:headline"])).toMatchObject({ code: 0 });
+  expect(stepsIn(project, "0002_rename_column_documents_and_more.ts")).toBe(`export const up: readonly Step[] = [
+  renameColumn("documents", "title", "headline"),
+  retypeColumn("documents", "id", int64()),
+  setNullable("documents", "id", false),
+  addColumn("documents", "tags", list(utf8())),
+  dropIndex("documents", "id_idx"),
+  createIndex("documents", "tags", labelList(), { name: "by_tag" }),
+  createTable("notes", { id: int64().notNull() }),
+];
+`);
+  expect(await migrate(["generate", "--check"])).toMatchObject({ code: 0 });
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+  expect((await columnsOf(project.database, "documents")).toSorted()).toEqual([
+    "headline: utf8",
+    "id: int64 not null",
+    "source: struct<url: utf8>",
+    "tags: list<utf8>",
+    "v: fixedSizeList<float32, 4>",
+  ]);
+});
+
+test("what is dropped is said, and accepted where that is asked for", async () => {
+  const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
+  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
+  declare(project, `d: { id: m.int32(), headline: m.utf8() }`);
+  expect(await project.migrate(["generate", "two", "--drop-column", "d.title", "--accept", "lossy"])).toMatchObject({
+    code: 0,
+  });
+  expect(stepsIn(project, "0002_two.ts")).toBe(
+    `export const up: readonly Step[] = [\n  addColumn("d", "headline", utf8()),\n  dropColumn("d", "title"),\n];\n`,
+  );
+  rmSync(join(project.folder, "migrations/0002_two.ts"));
+  expect(await project.migrate(["generate", "two", "--drop-column", "d.title"])).toMatchObject({
+    code: 0,
+    stderr: "note: step 2 loses something: d.title is dropped with its values\n",
+  });
+});
+
+test.skipIf(!hasTerminal)("at a terminal it asks what became of a column", async () => {
+  const project = declaring(`d: { id: m.int32(), title: m.utf8(), body: m.utf8() }`);
+  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
+  declare(project, `d: { id: m.int32(), headline: m.utf8() }`);
+  const asked = /to be dropped: /;
+  const { code, shown } = await atTerminal(project, "generate two", asked, ["heading\n", "headline\n", "\n"]);
+  expect(code, shown).toBe(0);
+  expect(shown).toContain("d.title is gone and d.headline new; its new name, or nothing if it is to be dropped: ");
+  expect(shown).toContain("heading is none of headline");
+  expect(stepsIn(project, "0002_two.ts")).toBe(
+    `export const up: readonly Step[] = [\n  renameColumn("d", "title", "headline"),\n  dropColumn("d", "body"),\n];\n`,
+  );
+});
+
+test("what the target can't do is said, and nothing is written", async () => {
+  const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
+  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
+  declare(project, `d: { id: m.int32() }`);
+  project.write(
+    "migrate.config.ts",
+    `export default { targets: { here: { kind: "rest", endpoint: "http://127.0.0.1:1" } } };\n`,
+  );
+  expect(await project.migrate(["generate", "two"], { MIGRATE_API_KEY: "k" })).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("the dialect service has no request for dropColumns"),
+  });
+  expect(filesIn(project)).toHaveLength(1);
+});
+
+const wrong = `import * as m from "lance-migrate";\n`;
+
+test.each([
+  [undefined, 2, /schema\.ts does not exist; declare there what tables there should be/],
+  [`${wrong}export default {};\n`, 2, /^schema\.ts: its default export /],
+  [
+    `${wrong}export const schema = m.defineSchema({});\n`,
+    2,
+    /^schema\.ts: its default export has to be made by defineSchema\n$/,
+  ],
+  [
+    `${wrong}export default m.defineSchema({ d: {} });\n`,
+    2,
+    /^schema\.ts: d\.columns has to have at least one column\n$/,
+  ],
+  [`${wrong}export default m.defineSchema({ d: { id: "int32" } });\n`, 2, /^schema\.ts: d\.columns/],
+  [`${wrong}export default m.defineSchema({ d: { id: m.int32(), ID: m.utf8() } });\n`, 2, /^schema\.ts: .*ID/],
+  [`${wrong}export default m.defineSchema({ "a b": { id: m.int32() } });\n`, 2, /^schema\.ts: .*may hold only letters/],
+  [
+    `${wrong}export default m.defineSchema({ d: m.table({ id: m.int32() }, { indexes: [{ on: "ID", type: m.btree() }] }) });\n`,
+    2,
+    /^schema\.ts: d has no column ID/,
+  ],
+  [`${wrong}export default m.defineSchema({ d: { id: m.in32() } });\n`, 2, /^schema\.ts: m\.in32 is not a function/],
+  [
+    `${wrong}export default m.defineSchema({ d: { id: m.utf8() } });\n`,
+    4,
+    /^no steps lead there: d\.id can't be made utf8 from int32: .*; or migrate new --retype 'd\.id:utf8 using SQL'\n$/,
+  ],
+])("%j is refused in one sentence", async (schema, code, words) => {
+  const project = declaring(`d: { id: m.int32() }`);
+  expect(await project.migrate(["generate", "first"])).toMatchObject({ code: 0 });
+  rmSync(join(project.folder, "schema.ts"));
+  if (schema !== undefined) project.write("schema.ts", schema);
+  const ended = await project.migrate(["generate", "second"]);
+  expect(ended).toMatchObject({ code, stdout: "" });
+  expect(ended.stderr).toMatch(words);
+  expect(ended.stderr).toMatch(/^[^\n]+\n$/);
+  expect(filesIn(project)).toEqual(["0001_first.ts"]);
+});

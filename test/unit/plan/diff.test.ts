@@ -1,0 +1,183 @@
+import {
+  createTable,
+  defineSchema,
+  float32,
+  float64,
+  int32,
+  int64,
+  list,
+  struct,
+  table,
+  utf8,
+  btree,
+  fts,
+} from "lance-migrate";
+import { expect, test } from "vitest";
+import { diff, type DiffOptions } from "../../../src/plan/diff.ts";
+import { tablesAfter } from "../../../src/schema/action.ts";
+import type { ColumnType } from "../../../src/schema/builders.ts";
+import type { Column } from "../../../src/schema/data-type.ts";
+import { change, differences, type Database, type Table } from "../../../src/schema/table.ts";
+import { childColumns, withChildColumns } from "../../../src/schema/data-type.ts";
+import { compileStep, type Step } from "../../../src/steps/registry.ts";
+import * as fc from "../../support/fast-check.ts";
+import { answered, schemaPair } from "../../support/schema-pairs.ts";
+
+type Declared = Readonly<Record<string, Readonly<Record<string, ColumnType>>>>;
+
+function databaseOf(tables: Declared): Database {
+  const all = new Map<string, Table>();
+  for (const [name, columns] of Object.entries(tables))
+    for (const action of compileStep(createTable(name, columns))) change(all, tablesAfter(all, action));
+  return all;
+}
+
+function after(from: Database, steps: readonly Step[]): Database {
+  const all = new Map(from);
+  for (const action of steps.flatMap(compileStep)) change(all, tablesAfter(all, action));
+  return all;
+}
+
+/** Of two with the same names the second in the order of the first. */
+function ordered(like: readonly Column[], columns: readonly Column[]): readonly Column[] {
+  return like.flatMap((one) => {
+    const found = columns.find(({ name }) => name === one.name);
+    return found === undefined
+      ? []
+      : [{ ...found, type: withChildColumns(found.type, ordered(childColumns(one.type), childColumns(found.type))) }];
+  });
+}
+
+test("what steps are found leads there, and where none are found it is said why", () => {
+  const seen = { steps: 0, none: 0, impossible: 0 };
+  fc.assert(
+    fc.property(schemaPair, fc.boolean(), ({ from, to, answers }, renamesTables) => {
+      const found = answered((given) => diff(from, to, { answers: given, renamesTables }), answers);
+      if (found.impossible.length > 0) {
+        seen.impossible++;
+        for (const words of found.impossible) expect(words).toMatch(/\S/);
+        return;
+      }
+      seen[found.steps.length === 0 ? "none" : "steps"]++;
+      const end = after(from, found.steps);
+      expect([...end.keys()].toSorted()).toEqual([...to.keys()].toSorted());
+      for (const [name, wanted] of to) {
+        const { columns } = end.get(name)!;
+        expect(columns).toHaveLength(wanted.columns.length);
+        expect(differences(wanted, { columns: ordered(wanted.columns, columns) })).toEqual([]);
+      }
+      expect(diff(end, to, { renamesTables })).toEqual({ steps: [], unsure: [], impossible: [] });
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(50);
+});
+
+const d = { id: int32(), title: utf8(), source: struct({ url: utf8(), at: int32() }) };
+
+const found = (from: Declared, to: Declared, options?: DiffOptions) => diff(databaseOf(from), databaseOf(to), options);
+
+test("each change is its step", () => {
+  const wanted = {
+    id: int64().notNull(),
+    title: utf8(),
+    source: struct({ url: utf8().notNull() }),
+    tags: list(utf8()),
+  };
+  expect(found({ d, e: { a: int32() } }, { d: wanted, f: { a: float32() } })).toEqual({
+    steps: [
+      { kind: "dropTable", table: "e" },
+      { kind: "retypeColumn", table: "d", path: "id", type: { kind: "int64" } },
+      { kind: "setNullable", table: "d", path: "id", nullable: false },
+      { kind: "setNullable", table: "d", path: "source.url", nullable: false },
+      expect.objectContaining({ kind: "addColumn", table: "d", name: "tags", nullable: true }),
+      { kind: "dropColumn", table: "d", path: "source.at" },
+      expect.objectContaining({ kind: "createTable", table: "f" }),
+    ],
+    unsure: [],
+    impossible: [],
+  });
+});
+
+test("the order of columns is no difference", () => {
+  const { id, title, source } = d;
+  expect(found({ d }, { d: { source, title, id } })).toEqual({ steps: [], unsure: [], impossible: [] });
+});
+
+test("a column that is gone may be one that is new: that is asked, and not guessed", () => {
+  const renamed = { id: int32(), headline: utf8(), source: struct({ link: utf8(), at: int32() }) };
+  expect(found({ d }, { d: renamed }).unsure).toEqual([
+    { table: "d", path: "title", names: ["headline"] },
+    { table: "d", path: "source.url", names: ["link"] },
+  ]);
+  const answers = [
+    { table: "d", path: "title", name: "headline" },
+    { table: "d", path: "source.url" },
+  ];
+  expect(found({ d }, { d: renamed }, { answers }).impossible).toEqual([
+    "d.source.link is new, and a field can't be added to a struct",
+  ]);
+  expect(found({ d }, { d: renamed }, { answers: [answers[0]!, { ...answers[1]!, name: "link" }] }).steps).toEqual([
+    {
+      kind: "alterColumns",
+      table: "d",
+      alterations: [
+        { path: "title", rename: "headline" },
+        { path: "source.url", rename: "link" },
+      ],
+    },
+  ]);
+  // Of what could not become it nobody asks.
+  expect(found({ d: { id: int32(), title: utf8() } }, { d: { id: int32(), score: float64() } }).unsure).toEqual([]);
+});
+
+test("two names that are exchanged are no change of names, but of types where these differ", () => {
+  expect(found({ d: { a: int32(), b: int64() } }, { d: { a: int64(), b: int32() } }).steps).toHaveLength(2);
+  expect(found({ d: { a: int32(), b: utf8() } }, { d: { a: utf8(), b: int32() } }).impossible[0]).toMatch(
+    /^d\.a can't be made utf8 from int32: /,
+  );
+});
+
+test("tables are asked about where the target gives them other names", () => {
+  const [from, to] = [{ d }, { papers: d }];
+  expect(found(from, to).steps.map(({ kind }) => kind)).toEqual(["dropTable", "createTable"]);
+  expect(found(from, to, { renamesTables: true }).unsure).toEqual([{ table: "d", names: ["papers"] }]);
+  const answers = [{ table: "d", name: "papers" }];
+  expect(found(from, to, { renamesTables: true, answers }).steps).toEqual([
+    { kind: "renameTable", table: "d", name: "papers" },
+  ]);
+});
+
+test("what no step does is said, all at once", () => {
+  expect(found({ d }, { d: { id: utf8(), title: utf8(), source: d.source, n: int32().notNull() } }).impossible).toEqual(
+    [
+      expect.stringMatching(
+        /^d\.id can't be made utf8 from int32: .*; or migrate new --retype 'd\.id:utf8 using SQL'$/,
+      ),
+      "d.n is new and not null, and nobody can tell its values in the rows that are there: migrate new --add-column 'd.n:int32 not null as SQL'",
+    ],
+  );
+});
+
+test("indexes are looked at where some are declared", () => {
+  const tables = (indexes: Table["indexes"]): Database => new Map([["d", { ...databaseOf({ d }).get("d")!, indexes }]]);
+  const [onId, onTitle] = [
+    { path: "id", ...btree() },
+    { path: "title", ...fts() },
+  ];
+  const there = tables({ id_idx: onId, words: onTitle });
+  expect(diff(there, tables(undefined)).steps).toEqual([]);
+  expect(diff(there, tables({})).steps.map(({ kind }) => kind)).toEqual(["dropIndex", "dropIndex"]);
+  expect(diff(there, tables({ id_idx: onId, words: { path: "id", ...btree() } })).steps).toEqual([
+    { kind: "dropIndex", table: "d", name: "words" },
+    { kind: "createIndex", table: "d", path: "id", type: btree(), name: "words" },
+  ]);
+});
+
+test("a schema is plain data, also where a column is called columns", () => {
+  const columns = { columns: int32(), id: int64() };
+  expect(defineSchema({ d: columns })).toEqual(defineSchema({ d: table(columns) }));
+  expect(
+    defineSchema({ d: table(columns, { indexes: [{ on: "id", type: btree() }] }) }).tables[0]![1].indexes,
+  ).toHaveLength(1);
+});
