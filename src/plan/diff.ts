@@ -6,6 +6,7 @@ import { childColumns, formatType, ownValue, sameType, withChildColumns, type Co
 import { formatPath, type Path } from "../schema/path.ts";
 import { sameIndex } from "../schema/table-index.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
+import { indexName } from "../steps/create-index.ts";
 import { compileStep, type Step } from "../steps/registry.ts";
 
 /** Something that is gone, and something new that may be it. */
@@ -267,7 +268,7 @@ function indexSteps(table: string, { indexes: found = {} }: Table, { indexes: wa
     ...Object.entries(wanted).flatMap(([name, index]): readonly Step[] => {
       if (index === null || stays(name)) return [];
       const { path, ...type } = index;
-      return [{ kind: "createIndex", table, path, type, name }];
+      return [{ kind: "createIndex", table, path, type, ...(name !== indexName(path) && { name }) }];
     }),
   ];
 }

@@ -3,6 +3,17 @@ import type { Source } from "../schema/source.ts";
 
 const width = 80;
 
+/** Of a text on a screen: letters of some alphabets are twice as wide, and marks on a letter take no place. */
+function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let sum = 0;
+  for (const letter of text) sum += /[\p{Mn}\p{Me}\p{Cf}]/u.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
+  return sum;
+}
+
+const wide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
+
 export interface Place {
   /** Spaces in front of the line that it begins on. */
   readonly indent: number;
@@ -31,9 +42,9 @@ export function namesIn(source: Source): readonly string[] {
 export function layOut(source: Source, place: Place): string {
   const { indent, used, tail, prefix } = place;
   const inOneLine = flat(source, prefix);
-  if (!hasToBreak(source) && used + inOneLine.length + tail <= width) return inOneLine;
+  if (!hasToBreak(source) && used + widthOf(inOneLine) + tail <= width) return inOneLine;
   const inner = (one: Source, before = "") =>
-    layOut(one, { indent: indent + 2, used: indent + 2 + before.length, tail: 1, prefix });
+    layOut(one, { indent: indent + 2, used: indent + 2 + widthOf(before), tail: 1, prefix });
   switch (source.kind) {
     case "value":
       return inOneLine;
@@ -71,8 +82,8 @@ function callInLines(source: Call, { indent, used, tail, prefix }: Place, inner:
   const start = `${prefix}${name}(${before.map((one) => `${flat(one, prefix)}, `).join("")}`;
   const opens = (last.kind === "object" && last.entries.length > 0) || (last.kind === "array" && last.items.length > 0);
   const mayHug = opens && before.at(-1)?.kind !== last.kind && !before.some(hasToBreak);
-  if (mayHug && used + start.length + 1 <= width)
-    return `${start}${layOut(last, { indent, used: used + start.length, tail: tail + end.length, prefix })}${end}`;
+  if (mayHug && used + widthOf(start) + 1 <= width)
+    return `${start}${layOut(last, { indent, used: used + widthOf(start), tail: tail + end.length, prefix })}${end}`;
   const lines = args.map((one) => inner(one));
   return block(`${prefix}${name}(`, lines, end, indent);
 }
@@ -80,8 +91,8 @@ function callInLines(source: Call, { indent, used, tail, prefix }: Place, inner:
 /** A long text behind a key that is not short stands on a line of its own. */
 function entry(key: string, value: Source, indent: number, inner: (one: Source, before: string) => string): string {
   const text = inner(value, `${key}: `);
-  const isLong = value.kind === "value" && indent + key.length + 2 + text.length + 1 > width;
-  return isLong && key.length >= 5 ? `${key}:\n${" ".repeat(indent + 2)}${text}` : `${key}: ${text}`;
+  const isLong = value.kind === "value" && indent + widthOf(key) + 2 + widthOf(text) + 1 > width;
+  return isLong && widthOf(key) >= 5 ? `${key}:\n${" ".repeat(indent + 2)}${text}` : `${key}: ${text}`;
 }
 
 function endOf({ notNull }: Call): string {

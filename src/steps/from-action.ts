@@ -1,5 +1,6 @@
 /** Steps that do what actions do, to be written into a migration. */
 import type { Action } from "../schema/action.ts";
+import { indexName } from "./create-index.ts";
 import type { Step } from "./registry.ts";
 
 /** Undefined where no step does that. */
@@ -29,7 +30,9 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
       return [{ kind: "renameTable", table, name: action.name }];
     case "createIndex": {
       const { path, ...type } = action.index;
-      return [{ kind: "createIndex", table, path, type, name: action.name }];
+      return [
+        { kind: "createIndex", table, path, type, ...(action.name !== indexName(path) && { name: action.name }) },
+      ];
     }
     case "dropIndex":
       return [{ kind: "dropIndex", table, name: action.name }];
