@@ -105,7 +105,8 @@ function tableSteps(table: string, was: Table, wanted: Table, answered: (path: s
   };
   compareLevel(was.columns, wanted.columns, { table, before: [], after: [], answered, changes });
   const { unsure, impossible } = changes;
-  if (unsure.length > 0 || impossible.length > 0) return { steps: [], unsure, impossible };
+  // What is clear is told all the same.
+  if (unsure.length > 0 || impossible.length > 0) return { steps: waysOf(table, changes)[0]!, unsure, impossible };
   const tries = waysOf(table, changes).map((steps) => tried(table, was, wanted, steps));
   const found = tries.find((one) => "steps" in one) ?? tries[0]!;
   return "steps" in found
@@ -127,23 +128,28 @@ function compareLevel(were: readonly Column[], wanted: readonly Column[], level:
   const gone = were.filter(({ name }) => !wanted.some((one) => one.name === name));
   const added = wanted.filter(({ name }) => !were.some((one) => one.name === name));
   const renamed = new Map<string, Column>();
+  /** Of which is asked: what becomes of them is not said before that is answered. */
+  const open = new Set<string>();
   for (const column of gone) {
     const path = formatPath([...before, column.name]);
     const answer = answered(path);
     const target = added.find(({ name }) => name === answer?.name);
     if (target !== undefined && !renamed.has(target.name)) renamed.set(target.name, column);
     const like = added.filter((one) => couldBe(column, one)).map(({ name }) => name);
-    if (answer === undefined && like.length > 0) changes.unsure.push({ table, path, names: like });
+    if (answer !== undefined || like.length === 0) continue;
+    changes.unsure.push({ table, path, names: like });
+    for (const name of [column.name, ...like]) open.add(name);
   }
   const kept = new Set(renamed.values());
   for (const column of gone)
-    if (!kept.has(column)) {
+    if (!kept.has(column) && !open.has(column.name)) {
       changes.drops.push([...before, column.name]);
       changes.dropsAfter.push([...after, column.name]);
     }
   for (const column of wanted) {
     const was = renamed.get(column.name) ?? were.find(({ name }) => name === column.name);
     const here: Level = { ...level, before: [...before, was?.name ?? column.name], after: [...after, column.name] };
+    if (was === undefined && open.has(column.name)) continue;
     if (was === undefined) addTo(column, here);
     else {
       if (was.name !== column.name) changes.renames.push({ path: here.before, name: column.name });

@@ -23,8 +23,9 @@ export async function compareDeclared(
 
 /** Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE. */
 export function checkDiff({ impossible, unsure }: Diff): void {
-  if (impossible.length > 0) throw new MigrateError("ERR_DIFF_IMPOSSIBLE", { problems: impossible });
-  if (unsure.length > 0) throw new MigrateError("ERR_DIFF_UNSURE", { questions: unsure.map(sentenceOf) });
+  const questions = unsure.map(sentenceOf);
+  if (impossible.length > 0) throw new MigrateError("ERR_DIFF_IMPOSSIBLE", { problems: [...impossible, ...questions] });
+  if (unsure.length > 0) throw new MigrateError("ERR_DIFF_UNSURE", { questions });
 }
 
 function sentenceOf(unsure: Unsure): string {

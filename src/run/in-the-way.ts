@@ -107,7 +107,7 @@ async function lostSince(
         ? "where rows were changed or removed nobody can tell which are new"
         : putsBack
           ? undefined
-          : `what it did to ${table} leaves no way to make such rows what they were before`,
+          : `rows of ${table} can't be made what they were before it`,
   };
 }
 

@@ -89,7 +89,7 @@ export function answered(ask: (answers: readonly Answer[]) => Diff, yes: readonl
   const answers: Answer[] = [];
   for (let round = 0; round < 12; round++) {
     const diff = ask(answers);
-    if (diff.unsure.length === 0 || diff.impossible.length > 0) return diff;
+    if (diff.unsure.length === 0) return diff;
     const taken = new Set(answers.map(({ name }) => name));
     for (const one of diff.unsure) answers.push(answerTo(one, yes[answers.length % yes.length]!, taken));
   }

@@ -52,7 +52,7 @@ export const generateCommand: Command = {
       let diff = await compareDeclared(options, declared, answers);
       if (check === true) return report(diff, config.schema, output);
       // An answer may raise the next question, as of what is inside a renamed struct.
-      while (diff.unsure.length > 0 && diff.impossible.length === 0 && !output.json && canAsk()) {
+      while (diff.unsure.length > 0 && !output.json && canAsk()) {
         answers = [...answers, ...(await ask(diff, signal))];
         diff = await compareDeclared(options, declared, answers);
       }
@@ -116,7 +116,13 @@ function report(diff: Diff, file: string, output: Output): number {
   for (const words of wordsOf(steps)) output.result(words);
   for (const { gone, names } of questions) output.result(`${gone} is gone and ${names.join(" and ")} new`);
   for (const words of impossible) output.result(words);
-  output.problem(`the migrations do not lead to what ${file} declares; migrate generate writes the next one`);
+  const next =
+    impossible.length > 0
+      ? "and no steps lead there"
+      : unsure.length > 0
+        ? "migrate generate asks what became of what is gone, or is told by --rename and --drop-column"
+        : "migrate generate writes the next one";
+  output.problem(`the migrations do not lead to what ${file} declares; ${next}`);
   return somethingPending;
 }
 

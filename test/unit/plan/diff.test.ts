@@ -131,6 +131,24 @@ test("a column that is gone may be one that is new: that is asked, and not guess
   expect(found({ d: { id: int32(), title: utf8() } }, { d: { id: int32(), score: float64() } }).unsure).toEqual([]);
 });
 
+test("what could only be a new name is asked about too, and what is clear is told all the same", () => {
+  const from = { d: { id: int32(), kind: utf8().notNull(), meta: struct({ a: int32() }), score: float64() } };
+  const to = { d: { id: int64(), category: utf8().notNull(), meta: struct({ b: int32() }) } };
+  expect(found(from, to)).toEqual({
+    steps: [
+      { kind: "retypeColumn", table: "d", path: "id", type: { kind: "int64" } },
+      { kind: "dropColumn", table: "d", path: "score" },
+    ],
+    unsure: [
+      { table: "d", path: "kind", names: ["category"] },
+      { table: "d", path: "meta.a", names: ["b"] },
+    ],
+    impossible: [],
+  });
+  const answers = [{ table: "d", path: "kind" }];
+  expect(found(from, to, { answers }).impossible).toEqual([expect.stringContaining("d.category is new and not null")]);
+});
+
 test("two names that are exchanged are no change of names, but of types where these differ", () => {
   expect(found({ d: { a: int32(), b: int64() } }, { d: { a: int64(), b: int32() } }).steps).toHaveLength(2);
   expect(found({ d: { a: int32(), b: utf8() } }, { d: { a: utf8(), b: int32() } }).impossible[0]).toMatch(
