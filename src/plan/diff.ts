@@ -30,6 +30,8 @@ export interface Diff {
   readonly unsure: readonly Unsure[];
   /** In words, why steps can't lead there. */
   readonly impossible: readonly string[];
+  /** Answers to what nobody asks: of something that is not gone, or with a name that is not new. */
+  readonly unused: readonly Answer[];
 }
 
 export interface DiffOptions {
@@ -40,18 +42,29 @@ export interface DiffOptions {
 
 /** Columns are not put into another order, and indexes are looked at where some, or none, are declared. */
 export function diff(from: Database, to: Database, { answers = [], renamesTables = false }: DiffOptions = {}): Diff {
-  const answered = (table: string, path?: string) => answers.find((one) => one.table === table && one.path === path);
+  const used = new Set<Answer>();
+  const answered: Answered = (names, table, path) => {
+    const answer = answers.find((one) => one.table === table && one.path === path);
+    // A misspelt new name must not be taken for none, which drops it.
+    if (answer === undefined || (answer.name !== undefined && !names.includes(answer.name))) return undefined;
+    used.add(answer);
+    return answer;
+  };
   const gone = [...from.keys()].filter((name) => !to.has(name));
   const added = [...to.keys()].filter((name) => !from.has(name));
   const unsure: Unsure[] = [];
   const impossible: string[] = [];
   const steps: Step[] = [];
   const renamed = new Map<string, string>();
-  for (const name of gone) {
-    const answer = answered(name);
-    if (answer?.name !== undefined && added.includes(answer.name)) renamed.set(answer.name, name);
-    const like = added.filter((other) => areAlike(from.get(name)!, to.get(other)!));
-    if (answer === undefined && renamesTables && like.length > 0) unsure.push({ table: name, names: like });
+  const news = () => added.filter((name) => !renamed.has(name));
+  const unanswered = gone.filter((name) => {
+    const answer = answered(news(), name);
+    if (answer?.name !== undefined) renamed.set(answer.name, name);
+    return answer === undefined;
+  });
+  for (const name of unanswered) {
+    const like = news().filter((other) => areAlike(from.get(name)!, to.get(other)!));
+    if (renamesTables && like.length > 0) unsure.push({ table: name, names: like });
   }
   for (const [name, was] of renamed) steps.push({ kind: "renameTable", table: was, name });
   for (const name of gone) if (![...renamed.values()].includes(name)) steps.push({ kind: "dropTable", table: name });
@@ -65,13 +78,18 @@ export function diff(from: Database, to: Database, { answers = [], renamesTables
       continue;
     }
     const known = renamed.get(name) ?? name;
-    const change = tableSteps(name, was, wanted, (path) => answered(known, path));
+    const change = tableSteps(name, was, wanted, (names, path) => answered(names, known, path));
     steps.push(...change.steps);
     unsure.push(...change.unsure.map((one) => ({ ...one, table: known })));
     impossible.push(...change.impossible);
   }
-  return { steps, unsure, impossible };
+  return { steps, unsure, impossible, unused: answers.filter((one) => !used.has(one)) };
 }
+
+/** The answer for a table, or a column of it, that may have one of these new names. */
+type Answered = (names: readonly string[], table: string, path?: string) => Answer | undefined;
+type AnsweredIn = (names: readonly string[], path: string) => Answer | undefined;
+type TableDiff = Omit<Diff, "unused">;
 
 /** Half of the columns of the one are in the other. */
 function areAlike(one: Table, other: Table): boolean {
@@ -92,7 +110,7 @@ interface Changes {
   readonly impossible: string[];
 }
 
-function tableSteps(table: string, was: Table, wanted: Table, answered: (path: string) => Answer | undefined): Diff {
+function tableSteps(table: string, was: Table, wanted: Table, answered: AnsweredIn): TableDiff {
   const changes: Changes = {
     renames: [],
     retypes: [],
@@ -119,7 +137,7 @@ interface Level {
   /** Where it is, by the old names and by the new ones. */
   readonly before: Path;
   readonly after: Path;
-  readonly answered: (path: string) => Answer | undefined;
+  readonly answered: AnsweredIn;
   readonly changes: Changes;
 }
 
@@ -130,14 +148,17 @@ function compareLevel(were: readonly Column[], wanted: readonly Column[], level:
   const renamed = new Map<string, Column>();
   /** Of which is asked: what becomes of them is not said before that is answered. */
   const open = new Set<string>();
-  for (const column of gone) {
-    const path = formatPath([...before, column.name]);
-    const answer = answered(path);
-    const target = added.find(({ name }) => name === answer?.name);
-    if (target !== undefined && !renamed.has(target.name)) renamed.set(target.name, column);
-    const like = added.filter((one) => couldBe(column, one)).map(({ name }) => name);
-    if (answer !== undefined || like.length === 0) continue;
-    changes.unsure.push({ table, path, names: like });
+  const news = () => added.map(({ name }) => name).filter((name) => !renamed.has(name));
+  const pathOf = ({ name }: Column) => formatPath([...before, name]);
+  const unanswered = gone.filter((column) => {
+    const answer = answered(news(), pathOf(column));
+    if (answer?.name !== undefined) renamed.set(answer.name, column);
+    return answer === undefined;
+  });
+  for (const column of unanswered) {
+    const like = news().filter((name) => added.some((one) => one.name === name && couldBe(column, one)));
+    if (like.length === 0) continue;
+    changes.unsure.push({ table, path: pathOf(column), names: like });
     for (const name of [column.name, ...like]) open.add(name);
   }
   const kept = new Set(renamed.values());

@@ -21,6 +21,19 @@ export async function compareDeclared(
   return diff(now, declared, { answers, renamesTables });
 }
 
+/** Throws ERR_USAGE where an answer answers nothing. */
+export function checkAnswers({ unused }: Diff): void {
+  const [answer] = unused;
+  if (answer === undefined) return;
+  const { table, path, name } = answer;
+  const gone = path === undefined ? table : `${table}.${path}`;
+  const problem =
+    name === undefined
+      ? `${gone} is not gone, so there is nothing to drop`
+      : `${gone} can't have become ${name}: it is not gone, or ${name} is not new there`;
+  throw new MigrateError("ERR_USAGE", { problem });
+}
+
 /** Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE. */
 export function checkDiff({ impossible, unsure }: Diff): void {
   const questions = unsure.map(sentenceOf);

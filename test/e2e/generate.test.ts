@@ -139,6 +139,18 @@ test("what the target can't do is said, and nothing is written", async () => {
   expect(filesIn(project)).toHaveLength(1);
 });
 
+test.each([
+  [["--rename", "d.title:heading"], "d.title can't have become heading: it is not gone, or heading is not new there\n"],
+  [["--drop-column", "d.id"], "d.id is not gone, so there is nothing to drop\n"],
+])("%j answers nothing, which is refused", async (answer, words) => {
+  const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
+  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
+  declare(project, `d: { id: m.int32(), headline: m.utf8() }`);
+  for (const args of [answer, [...answer, "--check"]])
+    expect(await project.migrate(["generate", ...args])).toEqual({ code: 2, stdout: "", stderr: words });
+  expect(filesIn(project)).toHaveLength(1);
+});
+
 const wrong = `import * as m from "lance-migrate";\n`;
 
 test.each([

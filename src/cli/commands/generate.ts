@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
 import type { Answer, Diff } from "../../plan/diff.ts";
-import { checkDiff, compareDeclared, questionOf } from "../../run/generate.ts";
+import { checkAnswers, checkDiff, compareDeclared, questionOf } from "../../run/generate.ts";
 import { describeAction } from "../../schema/action.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 import { atTerminal, canAsk } from "../ask.ts";
@@ -50,6 +50,8 @@ export const generateCommand: Command = {
       const options = authoring(session);
       const declared = await loadSchema(resolve(config.folder, config.schema), loadSeconds);
       let diff = await compareDeclared(options, declared, answers);
+      // What is inside of something that is asked about is not reached before.
+      if (diff.unsure.length === 0 || answers.length === diff.unused.length) checkAnswers(diff);
       if (check === true) return report(diff, config.schema, output);
       // An answer may raise the next question, as of what is inside a renamed struct.
       while (diff.unsure.length > 0 && !output.json && canAsk()) {
@@ -57,6 +59,7 @@ export const generateCommand: Command = {
         diff = await compareDeclared(options, declared, answers);
       }
       checkDiff(diff);
+      checkAnswers(diff);
       const { steps } = diff;
       if (steps.length === 0) {
         output.data({ steps: [] });

@@ -23,6 +23,8 @@ import { compileStep, type Step } from "../../../src/steps/registry.ts";
 import * as fc from "../../support/fast-check.ts";
 import { answered, schemaPair } from "../../support/schema-pairs.ts";
 
+const nothing = { steps: [], unsure: [], impossible: [], unused: [] };
+
 type Declared = Readonly<Record<string, Readonly<Record<string, ColumnType>>>>;
 
 function databaseOf(tables: Declared): Database {
@@ -66,7 +68,7 @@ test("what steps are found leads there, and where none are found it is said why"
         expect(columns).toHaveLength(wanted.columns.length);
         expect(differences(wanted, { columns: ordered(wanted.columns, columns) })).toEqual([]);
       }
-      expect(diff(end, to, { renamesTables })).toEqual({ steps: [], unsure: [], impossible: [] });
+      expect(diff(end, to, { renamesTables })).toEqual(nothing);
     }),
     { numRuns: 2_000 },
   );
@@ -96,12 +98,13 @@ test("each change is its step", () => {
     ],
     unsure: [],
     impossible: [],
+    unused: [],
   });
 });
 
 test("the order of columns is no difference", () => {
   const { id, title, source } = d;
-  expect(found({ d }, { d: { source, title, id } })).toEqual({ steps: [], unsure: [], impossible: [] });
+  expect(found({ d }, { d: { source, title, id } })).toEqual(nothing);
 });
 
 test("a column that is gone may be one that is new: that is asked, and not guessed", () => {
@@ -144,9 +147,22 @@ test("what could only be a new name is asked about too, and what is clear is tol
       { table: "d", path: "meta.a", names: ["b"] },
     ],
     impossible: [],
+    unused: [],
   });
   const answers = [{ table: "d", path: "kind" }];
   expect(found(from, to, { answers }).impossible).toEqual([expect.stringContaining("d.category is new and not null")]);
+});
+
+test("an answer that answers nothing is none: a misspelt name drops no column", () => {
+  const [from, to] = [{ d: { id: int32(), title: utf8() } }, { d: { id: int32(), headline: utf8() } }];
+  const misspelt = { table: "d", path: "title", name: "heading" };
+  expect(found(from, to, { answers: [misspelt] })).toMatchObject({
+    steps: [],
+    unsure: [{ path: "title" }],
+    unused: [misspelt],
+  });
+  for (const other of [{ table: "d", path: "id" }, { table: "d", path: "id", name: "headline" }, { table: "e" }])
+    expect(found(from, to, { answers: [{ ...misspelt, name: "headline" }, other] }).unused).toEqual([other]);
 });
 
 test("two names that are exchanged are no change of names, but of types where these differ", () => {
