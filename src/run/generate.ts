@@ -1,6 +1,7 @@
 /** What a declared schema takes, after all the migrations that there are. */
 import { MigrateError } from "../errors.ts";
-import { diff, type Answer, type Diff, type Unsure } from "../plan/diff.ts";
+import type { Answer, Unsure } from "../plan/diff-columns.ts";
+import { diff, type Diff } from "../plan/diff.ts";
 import { tablesAfter } from "../schema/action.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
 import { change, type Database, type Table } from "../schema/table.ts";

@@ -1,5 +1,6 @@
 /** Pairs of databases drawn by fast-check, the second near the first; and answers to what nobody can tell. */
-import type { Answer, Diff, Unsure } from "../../src/plan/diff.ts";
+import type { Answer, Unsure } from "../../src/plan/diff-columns.ts";
+import type { Diff } from "../../src/plan/diff.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { change, type Database, type Table } from "../../src/schema/table.ts";
 import { tablesAfter } from "../../src/schema/action.ts";

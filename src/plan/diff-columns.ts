@@ -1,0 +1,124 @@
+/** What became of the columns of one table: which steps that is, what nobody can tell, and what no step does. Pure. */
+import { castVerdict } from "../schema/cast.ts";
+import { childColumns, formatType, sameType, withChildColumns, type Column } from "../schema/data-type.ts";
+import { formatPath, type Path } from "../schema/path.ts";
+import type { Step } from "../steps/registry.ts";
+
+/** Something that is gone, and something new that may be it. */
+export interface Unsure {
+  readonly table: string;
+  /** Of a column; none where it is the table itself. */
+  readonly path?: string | undefined;
+  /** What it may be called now. */
+  readonly names: readonly string[];
+}
+
+/** What was answered: that it has a new name, or with none that it is gone. */
+export interface Answer {
+  readonly table: string;
+  readonly path?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** The answer for a column that may have one of these new names. */
+export type AnsweredIn = (names: readonly string[], path: string) => Answer | undefined;
+
+/** What is to be done to one table, by what kind of step it is. */
+export interface Changes {
+  readonly renames: { readonly path: Path; readonly name: string }[];
+  /** These are on the new names. */
+  readonly retypes: Step[];
+  readonly nulls: Step[];
+  readonly adds: Step[];
+  readonly drops: Path[];
+  readonly dropsAfter: Path[];
+  readonly unsure: Unsure[];
+  readonly impossible: string[];
+}
+
+export interface Level {
+  readonly table: string;
+  /** Where it is, by the old names and by the new ones. */
+  readonly before: Path;
+  readonly after: Path;
+  readonly answered: AnsweredIn;
+  readonly changes: Changes;
+}
+
+export function compareLevel(were: readonly Column[], wanted: readonly Column[], level: Level): void {
+  const { table, before, after, answered, changes } = level;
+  const gone = were.filter(({ name }) => !wanted.some((one) => one.name === name));
+  const added = wanted.filter(({ name }) => !were.some((one) => one.name === name));
+  const renamed = new Map<string, Column>();
+  /** Of which is asked: what becomes of them is not said before that is answered. */
+  const open = new Set<string>();
+  const news = () => added.map(({ name }) => name).filter((name) => !renamed.has(name));
+  const pathOf = ({ name }: Column) => formatPath([...before, name]);
+  const unanswered = gone.filter((column) => {
+    const answer = answered(news(), pathOf(column));
+    if (answer?.name !== undefined) renamed.set(answer.name, column);
+    return answer === undefined;
+  });
+  for (const column of unanswered) {
+    const like = news().filter((name) => added.some((one) => one.name === name && couldBe(column, one)));
+    if (like.length === 0) continue;
+    changes.unsure.push({ table, path: pathOf(column), names: like });
+    for (const name of [column.name, ...like]) open.add(name);
+  }
+  const kept = new Set(renamed.values());
+  for (const column of gone)
+    if (!kept.has(column) && !open.has(column.name)) {
+      changes.drops.push([...before, column.name]);
+      changes.dropsAfter.push([...after, column.name]);
+    }
+  for (const column of wanted) {
+    const was = renamed.get(column.name) ?? were.find(({ name }) => name === column.name);
+    const here: Level = { ...level, before: [...before, was?.name ?? column.name], after: [...after, column.name] };
+    if (was === undefined && open.has(column.name)) continue;
+    if (was === undefined) addTo(column, here);
+    else {
+      if (was.name !== column.name) changes.renames.push({ path: here.before, name: column.name });
+      compareColumn(was, column, here);
+    }
+  }
+}
+
+function addTo({ name, type, nullable }: Column, { table, after, changes }: Level): void {
+  const place = `${table}.${formatPath(after)}`;
+  if (after.length > 1) changes.impossible.push(`${place} is new, and a field can't be added to a struct`);
+  else if (!nullable)
+    changes.impossible.push(
+      `${place} is new and not null, and nobody can tell its values in the rows that are there: migrate new --add-column '${place}:${formatType(type)} not null as SQL'`,
+    );
+  else changes.adds.push({ kind: "addColumn", table, name, type, nullable });
+}
+
+function compareColumn(was: Column, wanted: Column, level: Level): void {
+  const { table, after, changes } = level;
+  const path = formatPath(after);
+  if (!sameType(was.type, wanted.type)) {
+    const verdict = castVerdict(was.type, wanted.type);
+    if (verdict.allowed) changes.retypes.push({ kind: "retypeColumn", table, path, type: wanted.type });
+    else if (haveLikeChildren(was, wanted)) compareLevel(childColumns(was.type), childColumns(wanted.type), level);
+    else
+      changes.impossible.push(
+        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or migrate new --retype '${table}.${path}:${formatType(wanted.type)} using SQL'`,
+      );
+  }
+  if (was.nullable !== wanted.nullable)
+    changes.nulls.push({ kind: "setNullable", table, path, nullable: wanted.nullable });
+}
+
+/** The same but for what is inside. */
+function haveLikeChildren({ type }: Column, { type: wanted }: Column): boolean {
+  const children = childColumns(type);
+  return (
+    children.length > 0 &&
+    type.kind === wanted.kind &&
+    (type.kind === "struct" || sameType(withChildColumns(wanted, children), type))
+  );
+}
+
+function couldBe(one: Column, other: Column): boolean {
+  return sameType(one.type, other.type) || castVerdict(one.type, other.type).allowed;
+}
