@@ -24,14 +24,17 @@ export function typedSteps({ flags, words }: Pick<Context, "flags" | "words">): 
   // Each flag's values come in the order in which they were typed; the order among the flags is that of the words.
   const steps = typed.map((name) => {
     const value = values.get(name)!.shift();
-    if (typeof value !== "string" || value === "")
-      throw new MigrateError("ERR_USAGE", { problem: `--${name} needs a value: "${stepFlags.get(name)!.form}"` });
+    if (typeof value !== "string" || value === "") throw valueMissing(name);
     return readStep(stepFlags.get(name)!, value);
   });
+  // --no-rename is one that yargs knows.
   const left = [...values].find(([, more]) => more.length > 0);
-  if (left !== undefined)
-    throw new MigrateError("ERR_USAGE", { problem: `--${left[0]} is given in a way that is not understood` });
+  if (left !== undefined) throw valueMissing(left[0]);
   return steps;
+}
+
+function valueMissing(name: string): MigrateError {
+  return new MigrateError("ERR_USAGE", { problem: `--${name} needs a value: "${stepFlags.get(name)!.form}"` });
 }
 
 /** A step as one line: a flag, with or without its dashes, and its value. Throws ERR_NOTATION, ERR_USAGE. */

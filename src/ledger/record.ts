@@ -39,11 +39,6 @@ export type TableVersions = Readonly<Record<string, OwnVersions>>;
 
 export type OwnVersions = readonly [before: number | null, after: number | null, shared?: true];
 
-/** Of one table: its name may be that of something which every object has. */
-export function versionsIn(tables: TableVersions, name: string): OwnVersions | undefined {
-  return Object.hasOwn(tables, name) ? tables[name] : undefined;
-}
-
 /** What an event says about a migration. */
 export interface MigrationFacts {
   readonly version: number;

@@ -1,8 +1,8 @@
 /** How a table is taken back of which a migration has lost something: by an old version of it, or by dropping what it had made. Pure. */
-import { versionsIn, type TableVersions } from "../ledger/record.ts";
+import type { TableVersions } from "../ledger/record.ts";
 import { isMigrateError } from "../errors.ts";
 import { changesRows, tablesAfter, tablesOfAction, wayBackOf, type Action } from "../schema/action.ts";
-import { sameColumns } from "../schema/data-type.ts";
+import { ownValue, sameColumns } from "../schema/data-type.ts";
 import type { RowValues } from "../schema/row-values.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
 import type { Obstacle, WayBack } from "../schema/way-back.ts";
@@ -80,7 +80,7 @@ export function unrestorable(
   // What the migration had made itself goes with its table.
   if (!("lost" in way) || origin === undefined) return undefined;
   if (way.isGone === true || !able) return way.lost;
-  if (tables === undefined || versionsIn(tables, origin)?.[0] != null) return undefined;
+  if (tables === undefined || ownValue(tables, origin)?.[0] != null) return undefined;
   return `${way.lost}, and the ledger does not know which version ${origin} had before`;
 }
 
@@ -113,7 +113,7 @@ function restoration(
   after: Table,
   { tables, putsBack }: Restoring,
 ): Way {
-  const [found, end, shared] = versionsIn(tables, table)!;
+  const [found, end, shared] = ownValue(tables, table)!;
   const version = found!;
   const own = { table, version, after: end ?? version };
   const isSilent = sameColumns(before.columns, after.columns);
@@ -139,7 +139,7 @@ export function withOwnRows(
   { able, tables }: Pick<Restoring, "able" | "tables">,
 ): Way {
   const isGiven = given(own).length > 0 || own.some(changesRows);
-  const [before, after, shared] = versionsIn(tables, own[0]!.table) ?? [];
+  const [before, after, shared] = ownValue(tables, own[0]!.table) ?? [];
   // A table that was there before has had its name.
   const version = before == null && shared !== true ? (after ?? null) : null;
   const rows = { own: ownRows(own), ...(able && isGiven && { version }) };

@@ -1,9 +1,10 @@
 /** The versions of tables around a migration, as its records say them; and those that are kept so that they can be restored. */
 import { isMigrateError } from "../errors.ts";
 import type { Lease } from "../ledger/lease.ts";
-import { versionsIn, type OwnVersions, type TableVersions } from "../ledger/record.ts";
+import type { OwnVersions, TableVersions } from "../ledger/record.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
+import { ownValue } from "../schema/data-type.ts";
 import type { Target } from "../targets/target.ts";
 import type { Done } from "./attempt.ts";
 import type { Emit } from "./events.ts";
@@ -24,7 +25,7 @@ export async function restorePoints(
   emit: Emit,
 ): Promise<TableVersions | undefined> {
   const { restores, done, midway, doubtful, tables } = planned;
-  const isKnown = restores.every((table) => versionsIn(tables, table) !== undefined);
+  const isKnown = restores.every((table) => ownValue(tables, table) !== undefined);
   if (restores.length === 0 || target.versions === undefined || done > 0 || midway !== undefined) return undefined;
   if (doubtful && isKnown) return undefined;
   const points = new Map<string, OwnVersions>();
@@ -70,11 +71,11 @@ export function trackVersions({
     },
     note({ action, commits }, { before = null, after = null }) {
       const { table } = action;
-      if (action.kind === "createTable" && versionsIn(tables, table) !== undefined) names.set(table, undefined);
+      if (action.kind === "createTable" && ownValue(tables, table) !== undefined) names.set(table, undefined);
       const name = names.has(table) ? names.get(table) : table;
       if (action.kind === "renameTable") names.set(action.name, name);
       if (name === undefined) return;
-      const own = versionsIn(tables, name);
+      const own = ownValue(tables, name);
       // A rename makes no version, and the table is not there any more by that name.
       if (action.kind === "renameTable" && own !== undefined) return;
       const isMade = action.kind === "createTable" && own === undefined;

@@ -428,7 +428,7 @@ const refused = [
   ],
   [["--down"], 2, "--down needs steps"],
   [["--accept", "lossy"], 2, "--accept needs steps"],
-  [["--no-rename"], 2, "--rename"],
+  [["--no-rename"], 2, '--rename needs a value: "TABLE.COLUMN:NAME"'],
 ] as const;
 
 test("what can't work is refused in one sentence, and nothing is written", { timeout: 120_000 }, async () => {
