@@ -92,6 +92,8 @@ function checkOptions(options: unknown, shape: z.ZodRawShape): void {
 
 export interface Session {
   readonly config: LoadedConfig;
+  /** Where the migrations are. */
+  readonly folder: string;
   readonly options: MigratorOptions;
   close(): Promise<void>;
 }
@@ -100,11 +102,13 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
   checkOptions(wanted, sessionShape);
   const config = await loadConfig(wanted.folder ?? process.cwd(), wanted.config, wanted.loadSeconds);
   const target = await openTarget(config, wanted.target);
+  const folder = resolve(config.folder, config.migrations);
   return {
     config,
+    folder,
     options: {
       target,
-      migrations: migrationsIn(resolve(config.folder, config.migrations), wanted.loadSeconds),
+      migrations: migrationsIn(folder, wanted.loadSeconds),
       ledger: config.ledger,
       guards: guardsOf(config, target.name),
       lease: {

@@ -1,6 +1,5 @@
 /** Writing the next migration: checked after those that there are, and as a file. */
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { MigrationSource } from "../migrations/source.ts";
 import { planNext, stepsBack } from "../run/next.ts";
@@ -8,6 +7,7 @@ import type { createMigration, nextMigration } from "../scaffold/create-migratio
 import type { Session } from "../session.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Context } from "./command.ts";
+import { updateLock } from "./lock.ts";
 
 export interface Next {
   readonly name: string;
@@ -17,15 +17,9 @@ export interface Next {
   readonly accept?: readonly Acceptance[] | undefined;
 }
 
-function folderOf({ config }: Session): string {
-  return resolve(config.folder, config.migrations);
-}
-
 /** Without a folder there are no migrations yet. */
-export function authoring(session: Session): Session["options"] {
-  const { options } = session;
-  const list: MigrationSource["list"] = (refuse) =>
-    existsSync(folderOf(session)) ? options.migrations.list(refuse) : [];
+export function authoring({ options, folder }: Session): Session["options"] {
+  const list: MigrationSource["list"] = (refuse) => (existsSync(folder) ? options.migrations.list(refuse) : []);
   return { ...options, migrations: { ...options.migrations, list } };
 }
 
@@ -45,9 +39,8 @@ export async function writingNext(
   // ts-morph is slow to load and only what writes TypeScript needs it.
   const scaffold: { createMigration: typeof createMigration; nextMigration: typeof nextMigration } =
     await import("../scaffold/create-migration.ts");
-  const { config } = session;
+  const { config, folder: migrations } = session;
   const options = authoring(session);
-  const migrations = folderOf(session);
   const place = (name: string) => scaffold.nextMigration({ migrations, name });
   const plan = async (name: string, steps: readonly Step[]) => await planNext(options, place(name), steps);
   return {
@@ -68,6 +61,7 @@ export async function writingNext(
         for (const { kind, text } of risks)
           if (kind === "loss" && accept === undefined)
             output.progress(`note: step ${at.step} loses something: ${text}`);
+      await updateLock(session, output);
       return file;
     },
   };

@@ -16,4 +16,8 @@ export const filesErrors = {
       `${d.file} ${d.problem}; a migration has to export its steps as: export const up = [ … ]`,
   ),
   ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
+  ERR_LOCK_STALE: refused(
+    (d: { file: string; problem: string }) =>
+      `${d.file} ${d.problem}; migrate lint --write writes it anew, after migrate rebase where two branches took the same number`,
+  ),
 } as const;

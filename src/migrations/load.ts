@@ -1,6 +1,6 @@
 /** Evaluating migration files: Node itself strips the types, so a migration is an ordinary module. */
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { firstLine, MigrateError } from "../errors.ts";
+import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
 import { acceptances, type Acceptance } from "./acceptance.ts";
 import { checksumOf } from "./checksum.ts";
@@ -118,6 +118,13 @@ function exported(module: unknown, name: Exported): unknown {
   return all[name] ?? all.default?.[name];
 }
 
+const noSteps = "exports no steps";
+
+/** Whether an error says that there is a migration whose steps are yet to be written. */
+export function isUnfinished(error: unknown): boolean {
+  return isMigrateError(error, "ERR_FILE_EXPORTS") && error.details.problem === `${noSteps} in up`;
+}
+
 function exportedSteps(file: string, module: unknown, name: "up" | "down"): readonly unknown[] {
   const steps = exported(module, name);
   // A hole in the list is a step that is none, which map() would pass over.
@@ -128,7 +135,7 @@ function exportedSteps(file: string, module: unknown, name: "up" | "down"): read
       : typeof steps === "function"
         ? `exports ${name} as a function; steps are data, not code`
         : Array.isArray(steps)
-          ? `exports no steps in ${name}`
+          ? `${noSteps} in ${name}`
           : `exports ${name === "up" ? "an" : "a"} ${name} that is no array`;
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
 }

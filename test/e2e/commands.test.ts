@@ -251,6 +251,11 @@ describe("new", () => {
       .replace("type Step", "int64, retypeColumn, type Step")
       .replace(/\/\/ .*\n/, `retypeColumn("documents", "id", int64()),\n`);
     project.write("migrations/0003_wide_ids.ts", text);
+    expect(await project.migrate(["lint"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("migrations/lock.json has other steps for 0003_wide_ids; migrate lint --write"),
+    });
+    expect(await project.migrate(["lint", "--write"])).toMatchObject({ code: 0 });
     expect(await project.migrate(["lint"])).toMatchObject({ code: 0 });
     expect(await project.migrate(["up"])).toMatchObject({
       code: 0,

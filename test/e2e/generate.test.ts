@@ -18,7 +18,9 @@ function declare({ write }: Project, tables: string): void {
 }
 
 function filesIn({ folder }: Project): readonly string[] {
-  return readdirSync(join(folder, "migrations")).toSorted();
+  return readdirSync(join(folder, "migrations"))
+    .filter((file) => file !== "lock.json")
+    .toSorted();
 }
 
 function stepsIn({ folder }: Project, file: string): string {

@@ -1,0 +1,32 @@
+/** Keeping `migrations/lock.json` as the migrations are. */
+import { join, relative } from "node:path";
+import { isMigrateError, MigrateError } from "../errors.ts";
+import { lockName, lockProblem } from "../migrations/lock.ts";
+import { readLock, writeLock } from "../migrations/lock-file.ts";
+import { lockOf } from "../run/lock.ts";
+import type { Session } from "../session.ts";
+import type { Output } from "./output.ts";
+
+/** Whether it is out of date. Where there is none, nobody wants one. Throws what keeps the migrations from working. */
+export async function staleLock({ folder, options }: Session): Promise<MigrateError<"ERR_LOCK_STALE"> | undefined> {
+  const found = readLock(folder);
+  const problem = found === undefined ? undefined : lockProblem(found, await lockOf(options));
+  return problem === undefined
+    ? undefined
+    : new MigrateError("ERR_LOCK_STALE", { file: join(relative(process.cwd(), folder), lockName), problem });
+}
+
+/** Gives its path. Throws what keeps the migrations from working. */
+export async function writeLockOf({ folder, options }: Session): Promise<string> {
+  return writeLock(folder, await lockOf(options));
+}
+
+/** After a migration was written, which is there all the same. */
+export async function updateLock(session: Session, output: Output): Promise<void> {
+  try {
+    await writeLockOf(session);
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    output.progress(`note: ${lockName} is not written: ${error.message}`);
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * `migrations/lock.json`: the checksum of each migration and the tables after the last. Two branches that add migrations both
+ * change its last line, so git does not merge them without a word. Pure.
+ */
+import { childColumns, formatType, type Column } from "../schema/data-type.ts";
+import { formatPath, type Path } from "../schema/path.ts";
+import type { Database, Table } from "../schema/table.ts";
+import { formatIndex } from "../schema/table-index.ts";
+import { shortHash } from "./checksum.ts";
+import { formatMigration, type MigrationName } from "./file-name.ts";
+
+export const lockName = "lock.json";
+
+/** Undefined where its steps are yet to be written. */
+export type LockEntry = MigrationName & { readonly checksum: string | undefined };
+
+type Member = readonly [name: string, value: string | null | readonly Member[]];
+
+/** Deterministic, and laid out as formatters leave it. */
+export function lockText(migrations: readonly LockEntry[], database: Database): string {
+  const tables = [...database].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const members: readonly Member[] = [
+    ["migrations", migrations.map((one) => [formatMigration(one), one.checksum ? shortHash(one.checksum) : null])],
+    ["tables", tables.map(([name, table]) => [name, tableMembers(table)])],
+  ];
+  return `${objectText(members, "")}\n`;
+}
+
+function tableMembers({ columns, indexes = {} }: Table): readonly Member[] {
+  const known = Object.entries(indexes)
+    .flatMap(([name, index]) => (index === null ? [] : [[name, `${formatIndex(index)} on ${index.path}`] as const]))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const metadata = metadataMembers(columns, []);
+  return [
+    ["columns", columns.map(({ name, type, nullable }) => [name, `${formatType(type)}${nullable ? "" : " not null"}`])],
+    ...(known.length === 0 ? [] : [["indexes", known] as const]),
+    ...(metadata.length === 0 ? [] : [["metadata", metadata] as const]),
+  ];
+}
+
+function metadataMembers(columns: readonly Column[], parent: Path): readonly Member[] {
+  return columns.flatMap(({ name, type, metadata = {} }): readonly Member[] => {
+    const path = [...parent, name];
+    const own = Object.entries(metadata).filter(([, value]) => value !== null);
+    const inside = metadataMembers(childColumns(type), path);
+    return own.length === 0 ? inside : [[formatPath(path), own.toSorted()], ...inside];
+  });
+}
+
+/** By hand: JSON.stringify would put names that are whole numbers first. */
+function objectText(members: readonly Member[], indent: string): string {
+  if (members.length === 0) return "{}";
+  const inner = `${indent}  `;
+  const lines = members.map(([name, value]) => {
+    const text = typeof value === "object" && value !== null ? objectText(value, inner) : JSON.stringify(value);
+    return `${inner}${JSON.stringify(name)}: ${text}`;
+  });
+  return `{\n${lines.join(",\n")}\n${indent}}`;
+}
+
+/** What of a lock is not as it should be, in words; undefined where nothing is. */
+export function lockProblem(text: string, wanted: string): string | undefined {
+  if (/^<{7} /m.test(text)) return "holds the conflict markers of git";
+  let found: { readonly migrations?: Readonly<Record<string, unknown>>; readonly tables?: unknown };
+  try {
+    found = JSON.parse(text) as typeof found;
+  } catch {
+    return "is no JSON";
+  }
+  const right = JSON.parse(wanted) as Required<typeof found>;
+  const [locked, own] = [found?.migrations ?? {}, right.migrations];
+  const changed = Object.keys(own).find((name) => locked[name] !== own[name]);
+  if (changed !== undefined)
+    return Object.hasOwn(locked, changed) ? `has other steps for ${changed}` : `lacks ${changed}`;
+  const gone = Object.keys(locked).find((name) => !Object.hasOwn(own, name));
+  if (gone !== undefined) return `has ${gone}, of which there is no file`;
+  return JSON.stringify(found.tables) === JSON.stringify(right.tables)
+    ? undefined
+    : "has other tables than they lead to";
+}
