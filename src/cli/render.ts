@@ -60,6 +60,8 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return undefined;
     case "accepted":
       return output.progress(`note: ${event.words}`);
+    case "adopted":
+      return output.progress(`${formatMigration(event)} ran here as ${event.was.join(", ")}: recorded`);
     case "waiting":
       return output.progress(
         `waiting for ${event.by}, who holds the lease; after ${renderDuration(event.lease)} of silence it is taken over`,

@@ -23,7 +23,7 @@ export interface StepPlace {
   readonly file: string;
   /** Counted from 1, in `up`, or in what is said instead. */
   readonly step: number;
-  readonly of?: "down" | undefined;
+  readonly of?: "down" | "ran" | undefined;
   readonly kind?: string | undefined;
 }
 

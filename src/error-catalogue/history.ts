@@ -11,6 +11,7 @@ export const historyErrors = {
     (d: { version: string; name: string; begun?: boolean | undefined }) =>
       `${d.version}_${d.name} ${d.begun === true ? "has begun and did not end" : "was applied"}, but its file is missing; restore it, or deploy a release that has it`,
   ),
+  ERR_REPLACES: refused((d: { file: string; problem: string }) => `${d.file} stands for what ran before: ${d.problem}`),
   ERR_OUT_OF_ORDER: refused(
     (d: { file: string; last: string }) =>
       `${d.file} is pending, but ${d.last} with a higher number has already run; renumber it, or pass --allow-out-of-order`,

@@ -4,12 +4,17 @@ import { join } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { textHash } from "./checksum.ts";
 import { formatVersion, parseFileName, type MigrationName } from "./file-name.ts";
+import { formerIn, type Former } from "./former.ts";
 
 export interface MigrationFile extends MigrationName {
   /** The file's name, for messages. */
   readonly file: string;
   readonly path: string;
   readonly textHash: string;
+  /** The names that it had before, any of which a database may know it by. */
+  readonly was?: readonly Former[] | undefined;
+  /** The migrations that were put together in it. */
+  readonly replaces?: readonly Former[] | undefined;
 }
 
 /** All migration files of a folder by ascending version. Synchronous: measured quicker than the asynchronous calls. */
@@ -31,7 +36,8 @@ export function listMigrations(
   }
   return names.map((name) => {
     const path = join(folder, name.file);
-    return { ...name, path, textHash: textHash(readText(path, name.file)) };
+    const text = readText(path, name.file);
+    return { ...name, path, textHash: textHash(text), ...formerIn(text) };
   });
 }
 

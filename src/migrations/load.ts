@@ -3,13 +3,16 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
 import { acceptances, type Acceptance } from "./acceptance.ts";
-import { checksumOf } from "./checksum.ts";
+import { canonicalJson, checksumOf } from "./checksum.ts";
 import type { MigrationFile } from "./files.ts";
+import { formatFormer, formerLists, type FormerList } from "./former.ts";
 
 export interface Migration extends MigrationFile {
   readonly steps: readonly Step[];
   /** What takes it back, where the file says so itself. It has no part in the checksum: it may be mended later. */
   readonly down?: readonly Step[] | undefined;
+  /** The steps that ran under its former names, where they are others. */
+  readonly ran?: readonly (readonly Step[])[] | undefined;
   /** What it may do that is guarded: a word for each. No part of the checksum either. */
   readonly accepts?: readonly Acceptance[] | undefined;
   readonly checksum: string;
@@ -19,11 +22,37 @@ export interface Migration extends MigrationFile {
 export async function loadMigration(file: MigrationFile, seconds?: number): Promise<Migration> {
   const module = await importFile(file, seconds);
   const steps = parseSteps(file.file, exportedSteps(file.file, module, "up"));
-  const isDown = [module, (module as { readonly default?: unknown }).default].some(
-    (one) => typeof one === "object" && one !== null && "down" in one,
+  const down = isExported(module, "down")
+    ? parseSteps(file.file, exportedSteps(file.file, module, "down"), "down")
+    : undefined;
+  for (const list of formerLists) checkFormer(file, module, list);
+  const ran = exportedRan(file.file, module);
+  return { ...file, steps, down, ran, accepts: exportedAccepts(file.file, module), checksum: checksumOf(steps) };
+}
+
+function isExported(module: unknown, name: Exported): boolean {
+  return [module, (module as { readonly default?: unknown }).default].some(
+    (one) => typeof one === "object" && one !== null && name in one,
   );
-  const down = isDown ? parseSteps(file.file, exportedSteps(file.file, module, "down"), "down") : undefined;
-  return { ...file, steps, down, accepts: exportedAccepts(file.file, module), checksum: checksumOf(steps) };
+}
+
+/** They are read from the text, which has to say the same. */
+function checkFormer(migration: MigrationFile, module: unknown, list: FormerList): void {
+  const { file, [list]: former = [] } = migration;
+  if (canonicalJson(exported(module, list) ?? []) === canonicalJson(former.map(formatFormer))) return;
+  const problem = `exports ${list}, which has to be a list of texts such as "0007_add_tags 3c6e0b8a9c15224a", written out`;
+  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
+}
+
+function exportedRan(file: string, module: unknown): Migration["ran"] {
+  const ran = exported(module, "ran");
+  if (ran === undefined) return undefined;
+  if (Array.isArray(ran) && ran.every((steps) => Array.isArray(steps)))
+    return ran.map((steps: readonly unknown[]) => parseSteps(file, Array.from(steps), "ran"));
+  throw new MigrateError("ERR_FILE_EXPORTS", {
+    file,
+    problem: "exports ran, which has to be a list of lists of steps",
+  });
 }
 
 function exportedAccepts(file: string, module: unknown): readonly Acceptance[] | undefined {
@@ -35,7 +64,7 @@ function exportedAccepts(file: string, module: unknown): readonly Acceptance[] |
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
 }
 
-function parseSteps(file: string, values: readonly unknown[], of?: "down"): readonly Step[] {
+function parseSteps(file: string, values: readonly unknown[], of?: "down" | "ran"): readonly Step[] {
   return values.map((value, index) => {
     const parsed = parseStep(value);
     if ("step" in parsed) return parsed.step;
@@ -110,7 +139,7 @@ function placeOf(cause: unknown, url: string): string {
   return line === undefined ? "" : ` (line ${line})`;
 }
 
-type Exported = "up" | "down" | "accepts";
+type Exported = "up" | "down" | "ran" | "accepts" | FormerList;
 
 function exported(module: unknown, name: Exported): unknown {
   const all = module as Partial<Record<Exported, unknown>> & { readonly default?: Partial<Record<Exported, unknown>> };

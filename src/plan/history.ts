@@ -7,6 +7,7 @@ import type { MigrationFile } from "../migrations/files.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
+import { firstNumber } from "./adoption.ts";
 import { actionsOf, type Describing } from "./compile.ts";
 
 export interface Choice {
@@ -78,8 +79,11 @@ export function orderPending({ files, state, doubtful, choice }: Pending): reado
     const file = files.find(({ version }) => version === outside);
     throw new MigrateError("ERR_BEGUN", { version: formatVersion(outside), file: file?.file });
   }
-  const last = Math.max(...ran, ...begun, -1);
-  const early = chosen.find(({ version }) => version < last && !begun.has(version));
+  const firsts = new Map(files.flatMap((file) => (file.was === undefined ? [] : [[file.version, firstNumber(file)]])));
+  const firstOf = (version: number) => firsts.get(version) ?? version;
+  const all = [...ran, ...begun].toSorted((one, other) => firstOf(one) - firstOf(other));
+  const last = all.at(-1) ?? -1;
+  const early = chosen.find(({ version }) => version < firstOf(last) && !begun.has(version));
   if (early === undefined) return chosen;
   const name = [...known, ...files].find(({ version }) => version === last)!;
   if (choice.allowOutOfOrder !== true)

@@ -22,10 +22,12 @@ import {
   pendingFiles,
   type Choice,
 } from "../plan/history.ts";
+import { asTheyRan } from "../plan/adoption.ts";
 import { checkRefusals, withRefusals, type Guards } from "../plan/guards.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { SavedPlan } from "../plan/saved-plan.ts";
 import type { Target } from "../targets/target.ts";
+import { adopt, adoptedState, areFormer, checkAdopted } from "./adopt.ts";
 import { contradiction } from "./audited.ts";
 import { plannedEvent, type Emit } from "./events.ts";
 import { execute } from "./executor.ts";
@@ -110,6 +112,7 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
   const files = source.list();
   const chosen = chosenFiles(files, choice);
   if (saved === undefined && (await nothingPending(journal, files))) return finish({ applied: 0, total: files.length });
+  if (saved === undefined && areFormer(files)) await adopt(options, files);
 
   const result = await underLease(
     journal,
@@ -168,6 +171,7 @@ export async function plan(options: MigratorOptions, choice: UpChoice = {}): Pro
 /** The same, to be carried out later just as it is. Throws what `up` would refuse. */
 export async function savePlan(options: MigratorOptions, choice: Choice = {}): Promise<SavedPlan> {
   const { runner = thisRunner() } = options;
+  await checkAdopted(options);
   return await bind(await planOn(options, choice, runner), "up", choice, options, runner);
 }
 
@@ -181,13 +185,13 @@ export async function planOn(
   { plan: saved, ...given }: UpChoice,
   runner = thisRunner(),
 ): Promise<PlannedOn> {
-  const { target, ledger, migrations: source, signal } = options;
+  const { target, ledger, migrations: source } = options;
   const choice: Choice = saved?.choice ?? given;
   const journal = journalOf(target, ledger, options.clock);
   const binding = bindingOf(saved, "up", journal, { ...options, runner });
   await binding.checkFiles();
   const files = source.list();
-  const made = await planNow(journal, signal, async ({ records, state }, besideAnother) => {
+  const made = await planNow(journal, options, files, async ({ records, state }, besideAnother) => {
     binding.checkLedger(records);
     const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother };
     return await binding.keep(() => planUnlessMoved(journal, input, planPending));
@@ -210,7 +214,8 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const { target, ledger, migrations: source, clock = systemClock } = options;
   const files = source.list();
   const journal = journalOf(target, ledger, options.clock);
-  const state = foldLedger(await journal.read());
+  const told = foldLedger(await journal.read());
+  const state = await adoptedState(told, files, options).catch(() => told);
   return {
     applied: appliedIn(state),
     reverting: [...state.migrations.values()].filter(({ reversal }) => reversal !== undefined),
@@ -242,13 +247,15 @@ async function nothingPending(journal: Journal, files: readonly MigrationFile[])
 async function loadChanged(
   source: MigrationSource,
   files: readonly MigrationFile[],
-  { migrations }: LedgerState,
+  state: LedgerState,
 ): Promise<readonly Migration[]> {
-  return await loadMigrations(
+  const { migrations } = state;
+  const loaded = await loadMigrations(
     source,
     files.filter(({ version, textHash }) => {
       const known = migrations.get(version);
       return known !== undefined && !matchesHash(textHash, known.textHash);
     }),
   );
+  return asTheyRan(loaded, state);
 }

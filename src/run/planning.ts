@@ -7,6 +7,7 @@ import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
+import { asTheyRan } from "../plan/adoption.ts";
 import { factsAgain } from "../plan/facts.ts";
 import type { Direction } from "../plan/course.ts";
 import {
@@ -23,6 +24,8 @@ import { checkPresence, indexedTables, settlePlan, touchedTables } from "../plan
 import { sameTable, type Table, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
+import { adoptedState } from "./adopt.ts";
+import type { MigratorOptions } from "./migrator.ts";
 import type { Ledger } from "./under-lease.ts";
 import { throwIfInterrupted } from "./waiting.ts";
 
@@ -68,13 +71,14 @@ export async function planUnlessMoved<Input extends PlanningInput>(
 /** A plan against the ledger and the tables as they are now, and the records that it was made from. Changes nothing. */
 export async function planNow(
   journal: Journal,
-  signal: AbortSignal | undefined,
+  { signal, ...options }: Pick<MigratorOptions, "migrations" | "target" | "clock" | "signal">,
+  files: readonly MigrationFile[],
   plan: (ledger: Ledger, besideAnother: boolean) => Promise<Planned | undefined>,
 ): Promise<Planned & Ledger> {
   for (;;) {
     throwIfInterrupted(signal);
     const records = await journal.read();
-    const state = foldLedger(records);
+    const state = await adoptedState(foldLedger(records), files, options);
     const planned = await plan({ records, state }, state.holder !== undefined);
     if (planned !== undefined) return { ...planned, records, state };
   }
@@ -99,10 +103,11 @@ export async function planChosen(
   putsBack?: boolean,
 ): Promise<Planned> {
   const wanted = new Set([...state.migrations.keys(), ...[...chosen, ...state.late].map(({ version }) => version)]);
-  const migrations = await loadMigrations(
+  const loaded = await loadMigrations(
     source,
     files.filter(({ version }) => wanted.has(version)),
   );
+  const migrations = asTheyRan(loaded, state);
   checkUnchanged(migrations, state, target.capabilities);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
   const pending = chosen.map(({ version }) => byVersion.get(version)!);

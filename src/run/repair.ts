@@ -1,10 +1,12 @@
 /** Says what is wrong with the ledger and, when told to, makes it anew under the lease. No table is changed. */
 import { MigrateError } from "../errors.ts";
 import { systemClock } from "../clock.ts";
+import { foldLedger } from "../ledger/fold.ts";
 import { sameRecord } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { LedgerRecord } from "../ledger/record.ts";
 import { loadMigrations } from "../migrations/source.ts";
+import { asTheyRan, checkNamesOfNow } from "../plan/adoption.ts";
 import { checkChoice } from "../plan/place.ts";
 import { audited } from "./audited.ts";
 import type { Cure } from "./cure.ts";
@@ -42,8 +44,12 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
   const migrations = await loadMigrations(source, files);
   if (to !== undefined) checkChoice(to, migrations, target.capabilities);
   const journal = journalOf(target, ledger, options.clock);
-  const about = { target, ledger, journal, files, migrations, clock, run: runner.run, choice: to };
-  const look = (records: readonly LedgerRecord[]) => diagnose({ ...about, records });
+  const about = { target, ledger, journal, files, clock, run: runner.run, choice: to };
+  const look = async (records: readonly LedgerRecord[]) => {
+    const state = foldLedger(records);
+    checkNamesOfNow(files, state);
+    return await diagnose({ ...about, records, migrations: asTheyRan(migrations, state) });
+  };
 
   for (;;) {
     throwIfInterrupted(signal);

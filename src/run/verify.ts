@@ -5,10 +5,12 @@ import { sameRecord } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
+import { asTheyRan } from "../plan/adoption.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
 import { placesIn } from "../plan/place.ts";
 import { areAll, putRight, type TableDifference } from "../plan/put-right.ts";
 import type { Target } from "../targets/target.ts";
+import { adoptedState } from "./adopt.ts";
 import { audited, contradiction } from "./audited.ts";
 import { compare, type Compared } from "./compare.ts";
 import type { MigratorOptions } from "./migrator.ts";
@@ -30,12 +32,13 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
   const files = source.list();
   const journal = journalOf(target, ledger, options.clock);
-  const migrations = await loadMigrations(source, files);
+  const loaded = await loadMigrations(source, files);
   for (;;) {
     throwIfInterrupted(signal);
-    const state = foldLedger(await journal.read());
+    const state = await adoptedState(foldLedger(await journal.read()), files, options);
     const contradicts = await contradiction(journal, state);
     if (contradicts !== undefined) throw contradicts;
+    const migrations = asTheyRan(loaded, state);
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
     const { sights, differences } = await compare({ target, ledger, state, migrations, run: runner.run });

@@ -31,6 +31,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_VERSION_DUPLICATE: { version: "0003", files: [file, "0003_other.ts"] },
   ERR_FILE_UNREADABLE: { file, problem },
   ERR_FILE_EXPORTS: { file, problem: "exports no up" },
+  ERR_REPLACES: { file, problem: "0003_x is half-done here" },
   ERR_LOCK_STALE: { file: "migrations/lock.json", problem: "lacks 0003_wide_ids" },
   ERR_STEP_INVALID: { file, step: 2, problem: "is no step" },
   ERR_TABLE_MISSING: { table: "documnets" },

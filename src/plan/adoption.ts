@@ -1,0 +1,107 @@
+/** Migrations that stand for others, which the ledger knows: renumbered by `rebase`, or put together by `squash`. Pure. */
+import { MigrateError } from "../errors.ts";
+import { isHalfDone, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
+import type { LedgerEntry } from "../ledger/record.ts";
+import { formatMigration, formatVersion } from "../migrations/file-name.ts";
+import type { MigrationFile } from "../migrations/files.ts";
+import { checksumOf, matchesHash } from "../migrations/checksum.ts";
+import type { Migration } from "../migrations/load.ts";
+import type { Former } from "../migrations/former.ts";
+import { compileMigration, type Describing } from "./compile.ts";
+import { factsAnew } from "./facts.ts";
+import { entriesFromLedger } from "./rebuild.ts";
+
+export interface Adoption {
+  readonly file: MigrationFile;
+  /** What it stands for, as the ledger has it. */
+  readonly known: readonly LedgerMigration[];
+}
+
+/** The files that stand for what the ledger has under other names. */
+export function adoptionsOf(files: readonly MigrationFile[], state: LedgerState): readonly Adoption[] {
+  return files.flatMap((file) => {
+    const { was = [], replaces = [] } = file;
+    const known = [...was, ...replaces].flatMap((former) => knownAs(former, state) ?? []);
+    return known.length === 0 ? [] : [{ file, known }];
+  });
+}
+
+function knownAs({ version, name, checksum }: Former, { migrations }: LedgerState): LedgerMigration | undefined {
+  const known = migrations.get(version);
+  // A ledger of markers may have room for the beginnings only.
+  const isIt = known !== undefined && name.startsWith(known.name) && known.checksum.startsWith(checksum);
+  return isIt ? known : undefined;
+}
+
+/** Refuses what can't be taken for what it stands for. Throws ERR_REPLACES. */
+export function checkAdoptions(adoptions: readonly Adoption[], state: LedgerState): void {
+  for (const {
+    file: { file, replaces = [] },
+    known,
+  } of adoptions) {
+    const refused = (problem: string) => new MigrateError("ERR_REPLACES", { file, problem });
+    const has = new Set(known.map(({ version }) => version));
+    const lacks = replaces.filter(({ version }) => !has.has(version));
+    const half = known.find((one) => isHalfDone(one) || one.status !== "applied");
+    if (lacks.length > 0)
+      throw refused(
+        `${formatMigration(known.at(-1)!)} is applied here, and ${formatMigration(lacks[0]!)} is not; deploy the release before it first`,
+      );
+    if (half !== undefined)
+      throw refused(`${formatMigration(half)} is half-done here; deploy the release before it first`);
+    const [doubtful] = state.doubtful;
+    if (doubtful !== undefined)
+      throw refused(
+        `${formatVersion(doubtful)} may have run further than is recorded; deploy the release before it first`,
+      );
+  }
+}
+
+/** Refuses to judge a ledger by names that it does not have yet. Throws ERR_REPLACES. */
+export function checkNamesOfNow(files: readonly MigrationFile[], state: LedgerState): void {
+  const [adoption] = adoptionsOf(files, state);
+  if (adoption === undefined) return;
+  const problem = `${adoption.known.map(formatMigration).join(", ")}; the next migrate up records that`;
+  throw new MigrateError("ERR_REPLACES", { file: adoption.file.file, problem });
+}
+
+/**
+ * The whole ledger said once more, with the new names. `migrations`: the loaded files that stand for several, by version.
+ */
+export function entriesOf(
+  adoptions: readonly Adoption[],
+  state: LedgerState,
+  migrations: ReadonlyMap<number, Migration>,
+  describing: Describing,
+): readonly LedgerEntry[] {
+  const gone = new Set(adoptions.flatMap(({ known }) => known.map(({ version }) => version)));
+  const kept = [...state.migrations].filter(([version]) => !gone.has(version));
+  const renamed = adoptions.map(({ file, known }) => {
+    const last = known.toSorted((one, other) => one.order - other.order).at(-1)!;
+    const detail = `ran as ${known.map(formatMigration).join(", ")}`;
+    const own = migrations.get(file.version);
+    if (own === undefined) return { ...last, version: file.version, name: file.name, detail };
+    const total = compileMigration(own, describing).length;
+    const duration = known.reduce((sum, one) => sum + one.duration, 0);
+    return { ...last, ...factsAnew(own, own.steps, { step: total, total }, undefined), duration, detail };
+  });
+  return entriesFromLedger({
+    ...state,
+    migrations: new Map([...kept, ...renamed.map((one) => [one.version, one] as const)]),
+  });
+}
+
+/** With the steps that ran, where those were others: a column may have had another name by then. */
+export function asTheyRan(migrations: readonly Migration[], { migrations: known }: LedgerState): readonly Migration[] {
+  return migrations.map((migration) => {
+    const { ran, version } = migration;
+    const recorded = known.get(version)?.checksum ?? "";
+    const steps = ran?.find((one) => matchesHash(checksumOf(one), recorded));
+    return steps === undefined ? migration : { ...migration, steps, checksum: checksumOf(steps) };
+  });
+}
+
+/** The number from which on a migration may have run: what came in before it was renumbered may come after it. */
+export function firstNumber({ version, was = [] }: MigrationFile): number {
+  return Math.min(version, ...was.map((former) => former.version));
+}

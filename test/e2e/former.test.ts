@@ -1,0 +1,154 @@
+/** Databases on which migrations ran under other names: before they were renumbered, or put together. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { checksumOf, shortHash } from "../../src/migrations/checksum.ts";
+import * as m from "lance-migrate";
+import { columnsOf } from "../support/tables.ts";
+import { aProjectOn, key, type Way } from "./support/project-on.ts";
+
+const steps = {
+  documents: `[m.createTable("documents", { id: m.int32().notNull(), title: m.utf8() })]`,
+  headline: `[m.renameColumn("documents", "title", "headline")]`,
+  large: `[m.retypeColumn("documents", "title", m.largeUtf8())]`,
+  largeHeadline: `[m.retypeColumn("documents", "headline", m.largeUtf8())]`,
+  wide: `[m.retypeColumn("documents", "id", m.int64())]`,
+};
+const sums = {
+  documents: sumOf([m.createTable("documents", { id: m.int32().notNull(), title: m.utf8() })]),
+  headline: sumOf([m.renameColumn("documents", "title", "headline")]),
+  large: sumOf([m.retypeColumn("documents", "title", m.largeUtf8())]),
+};
+
+function sumOf(list: readonly m.Step[]): string {
+  return shortHash(checksumOf(JSON.parse(JSON.stringify(list)) as readonly unknown[]));
+}
+
+async function aProject(way: Way) {
+  const project = await aProjectOn(way);
+  const run = async (...args: string[]) => await project.migrate(args, key);
+  const remove = (file: string) => rmSync(join(project.folder, "migrations", file));
+  const migration = (file: string, up: string) =>
+    project.write(`migrations/${file}`, `import * as m from "lance-migrate";\n\nexport const up = ${up};\n`);
+  return { ...project, run, remove, migration };
+}
+
+const ways: readonly Way[] = ["lance", "namespace", "service"];
+
+describe.each(ways)("on %s", (way) => {
+  test("what ran before it was renumbered is known again, and what came in runs after it", async () => {
+    const { migration, run, remove, data } = await aProject(way);
+    migration("0001_documents.ts", steps.documents);
+    migration("0002_large.ts", steps.large);
+    expect(await run("up")).toMatchObject({ code: 0 });
+    remove("0002_large.ts");
+    migration("0002_headline.ts", steps.headline);
+    migration(
+      "0003_large.ts",
+      `${steps.largeHeadline};\nexport const was = ["0002_large ${sums.large}"];\nexport const ran = [${steps.large}]`,
+    );
+    expect((await run("status")).stdout).toMatch(
+      /0002_headline +pending[\s\S]*0003_large +applied|applied +0003_large/,
+    );
+    expect(await run("plan")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("rename documents.title to headline"),
+    });
+    expect(await run("repair")).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining(
+        "0003_large.ts stands for what ran before: 0002_large; the next migrate up records that",
+      ),
+    });
+    expect(await run("plan", "--out", "plan.json")).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining(
+        "0003_large.ts stands for what ran before: that it ran here as 0002_large is not recorded yet; migrate up --to 0001 does that and no more",
+      ),
+    });
+    expect(await run("up", "--to", "1")).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("0003_large ran here as 0002_large: recorded"),
+    });
+    expect(await run("plan", "--out", "plan.json")).toMatchObject({ code: 0 });
+    expect(await run("up", "--plan", "plan.json")).toMatchObject({ code: 0 });
+    expect(await run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });
+    expect(await columnsOf(data, "documents")).toEqual(["id: int32 not null", "headline: largeUtf8"]);
+    expect(await run("verify")).toMatchObject({ code: 0 });
+    expect(await run("verify", "--ledger")).toMatchObject({ code: 0 });
+    expect(await run("repair")).toMatchObject({ code: 0 });
+    // A ledger of markers has no room for it.
+    expect((await run("history")).stdout).toContain(way === "service" ? "0003_large" : "ran as 0002_large");
+    expect(await run("down", "--steps", "2")).toMatchObject({ code: 0 });
+    expect(await columnsOf(data, "documents")).toEqual(["id: int32 not null", "title: utf8"]);
+    // Taken back, it is like any other.
+    expect(await run("up")).toMatchObject({ code: 0 });
+    expect(await columnsOf(data, "documents")).toEqual(["id: int32 not null", "headline: largeUtf8"]);
+    expect(await run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });
+  });
+
+  test("what was put together is known again", async () => {
+    const { migration, run, remove, data } = await aProject(way);
+    migration("0001_documents.ts", steps.documents);
+    migration("0002_headline.ts", steps.headline);
+    expect(await run("up")).toMatchObject({ code: 0 });
+    remove("0001_documents.ts");
+    remove("0002_headline.ts");
+    const list = `["0001_documents ${sums.documents}", "0002_headline ${sums.headline}"]`;
+    const together = `[m.createTable("documents", { id: m.int32().notNull(), headline: m.utf8() })];\nexport const replaces = ${list}`;
+    migration("0002_start.ts", together);
+    migration("0003_wide.ts", steps.wide);
+    expect((await run("status")).stdout).toMatch(/0003_wide/);
+    expect((await run("status")).stdout).not.toMatch(/0001_documents/);
+    expect(await run("verify")).toMatchObject({ code: 0 });
+    expect(await run("up")).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("0002_start ran here as 0001_documents, 0002_headline: recorded"),
+    });
+    expect(await run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });
+    expect(await columnsOf(data, "documents")).toEqual(["id: int64 not null", "headline: utf8"]);
+    expect(await run("verify")).toMatchObject({ code: 0 });
+    expect(await run("verify", "--ledger")).toMatchObject({ code: 0 });
+    expect(await run("repair")).toMatchObject({ code: 0 });
+  });
+
+  test("a database with a part of what was put together is told what it lacks", async () => {
+    const { migration, run, remove } = await aProject(way);
+    migration("0001_documents.ts", steps.documents);
+    expect(await run("up")).toMatchObject({ code: 0 });
+    remove("0001_documents.ts");
+    const list = `["0001_documents ${sums.documents}", "0002_headline ${sums.headline}"]`;
+    migration(
+      "0002_start.ts",
+      `[m.createTable("documents", { id: m.int32().notNull(), headline: m.utf8() })];\nexport const replaces = ${list}`,
+    );
+    for (const command of ["up", "plan", "verify", "down"])
+      expect(await run(command)).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining(
+          "0002_start.ts stands for what ran before: 0001_documents is applied here, and 0002_headline is not; deploy the release before it first",
+        ),
+      });
+  });
+});
+
+test("what is no list of names with checksums is refused", async () => {
+  const { migration, run } = await aProject("lance");
+  for (const was of [
+    `["0001_x"]`,
+    `"0001_x 0123456789abcdef"`,
+    `["0001_x 0123456789abcdef"].concat(["0003_y 0123456789abcdef"])`,
+    `list`,
+  ]) {
+    migration("0002_large.ts", `${steps.documents};\nconst list = [1];\nexport const was = ${was}`);
+    expect(await run("up"), was).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("0002_large.ts exports was, which has to be a list"),
+    });
+  }
+  migration("0002_large.ts", `${steps.documents};\nexport const ran = ${steps.large}`);
+  expect(await run("up")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("exports ran, which has to be a list of lists of steps"),
+  });
+});
