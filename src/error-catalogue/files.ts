@@ -1,5 +1,5 @@
 /** Migration files. */
-import { at, refused, type StepPlace } from "./entry.ts";
+import { at, refused, usage, type StepPlace } from "./entry.ts";
 
 export const filesErrors = {
   ERR_FILE_NAME: refused(
@@ -16,6 +16,7 @@ export const filesErrors = {
       `${d.file} ${d.problem}; a migration has to export its steps as: export const up = [ … ]`,
   ),
   ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
+  ERR_BRANCH: usage((d: { problem: string }) => d.problem),
   ERR_LOCK_STALE: refused(
     (d: { file: string; problem: string }) =>
       `${d.file} ${d.problem}; migrate lint --write writes it anew, after migrate rebase where two branches took the same number`,

@@ -12,6 +12,11 @@ export const historyErrors = {
       `${d.version}_${d.name} ${d.begun === true ? "has begun and did not end" : "was applied"}, but its file is missing; restore it, or deploy a release that has it`,
   ),
   ERR_REPLACES: refused((d: { file: string; problem: string }) => `${d.file} stands for what ran before: ${d.problem}`),
+  ERR_MOVED: refused((d: { path: string; problem: string }) => `${d.path} ${d.problem}`),
+  ERR_REBASE: refused(
+    (d: { migration: string; problem: string }) =>
+      `${d.problem}; it can't stand behind ${d.migration} as it is: change it, then migrate rebase again`,
+  ),
   ERR_OUT_OF_ORDER: refused(
     (d: { file: string; last: string }) =>
       `${d.file} is pending, but ${d.last} with a higher number has already run; renumber it, or pass --allow-out-of-order`,

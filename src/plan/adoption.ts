@@ -21,7 +21,8 @@ export interface Adoption {
 export function adoptionsOf(files: readonly MigrationFile[], state: LedgerState): readonly Adoption[] {
   return files.flatMap((file) => {
     const { was = [], replaces = [] } = file;
-    const known = [...was, ...replaces].flatMap((former) => knownAs(former, state) ?? []);
+    const others = [...was, ...replaces].filter(({ version, name }) => version !== file.version || name !== file.name);
+    const known = others.flatMap((former) => knownAs(former, state) ?? []);
     return known.length === 0 ? [] : [{ file, known }];
   });
 }

@@ -21,15 +21,26 @@ export function follow(from: Followed, actions: readonly Action[]): Followed | u
   return at;
 }
 
-function followOne(at: Followed, action: Action): Followed | undefined {
-  const { path, casts } = at;
+/** What a table or a column is called after an action: its path, empty for a table; undefined where it is gone. */
+export function placeAfter<At extends Pick<Followed, "table" | "path">>(at: At, action: Action): At | undefined {
+  if (action.table !== at.table) return at;
   switch (action.kind) {
     case "renameTable":
       return { ...at, table: action.name };
     case "dropTable":
       return undefined;
     case "dropColumns":
-      return action.paths.some((one) => restOf(path, parsePath(one)) !== undefined) ? undefined : at;
+      return action.paths.some((one) => restOf(at.path, parsePath(one)) !== undefined) ? undefined : at;
+    case "alterColumns":
+      return { ...at, path: followPath(at.path, [action]) };
+    default:
+      return at;
+  }
+}
+
+function followOne(at: Followed, action: Action): Followed | undefined {
+  const { path, casts } = at;
+  switch (action.kind) {
     case "convertColumn":
       return parsePath(action.path)[0] === path[0] ? undefined : at;
     case "alterColumns": {
@@ -40,10 +51,10 @@ function followOne(at: Followed, action: Action): Followed | undefined {
         (one) => one !== own && (restOf(path, parsePath(one.path)) ?? restOf(parsePath(one.path), path)) !== undefined,
       );
       if (isOther && path.length > 0) return undefined;
-      return { ...at, path: followPath(path, [action]), casts: own === undefined ? casts : [...casts, own.type!] };
+      return placeAfter({ ...at, casts: own === undefined ? casts : [...casts, own.type!] }, action);
     }
     default:
-      return at;
+      return placeAfter(at, action);
   }
 }
 

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { Project, ts } from "ts-morph";
 import { firstLine, MigrateError } from "../errors.ts";
 import { canonicalJson } from "../migrations/checksum.ts";
+import { formerIn } from "../migrations/former.ts";
 import { loadMigration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
 
@@ -28,7 +29,14 @@ export async function checkWritten(path: string, text: string, wanted: Written):
     throw new MigrateError("ERR_USAGE", { problem: `tsconfig.json can't be used: ${firstLine(cause)}` }, { cause });
   }
   if (problem !== undefined) throw invalid(`makes a file that TypeScript refuses: ${problem}`);
-  const file = { version: 0, name: "draft", file: wanted.file, path, textHash: String(process.hrtime.bigint()) };
+  const file = {
+    version: 0,
+    name: "draft",
+    file: wanted.file,
+    path,
+    textHash: String(process.hrtime.bigint()),
+    ...formerIn(text),
+  };
   const loaded = await loadMigration(file).catch((cause: unknown) => {
     throw invalid(`makes a file that can't be loaded: ${(cause as Error).message}`, cause);
   });

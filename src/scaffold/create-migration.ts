@@ -1,7 +1,7 @@
 /** `migrate new`: the next number, and a template filled in. */
 import { randomUUID } from "node:crypto";
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import { formatVersion } from "../migrations/file-name.ts";
@@ -44,9 +44,7 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
   const template = findTemplate(folder);
   const text = fillTemplate(template, { ...wanted, name: next.name });
   mkdirSync(migrations, { recursive: true });
-  // Beside the others, so that it is loaded as they are; and no migration until it is known to be right.
-  const draft = join(migrations, `.${next.file.replace(/\.ts$/, "")}.${randomUUID().slice(0, 8)}.ts`);
-  writeFileSync(draft, text, { flag: "wx" });
+  const draft = writeDraft(next.path, text);
   try {
     if (steps !== undefined) await checkWritten(draft, text, { ...wanted, steps, template, file: next.file });
     putInPlace(draft, next.path);
@@ -56,8 +54,15 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
   return next.path;
 }
 
-/** As a whole, and never over another file. */
-function putInPlace(draft: string, path: string): void {
+/** Beside the others, so that it is loaded as they are; and no migration until it is known to be right. Gives its path. */
+export function writeDraft(path: string, text: string): string {
+  const draft = join(dirname(path), `.${basename(path, ".ts")}.${randomUUID().slice(0, 8)}.ts`);
+  writeFileSync(draft, text, { flag: "wx" });
+  return draft;
+}
+
+/** As a whole, and never over another file. Throws ERR_FILE_EXISTS. */
+export function putInPlace(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch (cause) {

@@ -41,20 +41,36 @@ function filled(file: string, { name, steps, down, accepts }: Filling): string {
   const sentence = name.replaceAll(/[_-]+/g, " ");
   comment?.setDescription(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`);
   if (steps === undefined) return source.getFullText();
-  const lists = [steps, ...(down === undefined ? [] : [down])].map(listOf);
-  const prefix = importNames(source, lists.flatMap(namesIn));
-  const wanted = [
-    { name: "up", list: lists[0]! },
-    ...(lists[1] === undefined ? [] : [{ name: "down" as const, list: lists[1] }]),
-    ...(accepts === undefined ? [] : [{ name: "accepts" as const, list: valueSource(accepts) }]),
-  ] as const;
-  return edited(
-    source.getFullText(),
-    wanted.map(({ name: own, list }) => {
-      const known = exportedList(source, own);
-      return known === undefined ? addition(own as Addable, list, up, prefix) : replacement(known, list, prefix);
-    }),
+  return withLists(source, up, {
+    up: listOf(steps),
+    ...(down && { down: listOf(down) }),
+    ...(accepts && { accepts: valueSource(accepts) }),
+  });
+}
+
+/** The lists that a migration exports, by their names. */
+export type Lists = Readonly<Partial<Record<Addable | "up", Source>>>;
+
+/** A migration with other lists. Throws ERR_TEMPLATE_INVALID. */
+export function rewriteMigration(file: string, lists: Lists): string {
+  const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
+  const up = exportedList(source, "up");
+  const problem = "has to export its steps as export const up = [ … ] to be rewritten";
+  if (up === undefined) throw new MigrateError("ERR_TEMPLATE_INVALID", { file, problem });
+  return withLists(source, up, lists);
+}
+
+function withLists(source: SourceFile, up: VariableDeclaration, lists: Lists): string {
+  const wanted = Object.entries(lists) as (readonly [Addable | "up", Source])[];
+  const prefix = importNames(
+    source,
+    wanted.flatMap(([, list]) => namesIn(list)),
   );
+  const edits = wanted.map(([name, list]) => {
+    const known = exportedList(source, name);
+    return known === undefined ? addition(name as Addable, list, up, prefix) : replacement(known, list, prefix);
+  });
+  return edited(source.getFullText(), edits);
 }
 
 interface Edit {
@@ -79,6 +95,9 @@ function replacement(list: VariableDeclaration, source: Source, prefix: string):
 type Addable = keyof typeof comments;
 
 const comments = {
+  was: "/** Its names before it was renumbered. */",
+  ran: "/** The steps that ran under them, where those were others. */",
+  replaces: "/** What was put together in it. */",
   down: "/** What takes it back. */",
   accepts: "/** What it may lose. */",
 };
@@ -98,7 +117,7 @@ function typeOf(list: VariableDeclaration): string {
   return type === undefined ? "" : `: ${type.getText()}`;
 }
 
-function listOf(steps: readonly Step[]): Source {
+export function listOf(steps: readonly Step[]): Source {
   return { kind: "array", items: steps.map(stepSource) };
 }
 

@@ -35,6 +35,7 @@ export const addColumn = defineStep({
     columnSource({ type, nullable }),
     ...optionsSource({ as }),
   ],
+  moved: ({ table, as }, to) => (as === undefined ? {} : { as: to.sql(table, as) }),
   flags: [
     {
       name: "add-column",

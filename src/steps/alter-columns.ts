@@ -52,6 +52,9 @@ export const alterColumns = defineStep({
     valueSource(table),
     { kind: "array", items: alterations.map(({ type, ...change }) => changeSource(change, type)) },
   ],
+  moved: ({ table, alterations }, to) => ({
+    alterations: alterations.map((one) => ({ ...one, path: to.path(table, one.path) })),
+  }),
   flags: [
     {
       name: "alter",

@@ -39,6 +39,8 @@ export const createIndex = defineStep({
     indexSource(type),
     ...optionsSource({ name }),
   ],
+  // Its name is that of the column as it was.
+  moved: ({ table, path, name = indexName(path) }, to) => (to.path(table, path) === path ? {} : { name }),
   flags: [
     {
       name: "create-index",

@@ -38,6 +38,12 @@ export const execute = defineStep({
       ? [{ kind: "deleteRows", table, where: change.delete }]
       : [{ kind: "updateRows", table, set: change.update, where: change.where }],
   source: ({ table, change }) => [table, change].map(valueSource),
+  moved: ({ table, change }, to) => {
+    if ("delete" in change) return { change: { delete: to.sql(table, change.delete) } };
+    const set = Object.entries(change.update).map(([path, sql]) => [to.path(table, path), to.sql(table, sql)]);
+    const where = change.where === undefined ? {} : { where: to.sql(table, change.where) };
+    return { change: { update: Object.fromEntries(set) as Readonly<Record<string, string>>, ...where } };
+  },
   flags: [
     {
       name: "execute",

@@ -20,6 +20,10 @@ export const insertRows = defineStep({
   }),
   compile: ({ table, rows: values, key }) => [{ kind: "insertRows", table, rows: values, key }],
   source: ({ table, rows: values, key }) => [valueSource(table), valueSource(values), ...optionsSource({ key })],
+  moved: ({ table, rows: values, key }, to) => ({
+    rows: to.rows(table, values),
+    key: Object.keys(to.rows(table, [{ [key]: null }])[0]!)[0],
+  }),
   flags: [
     {
       name: "insert-rows",

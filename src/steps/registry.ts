@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Action } from "../schema/action.ts";
 import { MigrateError } from "../errors.ts";
+import type { Moving } from "../schema/moving.ts";
 import { similarName } from "../schema/names.ts";
 import { notationOf } from "../schema/notation.ts";
 import { call, type Source } from "../schema/source.ts";
@@ -22,6 +23,7 @@ interface AnyKind {
   readonly compile: (step: Step) => readonly Action[];
   readonly source: (step: Step) => readonly Source[];
   readonly flags: readonly StepFlag[];
+  readonly moved: (step: Step, to: Moving) => object;
 }
 
 export const stepNames = Object.keys(registry) as readonly StepName[];
@@ -29,6 +31,13 @@ export const stepNames = Object.keys(registry) as readonly StepName[];
 /** What targets execute for a step. */
 export function compileStep(step: Step): readonly Action[] {
   return kindOf(step.kind).compile(step);
+}
+
+/** The same step where tables and columns have other names. Throws ERR_MOVED. */
+export function moveStep(step: Step, to: Moving): Step {
+  const { table } = step;
+  const path = "path" in step ? { path: to.path(table, step.path) } : {};
+  return { ...step, ...path, ...kindOf(step.kind).moved(step, to), table: to.table(table) } as Step;
 }
 
 /** The call that makes a step, as a migration holds it. */

@@ -31,6 +31,7 @@ export const retypeColumn = defineStep({
     typeSource(type),
     ...optionsSource({ using }),
   ],
+  moved: ({ table, using }, to) => (using === undefined ? {} : { using: to.sql(table, using) }),
   flags: [
     {
       name: "retype",

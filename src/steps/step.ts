@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Action } from "../schema/action.ts";
 import { dataType, notNullMark } from "../schema/parse.ts";
+import type { Moving } from "../schema/moving.ts";
 import type { Notation } from "../schema/notation.ts";
 import type { Source } from "../schema/source.ts";
 import { sqlProblem } from "../schema/sql.ts";
@@ -21,6 +22,11 @@ interface Definition<Kind extends string, Args extends readonly unknown[], Shape
   readonly source: (step: z.output<z.ZodObject<Shape>>) => readonly Source[];
   /** How it is written on the command line of `migrate new`. */
   readonly flags: readonly StepFlag[];
+  /** What of it is otherwise where tables and columns have other names, besides its `table` and its `path`. */
+  readonly moved?: (
+    step: z.output<z.ZodObject<Shape>>,
+    to: Moving,
+  ) => Readonly<Partial<Record<keyof z.output<z.ZodObject<Shape>>, unknown>>>;
 }
 
 /** A flag of `migrate new` that makes a step. */
@@ -45,12 +51,14 @@ export interface StepKind<Kind extends string, Args extends readonly unknown[], 
   readonly compile: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Action[];
   readonly source: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Source[];
   readonly flags: readonly StepFlag[];
+  /** What of it is otherwise there, besides its `table` and its `path`. */
+  readonly moved: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>, to: Moving) => object;
 }
 
 export function defineStep<const Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape>(
   definition: Definition<Kind, Args, Shape>,
 ): StepKind<Kind, Args, Shape> {
-  const { kind, fields, build, compile, source, flags } = definition;
+  const { kind, fields, build, compile, source, flags, moved = () => ({}) } = definition;
   type Step = StepOf<Kind, z.output<z.ZodObject<Shape>>>;
   // The step is checked when its migration is loaded, where the file and the step's number are known.
   const builder = (...args: Args) => ({ kind, ...(build(...args) as object) }) as Step;
@@ -61,6 +69,7 @@ export function defineStep<const Kind extends string, Args extends readonly unkn
     compile: compile as (step: Step) => readonly Action[],
     source: source as (step: Step) => readonly Source[],
     flags,
+    moved: moved as (step: Step, to: Moving) => object,
   });
 }
 

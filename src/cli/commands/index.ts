@@ -8,6 +8,7 @@ import { lintCommand } from "./lint.ts";
 import { newCommand } from "./new.ts";
 import { planCommand } from "./plan.ts";
 import { pruneCommand } from "./prune.ts";
+import { rebaseCommand } from "./rebase.ts";
 import { rehearseCommand } from "./rehearse.ts";
 import { repairCommand } from "./repair.ts";
 import { serveCommand } from "./serve.ts";
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   simulateCommand,
   newCommand,
   generateCommand,
+  rebaseCommand,
   serveCommand,
   doctorCommand,
 ];

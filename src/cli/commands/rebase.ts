@@ -1,0 +1,104 @@
+import { relative } from "node:path";
+import { z } from "zod";
+import { count } from "../../errors.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { filesAt, filesAtFork, mainBranch } from "../../migrations/git.ts";
+import { planRebase, type RebaseResult, type Renumbered } from "../../run/rebase.ts";
+import { describeAction } from "../../schema/action.ts";
+import { canonicalJson } from "../../migrations/checksum.ts";
+import { compileStep } from "../../steps/registry.ts";
+import { parseFlags, switchFlag, withSession, type Command } from "../command.ts";
+import { done } from "../exit-code.ts";
+import { writeLockOf } from "../lock.ts";
+import type { Output } from "../output.ts";
+
+const rebaseFlags = z.looseObject({
+  onto: z.string("is given twice").min(1, "needs a branch").optional(),
+  "dry-run": switchFlag,
+});
+
+export const rebaseCommand: Command = {
+  usage: "rebase",
+  describe: "renumber the migrations of this branch behind those that came in, and tell whether the order matters",
+  switches: { "dry-run": "say what it would do" },
+  flags: (cli) =>
+    cli.option("onto", { type: "string", describe: "the branch that the others are in; the main branch when absent" }),
+  async run(context) {
+    const { flags, output, underWay } = context;
+    const { onto: given, "dry-run": isDry } = parseFlags(rebaseFlags, flags);
+    return await withSession(context, {}, async (session) => {
+      const { folder, options, config } = session;
+      const onto = given ?? mainBranch(folder);
+      const result = await planRebase(options, {
+        onto,
+        theirs: filesAt(folder, onto),
+        fork: filesAtFork(folder, onto),
+      });
+      const { renumbered } = result;
+      if (renumbered.length > 0 && isDry !== true) {
+        underWay(true);
+        const scaffold = await import("../../scaffold/renumber-migrations.ts");
+        await scaffold.renumberMigrations(config.folder, renumbered);
+      }
+      const lock = renumbered.length > 0 && isDry !== true ? await writeLockOf(session) : undefined;
+      output.data(documentOf(result, onto, lock));
+      report(result, onto, output);
+      if (lock !== undefined) output.result(`wrote ${relative(process.cwd(), lock)}`);
+      return done;
+    });
+  },
+};
+
+function documentOf({ renumbered, incoming, apart, notes }: RebaseResult, onto: string, lock: string | undefined) {
+  return {
+    onto,
+    incoming: incoming.map(formatMigration),
+    migrations: renumbered.map((one) => ({
+      from: formatMigration(one.migration),
+      to: newName(one),
+      changes: changesOf(one),
+    })),
+    commute: apart.length === 0,
+    apart,
+    notes,
+    lock,
+  };
+}
+
+function report({ renumbered, incoming, apart, notes }: RebaseResult, onto: string, output: Output): void {
+  if (renumbered.length === 0) {
+    output.result(`nothing to do: no migration of this branch stands beside one that came in from ${onto}`);
+    return;
+  }
+  for (const one of renumbered) {
+    const [from, to] = [formatMigration(one.migration), newName(one)];
+    output.result(from === to ? to : `${from} is ${to} now`);
+    for (const { before, after } of changesOf(one)) output.result(`  ${before} becomes ${after}`);
+  }
+  const others = incoming.map(formatMigration).join(", ");
+  if (apart.length === 0)
+    output.result(
+      `the same in either order with ${others}: databases that ran ${count(renumbered.length, "migration")} before know ${renumbered.length === 1 ? "it" : "them"} again`,
+    );
+  else {
+    for (const words of apart) output.result(`the order matters: ${words}`);
+    output.problem(
+      "a database that ran them before they were renumbered has to take them back first: migrate down, with the files as they were",
+    );
+  }
+  for (const words of notes) output.result(`note: where they ran before, ${words}`);
+}
+
+function newName({ migration, version }: Renumbered): string {
+  return formatMigration({ version, name: migration.name });
+}
+
+/** The steps that are others now, in words. */
+function changesOf({ migration, steps }: Renumbered): readonly { readonly before: string; readonly after: string }[] {
+  return steps.flatMap((step, index) => {
+    const before = migration.steps[index]!;
+    if (canonicalJson(step) === canonicalJson(before)) return [];
+    const [was, is] = [before, step].map((one) => compileStep(one).map(describeAction).join(", "));
+    return [{ before: was!, after: is! }];
+  });
+}

@@ -1,0 +1,55 @@
+/** `migrate rebase`: migrations under other numbers, with other lists where these changed. */
+import { renameSync, rmSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { valueSource, type Source } from "../schema/source.ts";
+import { formatMigration } from "../migrations/file-name.ts";
+import type { Migration } from "../migrations/load.ts";
+import type { Step } from "../steps/registry.ts";
+import { checkWritten } from "./check-written.ts";
+import { putInPlace, writeDraft } from "./create-migration.ts";
+import { listOf, rewriteMigration, type Lists } from "./fill-template.ts";
+
+export interface Renumbering {
+  readonly migration: Migration;
+  readonly version: number;
+  readonly steps: readonly Step[];
+  readonly down: readonly Step[] | undefined;
+  readonly was: readonly string[];
+  readonly ran: readonly (readonly Step[])[];
+  readonly isRewritten: boolean;
+}
+
+/** All of them or none. Gives their paths. Throws ERR_TEMPLATE_INVALID where one can't be rewritten. */
+export async function renumberMigrations(folder: string, all: readonly Renumbering[]): Promise<readonly string[]> {
+  const drafts: { readonly draft: string; readonly from: string; readonly to: string }[] = [];
+  try {
+    for (const one of all) {
+      const { migration, version, steps, down } = one;
+      const from = migration.path;
+      const to = join(dirname(from), `${formatMigration({ version, name: migration.name })}${extname(from)}`);
+      const text = rewriteMigration(from, listsOf(one));
+      const draft = writeDraft(to, text);
+      drafts.push({ draft, from, to });
+      await checkWritten(draft, text, { steps, down, file: migration.file, template: migration.file, folder });
+    }
+    // The last first: its new place may be behind all others only then.
+    for (const { draft, from, to } of drafts.toReversed())
+      if (from === to) renameSync(draft, to);
+      else {
+        putInPlace(draft, to);
+        rmSync(from);
+      }
+  } finally {
+    for (const { draft } of drafts) rmSync(draft, { force: true });
+  }
+  return drafts.map(({ to }) => to);
+}
+
+function listsOf({ migration, steps, down, was, ran, isRewritten }: Renumbering): Lists {
+  return {
+    ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),
+    ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map(listOf) } satisfies Source } : {}),
+    ...(isRewritten ? { up: listOf(steps) } : {}),
+    ...(isRewritten && down !== undefined ? { down: listOf(down) } : {}),
+  };
+}

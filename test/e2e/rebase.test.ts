@@ -1,0 +1,250 @@
+/** Two branches that add migrations with the same number, in a real repository of git, on databases that had either. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { aProject } from "../support/project.ts";
+import { columnsOf } from "../support/tables.ts";
+
+const base = [
+  "documents(id int32 not null, title utf8, source struct<url utf8, fetched utf8>)",
+  "notes(id int32, body utf8)",
+];
+
+async function aRepository() {
+  const project = aProject("shared");
+  const git = (...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=ann", "-c", "user.email=ann@example.org", ...args], {
+      cwd: project.folder,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  const target = (name: string) => `${name}: { kind: "lance", uri: "${name}" }`;
+  project.write(".gitignore", "node_modules\nours\ntheirs\nnew\n");
+  project.write(
+    "migrate.config.ts",
+    `export default { target: "new", targets: { ${["new", "ours", "theirs"].map(target).join(", ")} } };\n`,
+  );
+  const run = async (...args: string[]) => await project.migrate(args);
+  const commit = (message: string) => {
+    git("add", "-A");
+    git("commit", "-qm", message);
+  };
+  /** Writes a migration with `migrate new`. */
+  const add = async (name: string, ...steps: string[]) =>
+    expect(await run("new", name, ...steps)).toMatchObject({ code: 0 });
+  git("init", "-q", "-b", "main");
+  await add("start", ...base.flatMap((table) => ["--create-table", table]));
+  commit("start");
+  return { ...project, git, run, commit, add };
+}
+
+type Repository = Awaited<ReturnType<typeof aRepository>>;
+
+/** `main` with their migration, applied to the database `theirs`; and the branch with ours, applied to `ours`, with `main` being merged. */
+async function merged(theirs: readonly string[], ours: readonly string[]): Promise<Repository> {
+  const repository = await aRepository();
+  const { git, add, commit, run } = repository;
+  git("checkout", "-q", "-b", "feature");
+  await add("ours", ...ours);
+  commit("ours");
+  expect(await run("up", "--target", "ours", "--accept", "lossy")).toMatchObject({ code: 0 });
+  git("checkout", "-q", "main");
+  await add("theirs", ...theirs);
+  commit("theirs");
+  expect(await run("up", "--target", "theirs", "--accept", "lossy")).toMatchObject({ code: 0 });
+  git("checkout", "-q", "feature");
+  expect(() => git("merge", "main")).toThrow();
+  expect(git("diff", "--name-only", "--diff-filter=U")).toBe("migrations/lock.json\n");
+  return repository;
+}
+
+/** In whatever order. */
+async function tables({ folder }: Repository, database: string): Promise<Readonly<Record<string, readonly string[]>>> {
+  const names = readdirSync(join(folder, database))
+    .filter((name) => name.endsWith(".lance") && !name.startsWith("_migrations"))
+    .map((name) => name.slice(0, -".lance".length))
+    .toSorted();
+  const all = names.map(async (name) => [name, (await columnsOf(join(folder, database), name)).toSorted()] as const);
+  return Object.fromEntries(await Promise.all(all));
+}
+
+const commuting: readonly { title: string; theirs: readonly string[]; ours: readonly string[]; becomes?: string }[] = [
+  { title: "other tables", theirs: ["--rename", "notes.body:text"], ours: ["--retype", "documents.id:int64"] },
+  { title: "other columns", theirs: ["--add-column", "documents.a:int8"], ours: ["--add-column", "documents.b:int8"] },
+  {
+    title: "a column that got another name",
+    theirs: ["--rename", "documents.title:headline"],
+    ours: ["--retype", "documents.title:largeUtf8"],
+    becomes: "retype documents.title to largeUtf8 becomes retype documents.headline to largeUtf8",
+  },
+  {
+    title: "a field in a struct that got another name",
+    theirs: ["--rename", "documents.source:origin"],
+    ours: ["--rename", "documents.source.fetched:fetched_at"],
+    becomes: "rename documents.source.fetched to fetched_at becomes rename documents.origin.fetched to fetched_at",
+  },
+  {
+    title: "an index on a column that got another name",
+    theirs: ["--rename", "documents.id:number"],
+    ours: ["--create-index", "documents.id:btree"],
+    becomes: "create index id_idx on documents.id: btree becomes create index id_idx on documents.number: btree",
+  },
+];
+
+describe("branches that commute", () => {
+  test.each(commuting)("$title", async ({ theirs, ours, becomes }) => {
+    const repository = await merged(theirs, ours);
+    const { run, commit, folder } = repository;
+    expect(await run("up")).toMatchObject({ code: 4, stderr: expect.stringContaining("have the same number 0002") });
+    expect(await run("rebase", "--dry-run")).toMatchObject({ code: 0 });
+    expect(readdirSync(join(folder, "migrations"))).toContain("0002_ours.ts");
+    const rebased = await run("rebase");
+    expect(rebased).toMatchObject({ code: 0, stderr: "" });
+    expect(rebased.stdout).toContain("0002_ours is 0003_ours now\n");
+    expect(rebased.stdout).toContain("the same in either order with 0002_theirs");
+    if (becomes === undefined) expect(rebased.stdout).not.toContain("becomes");
+    else expect(rebased.stdout).toContain(`  ${becomes}\n`);
+    expect(readdirSync(join(folder, "migrations")).toSorted()).toEqual([
+      "0001_start.ts",
+      "0002_theirs.ts",
+      "0003_ours.ts",
+      "lock.json",
+    ]);
+    expect(await run("lint")).toMatchObject({ code: 0 });
+    commit("merged");
+    for (const database of ["theirs", "ours", "new"]) {
+      expect(await run("up", "--target", database, "--accept", "lossy"), database).toMatchObject({ code: 0 });
+      expect(await run("up", "--target", database)).toMatchObject({ stdout: expect.stringContaining("nothing to do") });
+      expect(await run("verify", "--target", database)).toMatchObject({ code: 0 });
+    }
+    const right = await tables(repository, "new");
+    expect(await tables(repository, "theirs")).toEqual(right);
+    expect(await tables(repository, "ours")).toEqual(right);
+    expect(await run("rebase")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });
+  });
+});
+
+const apart: readonly { title: string; theirs: readonly string[]; ours: readonly string[]; because: string }[] = [
+  {
+    title: "ours gives a column another name that theirs goes by",
+    theirs: ["--retype", "documents.title:largeUtf8"],
+    ours: ["--rename", "documents.title:headline"],
+    because:
+      "0002_theirs.ts, step 1 (retypeColumn) goes by names that are others after the branch's own migrations (0002_theirs)",
+  },
+  {
+    title: "both work on rows",
+    theirs: ["--execute", `documents:{"update": {"id": "1"}}`],
+    ours: ["--add-column", "documents.twice:int32 as id * 2"],
+    because: "0002_ours.ts, step 1 and 0002_theirs.ts, step 1 both work on the rows of documents (0002_theirs)",
+  },
+];
+
+test.each(apart)("the order matters: $title", async ({ theirs, ours, because }) => {
+  const repository = await merged(theirs, ours);
+  const { run, folder } = repository;
+  expect(await run("rebase")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`the order matters: ${because}\n`),
+    stderr: expect.stringContaining("has to take them back first: migrate down, with the files as they were"),
+  });
+  expect(readFileSync(join(folder, "migrations/0003_ours.ts"), "utf8")).not.toContain("export const was");
+  for (const database of ["theirs", "new"])
+    expect(await run("up", "--target", database, "--accept", "lossy"), database).toMatchObject({ code: 0 });
+  expect(await tables(repository, "theirs")).toEqual(await tables(repository, "new"));
+  expect(await run("up", "--target", "ours")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("what was applied under its number is 0002_ours"),
+  });
+});
+
+const impossible: readonly { title: string; theirs: readonly string[]; ours: readonly string[]; because: string }[] = [
+  {
+    title: "a column that is gone",
+    theirs: ["--drop-column", "documents.title"],
+    ours: ["--retype", "documents.title:largeUtf8"],
+    because:
+      "0002_ours.ts, step 1 (retypeColumn): documents.title is gone: 0002_theirs (drop documents.title); it can't stand behind 0002_theirs as it is: change it, then migrate rebase again",
+  },
+  {
+    title: "a name that is taken",
+    theirs: ["--add-column", "documents.tags:utf8"],
+    ours: ["--rename", "notes.id:number", "--add-column", "documents.tags:list<utf8>"],
+    because:
+      "0002_ours.ts, step 2 (addColumn): documents would have two columns named tags; it can't stand behind 0002_theirs as it is",
+  },
+  {
+    title: "a name in SQL",
+    theirs: ["--rename", "documents.title:headline"],
+    ours: ["--execute", `documents:{"delete": "Title = 'x'"}`],
+    because:
+      "0002_ours.ts, step 1 (execute): documents.title stands in SQL, and is another there: 0002_theirs (rename documents.title to headline)",
+  },
+];
+
+test.each(impossible)(
+  "it is said which path conflicts, and nothing is written: $title",
+  async ({ theirs, ours, because }) => {
+    const { run, folder } = await merged(theirs, ours);
+    const before = readdirSync(join(folder, "migrations")).toSorted();
+    expect(await run("rebase")).toMatchObject({ code: 4, stderr: expect.stringContaining(because) });
+    expect(readdirSync(join(folder, "migrations")).toSorted()).toEqual(before);
+  },
+);
+
+test("several migrations keep their order, and what came in once more is stood behind once more", async () => {
+  const repository = await merged(["--rename", "documents.title:headline"], ["--retype", "documents.title:largeUtf8"]);
+  const { run, add, commit, git, folder } = repository;
+  expect(await run("rebase")).toMatchObject({ code: 0 });
+  commit("merged");
+  git("checkout", "-q", "main");
+  await add("more", "--rename", "documents.headline:heading");
+  commit("more");
+  git("checkout", "-q", "feature");
+  await add("last", "--add-column", "documents.z:int8");
+  commit("last");
+  expect(() => git("merge", "main")).toThrow();
+  expect(await run("rebase")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("0003_ours is 0004_ours now\n"),
+  });
+  expect(readdirSync(join(folder, "migrations")).toSorted()).toEqual([
+    "0001_start.ts",
+    "0002_theirs.ts",
+    "0003_more.ts",
+    "0004_ours.ts",
+    "0005_last.ts",
+    "lock.json",
+  ]);
+  // The database knows it by its first number.
+  for (const database of ["ours", "theirs", "new"])
+    expect(await run("up", "--target", database, "--accept", "lossy"), database).toMatchObject({ code: 0 });
+  const right = await tables(repository, "new");
+  expect(await tables(repository, "theirs")).toEqual(right);
+  expect(await tables(repository, "ours")).toEqual(right);
+});
+
+test("what git can't tell is said", async () => {
+  const { run, git, add, commit } = await aRepository();
+  expect(await run("rebase", "--onto", "develop")).toMatchObject({ code: 2, stderr: "git knows no develop here\n" });
+  expect(await run("rebase", "--onto", "--all")).toMatchObject({ code: 2 });
+  git("checkout", "-q", "-b", "feature");
+  git("checkout", "-q", "main");
+  await add("theirs", "--drop-table", "notes");
+  commit("theirs");
+  git("checkout", "-q", "feature");
+  expect(await run("rebase")).toMatchObject({
+    code: 2,
+    stderr: "main has 0002_theirs.ts, which is not here; merge it first\n",
+  });
+  git("branch", "-q", "-D", "main");
+  expect(await run("rebase")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("name the other side with --onto"),
+  });
+  const bare = aProject();
+  bare.migration("0001_a.ts", `m.createTable("t", { id: m.int8() })`);
+  expect(await bare.migrate(["rebase"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--onto") });
+  expect(spawnSync("git", ["--version"]).status).toBe(0);
+});
