@@ -60,7 +60,7 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return undefined;
     case "accepted":
       return output.progress(`note: ${event.words}`);
-    case "adopted":
+    case "recognised":
       return output.progress(`${formatMigration(event)} ran here as ${event.was.join(", ")}: recorded`);
     case "waiting":
       return output.progress(

@@ -7,7 +7,7 @@ import type { MigrationFile } from "../migrations/files.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
-import { firstNumber } from "./adoption.ts";
+import { firstNumber } from "./recognise.ts";
 import { actionsOf, type Describing } from "./compile.ts";
 
 export interface Choice {

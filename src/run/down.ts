@@ -11,7 +11,7 @@ import { checkRefusals } from "../plan/guards.ts";
 import { checkMissing } from "../plan/history.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { SavedPlan } from "../plan/saved-plan.ts";
-import { adopt, areFormer, checkAdopted } from "./adopt.ts";
+import { recordRecognised, areFormer, checkRecorded } from "./recognise.ts";
 import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
 import { withObstacles, type Consent } from "./in-the-way.ts";
@@ -47,7 +47,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
   // What is missing would look like nothing to do. A run without a plan does not wait here: the simulator counts on its first call.
   if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
-  if (saved === undefined && areFormer(files)) await adopt(options, files);
+  if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
   const result = await underLease(
     journal,
     { ...options, runner },
@@ -101,7 +101,7 @@ export async function savePlanDown(
   choice: Omit<DownChoice, "plan"> = {},
 ): Promise<SavedPlan> {
   const { runner = thisRunner(), target } = options;
-  await checkAdopted(options);
+  await checkRecorded(options);
   const plan = async () => await planDownNow(options, choice, runner);
   const first = await plan();
   if (choice.acceptLoss !== true) return await bind(first, "down", choice, options, runner);

@@ -18,7 +18,7 @@ export type RunEvent =
   /** What goes, or is put back, with what is taken back. */
   | { readonly event: "accepted"; readonly words: string }
   /** A migration that ran under other names goes by its own from now on. */
-  | ({ readonly event: "adopted"; readonly was: readonly string[] } & MigrationName)
+  | ({ readonly event: "recognised"; readonly was: readonly string[] } & MigrationName)
   /** `lease`: milliseconds of silence after which it is taken over. */
   | { readonly event: "waiting"; readonly by: string; readonly lease: number }
   | { readonly event: "takenOver"; readonly by: string }

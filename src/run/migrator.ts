@@ -22,12 +22,12 @@ import {
   pendingFiles,
   type Choice,
 } from "../plan/history.ts";
-import { asTheyRan } from "../plan/adoption.ts";
+import { asTheyRan } from "../plan/recognise.ts";
 import { checkRefusals, withRefusals, type Guards } from "../plan/guards.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { SavedPlan } from "../plan/saved-plan.ts";
 import type { Target } from "../targets/target.ts";
-import { adopt, adoptedState, areFormer, checkAdopted } from "./adopt.ts";
+import { recordRecognised, recognisedState, areFormer, checkRecorded } from "./recognise.ts";
 import { contradiction } from "./audited.ts";
 import { plannedEvent, type Emit } from "./events.ts";
 import { execute } from "./executor.ts";
@@ -112,7 +112,7 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
   const files = source.list();
   const chosen = chosenFiles(files, choice);
   if (saved === undefined && (await nothingPending(journal, files))) return finish({ applied: 0, total: files.length });
-  if (saved === undefined && areFormer(files)) await adopt(options, files);
+  if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
 
   const result = await underLease(
     journal,
@@ -171,7 +171,7 @@ export async function plan(options: MigratorOptions, choice: UpChoice = {}): Pro
 /** The same, to be carried out later just as it is. Throws what `up` would refuse. */
 export async function savePlan(options: MigratorOptions, choice: Choice = {}): Promise<SavedPlan> {
   const { runner = thisRunner() } = options;
-  await checkAdopted(options);
+  await checkRecorded(options);
   return await bind(await planOn(options, choice, runner), "up", choice, options, runner);
 }
 
@@ -215,7 +215,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const files = source.list();
   const journal = journalOf(target, ledger, options.clock);
   const told = foldLedger(await journal.read());
-  const state = await adoptedState(told, files, options).catch(() => told);
+  const state = await recognisedState(told, files, options).catch(() => told);
   return {
     applied: appliedIn(state),
     reverting: [...state.migrations.values()].filter(({ reversal }) => reversal !== undefined),

@@ -7,7 +7,7 @@ import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
-import { asTheyRan } from "../plan/adoption.ts";
+import { asTheyRan } from "../plan/recognise.ts";
 import { factsAgain } from "../plan/facts.ts";
 import type { Direction } from "../plan/course.ts";
 import {
@@ -24,7 +24,7 @@ import { checkPresence, indexedTables, settlePlan, touchedTables } from "../plan
 import { sameTable, type Table, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
-import { adoptedState } from "./adopt.ts";
+import { recognisedState } from "./recognise.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import type { Ledger } from "./under-lease.ts";
 import { throwIfInterrupted } from "./waiting.ts";
@@ -78,7 +78,7 @@ export async function planNow(
   for (;;) {
     throwIfInterrupted(signal);
     const records = await journal.read();
-    const state = await adoptedState(foldLedger(records), files, options);
+    const state = await recognisedState(foldLedger(records), files, options);
     const planned = await plan({ records, state }, state.holder !== undefined);
     if (planned !== undefined) return { ...planned, records, state };
   }

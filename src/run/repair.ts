@@ -6,7 +6,7 @@ import { sameRecord } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { LedgerRecord } from "../ledger/record.ts";
 import { loadMigrations } from "../migrations/source.ts";
-import { asTheyRan, checkNamesOfNow } from "../plan/adoption.ts";
+import { asTheyRan, checkNamesOfNow } from "../plan/recognise.ts";
 import { checkChoice } from "../plan/place.ts";
 import { audited } from "./audited.ts";
 import type { Cure } from "./cure.ts";

@@ -5,12 +5,12 @@ import { sameRecord } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
-import { asTheyRan } from "../plan/adoption.ts";
+import { asTheyRan } from "../plan/recognise.ts";
 import { checkMissing, checkUnchanged } from "../plan/history.ts";
 import { placesIn } from "../plan/place.ts";
 import { areAll, putRight, type TableDifference } from "../plan/put-right.ts";
 import type { Target } from "../targets/target.ts";
-import { adoptedState } from "./adopt.ts";
+import { recognisedState } from "./recognise.ts";
 import { audited, contradiction } from "./audited.ts";
 import { compare, type Compared } from "./compare.ts";
 import type { MigratorOptions } from "./migrator.ts";
@@ -35,7 +35,7 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   const loaded = await loadMigrations(source, files);
   for (;;) {
     throwIfInterrupted(signal);
-    const state = await adoptedState(foldLedger(await journal.read()), files, options);
+    const state = await recognisedState(foldLedger(await journal.read()), files, options);
     const contradicts = await contradiction(journal, state);
     if (contradicts !== undefined) throw contradicts;
     const migrations = asTheyRan(loaded, state);

@@ -75,7 +75,7 @@ test.each<{ event: RunEvent; line: string }>([
     line: "waiting for ann, who holds the lease; after 30.0 s of silence it is taken over",
   },
   {
-    event: { event: "adopted", ...name, was: ["0002_widen_ids"] },
+    event: { event: "recognised", ...name, was: ["0002_widen_ids"] },
     line: "0003_widen_ids ran here as 0002_widen_ids: recorded",
   },
   { event: { event: "takenOver", by: "ann" }, line: "ann has not been heard of for a whole lease; taking over" },

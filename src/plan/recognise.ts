@@ -11,14 +11,14 @@ import { compileMigration, type Describing } from "./compile.ts";
 import { factsAnew } from "./facts.ts";
 import { entriesFromLedger } from "./rebuild.ts";
 
-export interface Adoption {
+export interface Recognised {
   readonly file: MigrationFile;
   /** What it stands for, as the ledger has it. */
   readonly known: readonly LedgerMigration[];
 }
 
 /** The files that stand for what the ledger has under other names. */
-export function adoptionsOf(files: readonly MigrationFile[], state: LedgerState): readonly Adoption[] {
+export function recognisedIn(files: readonly MigrationFile[], state: LedgerState): readonly Recognised[] {
   return files.flatMap((file) => {
     const { was = [], replaces = [] } = file;
     const others = [...was, ...replaces].filter(({ version, name }) => version !== file.version || name !== file.name);
@@ -35,11 +35,11 @@ function knownAs({ version, name, checksum }: Former, { migrations }: LedgerStat
 }
 
 /** Refuses what can't be taken for what it stands for. Throws ERR_REPLACES. */
-export function checkAdoptions(adoptions: readonly Adoption[], state: LedgerState): void {
+export function checkRecognised(recognised: readonly Recognised[], state: LedgerState): void {
   for (const {
     file: { file, replaces = [] },
     known,
-  } of adoptions) {
+  } of recognised) {
     const refused = (problem: string) => new MigrateError("ERR_REPLACES", { file, problem });
     const has = new Set(known.map(({ version }) => version));
     const lacks = replaces.filter(({ version }) => !has.has(version));
@@ -50,7 +50,7 @@ export function checkAdoptions(adoptions: readonly Adoption[], state: LedgerStat
       );
     if (half !== undefined)
       throw refused(`${formatMigration(half)} is half-done here; deploy the release before it first`);
-    const [doubtful] = state.doubtful;
+    const [doubtful = state.late[0]?.version] = state.doubtful;
     if (doubtful !== undefined)
       throw refused(
         `${formatVersion(doubtful)} may have run further than is recorded; deploy the release before it first`,
@@ -60,24 +60,24 @@ export function checkAdoptions(adoptions: readonly Adoption[], state: LedgerStat
 
 /** Refuses to judge a ledger by names that it does not have yet. Throws ERR_REPLACES. */
 export function checkNamesOfNow(files: readonly MigrationFile[], state: LedgerState): void {
-  const [adoption] = adoptionsOf(files, state);
-  if (adoption === undefined) return;
-  const problem = `${adoption.known.map(formatMigration).join(", ")}; the next migrate up records that`;
-  throw new MigrateError("ERR_REPLACES", { file: adoption.file.file, problem });
+  const [one] = recognisedIn(files, state);
+  if (one === undefined) return;
+  const problem = `${one.known.map(formatMigration).join(", ")}; the next migrate up records that`;
+  throw new MigrateError("ERR_REPLACES", { file: one.file.file, problem });
 }
 
 /**
  * The whole ledger said once more, with the new names. `migrations`: the loaded files that stand for several, by version.
  */
 export function entriesOf(
-  adoptions: readonly Adoption[],
+  recognised: readonly Recognised[],
   state: LedgerState,
   migrations: ReadonlyMap<number, Migration>,
   describing: Describing,
 ): readonly LedgerEntry[] {
-  const gone = new Set(adoptions.flatMap(({ known }) => known.map(({ version }) => version)));
+  const gone = new Set(recognised.flatMap(({ known }) => known.map(({ version }) => version)));
   const kept = [...state.migrations].filter(([version]) => !gone.has(version));
-  const renamed = adoptions.map(({ file, known }) => {
+  const renamed = recognised.map(({ file, known }) => {
     const last = known.toSorted((one, other) => one.order - other.order).at(-1)!;
     const detail = `ran as ${known.map(formatMigration).join(", ")}`;
     const own = migrations.get(file.version);

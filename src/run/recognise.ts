@@ -7,7 +7,7 @@ import { journalOf } from "../ledger/journals.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
-import { adoptionsOf, checkAdoptions, entriesOf, type Adoption } from "../plan/adoption.ts";
+import { recognisedIn, checkRecognised, entriesOf, type Recognised } from "../plan/recognise.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { thisRunner } from "./runner.ts";
 import { underLease } from "./under-lease.ts";
@@ -18,27 +18,27 @@ export function areFormer(files: readonly MigrationFile[]): boolean {
 }
 
 /** Records the names of now, under the lease, where that is to be done. Throws ERR_REPLACES. */
-export async function adopt(options: MigratorOptions, files: readonly MigrationFile[]): Promise<void> {
+export async function recordRecognised(options: MigratorOptions, files: readonly MigrationFile[]): Promise<void> {
   const { target, ledger, runner = thisRunner(), emit = () => {} } = options;
   const journal = journalOf(target, ledger, options.clock);
   await underLease(
     journal,
     { ...options, runner },
     {
-      settled: async ({ state }) => (adoptionsOf(files, state).length === 0 ? true : undefined),
+      settled: async ({ state }) => (recognisedIn(files, state).length === 0 ? true : undefined),
       async prepare({ state }) {
-        const adoptions = adoptionsOf(files, state);
-        const entries = await newEntries(adoptions, state, options);
+        const recognised = recognisedIn(files, state);
+        const entries = await newEntries(recognised, state, options);
         return {
           // It changes no table, so nothing is in doubt should it die.
           first: undefined,
           async act(lease) {
             await lease.check();
-            for (const adoption of adoptions) await keepUnderNewName(adoption, options);
+            for (const one of recognised) await keepUnderNewName(one, options);
             await lease.release(entries);
-            for (const adoption of adoptions) await letGoOfOld(adoption, options);
-            for (const { file, known } of adoptions)
-              emit({ event: "adopted", version: file.version, name: file.name, was: known.map(formatMigration) });
+            for (const one of recognised) await letGoOfOld(one, options);
+            for (const { file, known } of recognised)
+              emit({ event: "recognised", version: file.version, name: file.name, was: known.map(formatMigration) });
             return true;
           },
         };
@@ -47,16 +47,16 @@ export async function adopt(options: MigratorOptions, files: readonly MigrationF
   );
 }
 
-/** The state as `adopt` would leave it, for whoever only looks. Throws ERR_REPLACES. */
-export async function adoptedState(
+/** The state as `recordRecognised` would leave it, for whoever only looks. Throws ERR_REPLACES. */
+export async function recognisedState(
   state: LedgerState,
   files: readonly MigrationFile[],
   options: Pick<MigratorOptions, "migrations" | "target" | "clock">,
 ): Promise<LedgerState> {
-  const adoptions = areFormer(files) ? adoptionsOf(files, state) : [];
+  const recognised = areFormer(files) ? recognisedIn(files, state) : [];
   const { head } = state;
-  if (adoptions.length === 0 || head === undefined) return state;
-  const entries = await newEntries(adoptions, state, options);
+  if (recognised.length === 0 || head === undefined) return state;
+  const entries = await newEntries(recognised, state, options);
   const { by, run, tool } = head;
   const { wall } = options.clock ?? systemClock;
   const records = entries.map((entry, number) => {
@@ -70,18 +70,18 @@ export async function adoptedState(
 }
 
 async function newEntries(
-  adoptions: readonly Adoption[],
+  recognised: readonly Recognised[],
   state: LedgerState,
   { migrations: source, target }: Pick<MigratorOptions, "migrations" | "target">,
 ): Promise<readonly LedgerEntry[]> {
-  checkAdoptions(adoptions, state);
-  const several = adoptions.filter(({ file }) => file.replaces !== undefined);
+  checkRecognised(recognised, state);
+  const several = recognised.filter(({ file }) => file.replaces !== undefined);
   const loaded = await Promise.all(several.map(async ({ file }) => [file.version, await source.load(file)] as const));
-  return entriesOf(adoptions, state, new Map(loaded), target.capabilities);
+  return entriesOf(recognised, state, new Map(loaded), target.capabilities);
 }
 
 /** What is kept of tables for `down` goes by the number. Of several that are put together nothing is needed any more. */
-async function keepUnderNewName({ file, known }: Adoption, { target }: MigratorOptions): Promise<void> {
+async function keepUnderNewName({ file, known }: Recognised, { target }: MigratorOptions): Promise<void> {
   const [only] = known;
   if (file.replaces !== undefined || target.versions === undefined) return;
   for (const table of Object.keys(only!.tables))
@@ -90,28 +90,28 @@ async function keepUnderNewName({ file, known }: Adoption, { target }: MigratorO
         await target.versions.keep(table, version, formatVersion(file.version));
 }
 
-async function letGoOfOld({ known }: Adoption, { target: { versions } }: MigratorOptions): Promise<void> {
+async function letGoOfOld({ known }: Recognised, { target: { versions } }: MigratorOptions): Promise<void> {
   for (const { version, tables } of known)
     for (const table of Object.keys(tables))
       await versions?.letGo(table, formatVersion(version)).catch(() => undefined);
 }
 
 /** A plan is bound to the ledger as it is, so nothing may be to be recorded before it. Throws ERR_REPLACES. */
-export async function checkAdopted(options: MigratorOptions): Promise<void> {
+export async function checkRecorded(options: MigratorOptions): Promise<void> {
   const { target, ledger, clock, migrations: source } = options;
   const files = source.list();
   if (!areFormer(files)) return;
   const told = foldLedger(await journalOf(target, ledger, clock).read());
-  const [adoption] = adoptionsOf(files, told);
-  if (adoption === undefined) return;
-  const { migrations } = await adoptedState(told, files, options);
+  const [one] = recognisedIn(files, told);
+  if (one === undefined) return;
+  const { migrations } = await recognisedState(told, files, options);
   const next = files.findIndex(({ version }) => migrations.get(version)?.status !== "applied");
   const last = files.at(next === -1 ? -1 : next - 1);
   const way =
     last === undefined || next === 0
       ? "migrate up does that"
       : `migrate up --to ${formatVersion(last.version)} does that and no more`;
-  const ranAs = adoption.known.map(formatMigration).join(", ");
+  const ranAs = one.known.map(formatMigration).join(", ");
   const problem = `that it ran here as ${ranAs} is not recorded yet; ${way}`;
-  throw new MigrateError("ERR_REPLACES", { file: adoption.file.file, problem });
+  throw new MigrateError("ERR_REPLACES", { file: one.file.file, problem });
 }
