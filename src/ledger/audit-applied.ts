@@ -23,7 +23,9 @@ export function saysWhatIsApplied(
   records: readonly LedgerRecord[],
   late: readonly LedgerRecord[],
 ): boolean {
-  const telling = late.filter(({ event }) => ["applied", "noted", "reverting", "reverted"].includes(event));
+  const telling = late.filter(({ event }) =>
+    ["applied", "baselined", "noted", "reverting", "reverted"].includes(event),
+  );
   if (telling.length > mostLate) return true;
   return subsets(telling).some((unknown) => {
     const state = foldLedger(records.filter((record) => !unknown.has(record)));

@@ -1,5 +1,5 @@
 /** Records that say what the tool does not say. Pure. */
-import type { LedgerEvent, LedgerRecord } from "./record.ts";
+import { saysApplied, type LedgerEvent, type LedgerRecord } from "./record.ts";
 
 export interface Nonsense {
   readonly at: LedgerRecord;
@@ -13,6 +13,7 @@ const speaks: Readonly<Record<LedgerEvent, readonly (keyof LedgerRecord)[]>> = {
   renewed: [],
   advanced: ["version", "name", "step", "total"],
   applied: ["version", "name", "step", "total", "checksum", "textHash"],
+  baselined: ["version", "name", "step", "total", "checksum", "textHash"],
   reverting: ["version", "name", "step", "total"],
   reverted: ["version", "name", "step", "total"],
   failed: ["version", "name", "step", "total"],
@@ -51,7 +52,7 @@ function problemOf(record: LedgerRecord, late: ReadonlySet<number>): string | un
   if (wrong !== undefined) return `says ${wrong} ${record[wrong]}, which is no number of anything`;
   if (record.version !== undefined && !speaks[event].includes("version")) return `says ${event} of a migration`;
   if (step > total) return `says that ${step} of ${total} actions are done`;
-  if ((event === "applied" || event === "reverted") && step < total)
+  if ((saysApplied(record) || event === "reverted") && step < total)
     return `says that a migration is ${event} and ${step} of ${total} actions done`;
   if (record.late !== undefined && event !== "looked") return `says ${event} and looked at a late call`;
   if (event === "looked" && !(record.late! < epoch && late.has(record.late!)))

@@ -2,7 +2,7 @@
 import { appliedHash, type AppliedEntry, type AppliedHash } from "./applied-hash.ts";
 import type { Clock } from "../clock.ts";
 import { appliedIn, isNothingReverted, type LedgerState } from "./fold.ts";
-import type { LedgerEntry, LedgerRecord } from "./record.ts";
+import { saysApplied, type LedgerEntry, type LedgerRecord } from "./record.ts";
 
 /** One run of the tool, as its records name it. */
 export interface Runner {
@@ -85,7 +85,8 @@ export function recordChain(
   };
 }
 
-function appliedEntry({ event, version, textHash }: LedgerEntry): readonly AppliedEntry[] {
-  const counts = event === "applied" || event === "noted";
+function appliedEntry(entry: LedgerEntry): readonly AppliedEntry[] {
+  const { event, version, textHash } = entry;
+  const counts = saysApplied(entry) || event === "noted";
   return counts && version !== undefined && textHash !== undefined ? [{ version, textHash }] : [];
 }

@@ -1,5 +1,12 @@
 /** The state of a ledger: the fold over its records in the order (epoch, number). Pure. */
-import { byPlace, type LedgerEntry, type LedgerRecord, type MigrationFacts, type Midway } from "./record.ts";
+import {
+  byPlace,
+  saysApplied,
+  type LedgerEntry,
+  type LedgerRecord,
+  type MigrationFacts,
+  type Midway,
+} from "./record.ts";
 
 /** How far a migration is taken back. */
 export interface Reversal extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt"> {
@@ -13,6 +20,8 @@ export interface LedgerMigration extends MigrationFacts {
   readonly status: "applied" | "partial";
   /** The how-manieth event it was: migrations count in the order in which they ran, not in that of their numbers. */
   readonly order: number;
+  /** It counts as applied and never ran. */
+  readonly isBaselined?: true;
   readonly at: number;
   readonly by: string;
   readonly detail?: string | undefined;
@@ -193,7 +202,10 @@ function foldMigration(
   // A late record of an older holder is true, but what a newer one said stays; and what is applied stays applied.
   if (record.event === "noted" && known !== undefined) return { ...known, textHash: facts.textHash };
   if (known?.status === "applied") return known;
-  if (record.event === "applied") return { ...facts, status: "applied", order, at, by };
+  if (saysApplied(record)) {
+    const neverRan = record.event === "baselined" && { isBaselined: true as const };
+    return { ...facts, status: "applied", order, at, by, ...neverRan };
+  }
   return { ...facts, status: "partial", order, at, by, detail, midway: midwayOf(known, record, facts) };
 }
 

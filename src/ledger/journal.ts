@@ -1,6 +1,6 @@
 /** Where records are kept. Two operations matter: add if absent, and read all. */
 import { MigrateError } from "../errors.ts";
-import type { LedgerRecord, Place } from "./record.ts";
+import { saysApplied, type LedgerRecord, type Place } from "./record.ts";
 
 /** What one look at the newest record tells. */
 export type LedgerHead = Pick<
@@ -9,8 +9,9 @@ export type LedgerHead = Pick<
 >;
 
 /** Whether this newest record leaves no migration half-done or in doubt. */
-export function isAtRest({ event, step, next }: LedgerHead): boolean {
-  return next === undefined && (step === undefined || event === "applied" || event === "reverted");
+export function isAtRest(head: LedgerHead): boolean {
+  const { event, step, next } = head;
+  return next === undefined && (step === undefined || saysApplied(head) || event === "reverted");
 }
 
 /** Whether two looks at the newest record saw the same one; no record is like no record. */

@@ -4,7 +4,7 @@ import { recordChain, type Runner } from "./chain.ts";
 import { elapsed, now, type Clock, type Moment } from "../clock.ts";
 import { isHalfDone, type LedgerState } from "./fold.ts";
 import type { Journal, LedgerHead } from "./journal.ts";
-import { start, type LedgerEntry, type LedgerRecord } from "./record.ts";
+import { saysApplied, start, type LedgerEntry, type LedgerRecord } from "./record.ts";
 
 export interface LeaseTerms {
   /** Milliseconds for which the ledger may stand still before another runner may take over. */
@@ -201,7 +201,7 @@ export async function waitForHolder(
     }
     const seen = await journal.head();
     if (seen === undefined || seen.epoch !== newest?.epoch || seen.event === "released") return undefined;
-    if (seen.event === "applied" && upTo !== undefined && (seen.version ?? 0) >= upTo) return undefined;
+    if (saysApplied(seen) && upTo !== undefined && (seen.version ?? 0) >= upTo) return undefined;
     newest = seen;
     since = clock.steady();
     silence = Math.max(silence, seen.lease ?? 0);

@@ -7,6 +7,7 @@ import type { TableIndex } from "../schema/table-index.ts";
  * - `renewed`: the holder is still there.
  * - `advanced`: some actions of a migration are done, and a look at the table alone could not tell which.
  * - `applied`: a migration is done.
+ * - `baselined`: the tables were as a migration leaves them, so that it counts as applied and never ran.
  * - `reverting`: a migration is being taken back; `step` of the actions that do so are done.
  * - `reverted`: it is taken back, and pending again.
  * - `failed`, `interrupted`: it stopped; `step` of its actions are done, or of those that take it back.
@@ -21,6 +22,7 @@ export type LedgerEvent =
   | "renewed"
   | "advanced"
   | "applied"
+  | "baselined"
   | "reverting"
   | "reverted"
   | "failed"
@@ -117,6 +119,11 @@ export function savedPlanOf({ event, version, checksum }: LedgerRecord): string 
 /** Over the whole record, for journals that keep it whole. */
 export function recordHash(record: LedgerRecord): string {
   return sha256(canonicalJson(record));
+}
+
+/** Whether a migration is applied from then on. */
+export function saysApplied({ event }: Pick<LedgerRecord, "event">): boolean {
+  return event === "applied" || event === "baselined";
 }
 
 /** Where a record stands. */

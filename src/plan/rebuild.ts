@@ -63,7 +63,12 @@ export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerE
     const { reversal, midway, detail = "as the ledger said" } = known;
     const again = factsAgain(known);
     return [
-      { event: known.status === "applied" ? "applied" : "interrupted", ...again, midway, detail },
+      {
+        event: known.status !== "applied" ? "interrupted" : known.isBaselined ? "baselined" : "applied",
+        ...again,
+        midway,
+        detail,
+      },
       ...(reversal === undefined ? [] : [{ event: "reverting", ...again, ...reversal } as const]),
     ];
   });

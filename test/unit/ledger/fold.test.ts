@@ -116,6 +116,17 @@ test("an applied migration carries the facts of its record", () => {
   ]);
 });
 
+test("what is marked as applied counts as applied, and is known not to have run", () => {
+  const { migrations } = foldLedger([
+    aRecord("1.0", "taken"),
+    aRecord("1.1", "baselined", about(1, 3)),
+    aRecord("1.2", "released"),
+  ]);
+  expect([...migrations.values()]).toEqual([
+    { ...about(1, 3), status: "applied", order: 1, at: 101, by: "holder 1", isBaselined: true },
+  ]);
+});
+
 test("what is applied stays applied under a record that a late older holder adds", () => {
   const records = [
     aRecord("1.0", "taken", { next: 1 }),

@@ -47,6 +47,7 @@ const entries: Readonly<Record<Exclude<LedgerEvent, "taken">, fc.Arbitrary<Omit<
   renewed: fc.record({ next, lease }),
   advanced: fc.record({ ...facts, next: versions }),
   applied: fc.record({ ...facts, next }),
+  baselined: fc.record({ ...facts, next }),
   reverting: fc.record({ ...facts, next: versions }),
   reverted: fc.record(facts),
   failed: fc.record({ ...facts, detail: fc.string() }),
