@@ -8,6 +8,7 @@ import { stepsErrors } from "./steps.ts";
 import { planErrors } from "./plan.ts";
 import { rollbackErrors } from "./rollback.ts";
 import { historyErrors } from "./history.ts";
+import { adoptingErrors } from "./adopting.ts";
 import { repairErrors } from "./repair.ts";
 import { runningErrors } from "./running.ts";
 import { serviceErrors } from "./service.ts";
@@ -22,6 +23,7 @@ export const catalogue = {
   ...planErrors,
   ...historyErrors,
   ...repairErrors,
+  ...adoptingErrors,
   ...runningErrors,
   ...serviceErrors,
 } as const;

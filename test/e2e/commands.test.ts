@@ -336,6 +336,7 @@ const commands = {
   simulate: ["--schedules", "--seed"],
   new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
   generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
+  baseline: ["--to", "--dry-run", "--wait", "else 600)", "--lease", "else 30)"],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
   doctor: [],
 } as const;
@@ -367,8 +368,9 @@ describe("help", () => {
 describe("common flags", () => {
   const config = `export default { targets: { here: { kind: "lance", uri: "a" }, there: { kind: "lance", uri: "b" } } };`;
 
-  // serve knows no targets, and does not end by itself (test/service/serve-command.test.ts).
-  const targeted = Object.keys(commands).filter((command) => command !== "serve");
+  // serve knows no targets, and does not end by itself (test/service/serve-command.test.ts); pull and baseline are refused
+  // where no program has made tables yet (test/e2e/pull.test.ts).
+  const targeted = Object.keys(commands).filter((command) => !["serve", "pull", "baseline"].includes(command));
 
   test.each(targeted)("are taken by %s in both spellings", async (command) => {
     const project = twoMigrations();

@@ -47,7 +47,16 @@ describe("one document", () => {
     expect(await documentOf(half, ["status"])).toEqual({
       target: "local",
       applied: [
-        { version: 1, name: "documents", at: time, duration: number, by: somebody, checksum: hash, missing: false },
+        {
+          version: 1,
+          name: "documents",
+          at: time,
+          duration: number,
+          by: somebody,
+          checksum: hash,
+          baselined: false,
+          missing: false,
+        },
       ],
       reverting: [],
       begun: [],

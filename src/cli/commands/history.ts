@@ -39,7 +39,7 @@ function toRow(record: LedgerRecord): readonly string[] {
     at === 0 ? "" : renderTime(at),
     event,
     version === undefined || name === undefined ? "" : formatMigration({ version, name }),
-    duration === undefined ? "" : renderDuration(duration),
+    duration === undefined || event === "baselined" ? "" : renderDuration(duration),
     by,
     plan === undefined ? (detail ?? "") : `carries out the saved plan ${shortHash(plan)}`,
   ];

@@ -1,5 +1,6 @@
 /** The commands, in the order in which --help shows them. */
 import type { Command } from "../command.ts";
+import { baselineCommand } from "./baseline.ts";
 import { downCommand } from "./down.ts";
 import { doctorCommand } from "./doctor.ts";
 import { generateCommand } from "./generate.ts";
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   newCommand,
   generateCommand,
   rebaseCommand,
+  baselineCommand,
   serveCommand,
   doctorCommand,
 ];

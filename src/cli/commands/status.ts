@@ -31,8 +31,11 @@ export const statusCommand: Command = {
         "applied",
         formatMigration(one),
         renderTime(one.at),
-        renderDuration(one.duration),
-        gone.has(one) ? "its file is not here" : "",
+        one.isBaselined ? "" : renderDuration(one.duration),
+        [
+          ...(one.isBaselined ? ["never ran here, baselined"] : []),
+          ...(gone.has(one) ? ["its file is not here"] : []),
+        ].join(", "),
       ]),
       ...reverting.map((one) => ["reverting", formatMigration(one), "", "", reversalText(one)]),
       ...begun.map((one) => ["begun", formatMigration(one), "", "", `its file is not here, ${partText(one)}`]),
@@ -78,13 +81,14 @@ function toDocument(
   const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
-    applied: applied.map(({ version, name, at, duration, by, checksum }) => ({
+    applied: applied.map(({ version, name, at, duration, by, checksum, isBaselined = false }) => ({
       version,
       name,
       at: new Date(at).toISOString(),
       duration,
       by,
       checksum,
+      baselined: isBaselined,
       missing: gone.has(version),
     })),
     reverting: reverting.map(({ version, name, reversal }) => ({

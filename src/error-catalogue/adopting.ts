@@ -1,0 +1,22 @@
+/** Adopting tables that something else has made or changed. */
+import { refused } from "./entry.ts";
+
+export const adoptingErrors = {
+  ERR_PULL_REFUSED: refused((d: { problem: string; hint: string }) => `nothing is pulled: ${d.problem}; ${d.hint}`),
+  ERR_ADOPT_IMPOSSIBLE: refused(
+    (d: { problems: readonly string[]; hint: string }) =>
+      `no migration can declare this: ${d.problems.join("; ")}; ${d.hint}`,
+  ),
+  ERR_ADOPT_PENDING: refused(
+    (d: { migration: string; target: string }) =>
+      `${d.migration} is not applied on ${d.target}, so that nobody can tell what is drift; run migrate up first, or migrate baseline if its tables are there`,
+  ),
+  ERR_BASELINE_DIFFERS: refused(
+    (d: { last: string; differences: readonly string[]; hint: string }) =>
+      `nothing is marked: the tables are not as ${d.last} leaves them: ${d.differences.join("; ")}; ${d.hint}`,
+  ),
+  ERR_BASELINE_BEGUN: refused(
+    (d: { migration: string }) =>
+      `nothing is marked: ${d.migration} has begun, or may have, so that more than marking is to be done; run migrate up first`,
+  ),
+} as const;
