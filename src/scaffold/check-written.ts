@@ -47,7 +47,7 @@ export async function checkWritten(path: string, text: string, wanted: Written):
 }
 
 /** The first error of TypeScript in the file, with its line. */
-function typeProblem(path: string, text: string, folder: string): string | undefined {
+export function typeProblem(path: string, text: string, folder: string): string | undefined {
   const project = new Project({ ...configOf(dirname(path), folder), skipAddingFilesFromTsConfig: true });
   const source = project.createSourceFile(path, text, { overwrite: true });
   const program = project.getProgram();

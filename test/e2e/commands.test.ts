@@ -336,6 +336,7 @@ const commands = {
   simulate: ["--schedules", "--seed"],
   new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
   generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
+  pull: ["--except"],
   baseline: ["--to", "--dry-run", "--wait", "else 600)", "--lease", "else 30)"],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
   doctor: [],

@@ -36,6 +36,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   simulate: ["--schedules", "5"],
   new: ["add_column", "--add-column", "documents.n:int32"],
   generate: ["third", "--drop-column", "documents.n"],
+  pull: ["--except", "_other"],
   baseline: ["--wait", "0"],
   serve: ["--data", "served", "--port", "0"],
   doctor: [],

@@ -5,13 +5,13 @@ import { loadSchema } from "../../migrations/load-schema.ts";
 import type { Answer } from "../../plan/diff-columns.ts";
 import type { Diff } from "../../plan/diff.ts";
 import { checkAnswers, checkDiff, compareDeclared, questionOf } from "../../run/generate.ts";
-import { describeAction } from "../../schema/action.ts";
-import { compileStep, type Step } from "../../steps/registry.ts";
+import type { Step } from "../../steps/registry.ts";
 import { atTerminal, canAsk } from "../ask.ts";
 import { acceptFlag, commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
 import { done, somethingPending } from "../exit-code.ts";
 import type { Output } from "../output.ts";
 import { typedSteps, withStepFlags } from "../step-flags.ts";
+import { wordsOf } from "../step-words.ts";
 import { authoring, writingNext } from "../write-next.ts";
 
 const generateFlags = commonSchema.extend({
@@ -128,10 +128,6 @@ function report(diff: Diff, file: string, output: Output): number {
         : "migrate generate writes the next one";
   output.problem(`the migrations do not lead to what ${file} declares; ${next}`);
   return somethingPending;
-}
-
-function wordsOf(steps: readonly Step[]): readonly string[] {
-  return steps.flatMap(compileStep).map(describeAction);
 }
 
 /** Such as `rename_column_documents`. */

@@ -9,6 +9,7 @@ import { lintCommand } from "./lint.ts";
 import { newCommand } from "./new.ts";
 import { planCommand } from "./plan.ts";
 import { pruneCommand } from "./prune.ts";
+import { pullCommand } from "./pull.ts";
 import { rebaseCommand } from "./rebase.ts";
 import { rehearseCommand } from "./rehearse.ts";
 import { repairCommand } from "./repair.ts";
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   newCommand,
   generateCommand,
   rebaseCommand,
+  pullCommand,
   baselineCommand,
   serveCommand,
   doctorCommand,

@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { z } from "zod";
+import { count, MigrateError } from "../../errors.ts";
+import { pull } from "../../run/pull.ts";
+import { commonSchema, parseFlags, withSession, type Command } from "../command.ts";
+import { done } from "../exit-code.ts";
+import { wordsOf } from "../step-words.ts";
+import { authoring, writingNext } from "../write-next.ts";
+
+const tableName = z.string("--except is given without a value").min(1, "--except needs the name of a table");
+const pullFlags = commonSchema.extend({
+  name: z.string("the name is given twice").default("adopt"),
+  except: z
+    .union([tableName, z.array(tableName)], "--except needs the name of a table")
+    .default([])
+    .transform((given) => [given].flat()),
+});
+
+export const pullCommand: Command = {
+  usage: "pull [name]",
+  describe: "write the first migration and schema.ts from the tables of a database that was made without migrations",
+  flags: (cli) =>
+    cli
+      .positional("name", { type: "string", describe: "what the migration is called (adopt)" })
+      .option("except", { type: "string", describe: "leave out this table; may be given several times" }),
+  async run(context) {
+    const { flags, output } = context;
+    const { name, except } = parseFlags(pullFlags, flags);
+    return await withSession(context, {}, async (session) => {
+      const { folder, schema } = session.config;
+      const path = resolve(folder, schema);
+      if (existsSync(path))
+        throw new MigrateError("ERR_PULL_REFUSED", {
+          problem: `${schema} exists already`,
+          hint: "rename it, or name another file as schema in the configuration; migrate generate writes migrations from it as it is",
+        });
+      const options = authoring(session);
+      const { steps, left, tables } = await pull(options, except);
+      const writing = await writingNext(session, context);
+      writing.checkName(name);
+      const { createSchemaWith } = await import("../../scaffold/create-schema.ts");
+      const file = await createSchemaWith({ folder, path, tables }, () => writing.write({ name, steps }));
+      output.data({ file, schema: path, tables: [...tables.keys()], steps: wordsOf(steps), left });
+      output.result(
+        `wrote ${relative(process.cwd(), file)} and ${relative(process.cwd(), path)}: ${count(tables.size, "table")}`,
+      );
+      for (const words of wordsOf(steps)) output.result(`  ${words}`);
+      for (const words of left) output.progress(`note: not pulled: ${words}`);
+      output.result(
+        `next: migrate baseline marks it as applied on ${options.target.name}; migrate up runs it anywhere else`,
+      );
+      return done;
+    });
+  },
+};

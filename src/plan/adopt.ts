@@ -1,0 +1,130 @@
+/** From the tables that migrations lead to to those that are there: steps that declare what something else has made. Pure. */
+import { isMigrateError } from "../errors.ts";
+import { tablesAfter } from "../schema/action.ts";
+import { childColumns, formatType, itemName, ownValue, type Column } from "../schema/data-type.ts";
+import { withoutMetadata } from "../schema/metadata.ts";
+import { columnNameProblem, tableNameProblem } from "../schema/names.ts";
+import { column as columnShape } from "../schema/parse.ts";
+import { formatPath, type Path } from "../schema/path.ts";
+import { formatIndex, isVectorIndex } from "../schema/table-index.ts";
+import { change, findColumn, twinOf, type Database, type Table } from "../schema/table.ts";
+import { compileStep, type Step } from "../steps/registry.ts";
+import { diff, type Diff, type DiffOptions } from "./diff.ts";
+
+export interface Adoption extends Diff {
+  /** What no step makes again on an empty table, in words. */
+  readonly left: readonly string[];
+  /** The tables after the steps, as far as `left` lets them be the same. */
+  readonly tables: Database;
+}
+
+/** The steps from what is known to what was found, with the metadata of columns. `found` has to be what steps can declare. */
+export function adopt(known: Database, found: Database, options: DiffOptions = {}): Adoption {
+  const left: string[] = [];
+  const tables = new Map<string, Table>();
+  for (const [name, table] of found) tables.set(name, adoptable(name, table, known.get(name), left));
+  const made = diff(known, tables, options);
+  if (made.unsure.length + made.impossible.length > 0) return { ...made, left, tables };
+  const steps = [...made.steps, ...metadataSteps(afterSteps(known, made.steps), found, left)];
+  return { ...made, steps, left, tables };
+}
+
+/** A new table is empty, and the engine makes an index of vectors only of rows. One that is known is none to make. */
+function adoptable(name: string, { columns, indexes = {} }: Table, known: Table | undefined, left: string[]): Table {
+  const kept = Object.entries(indexes).filter(([index, one]) => {
+    if (one === null || !isVectorIndex(one) || (ownValue(known?.indexes, index) ?? null) !== null) return true;
+    left.push(
+      `index ${index} on ${name}.${one.path} (${formatIndex(one)}), which can't be made before there are rows: migrate new --create-index writes it`,
+    );
+    return false;
+  });
+  return { columns: columns.map(withoutMetadata), indexes: Object.fromEntries(kept) };
+}
+
+function afterSteps(known: Database, steps: readonly Step[]): Map<string, Table> {
+  const database = new Map(known);
+  for (const action of steps.flatMap(compileStep)) change(database, tablesAfter(database, action));
+  return database;
+}
+
+function metadataSteps(known: Map<string, Table>, found: Database, left: string[]): readonly Step[] {
+  return [...found].flatMap(([table, { columns }]) =>
+    pathsOf(columns).flatMap((path): readonly Step[] => {
+      const now = ownMetadata(findColumn(columns, path));
+      const was = ownMetadata(findColumn(known.get(table)!.columns, path));
+      const changed = Object.entries(now).filter(([key, value]) => (ownValue(was, key) ?? null) !== value);
+      const gone = Object.entries(was).filter(([key, value]) => value !== null && ownValue(now, key) === undefined);
+      const metadata = Object.fromEntries([...changed, ...gone.map(([key]) => [key, null] as const)]);
+      if (Object.keys(metadata).length === 0) return [];
+      const step: Step = { kind: "setMetadata", table, path: formatPath(path), metadata };
+      const problem = refusalOf(known, step);
+      if (problem === undefined) return [step];
+      left.push(`metadata of ${table}.${formatPath(path)}: ${problem}`);
+      return [];
+    }),
+  );
+}
+
+function refusalOf(database: Database, step: Step): string | undefined {
+  try {
+    for (const action of compileStep(step)) tablesAfter(database, action);
+    return undefined;
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return error.message;
+  }
+}
+
+function pathsOf(columns: readonly Column[], parent: Path = []): readonly Path[] {
+  return columns.flatMap(({ name, type }) => {
+    const path = [...parent, name];
+    return [path, ...pathsOf(childColumns(type), path)];
+  });
+}
+
+function ownMetadata(column: Column | undefined): Readonly<Record<string, string | null>> {
+  return column?.metadata ?? {};
+}
+
+/** Why no step can declare these tables, all that there is. */
+export function undeclarable(found: Database): readonly string[] {
+  return [...found].flatMap(([table, { columns }]) => {
+    const problem = tableNameProblem(table);
+    return [
+      ...(problem === undefined ? [] : [`table ${table}: its name ${problem}`]),
+      ...inColumns(table, columns, []),
+    ];
+  });
+}
+
+function inColumns(table: string, columns: readonly Column[], parent: Path): readonly string[] {
+  return columns.flatMap((column, index) => {
+    const path = [...parent, column.name];
+    const place = `column ${formatPath(path)} of table ${table}`;
+    const twin = twinOf(columns, index);
+    const problem =
+      columnNameProblem(column.name) ??
+      (twin === undefined ? undefined : `differs from ${twin.name} only in capital letters`);
+    if (problem !== undefined) return [`${place}: its name ${problem}`];
+    return inType(table, column, path, place);
+  });
+}
+
+function inType(table: string, column: Column, path: Path, place: string): readonly string[] {
+  const { type } = column;
+  if (type.kind === "unknown") return [`${place} is of the type ${type.name}, which no builder makes`];
+  if (type.kind === "dictionary" && type.value.kind === "unknown")
+    return [`${place} is of the type ${formatType(type)}, which no builder makes`];
+  if (type.kind === "struct") return inColumns(table, type.fields, path);
+  if (type.kind === "list" || type.kind === "largeList" || type.kind === "fixedSizeList") {
+    const { item } = type;
+    if (item.name !== itemName)
+      return [`${place} is a list whose items are called ${item.name}, where the builders make ${itemName}`];
+    const inside = inType(table, item, [...path, item.name], place);
+    if (inside.length > 0) return inside;
+  }
+  const { error } = columnShape.safeParse(withoutMetadata(column));
+  return error === undefined
+    ? []
+    : [`${place} is of the type ${formatType(type)}, which no builder makes: it ${error.issues[0]!.message}`];
+}

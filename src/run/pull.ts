@@ -1,0 +1,56 @@
+/** The tables of a database that no migration has made yet, as the first migration declares them. Changes nothing. */
+import { count, MigrateError } from "../errors.ts";
+import { foldLedger } from "../ledger/fold.ts";
+import { journalOf } from "../ledger/journals.ts";
+import { parseMarkerName } from "../ledger/marker-name.ts";
+import { adopt, undeclarable, type Adoption } from "../plan/adopt.ts";
+import { similarName } from "../schema/names.ts";
+import { databaseOf } from "../schema/table.ts";
+import type { MigratorOptions } from "./migrator.ts";
+import { lookAt } from "./planning.ts";
+
+/** Throws ERR_PULL_REFUSED, ERR_ADOPT_IMPOSSIBLE. `except`: tables that are none of the migrations'. */
+export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {
+  const { target, ledger } = options;
+  const [first] = options.migrations.list();
+  const refused = (problem: string, hint: string) => new MigrateError("ERR_PULL_REFUSED", { problem, hint });
+  if (first !== undefined)
+    throw refused(
+      `there are migrations already, such as ${first.file}, and pull writes the first one`,
+      "migrate verify --write writes what differs from them; for another database name another folder as migrations in the configuration",
+    );
+  if (!target.capabilities.describes)
+    throw refused(
+      `${target.name} can't describe its tables`,
+      'use the dialect "namespace" if the service has it, or write the tables into schema.ts and run migrate generate, then migrate baseline',
+    );
+  const { migrations } = foldLedger(await journalOf(target, ledger, options.clock).read());
+  if (migrations.size > 0)
+    throw refused(
+      `the ledger ${ledger} of ${target.name} knows ${count(migrations.size, "migration")}, and their files are not here`,
+      "bring the files back; or name another ledger in the configuration to begin anew",
+    );
+  const names = (await target.listTables()).filter((name) => !isLedgers(name, ledger));
+  for (const name of except) if (!names.includes(name)) throw unknownTable(name, names);
+  const chosen = names.filter((name) => !except.includes(name)).toSorted();
+  if (chosen.length === 0)
+    throw refused(`${target.name} has no tables at ${target.place}`, "check the target, or begin with migrate new");
+  const found = databaseOf(await lookAt(target, chosen, new Set(chosen), true));
+  checkDeclarable(undeclarable(found), "leave such tables out with --except TABLE, or change them first");
+  return adopt(new Map(), found);
+}
+
+/** Throws ERR_ADOPT_IMPOSSIBLE. */
+export function checkDeclarable(problems: readonly string[], hint: string): void {
+  if (problems.length > 0) throw new MigrateError("ERR_ADOPT_IMPOSSIBLE", { problems, hint });
+}
+
+function isLedgers(name: string, ledger: string): boolean {
+  return name === ledger || parseMarkerName(ledger, name) !== undefined;
+}
+
+function unknownTable(name: string, names: readonly string[]): MigrateError {
+  const similar = similarName(name, names);
+  const problem = `--except ${name}: there is no such table${similar === undefined ? "" : `; did you mean ${similar}?`}`;
+  return new MigrateError("ERR_USAGE", { problem });
+}

@@ -1,0 +1,56 @@
+/** `schema.ts`, written from tables: checked as what `generate` will read, or not written. */
+import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { MigrateError } from "../errors.ts";
+import { loadSchema } from "../migrations/load-schema.ts";
+import { diff } from "../plan/diff.ts";
+import { sameTables, type Database } from "../schema/table.ts";
+import { typeProblem } from "./check-written.ts";
+import { putInPlace, writeDraft } from "./create-migration.ts";
+import { schemaText } from "./schema-text.ts";
+
+export interface NewSchema {
+  /** The project's folder. */
+  readonly folder: string;
+  readonly path: string;
+  readonly tables: Database;
+}
+
+/** Writes it, and then carries out `work` and gives what that gives; neither is there where one of them can't be. Throws ERR_FILE_EXISTS, ERR_PULL_REFUSED. */
+export async function createSchemaWith(
+  { folder, path, tables }: NewSchema,
+  work: () => Promise<string>,
+): Promise<string> {
+  if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
+  const text = schemaText(tables);
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = writeDraft(path, text);
+  try {
+    const problem = typeProblem(draft, text, folder) ?? (await otherTables(draft, tables));
+    if (problem !== undefined)
+      throw new MigrateError("ERR_PULL_REFUSED", {
+        problem: `${basename(path)} would be refused: ${problem}`,
+        hint: "see whether tsconfig.json asks for more than the builders say",
+      });
+    putInPlace(draft, path);
+    try {
+      return await work();
+    } catch (error) {
+      rmSync(path, { force: true });
+      throw error;
+    }
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+async function otherTables(draft: string, tables: Database): Promise<string | undefined> {
+  const loaded = await loadSchema(draft);
+  const { steps, impossible } = diff(tables, loaded);
+  const isSame = steps.length + impossible.length === 0 && sameTables(withoutIndexes(tables), loaded);
+  return isSame ? undefined : "it declares other tables than there are";
+}
+
+function withoutIndexes(tables: Database): Database {
+  return new Map([...tables].map(([name, { columns }]) => [name, { columns }]));
+}

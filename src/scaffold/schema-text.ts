@@ -1,0 +1,49 @@
+/** The text of a `schema.ts` that declares tables. Pure. */
+import { call, fieldsSource, indexSource, optionsSource, valueSource, type Source } from "../schema/source.ts";
+import type { Database, Table } from "../schema/table.ts";
+import type { IndexType } from "../schema/table-index.ts";
+import { indexName } from "../steps/create-index.ts";
+import { layOut, namesIn } from "./layout.ts";
+
+const packageName = "lance-migrate";
+const start = "export default ";
+
+/** Indexes are declared where a table has some: without any they are not compared. */
+export function schemaText(tables: Database): string {
+  const source = call("defineSchema", {
+    kind: "object",
+    entries: [...tables].map(([name, table]) => [name, tableSource(table)]),
+  });
+  const declaration = layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" });
+  return `${importLine([...new Set(namesIn(source))].toSorted())}\n\n/** The tables that are wanted: migrate generate writes what leads there. */\n${start}${declaration};\n`;
+}
+
+function tableSource({ columns, indexes = {} }: Table): Source {
+  const declared = Object.entries(indexes).flatMap(([name, index]): readonly Source[] => {
+    if (index === null) return [];
+    const { path, ...type } = index;
+    return [indexEntry(path, type, name === indexName(path) ? undefined : name)];
+  });
+  const fields = fieldsSource(columns);
+  return declared.length === 0
+    ? fields
+    : call("table", fields, { kind: "object", entries: [["indexes", { kind: "array", items: declared }]] });
+}
+
+function indexEntry(path: string, type: IndexType, name: string | undefined): Source {
+  const [named] = optionsSource({ name });
+  return {
+    kind: "object",
+    entries: [
+      ["on", valueSource(path)],
+      ["type", indexSource(type)],
+      ...(named?.kind === "object" ? named.entries : []),
+    ],
+  };
+}
+
+function importLine(names: readonly string[]): string {
+  const end = `} from ${JSON.stringify(packageName)};`;
+  const flat = `import { ${names.join(", ")} ${end}`;
+  return flat.length <= 80 ? flat : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`;
+}

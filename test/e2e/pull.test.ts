@@ -1,0 +1,244 @@
+/** Adopting a database that was made without migrations: pull, baseline, and what then runs anywhere. */
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { arrow, field, foreignTables, makeForeign, saidOf } from "../support/foreign.ts";
+import { aProject, root, type Project } from "../support/project.ts";
+import { lancedb, rowsOf, versionsOf } from "../support/tables.ts";
+import { aProjectOn, key } from "./support/project-on.ts";
+
+type Said = Readonly<
+  Record<string, { readonly fields: unknown; readonly indexes: readonly { readonly index: string }[] }>
+>;
+
+/** Without the index of vectors, which nobody can make on an empty table. */
+function withoutNear(said: Readonly<Record<string, unknown>>): unknown {
+  return Object.fromEntries(
+    Object.entries(said as Said).map(([name, { fields, indexes }]) => [
+      name,
+      { fields, indexes: indexes.filter(({ index }) => index !== "near") },
+    ]),
+  );
+}
+
+/** What a project holds that pull may have written. */
+function filesIn({ folder }: Project): readonly string[] {
+  const top = readdirSync(folder).filter((file) => file.endsWith(".ts") && file !== "migrate.config.ts");
+  return [...top, ...(existsSync(join(folder, "migrations")) ? readdirSync(join(folder, "migrations")) : [])];
+}
+
+/** The files that a formatter would write otherwise, in lines of 80. */
+function unformatted({ folder, write }: Project): readonly string[] {
+  write("format.json", `{ "printWidth": 80 }\n`);
+  const files = ["schema.ts", "migrations/0001_adopt.ts"];
+  const texts = files.map((file) => readFileSync(join(folder, file), "utf8"));
+  for (const file of files) cpSync(join(folder, file), join(folder, `formatted/${file}`));
+  execFileSync(join(root, "node_modules/.bin/oxfmt"), ["-c", "format.json", "formatted"], { cwd: folder });
+  return files.filter((file, at) => readFileSync(join(folder, `formatted/${file}`), "utf8") !== texts[at]);
+}
+
+describe.each(["lance", "namespace"] as const)("a database made by somebody else's program, on %s", (way) => {
+  test("is pulled, and the migration makes the same in an empty folder", async () => {
+    const project = await aProjectOn(way);
+    await makeForeign(project.data);
+    const before = await saidOf(project.data);
+    expect(Object.keys(before)).toEqual(foreignTables);
+    const rows = await rowsOf(project.data, "documents");
+    const versions = await versionsOf(project.data);
+
+    const pulled = await project.migrate(["pull"], key);
+    expect(pulled).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("wrote migrations/0001_adopt.ts and schema.ts: 5 tables\n"),
+    });
+    expect(pulled.stderr).toMatch(
+      /^note: not pulled: index near on documents\.embedding \(ivfPq\(.*\)\), which can't be made before there are rows: .*\n$/,
+    );
+    expect(pulled.stdout).toMatch(
+      /\nnext: migrate baseline marks it as applied on \w+; migrate up runs it anywhere else\n$/,
+    );
+    expect(unformatted(project)).toEqual([]);
+    expect(await project.migrate(["generate", "--check"], key)).toEqual({
+      code: 0,
+      stdout: "equal: the migrations lead to what schema.ts declares\n",
+      stderr: "",
+    });
+
+    const fresh = join(project.folder, "fresh");
+    project.write(
+      "fresh.config.ts",
+      `export default { targets: { there: { kind: "lance", uri: ${JSON.stringify(fresh)} } } };\n`,
+    );
+    expect(await project.migrate(["up", "--config", "fresh.config.ts"])).toMatchObject({ code: 0 });
+    expect(withoutNear(await saidOf(fresh))).toEqual(withoutNear(before));
+
+    expect(await project.migrate(["baseline"], key)).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^marked 0001_adopt\n1 migration of \w+ marked as applied; none of them ran\n$/),
+      stderr: "",
+    });
+    expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+    expect(await project.migrate(["verify"], key)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^5 tables of \w+ as the ledger says\n$/),
+    });
+    expect(await project.migrate(["verify", "--ledger"], key)).toMatchObject({ code: 0 });
+    expect(await project.migrate(["history"], key)).toMatchObject({
+      stdout: expect.stringMatching(/^1\.\d .* baselined +0001_adopt /),
+    });
+    expect(await project.migrate(["status"], key)).toMatchObject({
+      stdout: expect.stringMatching(
+        /^applied +0001_adopt .* never ran here, baselined\n1 migration applied, 0 pending/,
+      ),
+    });
+    expect(await saidOf(project.data)).toEqual(before);
+    expect(await rowsOf(project.data, "documents")).toEqual(rows);
+    expect(await versionsOf(project.data)).toMatchObject(versions);
+  });
+});
+
+/** A project on the engine with a small table that another program has made. */
+async function withTable(): Promise<Project> {
+  const project = aProject("shared");
+  const db = await lancedb.connect(project.database);
+  await db.createTable("d", [{ id: 1 }]);
+  return project;
+}
+
+test("the migration can have another name, and tables can be left out; --json is one document", async () => {
+  const project = await withTable();
+  const db = await lancedb.connect(project.database);
+  await db.createTable("other", [{ id: 1 }]);
+  await db.createTable("third", [{ id: 1 }]);
+  const { code, stdout, stderr } = await project.migrate([
+    "pull",
+    "what_was",
+    "--except",
+    "other",
+    "--except=third",
+    "-t",
+    "local",
+    "--json",
+  ]);
+  expect({ code, stderr, document: JSON.parse(stdout) as unknown }).toEqual({
+    code: 0,
+    stderr: "",
+    document: {
+      file: join(project.folder, "migrations/0001_what_was.ts"),
+      schema: join(project.folder, "schema.ts"),
+      tables: ["d"],
+      steps: ["create table d (id float64)"],
+      left: [],
+    },
+  });
+  expect(filesIn(project)).toEqual(["schema.ts", "0001_what_was.ts"]);
+  expect(await project.migrate(["baseline", "-q", "--no-color"])).toMatchObject({ code: 0, stderr: "" });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
+test("what is there already is never written over, and nothing is written beside it", async () => {
+  const project = await withTable();
+  project.write("schema.ts", "// mine\n");
+  expect(await project.migrate(["pull"])).toEqual({
+    code: 4,
+    stdout: "",
+    stderr:
+      "nothing is pulled: schema.ts exists already; rename it, or name another file as schema in the configuration; migrate generate writes migrations from it as it is\n",
+  });
+  expect(filesIn(project)).toEqual(["schema.ts"]);
+  expect(readFileSync(join(project.folder, "schema.ts"), "utf8")).toBe("// mine\n");
+  const second = await withTable();
+  second.migration("0001_first.ts", `m.createTable("d", { id: m.float64() })`);
+  expect(await second.migrate(["pull"])).toEqual({
+    code: 4,
+    stdout: "",
+    stderr:
+      "nothing is pulled: there are migrations already, such as 0001_first.ts, and pull writes the first one; migrate verify --write writes what differs from them; for another database name another folder as migrations in the configuration\n",
+  });
+  expect(filesIn(second)).toEqual(["0001_first.ts"]);
+});
+
+test("a ledger whose files are gone is no database without migrations, nor is one without tables", async () => {
+  const project = aProject("shared");
+  expect(await project.migrate(["pull"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(
+      /^nothing is pulled: local has no tables at .*; check the target, or begin with migrate new\n$/,
+    ),
+  });
+  project.migration("0001_first.ts", `m.createTable("d", { id: m.int32() })`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  rmSync(join(project.folder, "migrations"), { recursive: true });
+  expect(await project.migrate(["pull"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(
+      /^nothing is pulled: the ledger _migrations of local knows 1 migration, and their files are not here; /,
+    ),
+  });
+  expect(filesIn(project)).toEqual([]);
+});
+
+test("a target that can't describe its tables is told so in a sentence", async () => {
+  const project = await aProjectOn("service");
+  await (await lancedb.connect(project.data)).createTable("d", [{ id: 1 }]);
+  expect(await project.migrate(["pull"], key)).toEqual({
+    code: 4,
+    stdout: "",
+    stderr:
+      'nothing is pulled: here can\'t describe its tables; use the dialect "namespace" if the service has it, or write the tables into schema.ts and run migrate generate, then migrate baseline\n',
+  });
+  expect(filesIn(project)).toEqual([]);
+});
+
+test("all that can't be declared is said at once, and goes when its tables are left out", async () => {
+  const project = await withTable();
+  const db = await lancedb.connect(project.database);
+  const entries = new arrow.Struct([field("keys", new arrow.Utf8(), false), field("values", new arrow.Int32())]);
+  const map = new arrow.Map_(field("entries", entries, false) as never);
+  await db.createEmptyTable(
+    "m",
+    new arrow.Schema([
+      field("by_name", map as never),
+      field("s", new arrow.Struct([field("in", new arrow.List(field("element", new arrow.Int32())))])),
+    ]),
+  );
+  await db.createEmptyTable(
+    "l",
+    new arrow.Schema([
+      field("l", new arrow.List(field("item", new arrow.List(field("entry", new arrow.Int32()))))),
+      field("dup", new arrow.Int32()),
+      field("Dup", new arrow.Int32()),
+    ]),
+  );
+  expect(await project.migrate(["pull"])).toEqual({
+    code: 4,
+    stdout: "",
+    stderr:
+      "no migration can declare this: column l of table l is a list whose items are called entry, where the builders make item; column dup of table l: its name differs from Dup only in capital letters; column Dup of table l: its name differs from dup only in capital letters; column by_name of table m is of the type map, which no builder makes; column s.in of table m is a list whose items are called element, where the builders make item; leave such tables out with --except TABLE, or change them first\n",
+  });
+  expect(filesIn(project)).toEqual([]);
+  expect(await project.migrate(["pull", "--except", "n"])).toMatchObject({
+    code: 2,
+    stderr: "--except n: there is no such table; did you mean d?\n",
+  });
+  expect(await project.migrate(["pull", "--except", "m", "--except", "l"])).toMatchObject({ code: 0 });
+  expect(filesIn(project)).toEqual(["schema.ts", "0001_adopt.ts"]);
+});
+
+test("a name that no migration can have, and a template that makes a wrong file, leave nothing behind", async () => {
+  const project = await withTable();
+  expect(await project.migrate(["pull", "no/name"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("is no name for a migration"),
+  });
+  project.write(
+    "templates/migration.ts",
+    `import type { Nothing } from "lance-migrate";\nexport const up: Nothing[] = [];\n`,
+  );
+  expect(await project.migrate(["pull"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/TypeScript refuses/),
+  });
+  expect(filesIn(project)).toEqual([]);
+});
