@@ -1,0 +1,72 @@
+/** What became of tables and columns that are gone: answered by flags, or asked at a terminal. */
+import { MigrateError } from "../errors.ts";
+import type { Answer } from "../plan/diff-columns.ts";
+import type { Diff } from "../plan/diff.ts";
+import { checkAnswers, checkDiff, questionOf } from "../run/generate.ts";
+import type { Step } from "../steps/registry.ts";
+import { atTerminal, canAsk } from "./ask.ts";
+import type { Context } from "./command.ts";
+import { typedSteps } from "./step-flags.ts";
+
+export const answerFlags = ["rename", "drop-column", "rename-table", "drop-table"];
+
+export function typedAnswers(context: Context): readonly Answer[] {
+  return typedSteps(context).map(answerOf);
+}
+
+/** The same difference with all answered. Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE, ERR_USAGE. */
+export async function settled<Found extends Diff>(
+  found: Found,
+  given: readonly Answer[],
+  compare: (answers: readonly Answer[]) => Promise<Found>,
+  { output, signal }: Pick<Context, "output" | "signal">,
+): Promise<Found> {
+  let diff = found;
+  let answers = given;
+  // An answer may raise the next question, as of what is inside a renamed struct.
+  while (diff.unsure.length > 0 && !output.json && canAsk()) {
+    answers = [...answers, ...(await ask(diff, signal))];
+    diff = await compare(answers);
+  }
+  checkDiff(diff);
+  checkAnswers(diff);
+  return diff;
+}
+
+/** Of the steps a migration's name is made of: `rename_column_documents`. */
+export function nameOf([first, ...others]: readonly Step[]): string {
+  const words = first!.kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const table = first!.table.replace(/[^A-Za-z0-9_-]+/g, "_");
+  return `${words}_${table}${others.length === 0 ? "" : "_and_more"}`.slice(0, 200);
+}
+
+function answerOf(step: Step): Answer {
+  const { table } = step;
+  switch (step.kind) {
+    case "renameColumn":
+      return { table, path: step.path, name: step.name };
+    case "dropColumn":
+      return { table, path: step.path };
+    case "renameTable":
+      return { table, name: step.name };
+    default:
+      return { table };
+  }
+}
+
+async function ask({ unsure }: Diff, signal: AbortSignal): Promise<readonly Answer[]> {
+  return await atTerminal(signal, async ({ untilRight }) => {
+    const answers: Answer[] = [];
+    for (const one of unsure) {
+      const { gone, names } = questionOf(one);
+      const question = `${gone} is gone and ${names.join(" and ")} new; its new name, or nothing if it is to be dropped: `;
+      const name = await untilRight(question, (answer) => {
+        const word = answer.trim();
+        if (word === "" || one.names.includes(word)) return word;
+        throw new MigrateError("ERR_USAGE", { problem: `${word} is none of ${one.names.join(", ")}` });
+      });
+      answers.push({ table: one.table, path: one.path, ...(name !== "" && { name }) });
+    }
+    return answers;
+  });
+}
