@@ -1,6 +1,7 @@
 /** Old versions of tables on the engine. */
 import type { Column } from "../schema/data-type.ts";
-import { readColumns, type EngineTable } from "./engine.ts";
+import type { Table } from "../schema/table.ts";
+import { readColumns, readIndexes, type EngineTable } from "./engine.ts";
 import { addRows } from "./rows.ts";
 import { search } from "./search.ts";
 
@@ -47,7 +48,16 @@ export function versionsOf(open: OpenTable) {
   };
   return {
     version: async (): Promise<number> => await (await open()).version(),
-    list: async () => await (await open()).listVersions(),
+    list: async () =>
+      (await (await open()).listVersions()).map(({ version, metadata, timestamp }) => ({
+        version,
+        metadata,
+        at: timestamp.getTime(),
+      })),
+    async table(version: number): Promise<Table> {
+      const then = await at(version);
+      return { columns: await readColumns(then), indexes: await readIndexes(then) };
+    },
     columns: async (version: number): Promise<readonly Column[]> => await readColumns(await at(version)),
     count: async (version: number | undefined, filter?: string): Promise<number> =>
       await (version === undefined ? await open() : await at(version)).countRows(filter),

@@ -2,7 +2,7 @@
 import { refused } from "./entry.ts";
 
 export const adoptingErrors = {
-  ERR_PULL_REFUSED: refused((d: { problem: string; hint: string }) => `nothing is pulled: ${d.problem}; ${d.hint}`),
+  ERR_ADOPT_REFUSED: refused((d: { problem: string; hint: string }) => `nothing is written: ${d.problem}; ${d.hint}`),
   ERR_ADOPT_IMPOSSIBLE: refused(
     (d: { problems: readonly string[]; hint: string }) =>
       `no migration can declare this: ${d.problems.join("; ")}; ${d.hint}`,

@@ -23,7 +23,9 @@ export function adopt(known: Database, found: Database, options: DiffOptions = {
   const left: string[] = [];
   const tables = new Map<string, Table>();
   for (const [name, table] of found) tables.set(name, adoptable(name, table, known.get(name), left));
-  const made = diff(known, tables, options);
+  // Of columns the diff compares all but metadata.
+  const plain = new Map([...known].map(([name, table]) => [name, withoutAnyMetadata(table)]));
+  const made = diff(plain, tables, options);
   if (made.unsure.length + made.impossible.length > 0) return { ...made, left, tables };
   const steps = [...made.steps, ...metadataSteps(afterSteps(known, made.steps), found, left)];
   return { ...made, steps, left, tables };
@@ -39,6 +41,10 @@ function adoptable(name: string, { columns, indexes = {} }: Table, known: Table 
     return false;
   });
   return { columns: columns.map(withoutMetadata), indexes: Object.fromEntries(kept) };
+}
+
+function withoutAnyMetadata(table: Table): Table {
+  return { ...table, columns: table.columns.map(withoutMetadata) };
 }
 
 function afterSteps(known: Database, steps: readonly Step[]): Map<string, Table> {

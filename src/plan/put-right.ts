@@ -7,6 +7,16 @@ export interface TableDifference {
   readonly kind: "gone" | "foreign" | "changed";
   /** In words. */
   readonly differences: readonly string[];
+  /** The version in which that came, where the target keeps versions and tells. */
+  readonly since?: DriftSince | undefined;
+}
+
+export interface DriftSince {
+  readonly version: number;
+  /** Milliseconds since 1970 by the clock of who made the version. */
+  readonly at: number | undefined;
+  /** Older versions are gone or were not looked at: it may have been there before. */
+  readonly isOrEarlier: boolean;
 }
 
 /** What differs in one table; empty when nothing does. */

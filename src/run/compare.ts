@@ -7,7 +7,7 @@ import { compareTables, tablesToCompare } from "../plan/compare.ts";
 import { makePlan } from "../plan/plan.ts";
 import type { TableDifference } from "../plan/put-right.ts";
 import { indexedTables } from "../plan/settle.ts";
-import type { Tables } from "../schema/table.ts";
+import type { Database, Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { lookAt } from "./planning.ts";
 
@@ -27,7 +27,12 @@ export interface Compared {
   readonly differences: readonly TableDifference[];
 }
 
-export async function compare({ target, ledger, state, migrations, run }: Comparing): Promise<Compared> {
+export interface ComparedTo extends Compared {
+  /** The tables as they should be, but for what somebody is at. */
+  readonly expected: Database;
+}
+
+export async function compare({ target, ledger, state, migrations, run }: Comparing): Promise<ComparedTo> {
   const { capabilities } = target;
   const doubtful = inDoubt(state, run);
   const begun = migrations.filter(({ version }) => doubtful.has(version));
@@ -38,7 +43,7 @@ export async function compare({ target, ledger, state, migrations, run }: Compar
   const tables = tablesToCompare(plan, migrations, capabilities);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
   const sights = await seen(target, tables, indexedTables(plan), besideAnother);
-  return { sights, differences: compareTables(plan, sights, capabilities) };
+  return { sights, differences: compareTables(plan, sights, capabilities), expected: plan.now };
 }
 
 /** The tables as they are: without columns where the target can't describe. */

@@ -9,11 +9,11 @@ import { databaseOf } from "../schema/table.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { lookAt } from "./planning.ts";
 
-/** Throws ERR_PULL_REFUSED, ERR_ADOPT_IMPOSSIBLE. `except`: tables that are none of the migrations'. */
+/** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. `except`: tables that are none of the migrations'. */
 export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {
   const { target, ledger } = options;
   const [first] = options.migrations.list();
-  const refused = (problem: string, hint: string) => new MigrateError("ERR_PULL_REFUSED", { problem, hint });
+  const refused = (problem: string, hint: string) => new MigrateError("ERR_ADOPT_REFUSED", { problem, hint });
   if (first !== undefined)
     throw refused(
       `there are migrations already, such as ${first.file}, and pull writes the first one`,

@@ -3,16 +3,18 @@ import { foldLedger, type LedgerState } from "../ledger/fold.ts";
 import type { Finding } from "../ledger/audit.ts";
 import { sameRecord } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
+import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
-import { asTheyRan } from "../plan/recognise.ts";
-import { checkMissing, checkUnchanged } from "../plan/history.ts";
+import { checkMissing, checkUnchanged, pendingFiles } from "../plan/history.ts";
 import { placesIn } from "../plan/place.ts";
 import { areAll, putRight, type TableDifference } from "../plan/put-right.ts";
+import { asTheyRan } from "../plan/recognise.ts";
 import type { Target } from "../targets/target.ts";
 import { recognisedState } from "./recognise.ts";
 import { audited, contradiction } from "./audited.ts";
 import { compare, type Compared } from "./compare.ts";
+import { dateOf } from "./drift-since.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { throwIfInterrupted } from "./waiting.ts";
 import { thisRunner } from "./runner.ts";
@@ -41,18 +43,26 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
     const migrations = asTheyRan(loaded, state);
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
-    const { sights, differences } = await compare({ target, ledger, state, migrations, run: runner.run });
+    const { sights, differences, expected } = await compare({ target, ledger, state, migrations, run: runner.run });
     // A run writes to the ledger before it changes a table: what differs may be what it did.
     if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
+    const dated = await Promise.all(
+      differences.map(async (one) => ({
+        ...one,
+        ...(await dateOf(one, { expected: expected.get(one.table), state, target })),
+      })),
+    );
     const tables = [...sights.values()].filter((table) => table !== undefined).length;
-    const hint = differences.length === 0 ? undefined : hintFor({ sights, differences }, migrations, state, target);
-    return { tables, columns: target.capabilities.describes, differences, hint };
+    const hint =
+      differences.length === 0 ? undefined : hintFor({ sights, differences }, files, migrations, state, target);
+    return { tables, columns: target.capabilities.describes, differences: dated, hint };
   }
 }
 
 /** A repair helps where the tables are as they were at another place, or a ledger is gone. */
 function hintFor(
   { sights, differences }: Compared,
+  files: readonly MigrationFile[],
   migrations: readonly Migration[],
   state: LedgerState,
   { capabilities }: Target,
@@ -60,7 +70,9 @@ function hintFor(
   const helps = capabilities.describes
     ? placesIn(migrations, state, sights, capabilities).fits.length > 0
     : !areAll("gone", differences);
-  return helps ? "see migrate repair" : putRight(differences);
+  if (helps) return "see migrate repair";
+  const mayAdopt = capabilities.describes && pendingFiles(files, state).length === 0;
+  return `${putRight(differences)}${mayAdopt ? "; or let migrate verify --write write a migration that leads there" : ""}`;
 }
 
 export interface LedgerVerdict {

@@ -16,7 +16,7 @@ export interface NewSchema {
   readonly tables: Database;
 }
 
-/** Writes it, and then carries out `work` and gives what that gives; neither is there where one of them can't be. Throws ERR_FILE_EXISTS, ERR_PULL_REFUSED. */
+/** Writes it, and then carries out `work` and gives what that gives; neither is there where one of them can't be. Throws ERR_FILE_EXISTS, ERR_ADOPT_REFUSED. */
 export async function createSchemaWith(
   { folder, path, tables }: NewSchema,
   work: () => Promise<string>,
@@ -28,7 +28,7 @@ export async function createSchemaWith(
   try {
     const problem = typeProblem(draft, text, folder) ?? (await otherTables(draft, tables));
     if (problem !== undefined)
-      throw new MigrateError("ERR_PULL_REFUSED", {
+      throw new MigrateError("ERR_ADOPT_REFUSED", {
         problem: `${basename(path)} would be refused: ${problem}`,
         hint: "see whether tsconfig.json asks for more than the builders say",
       });

@@ -1,12 +1,12 @@
 /** What old versions of a table tell, and restoring them so that doing it once more changes nothing. */
 import { sameColumns, type Column } from "../schema/data-type.ts";
-import type { OldVersion, Since } from "./target.ts";
+import type { OldVersion, Since, TableVersion } from "./target.ts";
 
 /** What a target has to tell of the versions of one table. */
 export interface VersionedTable {
   /** The newest. */
   version(): Promise<number>;
-  list(): Promise<readonly { readonly version: number; readonly metadata: Readonly<Record<string, string>> }[]>;
+  list(): Promise<readonly (TableVersion & { readonly metadata: Readonly<Record<string, string>> })[]>;
   columns(version: number): Promise<readonly Column[]>;
   /** Rows for which an SQL predicate holds, of a version or of the table as it is. */
   count(version: number | undefined, filter?: string): Promise<number>;
@@ -83,6 +83,13 @@ export async function putBack(
     if (!(await isThere(table, restored, written.added, file))) await table.append(file);
   }
   return await table.version();
+}
+
+/** In their order, without what only this file reads. */
+export async function listVersions(table: VersionedTable): Promise<readonly TableVersion[]> {
+  return (await table.list())
+    .map(({ version, at }) => ({ version, at }))
+    .toSorted((one, other) => one.version - other.version);
 }
 
 /** What a table's version was like, and whether it was restored after another one. */

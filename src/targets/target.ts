@@ -120,8 +120,18 @@ export interface Versions {
   kept(table: string): Promise<readonly KeptVersion[]>;
   /** What a version is like, and whether it was restored after another one. Throws where it is gone. */
   look(table: string, version: number, after: number): Promise<OldVersion>;
+  /** Those of a table that there are still, in their order. */
+  list(table: string): Promise<readonly TableVersion[]>;
+  /** A table as it was at a version; its indexes where the target tells them of old versions. Throws where that is gone. */
+  at(table: string, version: number): Promise<Table>;
   /** What a table holds, or held at a newer version, that the version did not. Throws where that is gone. */
   since(table: string, version: number, until?: number): Promise<Since>;
+}
+
+export interface TableVersion {
+  readonly version: number;
+  /** Milliseconds since 1970 by the clock of who made it, where the target tells. */
+  readonly at?: number | undefined;
 }
 
 export interface OldVersion {

@@ -329,7 +329,7 @@ const commands = {
   ],
   rehearse: ["--to", "--accept", "--rows", "--allow-out-of-order"],
   history: [],
-  verify: ["--ledger"],
+  verify: ["--ledger", "--write", "--rename", "--drop-column", "--rename-table", "--drop-table"],
   repair: ["--yes", "--to", "--wait", "else 600)", "--lease", "else 30)"],
   prune: ["--yes", "--to"],
   lint: [],

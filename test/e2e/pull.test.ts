@@ -144,7 +144,7 @@ test("what is there already is never written over, and nothing is written beside
     code: 4,
     stdout: "",
     stderr:
-      "nothing is pulled: schema.ts exists already; rename it, or name another file as schema in the configuration; migrate generate writes migrations from it as it is\n",
+      "nothing is written: schema.ts exists already; rename it, or name another file as schema in the configuration; migrate generate writes migrations from it as it is\n",
   });
   expect(filesIn(project)).toEqual(["schema.ts"]);
   expect(readFileSync(join(project.folder, "schema.ts"), "utf8")).toBe("// mine\n");
@@ -154,7 +154,7 @@ test("what is there already is never written over, and nothing is written beside
     code: 4,
     stdout: "",
     stderr:
-      "nothing is pulled: there are migrations already, such as 0001_first.ts, and pull writes the first one; migrate verify --write writes what differs from them; for another database name another folder as migrations in the configuration\n",
+      "nothing is written: there are migrations already, such as 0001_first.ts, and pull writes the first one; migrate verify --write writes what differs from them; for another database name another folder as migrations in the configuration\n",
   });
   expect(filesIn(second)).toEqual(["0001_first.ts"]);
 });
@@ -164,7 +164,7 @@ test("a ledger whose files are gone is no database without migrations, nor is on
   expect(await project.migrate(["pull"])).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /^nothing is pulled: local has no tables at .*; check the target, or begin with migrate new\n$/,
+      /^nothing is written: local has no tables at .*; check the target, or begin with migrate new\n$/,
     ),
   });
   project.migration("0001_first.ts", `m.createTable("d", { id: m.int32() })`);
@@ -173,7 +173,7 @@ test("a ledger whose files are gone is no database without migrations, nor is on
   expect(await project.migrate(["pull"])).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /^nothing is pulled: the ledger _migrations of local knows 1 migration, and their files are not here; /,
+      /^nothing is written: the ledger _migrations of local knows 1 migration, and their files are not here; /,
     ),
   });
   expect(filesIn(project)).toEqual([]);
@@ -186,7 +186,7 @@ test("a target that can't describe its tables is told so in a sentence", async (
     code: 4,
     stdout: "",
     stderr:
-      'nothing is pulled: here can\'t describe its tables; use the dialect "namespace" if the service has it, or write the tables into schema.ts and run migrate generate, then migrate baseline\n',
+      'nothing is written: here can\'t describe its tables; use the dialect "namespace" if the service has it, or write the tables into schema.ts and run migrate generate, then migrate baseline\n',
   });
   expect(filesIn(project)).toEqual([]);
 });

@@ -41,6 +41,8 @@ export function atBoundaries(target: Target, meet: Meet): Target {
       letGo: met("versions.letGo", versions.letGo),
       kept: met("versions.kept", versions.kept),
       look: met("versions.look", versions.look),
+      list: met("versions.list", versions.list),
+      at: met("versions.at", versions.at),
       since: met("versions.since", versions.since),
     },
     ledger:

@@ -69,7 +69,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_OUT_OF_ORDER: { file, last: "0004_later" },
   ERR_DRIFT: { table: "documents", differences, hint: "put it back" },
   ERR_VERSION_UNKNOWN: { version: "0009", known: "from 0001_a to 0003_b" },
-  ERR_PULL_REFUSED: { problem: "schema.ts exists already", hint: "rename it" },
+  ERR_ADOPT_REFUSED: { problem: "schema.ts exists already", hint: "rename it" },
   ERR_ADOPT_IMPOSSIBLE: { problems: ["column m of table d is of the type map"], hint: "leave it out" },
   ERR_ADOPT_PENDING: { migration: "0003_widen_ids", target: "local" },
   ERR_BASELINE_DIFFERS: { last: "0003_widen_ids", differences: ["table d: it does not exist"], hint: "run migrate up" },

@@ -31,7 +31,7 @@ export const pullCommand: Command = {
       const { folder, schema } = session.config;
       const path = resolve(folder, schema);
       if (existsSync(path))
-        throw new MigrateError("ERR_PULL_REFUSED", {
+        throw new MigrateError("ERR_ADOPT_REFUSED", {
           problem: `${schema} exists already`,
           hint: "rename it, or name another file as schema in the configuration; migrate generate writes migrations from it as it is",
         });

@@ -1,29 +1,79 @@
+import { existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { z } from "zod";
-import { count } from "../../errors.ts";
+import { count, MigrateError } from "../../errors.ts";
+import type { Answer } from "../../plan/diff-columns.ts";
+import type { DriftSince, TableDifference } from "../../plan/put-right.ts";
+import { findDrift } from "../../run/adopt-drift.ts";
 import { verifyLedger, verifyTables } from "../../run/verify.ts";
-import { parseFlags, switchFlag, withSession, type Command, type Context } from "../command.ts";
+import { answerFlags, nameOf, settled, typedAnswers } from "../answers.ts";
+import { commonSchema, parseFlags, switchFlag, withSession, type Command, type Context } from "../command.ts";
 import { amiss, done } from "../exit-code.ts";
+import { renderTime } from "../render.ts";
+import { withStepFlags } from "../step-flags.ts";
+import { wordsOf } from "../step-words.ts";
+import { writingNext } from "../write-next.ts";
 
-const verifyFlags = z.looseObject({ ledger: switchFlag });
+const verifyFlags = commonSchema.extend({
+  name: z.string("the name is given twice").optional(),
+  ledger: switchFlag,
+  write: switchFlag,
+});
 
 export const verifyCommand: Command = {
-  usage: "verify",
+  usage: "verify [name]",
   describe: "compare the tables with what the ledger says, or look for tampering with the ledger; changes nothing",
-  switches: { ledger: "look at the ledger itself and at no table" },
+  switches: {
+    ledger: "look at the ledger itself and at no table",
+    write: "write the migration that leads to the tables as they are",
+  },
+  flags: (cli) =>
+    withStepFlags(
+      cli.positional("name", {
+        type: "string",
+        describe: "with --write: what it is called; made from the steps when absent",
+      }),
+      answerFlags,
+    ),
   async run(context) {
-    const { ledger } = parseFlags(verifyFlags, context.flags);
+    const { name, ledger, write } = parseFlags(verifyFlags, context.flags);
+    if (ledger === true && write === true)
+      throw new MigrateError("ERR_USAGE", { problem: "--ledger and --write say two things; use one of them" });
+    if (write === true) return await adoptTheTables(context, name);
+    if (name !== undefined || typedAnswers(context).length > 0)
+      throw new MigrateError("ERR_USAGE", {
+        problem: `${name ?? "what became of a column"} is for the migration that --write writes`,
+      });
     return ledger === true ? await verifyTheLedger(context) : await verifyTheTables(context);
   },
 };
 
+function sayDifferences(differences: readonly TableDifference[], { output }: Context): void {
+  for (const { table, differences: words, since } of differences) {
+    for (const word of words) output.result(`${table}: ${word}`);
+    if (since !== undefined) output.result(`${table}: ${sinceText(since)}`);
+  }
+}
+
+function sinceText({ version, at, isOrEarlier }: DriftSince): string {
+  const when = `version ${version}${at === undefined ? "" : ` of ${renderTime(at)}`}`;
+  return isOrEarlier ? `since ${when} or earlier` : `since ${when}`;
+}
+
+function toDocument({ since, ...difference }: TableDifference) {
+  if (since === undefined) return difference;
+  const { version, at, isOrEarlier } = since;
+  const time = at === undefined ? undefined : new Date(at).toISOString();
+  return { ...difference, since: { version, time, orEarlier: isOrEarlier } };
+}
 async function verifyTheTables(context: Context): Promise<number> {
   const { output } = context;
   const [{ tables, columns, differences, hint }, target] = await withSession(context, {}, async ({ options }) => [
     await verifyTables(options),
     options.target.name,
   ]);
-  output.data({ target, tables, columns, differences, hint });
-  for (const { table, differences: words } of differences) for (const word of words) output.result(`${table}: ${word}`);
+  output.data({ target, tables, columns, differences: differences.map(toDocument), hint });
+  sayDifferences(differences, context);
   if (!columns) output.result(`${target} can't describe its tables: only whether they are there was compared`);
   if (differences.length === 0) output.result(`${count(tables, "table")} of ${target} as the ledger says`);
   else output.result(`${count(differences.length, "table")} of ${target} not as the ledger says; ${hint}`);
@@ -52,4 +102,32 @@ async function verifyTheLedger(context: Context): Promise<number> {
     unknown === 0 ? `${what} checked, nothing wrong` : `${what} checked, ${unknown} wrong; see migrate repair`,
   );
   return unknown === 0 ? done : amiss;
+}
+
+async function adoptTheTables(context: Context, name: string | undefined): Promise<number> {
+  const { output } = context;
+  const answers = typedAnswers(context);
+  return await withSession(context, {}, async (session) => {
+    const { config, options } = session;
+    const target = options.target.name;
+    const { differences, adopt } = await findDrift(options);
+    sayDifferences(differences, context);
+    if (differences.length === 0) {
+      output.data({ target, differences, steps: [], left: [] });
+      output.result(`nothing to write: the tables of ${target} are as the ledger says`);
+      return done;
+    }
+    const compare = async (given: readonly Answer[]) => adopt(given);
+    const { steps, left } = await settled(await compare(answers), answers, compare, context);
+    const writing = await writingNext(session, context);
+    const file = await writing.write({ name: name ?? nameOf(steps), steps });
+    output.data({ target, differences, file, steps: wordsOf(steps), left });
+    output.result(`wrote ${relative(process.cwd(), file)}`);
+    for (const words of wordsOf(steps)) output.result(`  ${words}`);
+    for (const words of left) output.progress(`note: not written: ${words}`);
+    if (existsSync(resolve(config.folder, config.schema)))
+      output.progress(`note: ${config.schema} has to say the same; migrate generate --check tells whether it does`);
+    output.result(`next: migrate baseline marks it as applied on ${target}; migrate up runs it anywhere else`);
+    return done;
+  });
 }

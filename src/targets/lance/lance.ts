@@ -27,7 +27,7 @@ import { callOf } from "./calls.ts";
 import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
 import { unfenced } from "../../engine/unfenced.ts";
 import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../engine/versions.ts";
-import { lookAtVersion, writtenSince } from "../old-versions.ts";
+import { listVersions, lookAtVersion, writtenSince } from "../old-versions.ts";
 
 export const options = z.strictObject({
   kind: z.literal("lance"),
@@ -122,6 +122,8 @@ export async function open(
       kept: (table) => reaching(() => keptVersions(opening(tables.get, table))),
       look: (table, version, after) =>
         withinTime(() => lookAtVersion(versionsOf(opening(tables.get, table)), version, after)),
+      list: (table) => withinTime(() => listVersions(versionsOf(opening(tables.get, table)))),
+      at: (table, version) => withinTime(() => versionsOf(opening(tables.get, table)).table(version)),
       // That a version is gone is no trouble of the target.
       since: (table, version, until) =>
         withinTime(() => writtenSince(versionsOf(opening(tables.get, table)), version, until)),

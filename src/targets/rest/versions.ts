@@ -1,7 +1,7 @@
 /** Old versions of tables on a service of the namespace dialect. */
 import { z } from "zod";
 import { streamType } from "../../wire/http-text.ts";
-import { lookAtVersion, writtenSince, type VersionedTable } from "../old-versions.ts";
+import { listVersions, lookAtVersion, writtenSince, type VersionedTable } from "../old-versions.ts";
 import type { Versions } from "../target.ts";
 import type { Sent } from "./actions.ts";
 import { jsonOf, parseDescription, parseVersion } from "./answers.ts";
@@ -50,6 +50,8 @@ export function restVersions(client: Client): Versions {
     kept: async (table) =>
       (await tagsOf(table)).map(([name, { version }]) => ({ name: name.slice(prefix.length), version })),
     look: (table, version, after) => lookAtVersion(versionedTable(client, table), version, after),
+    list: (table) => listVersions(versionedTable(client, table)),
+    at: async (table, version) => ({ columns: await versionedTable(client, table).columns(version) }),
     since: (table, version, until) => writtenSince(versionedTable(client, table), version, until),
   };
 }
@@ -64,12 +66,24 @@ function parseTags(answer: unknown): z.output<typeof tags> | undefined {
 
 const versions = z.looseObject({
   versions: z.array(
-    z.looseObject({ version: z.number(), metadata: z.record(z.string(), z.string()).nullish() }).transform((one) => ({
-      version: one.version,
-      metadata: one.metadata ?? {},
-    })),
+    z
+      .looseObject({
+        version: z.number(),
+        metadata: z.record(z.string(), z.string()).nullish(),
+        timestamp: z.string().nullish().catch(undefined),
+        timestamp_millis: z.number().nullish().catch(undefined),
+      })
+      .transform((one) => ({
+        version: one.version,
+        metadata: one.metadata ?? {},
+        at: timeOf(one.timestamp_millis ?? Date.parse(one.timestamp ?? "")),
+      })),
   ),
 });
+
+function timeOf(milliseconds: number): number | undefined {
+  return Number.isNaN(new Date(milliseconds).getTime()) ? undefined : milliseconds;
+}
 
 export function versionedTable(client: Client, table: string): VersionedTable {
   const described = async (version: number | undefined) => {

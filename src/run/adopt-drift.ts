@@ -1,0 +1,90 @@
+/** What something else has done to the tables of migrations, as the steps of a next one. Changes nothing. */
+import { MigrateError } from "../errors.ts";
+import { foldLedger, inDoubt } from "../ledger/fold.ts";
+import { sameRecord } from "../ledger/journal.ts";
+import { journalOf } from "../ledger/journals.ts";
+import { formatMigration } from "../migrations/file-name.ts";
+import { loadMigrations } from "../migrations/source.ts";
+import { adopt, undeclarable, type Adoption } from "../plan/adopt.ts";
+import type { Answer } from "../plan/diff-columns.ts";
+import { foldHistory } from "../plan/fold.ts";
+import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../plan/history.ts";
+import { differencesOf, type TableDifference } from "../plan/put-right.ts";
+import { tablesAfter } from "../schema/action.ts";
+import { change, databaseOf, type Database, type Table } from "../schema/table.ts";
+import { compileStep, type Step } from "../steps/registry.ts";
+import { contradiction } from "./audited.ts";
+import { compare } from "./compare.ts";
+import type { MigratorOptions } from "./migrator.ts";
+import { lookAt } from "./planning.ts";
+import { checkDeclarable } from "./pull.ts";
+import { thisRunner } from "./runner.ts";
+import { throwIfInterrupted } from "./waiting.ts";
+
+export interface Drift {
+  readonly differences: readonly TableDifference[];
+  /** The steps that lead there, with these answers to what nobody can tell. Throws ERR_ADOPT_IMPOSSIBLE. */
+  adopt(answers: readonly Answer[]): Adoption;
+}
+
+const byHand = "put that right by hand";
+
+/** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_PENDING, ERR_ADOPT_IMPOSSIBLE. */
+export async function findDrift(options: MigratorOptions): Promise<Drift> {
+  const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
+  const { capabilities } = target;
+  if (!capabilities.describes)
+    throw new MigrateError("ERR_ADOPT_REFUSED", {
+      problem: `${target.name} can't describe its tables`,
+      hint: 'use the dialect "namespace" if the service has it',
+    });
+  const files = source.list();
+  const journal = journalOf(target, ledger, options.clock);
+  const migrations = await loadMigrations(source, files);
+  for (;;) {
+    throwIfInterrupted(signal);
+    const state = foldLedger(await journal.read());
+    const contradicts = await contradiction(journal, state);
+    if (contradicts !== undefined) throw contradicts;
+    checkNotReverting(state);
+    checkMissing(files, state);
+    const doubtful = inDoubt(state, runner.run);
+    const pending = pendingFiles(files, state)[0] ?? files.find(({ version }) => doubtful.has(version));
+    if (pending !== undefined)
+      throw new MigrateError("ERR_ADOPT_PENDING", { migration: formatMigration(pending), target: target.name });
+    checkUnchanged(migrations, state, capabilities);
+    const { differences } = await compare({ target, ledger, state, migrations, run: runner.run });
+    const known = foldHistory(migrations, state, capabilities);
+    const names = differences.map(({ table }) => table);
+    const found = await lookAt(target, names, new Set(names), true);
+    if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
+    const there = databaseOf(found);
+    checkDeclarable(undeclarable(there), byHand);
+    const tables = new Map([...known].filter(([name]) => !names.includes(name)));
+    change(tables, found);
+    const renamesTables = capabilities.actions.renameTable === true;
+    return {
+      differences,
+      adopt(answers) {
+        const adoption = adopt(known, tables, { answers, renamesTables });
+        if (adoption.unsure.length + adoption.impossible.length === 0)
+          checkDeclarable(differencesAfter(known, adoption.steps, names, there), byHand);
+        return adoption;
+      },
+    };
+  }
+}
+
+/** What the steps leave as it is: nobody could mark them as applied then. */
+function differencesAfter(
+  known: Database,
+  steps: readonly Step[],
+  names: readonly string[],
+  there: Database,
+): readonly string[] {
+  const after = new Map<string, Table>(known);
+  for (const action of steps.flatMap(compileStep)) change(after, tablesAfter(after, action));
+  return names
+    .flatMap((name) => differencesOf(name, after.get(name), there.get(name)))
+    .map(({ table, differences }) => `table ${table}: ${differences.join(", ")}`);
+}

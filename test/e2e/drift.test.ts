@@ -1,0 +1,206 @@
+/** migrate verify on tables that something else has changed: since when, and the migration that adopts it. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { addRows, columnsOf, lancedb } from "../support/tables.ts";
+import { aKeptProject, described, type KeptProject } from "./support/kept.ts";
+
+async function tableOf({ data }: KeptProject, name: string) {
+  return await (await lancedb.connect(data)).openTable(name);
+}
+
+function stepsOf({ folder }: KeptProject, file: string): string {
+  const text = readFileSync(join(folder, "migrations", file), "utf8");
+  return text.slice(text.indexOf("export const up"));
+}
+
+function filesOf({ folder }: KeptProject): readonly string[] {
+  return readdirSync(join(folder, "migrations")).toSorted();
+}
+
+/** The time of a version as people are told it. */
+async function timeOf(table: Awaited<ReturnType<typeof tableOf>>, version: number): Promise<string> {
+  const found = (await table.listVersions()).find((one) => one.version === version)!;
+  return found.timestamp
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.\d+Z$/, "Z");
+}
+
+const ways = "; or let migrate verify --write write a migration that leads there";
+
+test.each(described)("names the version in which it came, among many that others write (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const people = await tableOf(project, "people");
+  for (let id = 0; id < 5; id++) await addRows(project.data, "people", [{ id, full_name: "x" }]);
+  await people.checkoutLatest();
+  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
+  const drifted = await people.version();
+  for (let id = 0; id < 9; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1 }]);
+  expect(await project.run("verify")).toEqual({
+    code: 4,
+    stdout:
+      "people: column age (int64) was not expected\n" +
+      `people: since version ${drifted} of ${await timeOf(people, drifted)}\n` +
+      `1 table of here not as the ledger says; put that right by hand${ways}\n`,
+    stderr: "",
+  });
+});
+
+test.each(described)("of what came, went and came again it names the last time (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const people = await tableOf(project, "people");
+  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
+  await people.dropColumns(["age"]);
+  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
+  const { stdout } = await project.run("verify");
+  expect(stdout).toContain(`people: since version ${await people.version()} of `);
+});
+
+test.each(described)("where that version was cleaned up it says so (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const people = await tableOf(project, "people");
+  await people.addColumns([{ name: "age", valueSql: "1" }]);
+  await addRows(project.data, "people", [{ id: 1, full_name: "x", age: 1 }]);
+  await people.optimize({ cleanupOlderThan: new Date(Date.now() + 60_000), deleteUnverified: true });
+  const [first] = (await people.listVersions()).toSorted((one, other) => one.version - other.version);
+  const { stdout } = await project.run("verify");
+  expect(stdout).toContain(
+    `people: since version ${first!.version} of ${await timeOf(people, first!.version)} or earlier\n`,
+  );
+});
+
+test.each(described)("after a baseline it goes by the time of that (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const db = await lancedb.connect(project.data);
+  await db.dropTable("_migrations");
+  expect(await project.run("baseline")).toMatchObject({ code: 0 });
+  const people = await tableOf(project, "people");
+  await addRows(project.data, "people", [{ id: 1, full_name: "x" }]);
+  await people.checkoutLatest();
+  await people.addColumns([{ name: "age", valueSql: "1" }]);
+  const drifted = await people.version();
+  await addRows(project.data, "people", [{ id: 1, full_name: "x", age: 1 }]);
+  expect((await project.run("verify")).stdout).toContain(`people: since version ${drifted} of `);
+});
+
+test("an index that is gone is dated too, where old versions tell of theirs", async () => {
+  const project = await aKeptProject("lance");
+  project.migration("0005_index.ts", `m.createIndex("people", "id", m.btree())`);
+  expect(await project.run("up")).toMatchObject({ code: 0 });
+  const people = await tableOf(project, "people");
+  await addRows(project.data, "people", [{ id: 1, full_name: "x" }]);
+  await people.checkoutLatest();
+  await people.dropIndex("id_idx");
+  expect((await project.run("verify")).stdout).toMatch(
+    new RegExp(`^people: index id_idx on id is missing: btree\npeople: since version ${await people.version()} of `),
+  );
+});
+
+test.each(described)("what was changed is adopted, marked here and run elsewhere (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const people = await tableOf(project, "people");
+  await addRows(project.data, "people", [{ id: 1, full_name: "x" }]);
+  await people.checkoutLatest();
+  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
+  await people.createIndex("id", { config: lancedb.Index.btree() });
+  const places = await tableOf(project, "places");
+  await places.alterColumns([{ path: "label", rename: "caption" }]);
+  await places.updateFieldMetadata([{ path: "id", metadata: { unit: "m" } }]);
+
+  expect(await project.run("verify", "--write")).toEqual({
+    code: 4,
+    stdout: expect.stringContaining("places: column label is missing\n"),
+    stderr:
+      "places.label is gone and places.caption new; answer with --rename places.label:caption, or --drop-column places.label\n",
+  });
+  expect(filesOf(project)).toHaveLength(4);
+  const { code, stdout } = await project.run("verify", "by_hand", "--write", "--rename", "places.label:caption");
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(
+      /\nwrote .*migrations\/0005_by_hand\.ts\n {2}add people\.age int64\n {2}create index id_idx on people\.id: btree\n {2}rename places\.label to caption\n {2}set unit of places\.id to "m"\nnext: migrate baseline marks it as applied on here; migrate up runs it anywhere else\n$/,
+    ),
+  });
+  expect(stepsOf(project, "0005_by_hand.ts")).toBe(`export const up: readonly Step[] = [
+  addColumn("people", "age", int64()),
+  createIndex("people", "id", btree()),
+  renameColumn("places", "label", "caption"),
+  setMetadata("places", "id", { unit: "m" }),
+];
+`);
+  expect(await project.run("baseline")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^marked 0005_by_hand\n/),
+  });
+  expect(await project.run("verify")).toMatchObject({ code: 0 });
+  expect(await project.run("up")).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+  expect(await project.run("verify", "--write")).toMatchObject({
+    code: 0,
+    stdout: "nothing to write: the tables of here are as the ledger says\n",
+  });
+  // Elsewhere.
+  const other = await aKeptProject("lance");
+  other.migration(
+    "0005_by_hand.ts",
+    stepsOf(project, "0005_by_hand.ts")
+      .replace(/^[^[]*\[|\];\n$/g, "")
+      .replaceAll(/(\w+\()/g, "m.$1"),
+  );
+  expect(await other.run("up")).toMatchObject({ code: 0 });
+  for (const name of ["people", "places"])
+    expect(await columnsOf(other.data, name)).toEqual(await columnsOf(project.data, name));
+});
+
+test.each(described)("tables that are gone, and that came back, are adopted as that (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  project.migration("0005_less.ts", `m.dropTable("people")`);
+  expect(await project.run("up", "--accept", "lossy,irreversible")).toMatchObject({ code: 0 });
+  const db = await lancedb.connect(project.data);
+  await db.createTable("people", [{ id: 1 }]);
+  await db.dropTable("places");
+  const { stdout } = await project.run("verify");
+  expect(stdout).toMatch(
+    /^places: it does not exist\npeople: it exists, but should not\npeople: since version 1 of [^\n]*Z\n2 tables/,
+  );
+  expect(await project.run("verify", "--write", "again", "--json", "--drop-table", "places")).toMatchObject({
+    code: 0,
+  });
+  expect(stepsOf(project, "0006_again.ts")).toBe(
+    `export const up: readonly Step[] = [\n  dropTable("places"),\n  createTable("people", { id: float64() }),\n];\n`,
+  );
+  expect(await project.run("baseline")).toMatchObject({ code: 0 });
+  expect(await project.run("verify")).toMatchObject({ code: 0 });
+});
+
+test("nothing is written while something is pending, nor what no step leads to, nor where nobody can look", async () => {
+  const pending = await aKeptProject("lance", 3);
+  expect(await pending.run("verify", "--write")).toEqual({
+    code: 4,
+    stdout: "",
+    stderr:
+      "0004_wider is not applied on here, so that nobody can tell what is drift; run migrate up first, or migrate baseline if its tables are there\n",
+  });
+  const project = await aKeptProject("lance");
+  const db = await lancedb.connect(project.data);
+  await db.dropTable("people");
+  await db.createTable("people", [{ full_name: "x", id: 1n }]);
+  expect(await project.run("verify", "--write")).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(
+      /^no migration can declare this: table people: the columns are in another order: full_name, id instead of id, full_name; put that right by hand\n$/,
+    ),
+  });
+  const blind = await aKeptProject("service");
+  expect(await blind.run("verify", "--write")).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/^nothing is written: here can't describe its tables; /),
+  });
+  for (const one of [pending, project, blind]) expect(filesOf(one)).toHaveLength(4);
+});
+
+test("flags that belong to --write are refused without it, and beside --ledger", async () => {
+  const project = await aKeptProject("lance");
+  for (const args of [["name"], ["--rename", "people.id:no"], ["--ledger", "--write"]])
+    expect(await project.run("verify", ...args)).toMatchObject({ code: 2, stdout: "" });
+});
