@@ -42,6 +42,7 @@ export { defineConfig, type Config } from "./config.ts";
 export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors.ts";
 export type { Choice } from "./plan/history.ts";
 export { openMigrator, type Migrator, type SessionOptions } from "./session.ts";
+export type { Baseline, BaselineChoice } from "./run/baseline.ts";
 export type { DownChoice, DownResult } from "./run/down.ts";
 export type { Rehearsal, RehearsalChoice, RehearsedMigration, RehearsedStep } from "./run/rehearse.ts";
 export type { KeptPoint, PruneChoice } from "./run/prune.ts";

@@ -9,6 +9,7 @@ import type { Emit } from "./run/events.ts";
 import type { Choice } from "./plan/history.ts";
 import type { Plan } from "./plan/plan.ts";
 import { parseSavedPlan, type SavedPlan } from "./plan/saved-plan.ts";
+import { baseline, type Baseline, type BaselineChoice } from "./run/baseline.ts";
 import { down, planDown, savePlanDown, type DownChoice, type DownResult } from "./run/down.ts";
 import {
   plan,
@@ -84,6 +85,11 @@ const pruneShape = {
   yes: z.boolean("has to be true or false"),
 } satisfies Record<keyof PruneChoice, z.ZodType>;
 
+const baselineShape = {
+  to: migrationNumber,
+  dryRun: z.boolean("has to be true or false"),
+} satisfies Record<keyof BaselineChoice, z.ZodType>;
+
 /** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
 function checkOptions(options: unknown, shape: z.ZodRawShape): void {
   const { error } = z.strictObject(shape, "options have to be an object").partial().safeParse(options);
@@ -141,6 +147,8 @@ export interface Migrator {
   rehearse(choice?: RehearsalChoice): Promise<Rehearsal>;
   /** The old versions that are kept for `down`; with `yes` they are let go. */
   prune(choice?: PruneChoice): Promise<readonly KeptPoint[]>;
+  /** Marks migrations as applied that never ran here, where the tables are as they leave them. */
+  baseline(choice?: BaselineChoice): Promise<Baseline>;
   status(): Promise<StatusResult>;
   close(): Promise<void>;
 }
@@ -179,6 +187,10 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
     prune: async (choice = {}) => {
       checkOptions(choice, pruneShape);
       return await prune(options, choice);
+    },
+    baseline: async (choice = {}) => {
+      checkOptions(choice, baselineShape);
+      return await baseline(options, choice);
     },
     status: () => status(options),
     close,
