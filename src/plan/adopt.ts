@@ -27,20 +27,29 @@ export function adopt(known: Database, found: Database, options: DiffOptions = {
   const plain = new Map([...known].map(([name, table]) => [name, withoutAnyMetadata(table)]));
   const made = diff(plain, tables, options);
   if (made.unsure.length + made.impossible.length > 0) return { ...made, left, tables };
-  const steps = [...made.steps, ...metadataSteps(afterSteps(known, made.steps), found, left)];
+  const isNew = (table: string) => !known.has(table);
+  const steps = [...made.steps, ...metadataSteps(afterSteps(known, made.steps), found, isNew, left)];
   return { ...made, steps, left, tables };
 }
 
-/** A new table is empty, and the engine makes an index of vectors only of rows. One that is known is none to make. */
+/**
+ * A new table is empty, and the engine makes an index of vectors only of rows. Of a table that is known others may have
+ * indexes that are nobody's drift.
+ */
 function adoptable(name: string, { columns, indexes = {} }: Table, known: Table | undefined, left: string[]): Table {
+  const plain = columns.map(withoutMetadata);
+  if (known !== undefined) {
+    const ours = Object.entries(indexes).filter(([index]) => (ownValue(known.indexes, index) ?? null) !== null);
+    return { columns: plain, indexes: Object.fromEntries(ours) };
+  }
   const kept = Object.entries(indexes).filter(([index, one]) => {
-    if (one === null || !isVectorIndex(one) || (ownValue(known?.indexes, index) ?? null) !== null) return true;
+    if (one === null || !isVectorIndex(one)) return true;
     left.push(
       `index ${index} on ${name}.${one.path} (${formatIndex(one)}), which can't be made before there are rows: migrate new --create-index writes it`,
     );
     return false;
   });
-  return { columns: columns.map(withoutMetadata), indexes: Object.fromEntries(kept) };
+  return { columns: plain, indexes: Object.fromEntries(kept) };
 }
 
 function withoutAnyMetadata(table: Table): Table {
@@ -53,12 +62,20 @@ function afterSteps(known: Database, steps: readonly Step[]): Map<string, Table>
   return database;
 }
 
-function metadataSteps(known: Map<string, Table>, found: Database, left: string[]): readonly Step[] {
+/** Of tables that are not new just the keys that migrations have set: others may set more. */
+function metadataSteps(
+  known: Map<string, Table>,
+  found: Database,
+  isNew: (table: string) => boolean,
+  left: string[],
+): readonly Step[] {
   return [...found].flatMap(([table, { columns }]) =>
     pathsOf(columns).flatMap((path): readonly Step[] => {
       const now = ownMetadata(findColumn(columns, path));
       const was = ownMetadata(findColumn(known.get(table)!.columns, path));
-      const changed = Object.entries(now).filter(([key, value]) => (ownValue(was, key) ?? null) !== value);
+      const changed = Object.entries(now).filter(
+        ([key, value]) => (isNew(table) || Object.hasOwn(was, key)) && (ownValue(was, key) ?? null) !== value,
+      );
       const gone = Object.entries(was).filter(([key, value]) => value !== null && ownValue(now, key) === undefined);
       const metadata = Object.fromEntries([...changed, ...gone.map(([key]) => [key, null] as const)]);
       if (Object.keys(metadata).length === 0) return [];

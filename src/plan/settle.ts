@@ -93,7 +93,7 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
     .findLast((planned) => planned.after.has(table))
     ?.after.get(table);
   const hint = sameTable(after, found)
-    ? "the pending changes are there already: somebody has made them by hand, so take them back or remove the migration; or the ledger was lost or is older than the tables, so see migrate repair"
+    ? "the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline, or take them back; or the ledger was lost or is older than the tables, so see migrate repair"
     : undefined;
   throw drift(table, expected, found, hint);
 }

@@ -98,15 +98,20 @@ test("an index that is gone is dated too, where old versions tell of theirs", as
 });
 
 test.each(described)("what was changed is adopted, marked here and run elsewhere (%s)", async (kept) => {
+  const ours = `m.createIndex("people", "full_name", m.btree(), { name: "by_name" }), m.setMetadata("places", "id", { unit: "s" })`;
   const project = await aKeptProject(kept);
+  project.migration("0005_more.ts", ours);
+  expect(await project.run("up")).toMatchObject({ code: 0 });
   const people = await tableOf(project, "people");
   await addRows(project.data, "people", [{ id: 1, full_name: "x" }]);
   await people.checkoutLatest();
   await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
+  // What others add of these is no drift, and stays theirs.
   await people.createIndex("id", { config: lancedb.Index.btree() });
+  await people.createIndex("full_name", { config: lancedb.Index.bitmap(), name: "by_name" });
   const places = await tableOf(project, "places");
   await places.alterColumns([{ path: "label", rename: "caption" }]);
-  await places.updateFieldMetadata([{ path: "id", metadata: { unit: "m" } }]);
+  await places.updateFieldMetadata([{ path: "id", metadata: { unit: "m", theirs: "x" } }]);
 
   expect(await project.run("verify", "--write")).toEqual({
     code: 4,
@@ -114,24 +119,25 @@ test.each(described)("what was changed is adopted, marked here and run elsewhere
     stderr:
       "places.label is gone and places.caption new; answer with --rename places.label:caption, or --drop-column places.label\n",
   });
-  expect(filesOf(project)).toHaveLength(4);
+  expect(filesOf(project)).toHaveLength(5);
   const { code, stdout } = await project.run("verify", "by_hand", "--write", "--rename", "places.label:caption");
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: expect.stringMatching(
-      /\nwrote .*migrations\/0005_by_hand\.ts\n {2}add people\.age int64\n {2}create index id_idx on people\.id: btree\n {2}rename places\.label to caption\n {2}set unit of places\.id to "m"\nnext: migrate baseline marks it as applied on here; migrate up runs it anywhere else\n$/,
+      /\nwrote .*migrations\/0006_by_hand\.ts\n {2}add people\.age int64\n {2}drop index by_name of people\n {2}create index by_name on people\.full_name: bitmap\n {2}rename places\.label to caption\n {2}set unit of places\.id to "m"\nnext: migrate baseline marks it as applied on here; migrate up runs it anywhere else\n$/,
     ),
   });
-  expect(stepsOf(project, "0005_by_hand.ts")).toBe(`export const up: readonly Step[] = [
+  expect(stepsOf(project, "0006_by_hand.ts")).toBe(`export const up: readonly Step[] = [
   addColumn("people", "age", int64()),
-  createIndex("people", "id", btree()),
+  dropIndex("people", "by_name"),
+  createIndex("people", "full_name", bitmap(), { name: "by_name" }),
   renameColumn("places", "label", "caption"),
   setMetadata("places", "id", { unit: "m" }),
 ];
 `);
   expect(await project.run("baseline")).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^marked 0005_by_hand\n/),
+    stdout: expect.stringMatching(/^marked 0006_by_hand\n/),
   });
   expect(await project.run("verify")).toMatchObject({ code: 0 });
   expect(await project.run("up")).toMatchObject({ code: 0, stdout: "nothing to do\n" });
@@ -141,9 +147,10 @@ test.each(described)("what was changed is adopted, marked here and run elsewhere
   });
   // Elsewhere.
   const other = await aKeptProject("lance");
+  other.migration("0005_more.ts", ours);
   other.migration(
-    "0005_by_hand.ts",
-    stepsOf(project, "0005_by_hand.ts")
+    "0006_by_hand.ts",
+    stepsOf(project, "0006_by_hand.ts")
       .replace(/^[^[]*\[|\];\n$/g, "")
       .replaceAll(/(\w+\()/g, "m.$1"),
   );
@@ -179,7 +186,7 @@ test("nothing is written while something is pending, nor what no step leads to, 
     code: 4,
     stdout: "",
     stderr:
-      "0004_wider is not applied on here, so that nobody can tell what is drift; run migrate up first, or migrate baseline if its tables are there\n",
+      "0004_wider is not applied on here, so that nobody can tell what is drift; run migrate up first, or migrate baseline if its tables are there; where up is refused for the drift, put its file aside until this one is written\n",
   });
   const project = await aKeptProject("lance");
   const db = await lancedb.connect(project.data);
