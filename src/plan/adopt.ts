@@ -6,7 +6,8 @@ import { withoutMetadata } from "../schema/metadata.ts";
 import { columnNameProblem, tableNameProblem } from "../schema/names.ts";
 import { column as columnShape } from "../schema/parse.ts";
 import { formatPath, type Path } from "../schema/path.ts";
-import { formatIndex, isVectorIndex } from "../schema/table-index.ts";
+import { indexType } from "../schema/index-options.ts";
+import { formatIndex, isVectorIndex, type TableIndex } from "../schema/table-index.ts";
 import { change, findColumn, twinOf, type Database, type Table } from "../schema/table.ts";
 import { compileStep, type Step } from "../steps/registry.ts";
 import { diff, type Diff, type DiffOptions } from "./diff.ts";
@@ -43,13 +44,21 @@ function adoptable(name: string, { columns, indexes = {} }: Table, known: Table 
     return { columns: plain, indexes: Object.fromEntries(ours) };
   }
   const kept = Object.entries(indexes).filter(([index, one]) => {
-    if (one === null || !isVectorIndex(one)) return true;
-    left.push(
-      `index ${index} on ${name}.${one.path} (${formatIndex(one)}), which can't be made before there are rows: migrate new --create-index writes it`,
-    );
-    return false;
+    const problem = one === null ? undefined : indexProblem(name, plain, index, one);
+    if (problem !== undefined) left.push(`index ${index} on ${name}.${one!.path} (${formatIndex(one!)}), ${problem}`);
+    return problem === undefined;
   });
   return { columns: plain, indexes: Object.fromEntries(kept) };
+}
+
+/** Why no step makes it on an empty table. */
+function indexProblem(table: string, columns: readonly Column[], name: string, index: TableIndex): string | undefined {
+  if (isVectorIndex(index)) return "which can't be made before there are rows: migrate new --create-index writes it";
+  const { path, ...type } = index;
+  const { error } = indexType.safeParse(type);
+  if (error !== undefined)
+    return `which no builder makes: ${error.issues[0]!.path.slice(1).join(".")} ${error.issues[0]!.message}`;
+  return refusalOf(new Map([[table, { columns }]]), { kind: "createIndex", table, path, type, name });
 }
 
 function withoutAnyMetadata(table: Table): Table {

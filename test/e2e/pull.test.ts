@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { connect, createEmptyTable } from "../../src/engine/engine.ts";
+import { columnsOf as columns, largeList, struct, utf8 } from "../../src/schema/builders.ts";
 import { arrow, field, foreignTables, makeForeign, saidOf } from "../support/foreign.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 import { lancedb, rowsOf, versionsOf } from "../support/tables.ts";
@@ -135,6 +137,18 @@ test("the migration can have another name, and tables can be left out; --json is
   expect(filesIn(project)).toEqual(["schema.ts", "0001_what_was.ts"]);
   expect(await project.migrate(["baseline", "-q", "--no-color"])).toMatchObject({ code: 0, stderr: "" });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
+test("a type that only clients in other languages can make is pulled too", async () => {
+  const project = await withTable();
+  const db = await connect({ uri: project.database });
+  await createEmptyTable(db, "large", columns({ l: largeList(struct({ a: utf8().notNull() })).notNull() }));
+  expect(await project.migrate(["pull"])).toMatchObject({ code: 0, stderr: "" });
+  expect(readFileSync(join(project.folder, "schema.ts"), "utf8")).toContain(
+    "  large: { l: largeList(struct({ a: utf8().notNull() })).notNull() },\n",
+  );
+  expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
 });
 
 test("what is there already is never written over, and nothing is written beside it", async () => {

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { adopt, undeclarable } from "../../../src/plan/adopt.ts";
+import { columnsOf, int32, list, struct, utf8, vector } from "../../../src/schema/builders.ts";
+import type { Table } from "../../../src/schema/table.ts";
+
+const columns = columnsOf({ id: int32(), title: utf8(), tags: list(struct({ a: int32() })), v: vector(4) });
+const index = (path: string, kind: string, options = {}) => ({ path, kind, options }) as never;
+const nothing = new Map<string, Table>();
+
+test("an index that no step makes on an empty table is left out, each with its reason", () => {
+  const indexes = {
+    a: index("id", "btree"),
+    b: index("v", "ivfFlat"),
+    c: index("title", "fts", { language: "Klingon" }),
+    d: index("tags.item.a", "btree"),
+    e: index("title", "labelList"),
+  };
+  const { steps, left } = adopt(nothing, new Map([["t", { columns, indexes }]]));
+  expect(steps.slice(1)).toEqual([
+    { kind: "createIndex", table: "t", path: "id", type: { kind: "btree", options: {} }, name: "a" },
+  ]);
+  expect(left).toEqual([
+    "index b on t.v (ivfFlat), which can't be made before there are rows: migrate new --create-index writes it",
+    expect.stringMatching(
+      /^index c on t\.title \(fts\(language: Klingon\)\), which no builder makes: language has to be one of /,
+    ),
+    expect.stringMatching(/^index d on t\.tags\.item\.a \(btree\), .*inside a list/),
+    expect.stringMatching(/^index e on t\.title \(labelList\), .*is for lists/),
+  ]);
+});
+
+test("metadata that no step sets is left out, and what others add to a table that is known is theirs", () => {
+  const described = [
+    { ...columns[0]!, metadata: { unit: "s", more: "x" } },
+    {
+      name: "f",
+      nullable: true,
+      type: {
+        kind: "fixedSizeList",
+        length: 4,
+        item: { name: "item", nullable: true, type: { kind: "float32" }, metadata: { k: "v" } },
+      },
+    },
+  ] as never as Table["columns"];
+  const { steps, left } = adopt(nothing, new Map([["t", { columns: described }]]));
+  expect(steps.slice(1)).toEqual([{ kind: "setMetadata", table: "t", path: "id", metadata: { unit: "s", more: "x" } }]);
+  expect(left).toEqual([expect.stringMatching(/^metadata of t\.f\.item: /)]);
+  const known = new Map([["t", { columns: [{ ...described[0]!, metadata: { unit: "m", gone: "y" } }, columns[3]!] }]]);
+  const now = new Map([["t", { columns: [described[0]!, columns[3]!], indexes: { i: index("id", "btree") } }]]);
+  expect(adopt(known, now)).toMatchObject({
+    steps: [{ kind: "setMetadata", table: "t", path: "id", metadata: { unit: "s", gone: null } }],
+    left: [],
+  });
+});
+
+test("tables that steps can declare have no problem", () => {
+  expect(undeclarable(new Map([["t", { columns }]]))).toEqual([]);
+});
+
+test("every problem of every table is said with its place", () => {
+  const map = { kind: "unknown", name: "map" } as const;
+  const found = new Map<string, Table>([
+    ["a/b", { columns: columnsOf({ id: int32() }) }],
+    [
+      "t",
+      {
+        columns: [
+          { name: "m", nullable: true, type: map },
+          {
+            name: "s",
+            nullable: true,
+            type: {
+              kind: "struct",
+              fields: [
+                {
+                  name: "l",
+                  nullable: true,
+                  type: { kind: "list", item: { name: "element", nullable: true, type: { kind: "int32" } } },
+                },
+              ],
+            },
+          },
+          { name: "x", nullable: true, type: { kind: "list", item: { name: "item", nullable: true, type: map } } },
+          { name: "d", nullable: true, type: { kind: "dictionary", index: { kind: "int8" }, value: map } },
+          { name: "z", nullable: true, type: { kind: "timestamp", unit: "us", zone: "+02:00" } },
+          { name: "a.b", nullable: true, type: { kind: "int32" } },
+        ],
+      },
+    ],
+  ]);
+  expect(undeclarable(found)).toEqual([
+    'table a/b: its name may hold only letters, digits, "_", "-" and "."',
+    "column m of table t is of the type map, which no builder makes",
+    "column s.l of table t is a list whose items are called element, where the builders make item",
+    "column x of table t is of the type map, which no builder makes",
+    "column d of table t is of the type dictionary<int8, map>, which no builder makes",
+    expect.stringMatching(
+      /^column z of table t is of the type timestamp\(us, \+02:00\), which no builder makes: it has to be a time zone/,
+    ),
+    expect.stringMatching(/^column `a\.b` of table t: its name holds a dot/),
+  ]);
+});
