@@ -23,7 +23,7 @@ export interface History {
 const duration = 30_000;
 export const ledger = "_migrations";
 
-type Saying = "advanced" | "applied" | "noted" | "renewed" | "retaken";
+type Saying = "advanced" | "applied" | "baselined" | "noted" | "renewed" | "retaken";
 interface Run {
   /** What the runs that sleep write arrives between its look at the ledger and its taking of the epoch. */
   readonly stale: boolean;
@@ -45,7 +45,7 @@ const runs: fc.Arbitrary<readonly Run[]> = fc.array(
     stale: fc.boolean(),
     says: fc.array(
       fc.record({
-        what: fc.constantFrom<Saying>("advanced", "applied", "noted", "renewed", "retaken"),
+        what: fc.constantFrom<Saying>("advanced", "applied", "baselined", "noted", "renewed", "retaken"),
         fate: fc.constantFrom<Fate>("well", "lost", "unheard"),
         wakes: fc.boolean(),
       }),
@@ -202,7 +202,7 @@ async function speak(
         : { event: what, ...about(what === "noted" ? version - 1 : version), next: version };
     try {
       await lease.record([what === "noted" ? { ...entry, textHash: `${version}`.repeat(64).slice(0, 64) } : entry]);
-      if (what === "applied") applied++;
+      if (what === "applied" || what === "baselined") applied++;
     } catch {
       if (what !== "renewed") return { applied, last: false };
     }

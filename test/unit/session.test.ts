@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openMigrator, type Choice } from "lance-migrate";
 import { temporaryFolder } from "../support/project.ts";
-import { addRows } from "../support/tables.ts";
+import { addRows, lancedb } from "../support/tables.ts";
 
 // The types refuse these; a program in JavaScript has none.
 test.each([
@@ -67,5 +67,26 @@ test("what stands in the way of a rollback is in its plan, and what is kept can 
   await expect(migrator.savePlanDown()).rejects.toMatchObject({ code: "ERR_ROLLBACK_BLOCKED" });
   await migrator.prune({ yes: true });
   expect(await migrator.prune()).toEqual([]);
+  await migrator.close();
+});
+
+test("migrations whose tables are there are marked as applied, and a misspelt choice marks none", async () => {
+  const folder = temporaryFolder();
+  await (await lancedb.connect(join(folder, ".lancedb"))).createTable("notes", [{ id: 1 }]);
+  mkdirSync(join(folder, "migrations"));
+  writeFileSync(
+    join(folder, "migrations", "0001_notes.ts"),
+    `import * as m from "lance-migrate";\nexport const up = [m.createTable("notes", { id: m.float64() })];\n`,
+  );
+  const migrator = await openMigrator({ folder });
+  await expect(migrator.baseline({ dryrun: true } as never)).rejects.toMatchObject({
+    code: "ERR_USAGE",
+    details: { problem: "there is no setting dryrun; did you mean dryRun?" },
+  });
+  const marked = { migrations: [{ version: 1, name: "notes" }], columns: true };
+  expect(await migrator.baseline({ dryRun: true })).toEqual(marked);
+  expect((await migrator.status()).applied).toEqual([]);
+  expect(await migrator.baseline({ to: 1 })).toEqual(marked);
+  expect((await migrator.status()).applied).toMatchObject([{ version: 1, isBaselined: true }]);
   await migrator.close();
 });

@@ -165,7 +165,7 @@ test("what is wrong with the records before a ledger was rebuilt is known, and w
 
 /** The first history that has what is wanted. */
 async function aHistoryWith(kind: Kind, wanted: (history: History) => boolean): Promise<History> {
-  for (const coming of fc.sample(aHistory(kind), { numRuns: 2_000, seed: 7 })) {
+  for (const coming of fc.sample(aHistory(kind), { numRuns: 2_000, seed: 8 })) {
     const history = await coming();
     if (wanted(history)) return history;
   }
