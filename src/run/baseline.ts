@@ -7,12 +7,14 @@ import type { MigrationFacts } from "../ledger/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
+import { asTheyRan } from "../plan/recognise.ts";
 import { compileMigration } from "../plan/compile.ts";
 import { factsAnew } from "../plan/facts.ts";
 import { checkMissing, checkNotReverting, checkUnchanged, chosenFiles, pendingFiles } from "../plan/history.ts";
 import { placesIn } from "../plan/place.ts";
 import { putRight } from "../plan/put-right.ts";
 import type { Target } from "../targets/target.ts";
+import { areFormer, recognisedState, recordRecognised } from "./recognise.ts";
 import { contradiction } from "./audited.ts";
 import { compare, type Compared } from "./compare.ts";
 import type { MigratorOptions } from "./migrator.ts";
@@ -43,7 +45,7 @@ export async function baseline(
   const journal = journalOf(target, ledger, options.clock);
   const files = source.list();
   const chosen = chosenFiles(files, { to });
-  let migrations: readonly Migration[] | undefined;
+  let loaded: readonly Migration[] | undefined;
   const resultOf = (marked: readonly Migration[]): Baseline => ({
     migrations: marked.map(({ version, name }) => ({ version, name })),
     columns: target.capabilities.describes,
@@ -51,7 +53,8 @@ export async function baseline(
   const settled = (state: LedgerState) => (pendingFiles(chosen, state).length === 0 ? resultOf([]) : undefined);
   /** What is to be marked; undefined when somebody has written to the ledger meanwhile. */
   const look = async (state: LedgerState) => {
-    migrations ??= await loadMigrations(source, files);
+    loaded ??= await loadMigrations(source, files);
+    const migrations = asTheyRan(loaded, state);
     const contradicts = await contradiction(journal, state);
     if (contradicts !== undefined) throw contradicts;
     checkSettled(state, migrations, runner.run);
@@ -75,10 +78,11 @@ export async function baseline(
   if (dryRun)
     for (;;) {
       throwIfInterrupted(signal);
-      const state = foldLedger(await journal.read());
+      const state = await recognisedState(foldLedger(await journal.read()), files, options);
       const found = settled(state) ?? (await look(state).then((marked) => marked && resultOf(marked)));
       if (found !== undefined) return found;
     }
+  if (areFormer(files)) await recordRecognised(options, files);
   return await underLease(
     journal,
     { ...options, runner },

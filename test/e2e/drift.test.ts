@@ -15,7 +15,9 @@ function stepsOf({ folder }: KeptProject, file: string): string {
 }
 
 function filesOf({ folder }: KeptProject): readonly string[] {
-  return readdirSync(join(folder, "migrations")).toSorted();
+  return readdirSync(join(folder, "migrations"))
+    .filter((file) => file !== "lock.json")
+    .toSorted();
 }
 
 /** The time of a version as people are told it. */

@@ -27,7 +27,12 @@ function withoutNear(said: Readonly<Record<string, unknown>>): unknown {
 /** What a project holds that pull may have written. */
 function filesIn({ folder }: Project): readonly string[] {
   const top = readdirSync(folder).filter((file) => file.endsWith(".ts") && file !== "migrate.config.ts");
-  return [...top, ...(existsSync(join(folder, "migrations")) ? readdirSync(join(folder, "migrations")) : [])];
+  return [
+    ...top,
+    ...(existsSync(join(folder, "migrations"))
+      ? readdirSync(join(folder, "migrations")).filter((file) => file !== "lock.json")
+      : []),
+  ];
 }
 
 /** The files that a formatter would write otherwise, in lines of 80. */
