@@ -1,4 +1,6 @@
 /** migrate baseline: migrations whose tables are there count as applied, and none of them runs. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { addRows, lancedb, versionsOf } from "../support/tables.ts";
 import { aKeptProject, described, dropLedger, everywhere, type KeptProject } from "./support/kept.ts";
@@ -125,4 +127,29 @@ test("what has begun is not marked", async () => {
     code: 4,
     stderr: expect.stringMatching(/^nothing is marked: 0003_names has begun, or may have, .*; run migrate up first\n$/),
   });
+});
+
+test("what ran under another name is known again, and is not marked", async () => {
+  const project = await aKeptProject("lance");
+  const { applied } = JSON.parse((await project.run("status", "--json")).stdout) as {
+    applied: readonly { checksum: string }[];
+  };
+  rmSync(join(project.folder, "migrations/0004_wider.ts"));
+  project.migration("0004_other.ts", `m.createTable("other", { a: m.float64() })`);
+  project.migration(
+    "0005_wider.ts",
+    `m.retypeColumn("people", "id", m.int64())];\nexport const was = ["0004_wider ${applied[3]!.checksum.slice(0, 16)}"`,
+  );
+  await (await lancedb.connect(project.data)).createTable("other", [{ a: 1 }]);
+  expect(await project.run("baseline", "--dry-run")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^would mark 0004_other\n1 migration /),
+  });
+  expect(await project.run("baseline")).toMatchObject({
+    code: 0,
+    stdout: "marked 0004_other\n1 migration of here marked as applied; none of them ran\n",
+  });
+  expect((await project.run("status")).stdout).toMatch(/applied +0005_wider /);
+  expect(await project.run("verify")).toMatchObject({ code: 0 });
+  expect(await project.run("up")).toMatchObject({ code: 0, stdout: "nothing to do\n" });
 });
