@@ -16,6 +16,7 @@ export const filesErrors = {
       `${d.file} ${d.problem}; a migration has to export its steps as: export const up = [ … ]`,
   ),
   ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
+  ERR_SQUASH: refused((d: { problem: string }) => `nothing is put together: ${d.problem}`),
   ERR_BRANCH: usage((d: { problem: string }) => d.problem),
   ERR_LOCK_STALE: refused(
     (d: { file: string; problem: string }) =>

@@ -23,10 +23,16 @@ export interface NewMigration {
   readonly accepts?: readonly Acceptance[] | undefined;
 }
 
-/** Where it goes, and its number. Throws ERR_NAME_INVALID. */
-export function nextMigration({ migrations, name }: Pick<NewMigration, "migrations" | "name">) {
+/** A name for a file. Throws ERR_NAME_INVALID. */
+export function checkedName(name: string): string {
   const word = name.trim().replace(/\s+/g, "_");
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,199}$/.test(word)) throw new MigrateError("ERR_NAME_INVALID", { name });
+  return word;
+}
+
+/** Where it goes, and its number. Throws ERR_NAME_INVALID. */
+export function nextMigration({ migrations, name }: Pick<NewMigration, "migrations" | "name">) {
+  const word = checkedName(name);
   const last = existsSync(migrations) ? listMigrations(migrations).at(-1)?.version : undefined;
   const version = (last ?? 0) + 1;
   const file = `${formatVersion(version)}_${word}.ts`;
@@ -75,7 +81,7 @@ export function putInPlace(draft: string, path: string): void {
 
 const template = join("templates", "migration.ts");
 
-function findTemplate(folder: string): string {
+export function findTemplate(folder: string): string {
   const own = join(folder, template);
   return existsSync(own) ? own : join(packageFolder(), template);
 }

@@ -13,6 +13,8 @@ export interface Filling {
   readonly steps?: readonly Step[] | undefined;
   readonly down?: readonly Step[] | undefined;
   readonly accepts?: readonly Acceptance[] | undefined;
+  /** What was put together in it. */
+  readonly replaces?: readonly string[] | undefined;
 }
 
 const packageName = "lance-migrate";
@@ -29,7 +31,7 @@ export function fillTemplate(file: string, filling: Filling): string {
   }
 }
 
-function filled(file: string, { name, steps, down, accepts }: Filling): string {
+function filled(file: string, { name, steps, down, accepts, replaces }: Filling): string {
   const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
   const up = exportedList(source, "up");
   if (up === undefined)
@@ -44,6 +46,7 @@ function filled(file: string, { name, steps, down, accepts }: Filling): string {
   return withLists(source, up, {
     up: listOf(steps),
     ...(down && { down: listOf(down) }),
+    ...(replaces && { replaces: valueSource(replaces) }),
     ...(accepts && { accepts: valueSource(accepts) }),
   });
 }

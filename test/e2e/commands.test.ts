@@ -332,12 +332,14 @@ const commands = {
   verify: ["--ledger", "--write", "--rename", "--drop-column", "--rename-table", "--drop-table"],
   repair: ["--yes", "--to", "--wait", "else 600)", "--lease", "else 30)"],
   prune: ["--yes", "--to"],
-  lint: [],
+  lint: ["--write"],
   simulate: ["--schedules", "--seed"],
   new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
   generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
   pull: ["--except"],
   baseline: ["--to", "--dry-run", "--wait", "else 600)", "--lease", "else 30)"],
+  rebase: ["--onto", "--dry-run"],
+  squash: ["--to", "--dry-run"],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
   doctor: [],
 } as const;
@@ -370,8 +372,9 @@ describe("common flags", () => {
   const config = `export default { targets: { here: { kind: "lance", uri: "a" }, there: { kind: "lance", uri: "b" } } };`;
 
   // serve knows no targets, and does not end by itself (test/service/serve-command.test.ts); pull and baseline are refused
-  // where no program has made tables yet (test/e2e/pull.test.ts).
-  const targeted = Object.keys(commands).filter((command) => !["serve", "pull", "baseline"].includes(command));
+  // where no program has made tables yet (test/e2e/pull.test.ts), and rebase without git (test/e2e/rebase.test.ts).
+  const refused = new Set(["serve", "pull", "baseline", "rebase"]);
+  const targeted = Object.keys(commands).filter((command) => !refused.has(command));
 
   test.each(targeted)("are taken by %s in both spellings", async (command) => {
     const project = twoMigrations();
@@ -380,7 +383,7 @@ describe("common flags", () => {
       "schema.ts",
       `import * as m from "lance-migrate";\nexport default m.defineSchema({ more: { id: m.int32() } });\n`,
     );
-    const words = command === "new" ? ["new", "third"] : [command];
+    const words = { new: ["new", "third"], squash: ["squash", "--to", "2", "--dry-run"] }[command] ?? [command];
     const short = await project.migrate([...words, "-t", "there", "-c", "deploy.ts", "-q", "-v"]);
     expect(short).toMatchObject({ code: 0, stderr: "" });
     const long = await project.migrate([

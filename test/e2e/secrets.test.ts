@@ -36,6 +36,8 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   simulate: ["--schedules", "5"],
   new: ["add_column", "--add-column", "documents.n:int32"],
   generate: ["third", "--drop-column", "documents.n"],
+  rebase: ["--onto", "main"],
+  squash: ["--to", "2", "--dry-run"],
   pull: ["--except", "_other"],
   baseline: ["--wait", "0"],
   serve: ["--data", "served", "--port", "0"],
@@ -105,8 +107,8 @@ test("where nothing is wrong, every command gets as far as it can", async () => 
   };
   for (const name of names) {
     const shown = await play(where, scene, name, []);
-    // What `down` took back is pending, and there are migrations and a schema.ts already.
-    const code = { status: 3, pull: 4, baseline: 4 }[name] ?? 0;
+    // What `down` took back is pending, there are migrations and a schema.ts already, and no git.
+    const code = { status: 3, pull: 4, baseline: 4, rebase: 2 }[name] ?? 0;
     expect({ [name]: shown.code, leaks: leaks(shown, scene.secrets) }).toEqual({ [name]: code, leaks: [] });
   }
   expect(leaks({ texts: await where.left() }, scene.secrets)).toEqual([]);

@@ -15,6 +15,7 @@ import { rehearseCommand } from "./rehearse.ts";
 import { repairCommand } from "./repair.ts";
 import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
+import { squashCommand } from "./squash.ts";
 import { statusCommand } from "./status.ts";
 import { upCommand } from "./up.ts";
 import { verifyCommand } from "./verify.ts";
@@ -33,9 +34,10 @@ export const commands: readonly Command[] = [
   simulateCommand,
   newCommand,
   generateCommand,
-  rebaseCommand,
   pullCommand,
   baselineCommand,
+  rebaseCommand,
+  squashCommand,
   serveCommand,
   doctorCommand,
 ];

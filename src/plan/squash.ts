@@ -1,0 +1,65 @@
+/** A history put together in one migration: what it leads to, and the rows that it has brought. Pure. */
+import type { Migration } from "../migrations/load.ts";
+import { tablesAfter } from "../schema/action.ts";
+import { change, differences, type Database, type Table } from "../schema/table.ts";
+import type { Step } from "../steps/registry.ts";
+import { adopt } from "./adopt.ts";
+import { actionsOf, type Describing } from "./compile.ts";
+import { lineagesOf } from "./lineage.ts";
+
+export interface Squash {
+  readonly steps: readonly Step[];
+  /** Tables whose steps stay as they were, as these bring rows. */
+  readonly kept: readonly string[];
+  /** What no step makes again on an empty table, in words. */
+  readonly left: readonly string[];
+  /** Where it does not lead to the same; none as long as this is right. */
+  readonly differences: readonly string[];
+}
+
+export function squash(migrations: readonly Migration[], describing: Describing): Squash {
+  const steps = migrations.flatMap((migration) => migration.steps);
+  const wanted = after(steps, describing);
+  const withRows = stepsWithRows(steps, describing);
+  const kept = after(withRows, describing);
+  const others = new Map([...wanted].filter(([name]) => !kept.has(name)));
+  const { steps: made, left } = adopt(new Map(), others);
+  const together = [...made, ...withRows];
+  const reached = after(together, describing);
+  return {
+    steps: together,
+    kept: [...kept.keys()],
+    left,
+    differences: differencesOf(wanted, reached, left.length > 0),
+  };
+}
+
+function after(steps: readonly Step[], describing: Describing): Database {
+  const database = new Map<string, Table>();
+  for (const action of steps.flatMap((step) => actionsOf(step, describing)))
+    change(database, tablesAfter(database, action));
+  return database;
+}
+
+/** Every step of the tables that are there at the end and that were given rows: what later steps did to these nobody can tell. */
+function stepsWithRows(steps: readonly Step[], describing: Describing): readonly Step[] {
+  const placed = steps.flatMap((step) => actionsOf(step, describing).map((action) => ({ step, action })));
+  const lineages = lineagesOf(placed.map(({ action }) => action));
+  const rows = new Set(
+    placed.flatMap(({ action }, index) => {
+      const gives = action.kind === "insertRows" || (action.kind === "createTable" && (action.rows ?? []).length > 0);
+      return gives && lineages[index]!.last !== undefined ? [lineages[index]!] : [];
+    }),
+  );
+  return [...new Set(placed.flatMap(({ step }, index) => (rows.has(lineages[index]!) ? [step] : [])))];
+}
+
+/** Of indexes and metadata that can't be made on empty tables nothing is expected. */
+function differencesOf(wanted: Database, reached: Database, isLess: boolean): readonly string[] {
+  const all = [...new Set([...wanted.keys(), ...reached.keys()])];
+  return all.flatMap((name) => {
+    const [one, other] = [wanted.get(name), reached.get(name)];
+    const words = [...differences(other, one), ...(isLess ? [] : differences(one, other))];
+    return [...new Set(words)].map((word) => `${name}: ${word}`);
+  });
+}

@@ -1,0 +1,102 @@
+/** A history as one migration, and whether the engine makes the same of both. Touches no table of the target. */
+import { isMigrateError, MigrateError } from "../errors.ts";
+import { checksumOf, shortHash } from "../migrations/checksum.ts";
+import { formatMigration } from "../migrations/file-name.ts";
+import type { Acceptance } from "../migrations/acceptance.ts";
+import type { Migration } from "../migrations/load.ts";
+import { loadMigrations } from "../migrations/source.ts";
+import { chosenFiles } from "../plan/history.ts";
+import { squash, type Squash } from "../plan/squash.ts";
+import { differences } from "../schema/table.ts";
+import { up, type MigratorOptions } from "./migrator.ts";
+import type { Scratch } from "../targets/target.ts";
+
+export interface SquashResult extends Omit<Squash, "differences"> {
+  readonly version: number;
+  readonly migrations: readonly Migration[];
+  /** Of `replaces`. */
+  readonly replaces: readonly string[];
+  readonly accepts: readonly Acceptance[] | undefined;
+  /** Tables that the engine made the same of both. */
+  readonly proven: number | undefined;
+  /** Why the engine could not be asked: the history does not run on an empty database. */
+  readonly unproven: string | undefined;
+}
+
+/** Throws ERR_VERSION_UNKNOWN, ERR_SQUASH. */
+export async function planSquash(
+  options: MigratorOptions,
+  to: number,
+  openScratch: () => Promise<Scratch>,
+): Promise<SquashResult> {
+  const { migrations: source, target } = options;
+  const files = chosenFiles(source.list(), { to });
+  if (files.length < 2)
+    throw new MigrateError("ERR_SQUASH", { problem: `there is only ${formatMigration(files[0]!)} up to there` });
+  const migrations = await loadMigrations(source, files);
+  const { differences: words, ...made } = squash(migrations, target.capabilities);
+  if (words[0] !== undefined)
+    throw new MigrateError("ERR_SQUASH", { problem: `it would not lead to the same: ${words[0]}` });
+  const accepts = [...new Set(migrations.flatMap((one) => one.accepts ?? []))];
+  return {
+    ...made,
+    version: to,
+    migrations,
+    replaces: migrations.map((one) => `${formatMigration(one)} ${shortHash(one.checksum)}`),
+    accepts: accepts.length === 0 ? undefined : accepts,
+    ...(await prove(options, migrations, made, openScratch)),
+  };
+}
+
+/** Runs both on empty databases of the engine. Throws ERR_SQUASH where they do not come out the same. */
+async function prove(
+  options: MigratorOptions,
+  migrations: readonly Migration[],
+  { steps, left }: Pick<Squash, "steps" | "left">,
+  openScratch: () => Promise<Scratch>,
+): Promise<Pick<SquashResult, "proven" | "unproven">> {
+  const together: Migration = { ...migrations.at(-1)!, steps, checksum: checksumOf(steps) };
+  const [before, after] = [await openScratch(), await openScratch()];
+  try {
+    try {
+      await runAll(before, options, migrations);
+    } catch (error) {
+      if (!isMigrateError(error)) throw error;
+      return { proven: undefined, unproven: error.message };
+    }
+    await runAll(after, options, [together]);
+    const names = (await before.target.listTables()).filter((name) => name !== options.ledger);
+    for (const name of names) {
+      const [one, other] = [await before.target.look(name, true), await after.target.look(name, true)];
+      const words = [
+        ...differences(other?.table, one?.table),
+        ...(left.length > 0 ? [] : differences(one?.table, other?.table)),
+      ];
+      const rows = [await before.rows(name), await after.rows(name)];
+      if (rows[0]!.count !== rows[1]!.count || rows[0]!.sum !== rows[1]!.sum) words.push("it has other rows");
+      if (words[0] !== undefined)
+        throw new MigrateError("ERR_SQUASH", {
+          problem: `the engine does not make the same of it: ${name}: ${words[0]}`,
+        });
+    }
+    return { proven: names.length, unproven: undefined };
+  } finally {
+    await before.target.close();
+    await after.target.close();
+  }
+}
+
+async function runAll(scratch: Scratch, options: MigratorOptions, migrations: readonly Migration[]): Promise<void> {
+  await up({
+    ...options,
+    target: scratch.target,
+    migrations: {
+      // Nothing on an empty database goes by other names.
+      list: () => migrations.map((one) => ({ ...one, was: undefined, replaces: undefined })),
+      load: async ({ version }) => migrations.find((one) => one.version === version)!,
+    },
+    lease: { duration: 3_600_000, patience: 0 },
+    guards: undefined,
+    emit: undefined,
+  });
+}
