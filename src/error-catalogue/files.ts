@@ -10,7 +10,10 @@ export const filesErrors = {
     (d: { version: string; files: readonly string[] }) =>
       `${d.files.join(" and ")} have the same number ${d.version}; give one of them another`,
   ),
-  ERR_FILE_UNREADABLE: refused((d: { file: string; problem: string }) => `${d.file} can't be loaded: ${d.problem}`),
+  ERR_FILE_UNREADABLE: refused(
+    (d: { file: string; problem: string; line?: number | undefined; column?: number | undefined }) =>
+      `${d.file} can't be loaded: ${d.problem}`,
+  ),
   ERR_FILE_EXPORTS: refused(
     (d: { file: string; problem: string }) =>
       `${d.file} ${d.problem}; a migration has to export its steps as: export const up = [ … ]`,

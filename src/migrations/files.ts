@@ -17,16 +17,19 @@ export interface MigrationFile extends MigrationName {
   readonly replaces?: readonly Former[] | undefined;
 }
 
+/** Told of each bad name and of each file that can't be read. `path`: of the file, where it is one. */
+export type RefuseFile = (problem: MigrateError, path?: string) => void;
+
 /** All migration files of a folder by ascending version. Synchronous: measured quicker than the asynchronous calls. */
 export function listMigrations(
   folder: string,
-  /** Told of each bad name; throws unless somebody wants to hear of all. */
-  refuse: (problem: MigrateError) => void = (problem) => {
+  /** Throws unless somebody wants to hear of all. */
+  refuse: RefuseFile = (problem) => {
     throw problem;
   },
 ): readonly MigrationFile[] {
   const names = readFolder(folder)
-    .map((file) => ({ file, ...nameOf(file, refuse) }))
+    .map((file) => ({ file, ...told(() => parseFileName(file), join(folder, file), refuse) }))
     .filter((entry): entry is MigrationName & { file: string } => entry.version !== undefined)
     .toSorted((one, other) => one.version - other.version);
   for (const [index, { version, file }] of names.entries()) {
@@ -34,19 +37,19 @@ export function listMigrations(
     if (next?.version === version)
       refuse(new MigrateError("ERR_VERSION_DUPLICATE", { version: formatVersion(version), files: [file, next.file] }));
   }
-  return names.map((name) => {
+  return names.flatMap((name) => {
     const path = join(folder, name.file);
-    const text = readText(path, name.file);
-    return { ...name, path, textHash: textHash(text), ...formerIn(text) };
+    const text = told(() => readText(path, name.file), path, refuse);
+    return text === undefined ? [] : { ...name, path, textHash: textHash(text), ...formerIn(text) };
   });
 }
 
-function nameOf(file: string, refuse: (problem: MigrateError) => void): MigrationName | undefined {
+function told<Result>(work: () => Result, path: string, refuse: RefuseFile): Result | undefined {
   try {
-    return parseFileName(file);
+    return work();
   } catch (error) {
     if (!isMigrateError(error)) throw error;
-    refuse(error);
+    refuse(error, path);
     return undefined;
   }
 }
@@ -61,6 +64,15 @@ function readFolder(folder: string): readonly string[] {
     const problem =
       code === "ENOENT" ? "does not exist" : code === "ENOTDIR" ? "is a file" : `can't be read (${firstLine(cause)})`;
     throw new MigrateError("ERR_MIGRATIONS_FOLDER", { folder, problem }, { cause });
+  }
+}
+
+/** What a file says; undefined where it can't be read. */
+export function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
   }
 }
 

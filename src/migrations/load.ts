@@ -1,6 +1,7 @@
 /** Evaluating migration files: Node itself strips the types, so a migration is an ordinary module. */
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
+import { notingCalls, passOnCalls } from "../steps/calls.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
 import { acceptances, type Acceptance } from "./acceptance.ts";
 import { canonicalJson, checksumOf } from "./checksum.ts";
@@ -18,16 +19,56 @@ export interface Migration extends MigrationFile {
   readonly checksum: string;
 }
 
-/** Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID. */
-export async function loadMigration(file: MigrationFile, seconds?: number): Promise<Migration> {
-  const module = await importFile(file, seconds);
-  const steps = parseSteps(file.file, exportedSteps(file.file, module, "up"));
-  const down = isExported(module, "down")
-    ? parseSteps(file.file, exportedSteps(file.file, module, "down"), "down")
-    : undefined;
-  for (const list of formerLists) checkFormer(file, module, list);
-  const ran = exportedRan(file.file, module);
-  return { ...file, steps, down, ran, accepts: exportedAccepts(file.file, module), checksum: checksumOf(steps) };
+/** How a file is read by somebody who wants to hear of all that is wrong with it. */
+export interface Reading {
+  /** `value`: the step that is wrong. */
+  readonly refuse: (problem: MigrateError, value?: unknown) => void;
+  /** Notes where its steps are made. */
+  readonly notesCalls?: boolean | undefined;
+}
+
+const throwing: Reading = {
+  refuse: (problem) => {
+    throw problem;
+  },
+};
+
+/**
+ * Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID, unless somebody wants to hear of all: then what is wrong
+ * is left out, and a wrong step is a hole among the others.
+ */
+export async function loadMigration(
+  file: MigrationFile,
+  seconds?: number,
+  { refuse, notesCalls = false }: Reading = throwing,
+): Promise<Migration> {
+  const told = <Result>(work: () => Result): Result | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      if (!isMigrateError(error)) throw error;
+      refuse(error);
+      return undefined;
+    }
+  };
+  let module: unknown;
+  try {
+    module = await (notesCalls ? notingCalls(() => importFile(file, seconds, "&calls")) : importFile(file, seconds));
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    refuse(error);
+    return { ...file, steps: [], checksum: checksumOf([]) };
+  }
+  const { file: name } = file;
+  const stepsOf = (of: "up" | "down") => {
+    const values = told(() => exportedSteps(name, module, of));
+    return values && parseSteps(name, values, refuse, of === "up" ? undefined : of);
+  };
+  const steps = stepsOf("up") ?? [];
+  const down = isExported(module, "down") ? stepsOf("down") : undefined;
+  for (const list of formerLists) told(() => checkFormer(file, module, list));
+  const ran = told(() => exportedRan(name, module, refuse));
+  return { ...file, steps, down, ran, accepts: told(() => exportedAccepts(name, module)), checksum: checksumOf(steps) };
 }
 
 function isExported(module: unknown, name: Exported): boolean {
@@ -44,11 +85,11 @@ function checkFormer(migration: MigrationFile, module: unknown, list: FormerList
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
 }
 
-function exportedRan(file: string, module: unknown): Migration["ran"] {
+function exportedRan(file: string, module: unknown, refuse: Reading["refuse"]): Migration["ran"] {
   const ran = exported(module, "ran");
   if (ran === undefined) return undefined;
   if (Array.isArray(ran) && ran.every((steps) => Array.isArray(steps)))
-    return ran.map((steps: readonly unknown[]) => parseSteps(file, Array.from(steps), "ran"));
+    return ran.map((steps: readonly unknown[]) => parseSteps(file, Array.from(steps), refuse, "ran"));
   throw new MigrateError("ERR_FILE_EXPORTS", {
     file,
     problem: "exports ran, which has to be a list of lists of steps",
@@ -64,22 +105,35 @@ function exportedAccepts(file: string, module: unknown): readonly Acceptance[] |
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
 }
 
-function parseSteps(file: string, values: readonly unknown[], of?: "down" | "ran"): readonly Step[] {
-  return values.map((value, index) => {
+function parseSteps(
+  file: string,
+  values: readonly unknown[],
+  refuse: Reading["refuse"],
+  of: "down" | "ran" | undefined,
+): readonly Step[] {
+  const steps: Step[] = [];
+  for (const [index, value] of values.entries()) {
     const parsed = parseStep(value);
-    if ("step" in parsed) return parsed.step;
+    if ("step" in parsed) {
+      passOnCalls(value, parsed.step);
+      steps[index] = parsed.step;
+      continue;
+    }
     const { kind, problem } = parsed;
-    throw new MigrateError("ERR_STEP_INVALID", { file, step: index + 1, of, kind, problem });
-  });
+    refuse(new MigrateError("ERR_STEP_INVALID", { file, step: index + 1, of, kind, problem }), value);
+  }
+  return steps;
 }
 
-async function importFile({ path, file, textHash }: MigrationFile, seconds?: number): Promise<unknown> {
+/** `more`: what makes it another module than the one that others load. */
+async function importFile({ path, file, textHash }: MigrationFile, seconds?: number, more = ""): Promise<unknown> {
   // The hash lets a process that goes on living see an edited file again.
-  const url = `${pathToFileURL(path).href}?${textHash.slice(0, 16)}`;
+  const url = `${pathToFileURL(path).href}?${textHash.slice(0, 16)}${more}`;
   try {
     return await evaluate(url, seconds);
   } catch (cause) {
-    throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem: importProblem(cause, url) }, withoutSource(cause));
+    const problem = importProblem(cause, url);
+    throw new MigrateError("ERR_FILE_UNREADABLE", { file, problem, ...placeOf(cause, url) }, withoutSource(cause));
   }
 }
 
@@ -107,7 +161,8 @@ export async function evaluate(url: string, seconds = 60): Promise<unknown> {
 
 /** What went wrong while evaluating the module at `url`, with the way out where it is known. */
 export function importProblem(cause: unknown, url: string): string {
-  const problem = `${firstLine(cause)}${placeOf(cause, url)}`;
+  const place = placeOf(cause, url);
+  const problem = `${firstLine(cause)}${place === undefined ? "" : ` (line ${place.line})`}`;
   const code = (cause as { code?: unknown } | null)?.code;
   if (code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX")
     return `${problem}; Node only strips types, so leave out enums, namespaces and parameter properties`;
@@ -127,16 +182,19 @@ export function withoutSource(cause: unknown): { readonly cause: unknown } {
 }
 
 /**
- * The line of the module itself: in front of the stack of a syntax error, or in the first call from it. What Node reads as
+ * The place in the module itself: in front of the stack of a syntax error, or in the first call from it. What Node reads as
  * CommonJS first goes by its path there.
  */
-function placeOf(cause: unknown, url: string): string {
+function placeOf(cause: unknown, url: string): { readonly line: number; readonly column: number } | undefined {
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
-  const lines = [url, fileURLToPath(url)]
-    .flatMap((name) => stack.split(`${name}:`).slice(1))
-    .map((rest) => Number.parseInt(rest));
-  const line = lines.find(Number.isInteger);
-  return line === undefined ? "" : ` (line ${line})`;
+  for (const rest of [url, fileURLToPath(url)].flatMap((name) => stack.split(`${name}:`).slice(1))) {
+    const line = Number.parseInt(rest);
+    if (!Number.isInteger(line)) continue;
+    // Under the line of a syntax error a caret shows where; in a call the column stands behind the line.
+    const caret = /^\d+\n(?:[^\n]*\n){1,4}?( *)\^/.exec(rest)?.[1]?.length;
+    return { line, column: caret === undefined ? Number(/^\d+:(\d+)/.exec(rest)?.[1] ?? 1) : caret + 1 };
+  }
+  return undefined;
 }
 
 type Exported = "up" | "down" | "ran" | "accepts" | FormerList;

@@ -8,6 +8,7 @@ import type { Source } from "../schema/source.ts";
 import { sqlProblem } from "../schema/sql.ts";
 import type { ColumnType } from "../schema/builders.ts";
 import type { DataType } from "../schema/data-type.ts";
+import { built } from "./calls.ts";
 
 interface Definition<Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape> {
   /** The name of the step in migrations, plans and the ledger; equal to the name of the builder. */
@@ -61,7 +62,7 @@ export function defineStep<const Kind extends string, Args extends readonly unkn
   const { kind, fields, build, compile, source, flags, moved = () => ({}) } = definition;
   type Step = StepOf<Kind, z.output<z.ZodObject<Shape>>>;
   // The step is checked when its migration is loaded, where the file and the step's number are known.
-  const builder = (...args: Args) => ({ kind, ...(build(...args) as object) }) as Step;
+  const builder = (...args: Args): Step => built({ kind, ...(build(...args) as object) } as Step, builder);
   const schema = z.strictObject({ kind: z.literal(kind), ...fields.shape }) as unknown as z.ZodType<Step>;
   return Object.assign(builder, {
     kind,

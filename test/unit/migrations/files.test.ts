@@ -45,6 +45,19 @@ test("an empty folder has no migrations", () => {
   expect(listMigrations(aFolder())).toEqual([]);
 });
 
+test("who wants to hear of all is told of bad names and of what can't be read, with the paths, and gets the rest", () => {
+  const folder = aFolder("0001_a.ts", "second.ts", "0003_c.ts", "03_d.ts");
+  symlinkSync(join(folder, "nowhere"), join(folder, "0004_gone.ts"));
+  const told: unknown[] = [];
+  const files = listMigrations(folder, ({ code }, path) => told.push([code, path]));
+  expect(files.map(({ file }) => file).toSorted()).toEqual(["0001_a.ts", "0003_c.ts", "03_d.ts"]);
+  expect(told.toSorted()).toEqual([
+    ["ERR_FILE_NAME", join(folder, "second.ts")],
+    ["ERR_FILE_UNREADABLE", join(folder, "0004_gone.ts")],
+    ["ERR_VERSION_DUPLICATE", undefined],
+  ]);
+});
+
 test("the migrations of the repository itself are listed", () => {
   const versions = listMigrations(new URL("../../../migrations", import.meta.url).pathname).map(
     ({ version }) => version,

@@ -236,3 +236,57 @@ test("a process that goes on living sees an edited file again", async () => {
   expect(await load("b")).toEqual([rename]);
   expect(await load("c")).toEqual([{ ...rename, name: "c" }]);
 });
+
+test("who wants to hear of all that is wrong is told, with the places of steps, and gets the rest", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const text = `${builders}const all = ["a", "b"].map((name) => renameColumn("t", name, "c"));
+export const up = [...all, 5, { kind: "renamColumn" }, , retypeColumn("t", "a", int64()),];
+export const down = [renameColumn];
+export const accepts = "lossy";
+`;
+  writeFileSync(join(folder, "0001_a.ts"), text);
+  writeFileSync(join(folder, "0002_a.ts"), "type None = 1;\n  throw new Error('no');\n");
+  writeFileSync(join(folder, "0003_a.ts"), "\nexport const up = [;\n");
+  const program = `
+    import { listMigrations } from ${url("src/migrations/files.ts")};
+    import { loadMigration } from ${url("src/migrations/load.ts")};
+    import { callsOf } from ${url("src/steps/calls.ts")};
+    const told = [], steps = [];
+    for (const file of listMigrations(process.argv[1])) {
+      const refuse = (problem, value) => told.push({ code: problem.code, ...problem.details, value });
+      const migration = await loadMigration(file, 5, { refuse, notesCalls: true });
+      migration.steps.forEach((step, index) => {
+        const [{ line, column }, ...others] = callsOf(step);
+        steps.push([index, line, column, others.map(({ file }) => file).filter((name) => name.includes("0001_a.ts")).length]);
+      });
+      // Who loads it as ever gets steps of which nothing is known.
+      const plain = await loadMigration(file).catch(() => ({ steps: [] }));
+      if (plain.steps.some((step) => callsOf(step).length > 0)) throw new Error("noted");
+    }
+    console.log(JSON.stringify({ told, steps }));`;
+  const { stdout, stderr } = await startNode(["--input-type=module", "-e", program, folder], folder).finished;
+  const { told, steps } = JSON.parse(stdout === "" ? JSON.stringify(stderr) : stdout) as Record<string, unknown>;
+  const file = "0001_a.ts";
+  expect(told).toEqual([
+    { code: "ERR_STEP_INVALID", file, step: 3, value: 5, problem: expect.stringContaining("is no step") },
+    {
+      code: "ERR_STEP_INVALID",
+      file,
+      step: 4,
+      value: { kind: "renamColumn" },
+      kind: "renamColumn",
+      problem: expect.anything(),
+    },
+    { code: "ERR_STEP_INVALID", file, step: 5, problem: expect.stringContaining("is no step") },
+    { code: "ERR_STEP_INVALID", file, step: 1, of: "down", problem: expect.stringContaining("is a function") },
+    { code: "ERR_FILE_EXPORTS", file, problem: expect.stringContaining("exports accepts") },
+    { code: "ERR_FILE_UNREADABLE", file: "0002_a.ts", problem: "no (line 2)", line: 2, column: 9 },
+    { code: "ERR_FILE_UNREADABLE", file: "0003_a.ts", problem: expect.anything(), line: 2, column: 20 },
+  ]);
+  expect(steps).toEqual([
+    [0, 3, 38, 1],
+    [1, 3, 38, 1],
+    [5, 4, 58, 0],
+  ]);
+});

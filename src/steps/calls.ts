@@ -1,0 +1,63 @@
+/** Where the calls stand that made steps, noted while somebody asks for it: steps stay plain data. */
+
+/** A call in a file, both counted from 1. `file`: as Node names it, a URL or a path. */
+export interface Call {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+type Builder = (...args: never) => unknown;
+
+// On the global object: a migration file may load a second copy of this package.
+const key = Symbol.for("lance-migrate.built");
+const hooks = globalThis as { [key]?: ((step: object, builder: Builder) => void) | undefined };
+
+const calls = new WeakMap<object, readonly Call[]>();
+
+/** What a builder has made. */
+export function built<Step extends object>(step: Step, builder: Builder): Step {
+  hooks[key]?.(step, builder);
+  return step;
+}
+
+/** Notes the calls of all builders until `work` is done. */
+export async function notingCalls<Result>(work: () => Promise<Result>): Promise<Result> {
+  hooks[key] = (step, builder) => calls.set(step, callsAbove(builder));
+  try {
+    return await work();
+  } finally {
+    hooks[key] = undefined;
+  }
+}
+
+/** The calls that led to a step, innermost first; none of what was made by hand, or while nobody asked. */
+export function callsOf(step: unknown): readonly Call[] {
+  return typeof step === "object" && step !== null ? (calls.get(step) ?? []) : [];
+}
+
+/** A step that was checked is another object than the one that was built. */
+export function passOnCalls(built: unknown, step: object): void {
+  const known = callsOf(built);
+  if (known.length > 0) calls.set(step, known);
+}
+
+const deepest = 50;
+
+function callsAbove(builder: Builder): readonly Call[] {
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  const holder: { stack?: unknown } = {};
+  try {
+    Error.stackTraceLimit = deepest;
+    Error.prepareStackTrace = (_, sites) =>
+      sites.map((site): Call => {
+        const [line, column] = [site.getLineNumber() ?? 1, site.getColumnNumber() ?? 1];
+        return { file: site.getFileName() ?? "", line, column };
+      });
+    Error.captureStackTrace(holder, builder);
+    // The sites are asked for when the stack is first read.
+    return holder.stack as readonly Call[];
+  } finally {
+    Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  }
+}
