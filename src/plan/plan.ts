@@ -104,8 +104,8 @@ export interface PlanInput {
 }
 
 export function makePlan(input: PlanInput): Plan {
-  const { migrations, pending, direction = "up", putsBack, state, doubtful, target, ledger } = input;
-  const { capabilities } = target;
+  const { migrations, pending, direction = "up", putsBack, state } = input;
+  const { capabilities } = input.target;
   const back = new Map<Migration, () => Course>();
   const now = foldEach(migrations, state, capabilities, (migration, before) => {
     const isBack = direction === "down" || state.migrations.get(migration.version)?.reversal !== undefined;
@@ -113,30 +113,39 @@ export function makePlan(input: PlanInput): Plan {
       back.set(migration, courseBack(migration, before, state, capabilities, putsBack));
   });
   const database = new Map(now);
-  const plan = (migration: Migration): PlannedMigration => {
-    const { actions, done, midway, ...course } = back.get(migration)?.() ?? courseUp(migration, state, capabilities);
-    const left = actions.slice(done);
-    const writtenDown = done === 0 ? writtenRollback({ ...course, actions }, database, capabilities) : undefined;
-    for (const { place, action } of left) checkAllowed(place, action, target, ledger);
-    const isDerived = course.direction === "up" && migration.down === undefined;
-    const lineages = isDerived ? lineagesOf(actions.map(({ action }) => action)).slice(done) : undefined;
-    const planned = planActions(left, database, target, lineages);
-    return {
-      ...course,
-      done,
-      total: actions.length,
-      actions: withMidway(planned, midway, capabilities),
-      restores: [...new Set(planned.flatMap(({ rollback }) => rollback?.restores ?? []))],
-      tables: state.migrations.get(migration.version)?.tables ?? {},
-      midway,
-      doubtful: doubtful.has(migration.version),
-      writtenDown,
-    };
-  };
+  const plan = (migration: Migration) =>
+    planMigration(back.get(migration)?.() ?? courseUp(migration, state, capabilities), database, input);
   const planned = pending.map((migration, index) =>
     back.has(migration) ? takenBack(index, () => plan(migration)) : plan(migration),
   );
   return { migrations: planned, now };
+}
+
+/** One migration on the database as it is then, which is carried on to what it is afterwards. */
+export function planMigration(
+  { actions, done, midway, ...course }: Course,
+  database: Map<string, Table>,
+  { state, doubtful, target, ledger }: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">,
+): PlannedMigration {
+  const { capabilities } = target;
+  const { migration } = course;
+  const left = actions.slice(done);
+  const writtenDown = done === 0 ? writtenRollback({ ...course, actions }, database, capabilities) : undefined;
+  for (const { place, action } of left) checkAllowed(place, action, target, ledger);
+  const isDerived = course.direction === "up" && migration.down === undefined;
+  const lineages = isDerived ? lineagesOf(actions.map(({ action }) => action)).slice(done) : undefined;
+  const planned = planActions(left, database, target, lineages);
+  return {
+    ...course,
+    done,
+    total: actions.length,
+    actions: withMidway(planned, midway, capabilities),
+    restores: [...new Set(planned.flatMap(({ rollback }) => rollback?.restores ?? []))],
+    tables: state.migrations.get(migration.version)?.tables ?? {},
+    midway,
+    doubtful: doubtful.has(migration.version),
+    writtenDown,
+  };
 }
 
 /** Whoever says himself how a migration is taken back hears before it runs that this would be no way back. */

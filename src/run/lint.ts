@@ -1,51 +1,93 @@
 /** Every migration checked as far as that goes without a database: names, steps, and whether each step can work. */
+import { basename } from "node:path";
 import { isMigrateError, type MigrateError, type StepPlace } from "../errors.ts";
 import { foldLedger } from "../ledger/fold.ts";
+import { textOf, type MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
-import { makePlan, type Plan } from "../plan/plan.ts";
+import { wordsOf, type Doubt } from "../plan/doubts.ts";
+import type { Plan } from "../plan/plan.ts";
+import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "../plan/sound.ts";
 import type { MigratorOptions } from "./migrator.ts";
 
 export interface LintResult {
   /** How many migration files there are. */
   readonly files: number;
+  /** All of them: of files, of steps, and of steps that can't work where they stand; not what only follows from others. */
   readonly problems: readonly MigrateError[];
   /** Undefined where there are problems. */
   readonly plan?: Plan;
   /** Steps that may change values without a word. */
   readonly losses: readonly { readonly place: StepPlace; readonly text: string }[];
+  /** All that can work. */
+  readonly sound: Sound;
+  readonly read: readonly ReadFile[];
+  /** The paths of all files by their names, also of those that no migration is in. */
+  readonly paths: ReadonlyMap<string, string>;
 }
 
-/** All problems of single files; when there are none, the first step that can't work where it stands. `more`: after those. */
+export interface ReadFile {
+  readonly file: MigrationFile;
+  readonly migration: Migration;
+  /** Steps that are none, as the file exports them. */
+  readonly wrong: readonly { readonly problem: MigrateError; readonly value: unknown }[];
+}
+
+/** `more`: after those that there are. `notesCalls`: so that places of steps can be asked for afterwards. */
 export async function lint(
-  { migrations: source, target, ledger }: MigratorOptions,
+  options: MigratorOptions,
   more: readonly Migration[] = [],
+  { notesCalls = false }: { readonly notesCalls?: boolean } = {},
 ): Promise<LintResult> {
+  const { migrations: source, target, ledger } = options;
   const problems: MigrateError[] = [];
-  const files = source.list((problem) => problems.push(problem));
-  const migrations: Migration[] = [];
+  const unlisted: Doubt[] = [];
+  const paths = new Map<string, string>();
+  const files = source.list((problem, path) => {
+    problems.push(problem);
+    if (path === undefined) return;
+    unlisted.push({ text: textOf(path) });
+    paths.set(basename(path), path);
+  });
+  const read: ReadFile[] = [];
+  const migrations: Read[] = [];
   for (const file of files) {
-    const loaded = await caught(() => source.load(file));
-    if (isMigrateError(loaded)) problems.push(loaded);
-    else migrations.push(loaded);
+    paths.set(file.file, file.path);
+    const one = await readOne(options, file, notesCalls);
+    problems.push(...one.wrong.map(({ problem }) => problem));
+    read.push(one);
+    migrations.push({ migration: one.migration, doubts: one.wrong.map((wrong) => doubtOf(one, wrong)) });
   }
-  if (problems.length > 0) return { files: files.length, problems, losses: [] };
-  migrations.push(...more);
+  migrations.push(...more.map((migration) => ({ migration, doubts: [] })));
   const state = foldLedger([]);
-  const plan = await caught(async () =>
-    makePlan({ migrations, pending: migrations, state, doubtful: state.doubtful, target, ledger }),
-  );
-  if (isMigrateError(plan)) return { files: files.length, problems: [plan], losses: [] };
-  const losses = plan.migrations
+  const input = { state, doubtful: state.doubtful, target, ledger };
+  const sound = planWhatWorks(migrations, input, (problem) => problems.push(problem), unlisted);
+  const losses = sound.migrations
     .flatMap(({ actions }) => actions)
     .flatMap(({ place, risks }) => risks.filter(({ kind }) => kind === "loss").map(({ text }) => ({ place, text })));
-  return { files: files.length, problems: [], plan, losses };
+  const result = { files: files.length, problems, losses: problems.length > 0 ? [] : losses, sound, read, paths };
+  return problems.length > 0 ? result : { ...result, plan: { migrations: sound.migrations, now: new Map() } };
 }
 
-async function caught<Result>(work: () => Promise<Result>): Promise<Result | MigrateError> {
+async function readOne(
+  { migrations: source }: MigratorOptions,
+  file: MigrationFile,
+  notesCalls: boolean,
+): Promise<ReadFile> {
+  const wrong: { problem: MigrateError; value: unknown }[] = [];
+  const refuse = (problem: MigrateError, value?: unknown) => void wrong.push({ problem, value });
   try {
-    return await work();
+    return { file, migration: await source.load(file, { refuse, notesCalls }), wrong };
   } catch (error) {
-    if (isMigrateError(error)) return error;
-    throw error;
+    if (!isMigrateError(error)) throw error;
+    refuse(error);
+    return { file, migration: { ...file, steps: [], checksum: "" }, wrong };
   }
+}
+
+/** What would have been done by what is wrong. */
+function doubtOf({ file, migration }: ReadFile, { problem, value }: ReadFile["wrong"][number]): PlacedDoubt {
+  if (!isMigrateError(problem, "ERR_STEP_INVALID"))
+    return { step: 0, text: migration.steps.length === 0 ? textOf(file.path) : "" };
+  const { step, of } = problem.details;
+  return of === undefined ? { step, text: wordsOf(value) } : { step: 0, text: "" };
 }
