@@ -8,6 +8,7 @@ import { acceptances } from "./migrations/acceptance.ts";
 import { evaluate, importProblem, withoutSource } from "./migrations/load.ts";
 import type { Guards } from "./plan/guards.ts";
 import type { RollbackClass } from "./plan/rollback-class.ts";
+import type { RuleId, RuleSettings } from "./run/findings.ts";
 import { similarName, tableNameProblem } from "./schema/names.ts";
 import { loadTarget, targetKinds, type TargetConfig } from "./targets/index.ts";
 import { seconds } from "./seconds.ts";
@@ -27,6 +28,8 @@ export interface Config {
   readonly leaseSeconds?: number;
   /** Seconds to wait for another runner; 600 by default. */
   readonly waitSeconds?: number;
+  /** What `lint` makes of what its rules find. */
+  readonly lint?: { readonly rules?: RuleSettings };
 }
 
 /**
@@ -54,6 +57,16 @@ function arrayOf<Word extends string>(words: readonly Word[]) {
   return z.array(z.enum(words, `has to be one of ${known}`), `has to be an array of ${known}`).optional();
 }
 
+const levels = ["off", "note", "warning", "error"] as const satisfies readonly NonNullable<RuleSettings[RuleId]>[];
+
+const ruleSettings = z
+  .record(
+    z.string(),
+    z.enum(levels, `has to be one of ${levels.map((level) => `"${level}"`).join(", ")}`),
+    "has to be an object of rules",
+  )
+  .optional();
+
 const configShape = {
   migrations: z.string("has to be a folder's path").min(1, "has to be a folder's path").default("migrations"),
   schema: z.string("has to be a file's path").min(1, "has to be a file's path").default("schema.ts"),
@@ -80,6 +93,8 @@ const configShape = {
     .default({ local: { kind: "lance", uri: ".lancedb" } }),
   leaseSeconds: seconds(1).default(defaultSeconds.lease),
   waitSeconds: seconds(0).default(defaultSeconds.wait),
+  // Which rules there are only lint knows: no other command loads them.
+  lint: z.strictObject({ rules: ruleSettings }, "has to be an object").optional(),
 };
 
 const configSchema = z.strictObject(configShape, "has to be an object");
@@ -133,7 +148,7 @@ async function importConfig(file: string, loadSeconds?: number): Promise<unknown
 function parseConfig(value: unknown, file: string): z.output<typeof configSchema> {
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const known = [...Object.keys(configShape), ...Object.keys(guardsShape)];
+  const known = [...Object.keys(configShape), ...Object.keys(guardsShape), "rules"];
   throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: problemOf(parsed.error, known) });
 }
 

@@ -95,9 +95,9 @@ test("migrate lint says so before there is a service", async () => {
   project.write("migrate.config.ts", `export default { targets: ${targets} };\n`);
   project.migration("0001_create.ts", `m.createTable("t", { id: m.int32() })`);
   project.migration("0002_drop.ts", `m.dropTable("t")`);
-  const { code, stderr } = await project.migrate(["lint", "--target", "prod"]);
-  expect(stderr).toContain(
-    "0002_drop.ts, step 1 (dropTable): target prod can't do this: the dialect service has no request for dropTable",
+  const { code, stdout } = await project.migrate(["lint", "--target", "prod"]);
+  expect(stdout).toContain(
+    "0002_drop.ts:4:1 error ERR_UNSUPPORTED: step 1 (dropTable): target prod can't do this: the dialect service has no request for dropTable",
   );
   expect(code).toBe(4);
 });

@@ -171,13 +171,13 @@ describe("lint", () => {
     project.migration("0001_documents.ts", documents);
     project.migration("0002_bad.ts", "5");
     project.write("migrations/0003_bad.ts", "export const up = [;");
-    project.write("migrations/0004_bad.ts", "export const down = [];");
+    project.write("migrations/0004_bad.ts", "export const accepts = [];");
     const { code, stdout, stderr } = await project.migrate(["lint"]);
-    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-    expect(stderr.trimEnd().split("\n")).toEqual([
-      expect.stringContaining("0002_bad.ts, step 1: is no step"),
-      expect.stringContaining("0003_bad.ts can't be loaded"),
-      expect.stringContaining("0004_bad.ts exports no up"),
+    expect({ code, stderr }).toEqual({ code: 4, stderr: "4 migrations checked: 3 errors\n" });
+    expect(stdout.trimEnd().split("\n")).toEqual([
+      expect.stringContaining("0002_bad.ts:3:14 error ERR_STEP_INVALID: step 1: is no step"),
+      expect.stringContaining("0003_bad.ts:1:20 error ERR_FILE_UNREADABLE: 0003_bad.ts can't be loaded"),
+      expect.stringContaining("0004_bad.ts:1:1 error ERR_FILE_EXPORTS: 0004_bad.ts exports no up"),
     ]);
   });
 
@@ -186,10 +186,10 @@ describe("lint", () => {
     project.migration("first.ts", documents);
     project.migration("0002_bad.ts", "5");
     project.write("migrations/0003_bad.cjs", "");
-    const { code, stderr } = await project.migrate(["lint"]);
+    const { code, stdout } = await project.migrate(["lint"]);
     expect(code).toBe(4);
-    expect(stderr.trimEnd().split("\n").toSorted()).toEqual([
-      expect.stringContaining("0002_bad.ts, step 1: is no step"),
+    expect(stdout.trimEnd().split("\n").toSorted()).toEqual([
+      expect.stringContaining("step 1: is no step"),
       expect.stringContaining("0003_bad.cjs is no name for a migration file"),
       expect.stringContaining("first.ts is no name for a migration file"),
     ]);
@@ -200,8 +200,10 @@ describe("lint", () => {
     project.migration("0001_documents.ts", documents);
     project.migration("0002_twice.ts", `${headline},\n${headline}`);
     const { code, stdout, stderr } = await project.migrate(["lint"]);
-    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-    expect(stderr).toContain("0002_twice.ts, step 2 (renameColumn): documents has no column title at this point");
+    expect({ code, stderr }).toEqual({ code: 4, stderr: "2 migrations checked: 1 error\n" });
+    expect(stdout).toContain(
+      "0002_twice.ts:5:30 error ERR_STEP_IMPOSSIBLE: step 2 (renameColumn): documents has no column title at this point",
+    );
   });
 });
 
@@ -245,7 +247,7 @@ describe("new", () => {
     // As it is written it has no step yet, and that is said.
     expect(await project.migrate(["lint"])).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining("0003_wide_ids.ts exports no steps"),
+      stdout: expect.stringContaining("0003_wide_ids.ts exports no steps"),
     });
     const text = textOf(project, "0003_wide_ids.ts")
       .replace("type Step", "int64, retypeColumn, type Step")

@@ -196,7 +196,21 @@ describe("one document", () => {
   });
 
   test("is what lint prints", async () => {
-    expect(await documentOf(half, ["lint"])).toEqual({ files: 2, problems: [], losses: [] });
+    expect(await documentOf(half, ["lint"])).toEqual({
+      files: 2,
+      problems: [],
+      losses: [],
+      findings: [
+        {
+          file: "migrations/0002_headlines.ts",
+          line: 3,
+          column: 68,
+          rule: "full-rewrite",
+          severity: "note",
+          message: expect.stringContaining("writes id anew in every row of documents"),
+        },
+      ],
+    });
     const bad = project({ ...first, "migrations/0002_bad.ts": migration("5"), "migrations/0003_bad.ts": "" });
     expect(await documentOf(bad, ["lint"], 4)).toEqual({
       files: 3,
@@ -213,6 +227,10 @@ describe("one document", () => {
         },
       ],
       losses: [],
+      findings: [
+        expect.objectContaining({ file: "migrations/0002_bad.ts", line: 3, column: 14, rule: "ERR_STEP_INVALID" }),
+        expect.objectContaining({ file: "migrations/0003_bad.ts", line: 1, column: 1, rule: "ERR_FILE_EXPORTS" }),
+      ],
     });
   });
 

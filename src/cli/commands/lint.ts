@@ -1,42 +1,121 @@
-import { relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { z } from "zod";
-import { lint, type LintResult } from "../../run/lint.ts";
-import { parseFlags, switchFlag, withSession, type Command } from "../command.ts";
-import { done, exitCodeOf } from "../exit-code.ts";
-import { count } from "../../errors.ts";
+import { count, MigrateError } from "../../errors.ts";
+import { findingsOf, noRule, ruleIds, type Finding, type Findings } from "../../run/findings.ts";
+import { lockName } from "../../migrations/lock.ts";
+import type { MigrationSource } from "../../migrations/source.ts";
+import type { Session } from "../../session.ts";
+import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
+import { amiss, done, exitCodeOf } from "../exit-code.ts";
 import { staleLock, writeLockOf } from "../lock.ts";
 
-const lintFlags = z.looseObject({ write: switchFlag });
+const lintFlags = commonSchema.extend({
+  since: z
+    .string("--since is given twice or without a value")
+    .regex(/^\d{1,15}$/, "--since has to be the number of a migration, such as 0003")
+    .transform(Number)
+    .optional(),
+  write: switchFlag,
+  github: switchFlag,
+  "deny-warnings": switchFlag,
+});
 
 export const lintCommand: Command = {
   usage: "lint",
   describe: "check every migration without touching the target's tables",
-  switches: { write: "write lock.json anew" },
+  switches: {
+    write: "write lock.json anew",
+    github: "print annotations for GitHub Actions",
+    "deny-warnings": "exit 4 on warnings too",
+  },
+  flags: (cli) =>
+    cli.option("since", { type: "string", describe: "what is dangerous in migrations after this number only" }),
   async run(context) {
-    const { output, flags } = context;
-    const { write } = parseFlags(lintFlags, flags);
-    const { problems, files, losses, lock } = await withSession(
-      context,
-      {},
-      async (session): Promise<LintResult & { readonly lock?: string }> => {
-        const found = await lint(session.options);
-        if (found.problems.length > 0) return found;
-        if (write === true) return { ...found, lock: await writeLockOf(session) };
-        const stale = await staleLock(session);
-        return stale === undefined ? found : { ...found, problems: [stale] };
-      },
-    );
+    const { output } = context;
+    const given = parseFlags(lintFlags, context.flags);
+    const { write, github, "deny-warnings": deny } = given;
+    if (github === true && output.json)
+      throw new MigrateError("ERR_USAGE", { problem: "--github and --json say two things; use one of them" });
+    const { problems, files, losses, findings, lock } = await withSession(context, {}, async (session) => {
+      const found = await look(session, given);
+      // With problems nobody knows what is to be locked.
+      if (found.plan === undefined) return found;
+      const linted = withLoaded(session, found);
+      if (write === true) return { ...found, lock: await writeLockOf(linted) };
+      const stale = await staleLock(linted);
+      return stale === undefined ? found : withProblem(found, stale, join(session.folder, lockName));
+    });
+    const shown = findings.map((one) => ({ ...one, file: relative(process.cwd(), one.file) }));
     output.data({
       files,
       problems: problems.map(({ code, message, details }) => ({ code, message, details })),
       losses,
       lock,
+      findings: shown.map(({ file, line, column, rule, severity, message }) => ({
+        file,
+        line,
+        column,
+        rule,
+        severity,
+        message,
+      })),
     });
-    for (const { message } of problems) output.problem(message);
-    if (problems[0] !== undefined) return exitCodeOf(problems[0]);
-    for (const { place, text } of losses) output.result(`note: ${place.file}, step ${place.step}: ${text}`);
+    for (const one of shown) output.result(github === true ? annotation(one) : lineOf(one));
     if (lock !== undefined) output.result(`wrote ${relative(process.cwd(), lock)}`);
-    output.result(`${count(files, "migration")} checked, nothing wrong`);
-    return done;
+    const counts = (["error", "warning", "note"] as const).flatMap((severity) => {
+      const number = findings.filter((one) => one.severity === severity).length;
+      return number === 0 ? [] : count(number, severity);
+    });
+    const summary = `${count(files, "migration")} checked${counts.length === 0 ? ", nothing wrong" : `: ${counts.join(", ")}`}`;
+    const isWrong = findings.some(({ severity }) => severity === "error" || (severity === "warning" && deny === true));
+    (isWrong ? output.problem : output.result)(summary);
+    if (problems[0] !== undefined) return exitCodeOf(problems[0]);
+    return isWrong ? amiss : done;
   },
 };
+
+type Found = Findings & { readonly lock?: string };
+
+async function look(
+  { options, config: { file, folder, schema, lint: { rules } = {} } }: Session,
+  { since, "load-timeout": loadSeconds }: z.output<typeof lintFlags>,
+): Promise<Found> {
+  const unknown = Object.keys(rules ?? {}).find((id) => !ruleIds.includes(id));
+  if (unknown !== undefined)
+    throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
+  return await findingsOf(options, { rules, since, schema: resolve(folder, schema), loadSeconds });
+}
+
+/** The session with the migrations that are loaded already. */
+function withLoaded(session: Session, { read }: Found): Session {
+  const loaded = new Map(read.map(({ file: { path }, migration }) => [path, migration]));
+  const migrations: MigrationSource = {
+    list: () => read.map(({ file }) => file),
+    load: async ({ path }) => loaded.get(path)!,
+  };
+  return { ...session, options: { ...session.options, migrations } };
+}
+
+function withProblem(found: Found, problem: MigrateError, file: string): Found {
+  const { code: rule, message } = problem;
+  const finding: Finding = { file, line: 1, column: 1, rule, severity: "error", message };
+  return { ...found, problems: [...found.problems, problem], findings: [...found.findings, finding] };
+}
+
+function lineOf({ file, line, column, severity, rule, message }: Finding): string {
+  return `${file}:${line}:${column} ${severity} ${rule}: ${message}`;
+}
+
+const levels = { error: "error", warning: "warning", note: "notice" } as const;
+
+/** As GitHub Actions reads it from what a step prints. */
+function annotation({ file, line, column, severity, rule, message }: Finding): string {
+  const properties = Object.entries({ file, line, col: column, title: rule }).map(
+    ([name, value]) => `${name}=${escaped(String(value)).replaceAll(":", "%3A").replaceAll(",", "%2C")}`,
+  );
+  return `::${levels[severity]} ${properties.join(",")}::${escaped(message)}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}

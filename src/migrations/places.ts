@@ -1,0 +1,98 @@
+/** Places in the text of a migration file. */
+import { pathToFileURL } from "node:url";
+import type { Call } from "../steps/calls.ts";
+
+/** Both counted from 1, the column in UTF-16 units as editors and Node count it. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export const start: Place = { line: 1, column: 1 };
+
+/** Of the calls that led to a step, those in the file at `path`, innermost first. */
+export function callsIn(path: string, text: string, calls: readonly Call[]): readonly Place[] {
+  const url = pathToFileURL(path).href;
+  const lines = text.split("\n");
+  return calls
+    .filter(({ file }) => file === path || file.split("?", 1)[0] === url)
+    .map(({ line, column }) => {
+      // Of m.renameColumn(…) Node names the place behind the dot.
+      const receiver = /[\p{L}\p{N}_$]+\.$/u.exec(lines[line - 1]?.slice(0, column - 1) ?? "");
+      return { line, column: column - (receiver?.[0].length ?? 0) };
+    });
+}
+
+/** Where a file exports something; its start where nobody can tell. */
+export function placeOfExport(text: string, name: string): Place {
+  const at = new RegExp(`^[^\\S\\n]*export\\s+(?:const|let|var|function)\\s+${name}\\b`, "m").exec(text);
+  return at === null ? start : placeAt(text, at.index + at[0].length - name.length);
+}
+
+/** Where a word stands in the call at `place`, or else the call itself. `isFirst`: whether it may be the first argument. */
+export function placeOfWord(text: string, place: Place, word: string, isFirst = false): Place {
+  const from = offsetOf(text, place);
+  const { end, comma } = callFrom(text, from);
+  const escaped = word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const arguments_ = isFirst ? text.indexOf("(", from) : comma;
+  const found = new RegExp(`(?<![\\p{L}\\p{N}_$])${escaped}(?![\\p{L}\\p{N}_$])`, "u").exec(
+    text.slice(arguments_, end),
+  );
+  return found === null ? place : placeAt(text, arguments_ + found.index);
+}
+
+function placeAt(text: string, offset: number): Place {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}
+
+function offsetOf(text: string, { line, column }: Place): number {
+  let offset = 0;
+  for (let at = 1; at < line; at++) {
+    const end = text.indexOf("\n", offset);
+    if (end === -1) break;
+    offset = end + 1;
+  }
+  return offset + column - 1;
+}
+
+/** Text, comments and brackets: what else stands in a call does not matter. */
+const token = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[^])*`|\/\/[^\n]*|\/\*[^]*?\*\/|[()[\]{},]/g;
+
+/** The end of the call that begins there, and of its first argument. */
+function callFrom(text: string, from: number): { readonly end: number; readonly comma: number } {
+  let depth = 0;
+  let comma: number | undefined;
+  token.lastIndex = from;
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const [sign] = match;
+    if ("([{".includes(sign)) depth++;
+    if (")]}".includes(sign)) depth--;
+    if (sign === "," && depth === 1) comma ??= match.index;
+    if (depth <= 0) return { end: token.lastIndex, comma: comma ?? from };
+  }
+  return { end: text.length, comma: comma ?? from };
+}
+
+const ignoring = /\/\/\s*lint-ignore\s+([\w-]+(?:\s*,\s*[\w-]+)*)/;
+
+/** The rules that a comment on the line of a place, or on the lines above it, silences there. */
+export function ignoredAt(text: string, { line }: Place): readonly string[] {
+  const lines = text.split("\n");
+  const comments = [lines[line - 1] ?? ""];
+  for (let above = line - 2; lines[above]?.trim().startsWith("//") === true; above--) comments.push(lines[above]!);
+  return comments.flatMap(namesIn);
+}
+
+/** All the rules that comments of a file name, with their places. */
+export function ignoresIn(text: string): readonly { readonly rule: string; readonly place: Place }[] {
+  return text
+    .split("\n")
+    .flatMap((line, index) =>
+      namesIn(line).map((rule) => ({ rule, place: { line: index + 1, column: line.indexOf(rule) + 1 } })),
+    );
+}
+
+function namesIn(line: string): readonly string[] {
+  return ignoring.exec(line)?.[1]?.split(/\s*,\s*/) ?? [];
+}

@@ -1,0 +1,8 @@
+/** The registry: the export of a rule here is all that `lint`, its comments and its configuration need. */
+export { fullRewrite } from "./full-rewrite.ts";
+export { losesData } from "./loses-data.ts";
+export { lossyCast } from "./lossy-cast.ts";
+export { notNullUnchecked } from "./not-null-unchecked.ts";
+export { notReversible } from "./not-reversible.ts";
+export { renamesDeclaredColumn } from "./renames-declared-column.ts";
+export { renamesIndexedColumn } from "./renames-indexed-column.ts";

@@ -1,0 +1,37 @@
+/** What a rule of `lint` is: what it finds dangerous in a step that can work. Pure. */
+import type { Migration } from "../../migrations/load.ts";
+import type { Database } from "../../schema/table.ts";
+import type { PlannedAction } from "../plan.ts";
+
+export const severities = ["error", "warning", "note"] as const;
+export type Severity = (typeof severities)[number];
+
+export interface Rule {
+  /** Kebab-case: it stands in comments and configurations. */
+  readonly id: string;
+  /** Unless the configuration says otherwise. */
+  readonly severity: Severity;
+  readonly check: (action: PlannedAction, surroundings: Surroundings) => readonly Remark[];
+}
+
+export interface Surroundings {
+  readonly migration: Migration;
+  /** The actions of the same migration before this one. */
+  readonly earlier: readonly PlannedAction[];
+  /** The tables after all migrations. */
+  readonly after: Database;
+  /** What the application declares in its `schema.ts`, if there is one. */
+  readonly declared?: { readonly file: string; readonly tables: Database } | undefined;
+}
+
+/** One sentence that says what happens, and the way out. */
+export interface Remark {
+  readonly message: string;
+  /** The word in the step that it is about. */
+  readonly word?: string | undefined;
+}
+
+/** Whether the same migration has made the table, so that nobody else has rows in it yet. */
+export function isNew(table: string, { earlier }: Pick<Surroundings, "earlier">): boolean {
+  return earlier.some(({ action }) => action.kind === "createTable" && action.table === table);
+}

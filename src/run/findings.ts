@@ -1,0 +1,150 @@
+/** What `lint` tells: problems, and what rules find dangerous, each with its place. */
+import { basename } from "node:path";
+import { isMigrateError, type MigrateError } from "../errors.ts";
+import { textOf } from "../migrations/files.ts";
+import { loadSchema } from "../migrations/load-schema.ts";
+import { ignoredAt, ignoresIn, placeOfWord, start, type Place } from "../migrations/places.ts";
+import * as registry from "../plan/rules/index.ts";
+import type { Rule, Severity, Surroundings } from "../plan/rules/rule.ts";
+import { similarName } from "../schema/names.ts";
+import { lint, type LintResult } from "./lint.ts";
+import type { MigratorOptions } from "./migrator.ts";
+import { placeOfProblem, placesOfStep } from "./problem-place.ts";
+
+export type RuleId = (typeof registry)[keyof typeof registry]["id"];
+
+/** What becomes of what a rule finds. */
+export type RuleSettings = Readonly<Partial<Record<RuleId, Severity | "off">>>;
+
+export interface Finding extends Place {
+  /** The path of the file. */
+  readonly file: string;
+  /** The rule's id, or the code of an error. */
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly message: string;
+}
+
+export interface Findings extends LintResult {
+  /** By file and place. */
+  readonly findings: readonly Finding[];
+}
+
+export interface FindingsChoice {
+  readonly rules?: RuleSettings | undefined;
+  /** Of migrations with higher numbers only; problems are told of all. */
+  readonly since?: number | undefined;
+  /** The path of a file that may declare what tables the application wants. */
+  readonly schema?: string | undefined;
+  readonly loadSeconds?: number | undefined;
+}
+
+const rules: readonly Rule[] = Object.values(registry);
+export const ruleIds: readonly string[] = rules.map(({ id }) => id);
+
+/** Touches no table. */
+export async function findingsOf(options: MigratorOptions, choice: FindingsChoice = {}): Promise<Findings> {
+  const linted = await lint(options, [], { notesCalls: true });
+  const texts = new Map<string, string>();
+  const textAt = (path: string) => {
+    const text = texts.get(path) ?? textOf(path) ?? "";
+    texts.set(path, text);
+    return text;
+  };
+  const { declared, problem } = await readDeclared(choice, textAt);
+  const found = [
+    ...linted.problems.map((one) => findingOf(one, linted, textAt)),
+    ...(problem === undefined ? [] : [problemIn(choice.schema!, start, problem)]),
+    ...remarksOn(linted, declared, choice, textAt),
+  ];
+  const ranks = new Map([...linted.paths.values()].map((path, rank) => [path, rank]));
+  const rank = ({ file }: Finding) => ranks.get(file) ?? ranks.size;
+  return {
+    ...linted,
+    problems: problem === undefined ? linted.problems : [...linted.problems, problem],
+    findings: [...found, ...[...texts].flatMap(unknownRules)].toSorted(
+      (one, other) => rank(one) - rank(other) || one.line - other.line || one.column - other.column,
+    ),
+  };
+}
+
+/** What the application wants, where it says so. */
+async function readDeclared(
+  { schema, loadSeconds }: FindingsChoice,
+  textAt: (path: string) => string,
+): Promise<{ readonly declared?: Surroundings["declared"]; readonly problem?: MigrateError }> {
+  // A file of that name may be about something else.
+  if (schema === undefined || !/\bdefineSchema\b/.test(textAt(schema))) return {};
+  try {
+    return { declared: { file: basename(schema), tables: await loadSchema(schema, loadSeconds) } };
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return { problem: error };
+  }
+}
+
+/** What the rules find in steps that can work. */
+function remarksOn(
+  { sound: { migrations, after } }: LintResult,
+  declared: Surroundings["declared"],
+  { rules: settings = {}, since = -1 }: FindingsChoice,
+  textAt: (path: string) => string,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const { migration, actions } of migrations)
+    for (const [index, action] of migration.version <= since ? [] : actions.entries())
+      for (const { id, severity: usual, check } of rules) {
+        const severity = settings[id as RuleId] ?? usual;
+        if (severity === "off") continue;
+        for (const { message, word } of check(action, {
+          migration,
+          earlier: actions.slice(0, index),
+          after,
+          declared,
+        })) {
+          const { path: file } = migration;
+          const text = textAt(file);
+          const calls = placesOfStep(text, file, migration.steps[action.place.step - 1]);
+          if (calls.some((call) => ignoredAt(text, call).includes(id))) continue;
+          const place = word === undefined ? calls[0]! : placeOfWord(text, calls[0]!, word);
+          findings.push({ file, ...place, rule: id, severity, message });
+        }
+      }
+  return findings;
+}
+
+/** A comment that silences nothing because it is misspelt. */
+function unknownRules([file, text]: readonly [string, string]): readonly Finding[] {
+  return ignoresIn(text)
+    .filter(({ rule }) => !ruleIds.includes(rule))
+    .map(({ rule, place }) => ({ file, ...place, rule: "lint-ignore", severity: "error", message: noRule(rule) }));
+}
+
+/** In words, with what may have been meant. */
+export function noRule(id: string): string {
+  const similar = similarName(id, ruleIds);
+  return `there is no rule ${id}; ${similar === undefined ? `there are ${ruleIds.join(", ")}` : `did you mean ${similar}?`}`;
+}
+
+function findingOf(problem: MigrateError, linted: LintResult, textAt: (path: string) => string): Finding {
+  const { file, files } = problem.details as { readonly file?: string; readonly files?: readonly string[] };
+  const name = file ?? files?.at(-1) ?? "";
+  const path = linted.paths.get(name) ?? name;
+  const prefix = `${name}, `;
+  const { message } = problem;
+  const words = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  return problemIn(
+    path,
+    placeOfProblem(
+      problem,
+      textAt(path),
+      linted.read.find((one) => one.file.path === path),
+    ),
+    problem,
+    words,
+  );
+}
+
+function problemIn(file: string, place: Place, { code, message: whole }: MigrateError, message = whole): Finding {
+  return { file, ...place, rule: code, severity: "error", message };
+}

@@ -1,0 +1,199 @@
+/** What `lint` says of several files at once, and where. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { root, startNode } from "../support/project.ts";
+import { manyProjects } from "./support/many-projects.ts";
+
+const { project } = manyProjects();
+
+const documents = `import { btree, createIndex, createTable, float64, int32, utf8 } from "lance-migrate";
+
+export const up = [
+  createTable("documents", { id: int32().notNull(), title: utf8(), score: float64() }),
+  createIndex("documents", "title", btree()),
+];
+`;
+
+const broken = {
+  "migrations/0001_documents.ts": documents,
+  // Types are gone when it runs, and its places are those of the file.
+  "migrations/0002_more.ts": `import * as m from "lance-migrate";
+import { required } from "./helpers/required.ts";
+
+const columns: readonly string[] = ["titel", "score"];
+function widen(name: string): m.Step { return m.retypeColumn("documents", name, m.float32()); }
+
+export const up: readonly m.Step[] = [
+  ...columns.map((name) => widen(name)), /* "titel" */ m.renameColumn("documents", "title", "headline"),
+  required("documents", "headlin"), required("documents", "headline"),
+  m.retypeColumn("documents", "id", m.int64(), { usng: "1" } as never),
+  m.addColumn(
+    "documents",
+    "Score", // "nix", ")"
+    m.int32(),
+  ),
+  { kind: "dropColumn", table: "documents", path: "nix" },
+  m.dropColum,
+];
+`,
+  "migrations/helpers/required.ts": `import { setNullable } from "lance-migrate";
+export const required = (table: string, path: string) => setNullable(table, path, false);
+`,
+  "migrations/0003_syntax.ts": `import { createTable, int32 } from "lance-migrate";
+
+export const up = [
+  createTable("notes", { id: int32() ),
+];
+`,
+  "migrations/0004_thrown.mts": `import { dropColumn } from "lance-migrate";
+const tables: string[] = [];
+export const up = [dropColumn(tables[0].name, "a")];
+`,
+  "migrations/0005_good.js": `import { dropTable, renameColumn } from "lance-migrate";
+export const accepts = ["lossy", "all"];
+export const up = [renameColumn("notes", "id", "number"), dropTable("document"), dropTable("documents")];
+`,
+  "migrations/0005_twice.mjs": `export const up = [];\nexport const down = 5;\n`,
+  "migrations/sixth.ts": "",
+};
+
+const places = `migrations/sixth.ts:1:1 error ERR_FILE_NAME
+migrations/0002_more.ts:5:47 error ERR_STEP_IMPOSSIBLE
+migrations/0002_more.ts:5:47 note full-rewrite
+migrations/0002_more.ts:5:47 warning lossy-cast
+migrations/0002_more.ts:7:14 error ERR_STEP_INVALID
+migrations/0002_more.ts:7:14 error ERR_STEP_IMPOSSIBLE
+migrations/0002_more.ts:8:85 note renames-indexed-column
+migrations/0002_more.ts:9:26 error ERR_STEP_IMPOSSIBLE
+migrations/0002_more.ts:9:60 note not-null-unchecked
+migrations/0002_more.ts:10:3 error ERR_STEP_INVALID
+migrations/0002_more.ts:13:6 error ERR_STEP_IMPOSSIBLE
+migrations/0003_syntax.ts:4:38 error ERR_FILE_UNREADABLE
+migrations/0004_thrown.mts:3:41 error ERR_FILE_UNREADABLE
+migrations/0005_good.js:2:14 error ERR_FILE_EXPORTS
+migrations/0005_good.js:3:70 error ERR_STEP_IMPOSSIBLE
+migrations/0005_good.js:3:82 warning loses-data
+migrations/0005_good.js:3:82 warning not-reversible
+migrations/0005_twice.mjs:1:1 error ERR_VERSION_DUPLICATE
+migrations/0005_twice.mjs:1:14 error ERR_FILE_EXPORTS
+migrations/0005_twice.mjs:2:14 error ERR_FILE_EXPORTS`;
+
+test("everything that is wrong in several files is told at once, each in its line and column", async () => {
+  const { code, stdout, stderr } = await project(broken).migrate(["lint"]);
+  const found = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => /^\S+ \w+ [\w-]+/.exec(line)![0]);
+  expect(found.join("\n")).toBe(places);
+  expect({ code, stderr }).toEqual({ code: 4, stderr: "6 migrations checked: 14 errors, 3 warnings, 3 notes\n" });
+});
+
+const good = {
+  "migrations/0001_documents.ts": documents,
+  "migrations/0002_score.ts": `import { float32, retypeColumn, setNullable } from "lance-migrate";
+
+export const up = [
+  // It was measured in single precision.
+  // lint-ignore lossy-cast: nothing is lost
+  retypeColumn("documents", "score", float32()), // lint-ignore full-rewrite
+  setNullable("documents", "title", false),
+];
+`,
+};
+
+const nulls =
+  'a null in documents.title stops this while it runs, and no step before it in this migration fills them; do that with execute("documents", { update: { "title": … }, where: "title is null" }), or see with migrate plan that there are none';
+
+test("a comment on a step, or above it, silences a rule there", async () => {
+  expect(await project(good).migrate(["lint"])).toEqual({
+    code: 0,
+    stdout: `migrations/0002_score.ts:7:29 note not-null-unchecked: ${nulls}\n2 migrations checked: 1 note\n`,
+    stderr: "",
+  });
+});
+
+test("a comment that names no rule is an error, and silences nothing", async () => {
+  const text = good["migrations/0002_score.ts"].replace(
+    "lint-ignore lossy-cast",
+    "lint-ignore lossy-casts, full-rewrite",
+  );
+  const { code, stdout } = await project({ ...good, "migrations/0002_score.ts": text }).migrate(["lint"]);
+  expect(code).toBe(4);
+  expect(stdout).toContain(
+    "migrations/0002_score.ts:5:18 error lint-ignore: there is no rule lossy-casts; did you mean lossy-cast?\n",
+  );
+  expect(stdout).toContain("migrations/0002_score.ts:6:3 warning lossy-cast: ");
+});
+
+const lossy = {
+  ...good,
+  "migrations/0002_score.ts": good["migrations/0002_score.ts"].replaceAll("// lint-ignore", "//"),
+};
+
+test("--github prints annotations, escaped as GitHub reads them", async () => {
+  const odd = {
+    "migrations/0003_a,b%c.ts": "",
+    "migrations/0003_odd.ts": `export const up = [{ kind: "dropTable", table: "50%:\\r\\n, ::error" }];\n`,
+  };
+  const { code, stdout, stderr } = await project({ ...lossy, ...odd }).migrate(["lint", "--github"]);
+  expect({ code, stderr }).toEqual({ code: 4, stderr: "3 migrations checked: 2 errors, 1 warning, 2 notes\n" });
+  expect(stdout.trimEnd().split("\n")).toEqual([
+    expect.stringMatching(
+      /^::error file=migrations\/0003_a%2Cb%25c.ts,line=1,col=1,title=ERR_FILE_NAME::0003_a,b%25c.ts is no name/,
+    ),
+    expect.stringMatching(
+      /^::notice file=migrations\/0002_score.ts,line=6,col=3,title=full-rewrite::writes score anew/,
+    ),
+    expect.stringMatching(
+      /^::warning file=migrations\/0002_score.ts,line=6,col=3,title=lossy-cast::documents.score may/,
+    ),
+    `::notice file=migrations/0002_score.ts,line=7,col=29,title=not-null-unchecked::${nulls}`,
+    "::error file=migrations/0003_odd.ts,line=1,col=14,title=ERR_STEP_IMPOSSIBLE::step 1 (dropTable): no migration before this creates a table 50%25:%0D%0A, ::error",
+  ]);
+});
+
+test.each([
+  { args: [], code: 0 },
+  { args: ["--deny-warnings"], code: 4 },
+  { args: ["--deny-warnings", "--since", "0001"], code: 4 },
+  { args: ["--deny-warnings", "--since", "2"], code: 0 },
+  { args: ["--since", "last"], code: 2 },
+  { args: ["--since"], code: 2 },
+  { args: ["--github", "--json"], code: 2 },
+])("lint $args on a warning exits with $code", async ({ args, code }) => {
+  expect(await project(lossy).migrate(["lint", ...args])).toMatchObject({ code });
+});
+
+test.each([
+  { rules: `{ "lossy-cast": "error" }`, code: 4, says: "0002_score.ts:6:3 error lossy-cast: " },
+  {
+    rules: `{ "lossy-cast": "off", "full-rewrite": "off", "not-null-unchecked": "off" }`,
+    code: 0,
+    says: "2 migrations checked, nothing wrong",
+  },
+  {
+    rules: `{ "lossy-casts": "off" }`,
+    code: 2,
+    says: "migrate.config.ts: lint.rules: there is no rule lossy-casts; did you mean lossy-cast?",
+  },
+  {
+    rules: `{ "lossy-cast": "loud" }`,
+    code: 2,
+    says: `lint.rules.lossy-cast has to be one of "off", "note", "warning", "error"`,
+  },
+])("with lint.rules $rules it exits with $code", async ({ rules, code, says }) => {
+  const config = { "migrate.config.ts": `export default { lint: { rules: ${rules} } };\n` };
+  const finished = await project({ ...lossy, ...config }).migrate(["lint"]);
+  expect(finished.code).toBe(code);
+  expect(finished.stdout + finished.stderr).toContain(says);
+});
+
+test("from another folder the files are named as seen from there", async () => {
+  const { folder } = project({ ...lossy, "inside/": "" });
+  const bin = join(root, "dist", "bin.js");
+  const config = join(folder, "migrate.config.ts");
+  writeFileSync(config, "export default {};\n");
+  const { stdout } = await startNode([bin, "lint", "--config", config], join(folder, "inside")).finished;
+  expect(stdout).toMatch(/^\.\.\/migrations\/0002_score\.ts:6:3 note full-rewrite/);
+});

@@ -1,0 +1,66 @@
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { callsIn, ignoredAt, ignoresIn, placeOfExport, placeOfWord } from "../../../src/migrations/places.ts";
+
+const text = `import * as m from "lance-migrate";
+
+// export const up = [];
+/* of all */ export const accepts = ["lossy"];
+  export let up: readonly m.Step[] = [
+  m.renameColumn("title", "source.title", \`${"${title}"}\`), title(),
+  // lint-ignore one, other-rule: they are meant
+  //   and here is why
+  m.dropColumn("t", /* ), title */ "it's (", { title: ")" }), // lint-ignore third
+  m.dropColumn("t",
+    "titles",
+    "title");
+`;
+
+test.each([
+  { name: "up", place: { line: 5, column: 14 } },
+  { name: "down", place: { line: 1, column: 1 } },
+  { name: "accepts", place: { line: 1, column: 1 } },
+])("the export of $name is found, and not in a comment", ({ name, place }) => {
+  expect(placeOfExport(text, name)).toEqual(place);
+});
+
+test.each([
+  { title: "the table", line: 6, word: "title", isFirst: true, place: { line: 6, column: 19 } },
+  { title: "a part of a path", line: 6, word: "title", place: { line: 6, column: 35 } },
+  { title: "what is behind the call", line: 9, word: "third", place: { line: 9, column: 3 } },
+  { title: "what is in brackets and on another line", line: 10, word: "title", place: { line: 12, column: 6 } },
+  { title: "a word with signs in it", line: 9, word: "it's (", place: { line: 9, column: 37 } },
+  { title: "a word that is not there", line: 6, word: "titel", place: { line: 6, column: 3 } },
+])("of a call the word is found: $title", ({ line, word, isFirst, place }) => {
+  expect(placeOfWord(text, { line, column: 3 }, word, isFirst)).toEqual(place);
+});
+
+test("a place behind the end of a file that was changed meanwhile is taken as it is", () => {
+  expect(placeOfWord("", { line: 9, column: 9 }, "title")).toEqual({ line: 9, column: 9 });
+  expect(ignoredAt("", { line: 9, column: 9 })).toEqual([]);
+});
+
+test("comments count on the line itself and right above it", () => {
+  expect(ignoredAt(text, { line: 9, column: 3 })).toEqual(["third", "one", "other-rule"]);
+  expect(ignoredAt(text, { line: 6, column: 3 })).toEqual([]);
+  expect(ignoresIn(text)).toEqual([
+    { rule: "one", place: { line: 7, column: 18 } },
+    { rule: "other-rule", place: { line: 7, column: 23 } },
+    { rule: "third", place: { line: 9, column: 78 } },
+  ]);
+});
+
+test("of the calls that led to a step those in the file count, with what stands before the dot", () => {
+  const path = "/migrations/0001 a.ts";
+  const file = `${pathToFileURL(path).href}?0123&calls`;
+  const calls = [
+    { file: "node:internal", line: 1, column: 1 },
+    { file, line: 6, column: 5 },
+    { file: `${pathToFileURL("/migrations/0001 ab.ts").href}`, line: 6, column: 5 },
+    { file: path, line: 6, column: 61 },
+  ];
+  expect(callsIn(path, text, calls)).toEqual([
+    { line: 6, column: 3 },
+    { line: 6, column: 61 },
+  ]);
+});
