@@ -255,7 +255,7 @@ describe("new", () => {
     project.write("migrations/0003_wide_ids.ts", text);
     expect(await project.migrate(["lint"])).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining("migrations/lock.json has other steps for 0003_wide_ids; migrate lint --write"),
+      stdout: expect.stringContaining("migrations/lock.json has other steps for 0003_wide_ids; migrate lint --write"),
     });
     expect(await project.migrate(["lint", "--write"])).toMatchObject({ code: 0 });
     expect(await project.migrate(["lint"])).toMatchObject({ code: 0 });

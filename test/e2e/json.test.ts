@@ -204,7 +204,7 @@ describe("one document", () => {
         {
           file: "migrations/0002_headlines.ts",
           line: 3,
-          column: 68,
+          column: 70,
           rule: "full-rewrite",
           severity: "note",
           message: expect.stringContaining("writes id anew in every row of documents"),

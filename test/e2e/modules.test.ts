@@ -117,6 +117,12 @@ describe("ts-morph", () => {
     expect(packagesAskedFor(await loadsOf(folder, ["generate", "--check"], 3))).not.toContain("ts-morph");
   });
 
+  test("is not loaded by lint, whatever it finds", async () => {
+    const declared = `import { defineSchema, int32 } from "lance-migrate";\nexport default defineSchema({ documents: { title: int32() } });\n`;
+    const more = { "schema.ts": declared, "migrations/0003_bad.ts": migration(`5, m.dropColumn("documents", "nix")`) };
+    expect(packagesAskedFor(await loadsOf(project({ ...files, ...more }), ["lint"], 4))).toEqual([]);
+  });
+
   test.each(["up", "plan", "status", "history", "lint"])("is not loaded by %s", async (command) => {
     expect(packagesAskedFor(await loadsOf(project(files), [command]))).not.toContain("ts-morph");
   });

@@ -127,6 +127,8 @@ defineConfig({ targets: { local: { kind: "lanse", uri: ".lancedb" } } });
 defineConfig({ targets: { local: { kind: "lance" } } });
 // @ts-expect-error a misspelt option
 defineConfig({ migration: "migrations" });
+// @ts-expect-error a rule that there is not
+defineConfig({ lint: { rules: { "full-rewrit": "off" } } });
 
 // @ts-expect-error a column type is not made by hand from a text
 export const byHand: ColumnType = { type: "int32", nullable: true };

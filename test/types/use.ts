@@ -71,4 +71,8 @@ export function missingTable(error: unknown): string | undefined {
   return isMigrateError(error, "ERR_TABLE_MISSING") ? error.details.table : undefined;
 }
 
-export default defineConfig({ target: "local", targets: { local: { kind: "lance", uri: ".lancedb" } } });
+export default defineConfig({
+  target: "local",
+  targets: { local: { kind: "lance", uri: ".lancedb" } },
+  lint: { rules: { "full-rewrite": "off", "lossy-cast": "error" } },
+});

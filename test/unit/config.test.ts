@@ -55,6 +55,12 @@ test("a TypeScript configuration may have types", async () => {
   expect(await loadConfig(folder)).toMatchObject({ leaseSeconds: 7 });
 });
 
+test("what lint makes of its rules is taken as it is", async () => {
+  const lint = { rules: { "full-rewrite": "off" } };
+  expect(await loadConfig(withConfig(JSON.stringify({ lint })))).toMatchObject({ lint });
+  expect(await loadConfig(withConfig("{ lint: {} }"))).toMatchObject({ lint: {} });
+});
+
 test("a configuration elsewhere is named by its path, and its folder is where paths start", async () => {
   const folder = aFolder("deploy/production.config.mjs", "export default { migrations: 'schema' };\n");
   const config = await loadConfig(folder, "deploy/production.config.mjs");
@@ -89,6 +95,13 @@ const bad: readonly { readonly config: string; readonly says: string }[] = [
   { config: "{ targets: null }", says: "targets has to be an object of targets" },
   { config: "{ targets: { local: 'data' } }", says: "targets.local has to be an object with a kind" },
   { config: "{ targets: { local: { uri: 'data' } } }", says: "targets.local.kind has to be one of lance, rest" },
+  { config: "{ lint: 'all' }", says: "lint has to be an object" },
+  { config: "{ lint: { rule: {} } }", says: "lint: there is no setting rule; did you mean rules?" },
+  { config: "{ lint: { rules: [] } }", says: "lint.rules has to be an object of rules" },
+  {
+    config: "{ lint: { rules: { 'full-rewrite': true } } }",
+    says: 'lint.rules.full-rewrite has to be one of "off", "note", "warning", "error"',
+  },
   { config: "'data'", says: "has to be an object" },
   { config: "() => ({})", says: "has to be an object" },
   { config: "undefined", says: "exports nothing by default; write export default defineConfig({ … })" },
