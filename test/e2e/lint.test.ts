@@ -189,6 +189,25 @@ test.each([
   expect(finished.stdout + finished.stderr).toContain(says);
 });
 
+test("places are those that editors show: with a byte order mark, other line ends, other letters, and as CommonJS", async () => {
+  const files = {
+    "package.json": "{}",
+    "migrations/0001_t.mts": `\uFEFFimport { createTable as make, int32 } from "lance-migrate"; export const up = [make("t", { größe: int32() }), make("t", {})];\r\n`,
+    "migrations/0002_t.mts": `import * as m from "lance-migrate";\r\n\r\nexport const up = [\r\n  /* größe 😀 */ m.dropColumn("t", "groesse"),\r\n];\r\n`,
+    "migrations/0003_t.js": `const m = require("lance-migrate");\n\nexports.up = [m.dropColumn("u", "größe")];\n`,
+  };
+  const { stdout } = await project(files).migrate(["lint"]);
+  const found = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => /^\S+ \w+ \w+/.exec(line)![0]);
+  expect(found).toEqual([
+    "migrations/0001_t.mts:1:111 error ERR_STEP_INVALID",
+    "migrations/0002_t.mts:4:37 error ERR_STEP_IMPOSSIBLE",
+    "migrations/0003_t.js:3:29 error ERR_STEP_IMPOSSIBLE",
+  ]);
+});
+
 test("from another folder the files are named as seen from there", async () => {
   const { folder } = project({ ...lossy, "inside/": "" });
   const bin = join(root, "dist", "bin.js");
