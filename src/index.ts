@@ -1,5 +1,8 @@
 /** The public API: step builders, type builders, the configuration, and the migrator for programs. */
 export * from "./steps/index.ts";
+export { after } from "./steps/after.ts";
+// With a star, so that a declaration for this package adds to the interface.
+export * from "./schema/typed/history.ts";
 export * from "./schema/index-builders.ts";
 export {
   binary,
@@ -37,7 +40,11 @@ export {
 export type { ColumnType, NullableType } from "./schema/builders.ts";
 export { defineSchema, table } from "./schema/declare.ts";
 export type { DeclaredIndex, DeclaredSchema, DeclaredTable } from "./schema/declare.ts";
+export type { Column, DataType } from "./schema/data-type.ts";
+export type { RowValue, RowValues } from "./schema/row-values.ts";
+export type { IndexKind, IndexOption, IndexType } from "./schema/table-index.ts";
 export type { Step } from "./steps/registry.ts";
+export type { CheckedStep, StepOn } from "./steps/step.ts";
 export { defineConfig, type Config } from "./config.ts";
 export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors.ts";
 export type { Choice } from "./plan/history.ts";

@@ -1,15 +1,20 @@
 /** The type builders of the public API. What they make is plain data; zod checks it when the migration is loaded. */
 import { itemName, type Column, type DataType, type PlainKind, type TimeUnit } from "./data-type.ts";
+import type { DictionaryShape, ShapeOf, ShapesOf, TimestampShape, VectorShape } from "./typed/shape.ts";
+
+declare const shape: unique symbol;
 
 /** A type and its nullability: what a column is made of. Nullable unless `.notNull()` says otherwise. */
-export interface ColumnType<Nullable extends boolean = boolean> {
+export interface ColumnType<Nullable extends boolean = boolean, Shape = unknown> {
   readonly type: DataType;
   readonly nullable: Nullable;
+  /** Known to TypeScript alone, as far as it is: the type in our notation. */
+  readonly [shape]?: Shape;
 }
 
 /** A nullable column type, which `.notNull()` turns into one that refuses nulls. */
-export interface NullableType extends ColumnType<true> {
-  notNull(): ColumnType<false>;
+export interface NullableType<Shape = unknown> extends ColumnType<true, Shape> {
+  notNull(): ColumnType<false, Shape>;
 }
 
 // On the prototype, so that what a migration exports stays plain data.
@@ -19,11 +24,14 @@ const nullableType = {
   },
 };
 
-function columnType(type: DataType): NullableType {
-  return Object.assign(Object.create(nullableType) as NullableType, { type, nullable: true });
+function columnType<Shape>(type: DataType): NullableType<Shape> {
+  return Object.assign(Object.create(nullableType) as NullableType<Shape>, { type, nullable: true });
 }
 
-const plain = (kind: PlainKind) => (): NullableType => columnType({ kind });
+const plain =
+  <Kind extends PlainKind>(kind: Kind) =>
+  (): NullableType<Kind> =>
+    columnType({ kind });
 
 export const int8 = plain("int8");
 export const int16 = plain("int16");
@@ -49,60 +57,76 @@ export const date64 = plain("date64");
 export const nullType = plain("null");
 
 /** Bytes of one length. */
-export function fixedSizeBinary(length: number): NullableType {
+export function fixedSizeBinary<Length extends number>(length: Length): NullableType<`fixedSizeBinary(${Length})`> {
   return columnType({ kind: "fixedSizeBinary", length });
 }
 
 /** Decimal of 1 to 38 digits, `scale` of them behind the point. */
-export function decimal128(precision: number, scale: number): NullableType {
+export function decimal128<Precision extends number, Scale extends number>(
+  precision: Precision,
+  scale: Scale,
+): NullableType<`decimal128(${Precision}, ${Scale})`> {
   return columnType({ kind: "decimal128", precision, scale });
 }
 
 /** Time of day in seconds or milliseconds. */
-export function time32(unit: "s" | "ms"): NullableType {
+export function time32<Unit extends "s" | "ms">(unit: Unit): NullableType<`time32(${Unit})`> {
   return columnType({ kind: "time32", unit });
 }
 
 /** Time of day in microseconds or nanoseconds. */
-export function time64(unit: "us" | "ns"): NullableType {
+export function time64<Unit extends "us" | "ns">(unit: Unit): NullableType<`time64(${Unit})`> {
   return columnType({ kind: "time64", unit });
 }
 
 /** A point in time; with a zone such as "UTC" or "Europe/Berlin" it is one, without it is a local time. */
-export function timestamp(unit: TimeUnit, zone?: string): NullableType {
+export function timestamp<Unit extends TimeUnit, Zone extends string | undefined = undefined>(
+  unit: Unit,
+  zone?: Zone,
+): NullableType<TimestampShape<Unit, Zone>> {
   return columnType(zone === undefined ? { kind: "timestamp", unit } : { kind: "timestamp", unit, zone });
 }
 
 /** A length of time. */
-export function duration(unit: TimeUnit): NullableType {
+export function duration<Unit extends TimeUnit>(unit: Unit): NullableType<`duration(${Unit})`> {
   return columnType({ kind: "duration", unit });
 }
 
-export function list(item: ColumnType): NullableType {
+export function list<Item extends ColumnType>(item: Item): NullableType<["list", ShapeOf<Item>]> {
   return columnType({ kind: "list", item: itemOf(item) });
 }
 
 /** A list with 64-bit offsets. */
-export function largeList(item: ColumnType): NullableType {
+export function largeList<Item extends ColumnType>(item: Item): NullableType<["largeList", ShapeOf<Item>]> {
   return columnType({ kind: "largeList", item: itemOf(item) });
 }
 
 /** Lists of one length. The engine keeps their items nullable. */
-export function fixedSizeList(item: NullableType, length: number): NullableType {
+export function fixedSizeList<Item extends NullableType, Length extends number>(
+  item: Item,
+  length: Length,
+): NullableType<VectorShape<ShapeOf<Item>, Length>> {
   return columnType({ kind: "fixedSizeList", item: itemOf(item), length });
 }
 
 /** A vector of `length` numbers, float32 unless said otherwise: the short form of `fixedSizeList`. */
-export function vector(length: number, item: NullableType = float32()): NullableType {
+export function vector<Length extends number, Item extends NullableType = NullableType<"float32">>(
+  length: Length,
+  // Where it is left out, the parameter's type is that of float32.
+  item: Item = float32() as NullableType as Item,
+): NullableType<VectorShape<ShapeOf<Item>, Length>> {
   return fixedSizeList(item, length);
 }
 
-export function struct(fields: Fields): NullableType {
+export function struct<const Own extends Fields>(fields: Own): NullableType<["struct", ShapesOf<Own>]> {
   return columnType({ kind: "struct", fields: columnsOf(fields) });
 }
 
 /** Values stored once and referred to by an integer index. */
-export function dictionary(index: NullableType, value: NullableType): NullableType {
+export function dictionary<Index extends NullableType, Value extends NullableType>(
+  index: Index,
+  value: Value,
+): NullableType<DictionaryShape<ShapeOf<Index>, ShapeOf<Value>>> {
   return columnType({ kind: "dictionary", index: index?.type, value: value?.type });
 }
 

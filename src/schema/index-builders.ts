@@ -45,26 +45,27 @@ export interface TextOptions {
 }
 
 /** For equality, ranges and order. */
-export const btree = (): IndexType => made("btree");
+export const btree = (): IndexType<"btree"> => made("btree");
 /** For equality, where few different values are. */
-export const bitmap = (): IndexType => made("bitmap");
+export const bitmap = (): IndexType<"bitmap"> => made("bitmap");
 /** For what a list holds. */
-export const labelList = (): IndexType => made("labelList");
+export const labelList = (): IndexType<"labelList"> => made("labelList");
 /** For parts of text. */
-export const fm = (): IndexType => made("fm");
+export const fm = (): IndexType<"fm"> => made("fm");
 /** For searches of words. */
-export const fts = (options: TextOptions = {}): IndexType => made("fts", options);
+export const fts = (options: TextOptions = {}): IndexType<"fts"> => made("fts", options);
 /** For nearest vectors: in partitions, as they are. */
-export const ivfFlat = (options: FlatOptions = {}): IndexType => made("ivfFlat", options);
+export const ivfFlat = (options: FlatOptions = {}): IndexType<"ivfFlat"> => made("ivfFlat", options);
 /** In partitions, with product quantisation. */
-export const ivfPq = (options: QuantisedOptions = {}): IndexType => made("ivfPq", options);
+export const ivfPq = (options: QuantisedOptions = {}): IndexType<"ivfPq"> => made("ivfPq", options);
 /** In partitions, with binary quantisation. */
-export const ivfRq = (options: Omit<QuantisedOptions, "numSubVectors"> = {}): IndexType => made("ivfRq", options);
+export const ivfRq = (options: Omit<QuantisedOptions, "numSubVectors"> = {}): IndexType<"ivfRq"> =>
+  made("ivfRq", options);
 /** In a graph, with product quantisation. */
-export const hnswPq = (options: QuantisedOptions & GraphOptions = {}): IndexType => made("hnswPq", options);
+export const hnswPq = (options: QuantisedOptions & GraphOptions = {}): IndexType<"hnswPq"> => made("hnswPq", options);
 /** In a graph, with scalar quantisation. */
-export const hnswSq = (options: GraphOptions = {}): IndexType => made("hnswSq", options);
+export const hnswSq = (options: GraphOptions = {}): IndexType<"hnswSq"> => made("hnswSq", options);
 
-function made(kind: IndexKind, options: object = {}): IndexType {
+function made<Kind extends IndexKind>(kind: Kind, options: object = {}): IndexType<Kind> {
   return { kind, options: { ...options } as IndexType["options"] };
 }

@@ -11,8 +11,8 @@ export type IndexKind = (typeof indexKinds)[number];
 export type IndexOption = string | number | boolean | readonly string[];
 
 /** A kind with the engine's parameters, under its names for them. */
-export interface IndexType {
-  readonly kind: IndexKind;
+export interface IndexType<Kind extends IndexKind = IndexKind> {
+  readonly kind: Kind;
   readonly options: Readonly<Record<string, IndexOption>>;
 }
 

@@ -1,7 +1,38 @@
 import { z } from "zod";
 import { columnSource, optionsSource, valueSource } from "../schema/source.ts";
 import type { ColumnType } from "../schema/builders.ts";
-import { dataType, defineStep, ownName, sql, tableName } from "./step.ts";
+import type { NewColumnArgument, NewTypeArgument, TableArgument } from "../schema/typed/arguments.ts";
+import type { WithColumns } from "../schema/typed/database.ts";
+import type { ShapesOf } from "../schema/typed/shape.ts";
+import { dataType, defineStep, ownName, sql, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
+
+const fields = z.object({
+  table: tableName,
+  name: ownName("a column"),
+  type: dataType,
+  nullable: z.boolean("has to be a type such as int64() or utf8()"),
+  as: sql.optional(),
+});
+
+interface AddColumn extends StepDefinition<"addColumn", (typeof fields)["shape"]> {
+  <
+    Database,
+    Table extends string,
+    Name extends string,
+    Column extends ColumnType,
+    Options extends { readonly as?: string } = {},
+  >(
+    table: TableArgument<NoInfer<Database>, Table>,
+    name: NewColumnArgument<NoInfer<Database>, Table, Name>,
+    column: NewTypeArgument<NoInfer<Database>, Column, Options>,
+    options?: Options,
+  ): CheckedStep<
+    "addColumn",
+    z.output<typeof fields>,
+    Database,
+    WithColumns<NoInfer<Database>, Table, ShapesOf<Readonly<Record<Name, Column>>>>
+  >;
+}
 
 /**
  * Adds a column after the others: null in every row, or with the values of an SQL expression, cast to its type.
@@ -10,15 +41,9 @@ import { dataType, defineStep, ownName, sql, tableName } from "./step.ts";
  * addColumn("documents", "language", utf8())
  * addColumn("documents", "words", int32().notNull(), { as: "length(body)" })
  */
-export const addColumn = defineStep({
+export const addColumn: AddColumn = defineStep({
   kind: "addColumn",
-  fields: z.object({
-    table: tableName,
-    name: ownName("a column"),
-    type: dataType,
-    nullable: z.boolean("has to be a type such as int64() or utf8()"),
-    as: sql.optional(),
-  }),
+  fields,
   build: (table: string, name: string, column: ColumnType, options: { readonly as?: string } = {}) => ({
     table,
     name,

@@ -3,7 +3,9 @@ import { typeSource, valueSource, type Source } from "../schema/source.ts";
 import type { ColumnType, NullableType } from "../schema/builders.ts";
 import type { DataType } from "../schema/data-type.ts";
 import type { Notation } from "../schema/notation.ts";
-import { columnPath, dataType, defineStep, tableName, typeOf } from "./step.ts";
+import type { AlterationsArgument, TableArgument } from "../schema/typed/arguments.ts";
+import type { WithAlterations } from "../schema/typed/database.ts";
+import { columnPath, dataType, defineStep, tableName, typeOf, type CheckedStep, type StepDefinition } from "./step.ts";
 
 /** One change of `alterColumns`: a path and at least one of the three. */
 export type ColumnChange = { readonly path: string } & (
@@ -12,6 +14,36 @@ export type ColumnChange = { readonly path: string } & (
   | { readonly rename?: string; readonly type?: NullableType; readonly nullable: boolean }
 );
 
+const fields = z.object({
+  table: tableName,
+  alterations: z
+    .array(
+      z
+        .strictObject(
+          {
+            path: columnPath,
+            rename: z.string("has to be the new name").optional(),
+            type: dataType.optional(),
+            nullable: z.boolean("has to be true or false").optional(),
+          },
+          "has to be an object with a path",
+        )
+        .refine(
+          ({ rename, type, nullable }) => rename !== undefined || type !== undefined || nullable !== undefined,
+          "has to have one of rename, type and nullable",
+        ),
+      "has to be a list of changes",
+    )
+    .min(1, "has to have at least one change"),
+});
+
+interface AlterColumns extends StepDefinition<"alterColumns", (typeof fields)["shape"]> {
+  <Database, Table extends string, const Changes extends readonly ColumnChange[]>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    alterations: AlterationsArgument<NoInfer<Database>, Table, Changes>,
+  ): CheckedStep<"alterColumns", z.output<typeof fields>, Database, WithAlterations<NoInfer<Database>, Table, Changes>>;
+}
+
 /**
  * Several changes of one table in one atomic call. Every path means the table as it is before the call, so two names
  * can be swapped.
@@ -19,30 +51,9 @@ export type ColumnChange = { readonly path: string } & (
  * @example
  * alterColumns("documents", [{ path: "a", rename: "b" }, { path: "b", rename: "a" }])
  */
-export const alterColumns = defineStep({
+export const alterColumns: AlterColumns = defineStep({
   kind: "alterColumns",
-  fields: z.object({
-    table: tableName,
-    alterations: z
-      .array(
-        z
-          .strictObject(
-            {
-              path: columnPath,
-              rename: z.string("has to be the new name").optional(),
-              type: dataType.optional(),
-              nullable: z.boolean("has to be true or false").optional(),
-            },
-            "has to be an object with a path",
-          )
-          .refine(
-            ({ rename, type, nullable }) => rename !== undefined || type !== undefined || nullable !== undefined,
-            "has to have one of rename, type and nullable",
-          ),
-        "has to be a list of changes",
-      )
-      .min(1, "has to have at least one change"),
-  }),
+  fields,
   build: (table: string, alterations: readonly ColumnChange[]) => ({
     table,
     alterations: Array.isArray(alterations) ? alterations.map(withType) : alterations,

@@ -1,12 +1,47 @@
 import { z } from "zod";
 import { indexSource, optionsSource, valueSource } from "../schema/source.ts";
 import { indexType } from "../schema/index-options.ts";
-import type { IndexType } from "../schema/table-index.ts";
-import { columnPath, defineStep, ownName, tableName } from "./step.ts";
+import type { IndexKind, IndexType } from "../schema/table-index.ts";
+import type {
+  IndexArgument,
+  IndexedArgument,
+  IndexNameArgument,
+  IndexNameOf,
+  TableArgument,
+} from "../schema/typed/arguments.ts";
+import type { WithIndexes } from "../schema/typed/database.ts";
+import { columnPath, defineStep, ownName, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
 
 /** The name that an index has unless it is given one: the column's, and what it is. */
 export function indexName(path: string): string {
   return `${path.replaceAll("`", "").replaceAll(".", "_")}_idx`;
+}
+
+const fields = z.object({
+  table: tableName,
+  path: columnPath,
+  type: indexType,
+  name: ownName("an index").optional(),
+});
+
+interface CreateIndex extends StepDefinition<"createIndex", (typeof fields)["shape"]> {
+  <
+    Database,
+    Table extends string,
+    Path extends string,
+    Kind extends IndexKind,
+    Name extends string = IndexNameOf<Path>,
+  >(
+    table: TableArgument<NoInfer<Database>, Table>,
+    path: IndexedArgument<NoInfer<Database>, Table, Path, Name>,
+    type: IndexArgument<NoInfer<Database>, Table, Path, Kind>,
+    options?: { readonly name?: IndexNameArgument<NoInfer<Database>, Table, Name> },
+  ): CheckedStep<
+    "createIndex",
+    z.output<typeof fields>,
+    Database,
+    WithIndexes<NoInfer<Database>, Table, Readonly<Record<Name, Path>>>
+  >;
 }
 
 /**
@@ -16,14 +51,9 @@ export function indexName(path: string): string {
  * createIndex("documents", "id", btree())
  * createIndex("documents", "embedding", ivfPq({ distanceType: "cosine" }), { name: "by_meaning" })
  */
-export const createIndex = defineStep({
+export const createIndex: CreateIndex = defineStep({
   kind: "createIndex",
-  fields: z.object({
-    table: tableName,
-    path: columnPath,
-    type: indexType,
-    name: ownName("an index").optional(),
-  }),
+  fields,
   build: (table: string, path: string, type: IndexType, options: { readonly name?: string } = {}) => ({
     table,
     path,

@@ -3,7 +3,29 @@ import { fieldsSource, optionsSource, valueSource } from "../schema/source.ts";
 import { columnsOf, type Fields } from "../schema/builders.ts";
 import { column, rows } from "../schema/parse.ts";
 import type { RowValues } from "../schema/row-values.ts";
-import { defineStep, tableName } from "./step.ts";
+import type { NewTableArgument } from "../schema/typed/arguments.ts";
+import type { WithTable } from "../schema/typed/database.ts";
+import type { ShapesOf } from "../schema/typed/shape.ts";
+import { defineStep, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
+
+const fields = z.object({
+  table: tableName,
+  columns: z.array(column, "has to be an object of columns").min(1, "has to have at least one column"),
+  rows: rows.optional(),
+});
+
+interface CreateTable extends StepDefinition<"createTable", (typeof fields)["shape"]> {
+  <Database, Table extends string, const Columns extends Fields>(
+    table: NewTableArgument<NoInfer<Database>, Table>,
+    columns: Columns,
+    options?: { readonly rows?: readonly RowValues[] },
+  ): CheckedStep<
+    "createTable",
+    z.output<typeof fields>,
+    Database,
+    WithTable<NoInfer<Database>, Table, { columns: ShapesOf<Columns>; indexes: {} }>
+  >;
+}
 
 /**
  * Creates a table with its columns in this order, empty or with a few rows. JavaScript puts names that are whole numbers
@@ -13,13 +35,9 @@ import { defineStep, tableName } from "./step.ts";
  * createTable("documents", { id: int64().notNull(), title: utf8(), embedding: vector(768) })
  * createTable("languages", { code: utf8().notNull(), name: utf8() }, { rows: [{ code: "en", name: "English" }] })
  */
-export const createTable = defineStep({
+export const createTable: CreateTable = defineStep({
   kind: "createTable",
-  fields: z.object({
-    table: tableName,
-    columns: z.array(column, "has to be an object of columns").min(1, "has to have at least one column"),
-    rows: rows.optional(),
-  }),
+  fields,
   build: (table: string, columns: Fields, options: { readonly rows?: readonly RowValues[] } = {}) => ({
     table,
     columns: columnsOf(columns),

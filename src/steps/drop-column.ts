@@ -1,6 +1,17 @@
 import { z } from "zod";
 import { valueSource } from "../schema/source.ts";
-import { columnPath, defineStep, tableName } from "./step.ts";
+import type { DropArgument, TableArgument } from "../schema/typed/arguments.ts";
+import type { WithoutColumn } from "../schema/typed/database.ts";
+import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
+
+const fields = z.object({ table: tableName, path: columnPath });
+
+interface DropColumn extends StepDefinition<"dropColumn", (typeof fields)["shape"]> {
+  <Database, Table extends string, Path extends string>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    path: DropArgument<NoInfer<Database>, Table, Path>,
+  ): CheckedStep<"dropColumn", z.output<typeof fields>, Database, WithoutColumn<NoInfer<Database>, Table, Path>>;
+}
 
 /**
  * Drops a column, or a field of a struct, with its values.
@@ -8,9 +19,9 @@ import { columnPath, defineStep, tableName } from "./step.ts";
  * @example
  * dropColumn("documents", "source.fetched")
  */
-export const dropColumn = defineStep({
+export const dropColumn: DropColumn = defineStep({
   kind: "dropColumn",
-  fields: z.object({ table: tableName, path: columnPath }),
+  fields,
   build: (table: string, path: string) => ({ table, path }),
   compile: ({ table, path }) => [{ kind: "dropColumns", table, paths: [path] }],
   source: ({ table, path }) => [table, path].map(valueSource),

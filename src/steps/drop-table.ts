@@ -1,6 +1,16 @@
 import { z } from "zod";
 import { valueSource } from "../schema/source.ts";
-import { defineStep, tableName } from "./step.ts";
+import type { TableArgument } from "../schema/typed/arguments.ts";
+import type { WithoutTable } from "../schema/typed/database.ts";
+import { defineStep, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
+
+const fields = z.object({ table: tableName });
+
+interface DropTable extends StepDefinition<"dropTable", (typeof fields)["shape"]> {
+  <Database, Table extends string>(
+    table: TableArgument<NoInfer<Database>, Table>,
+  ): CheckedStep<"dropTable", z.output<typeof fields>, Database, WithoutTable<NoInfer<Database>, Table>>;
+}
 
 /**
  * Drops a table with its rows.
@@ -8,9 +18,9 @@ import { defineStep, tableName } from "./step.ts";
  * @example
  * dropTable("drafts")
  */
-export const dropTable = defineStep({
+export const dropTable: DropTable = defineStep({
   kind: "dropTable",
-  fields: z.object({ table: tableName }),
+  fields,
   build: (table: string) => ({ table }),
   compile: ({ table }) => [{ kind: "dropTable", table }],
   source: ({ table }) => [valueSource(table)],

@@ -1,11 +1,31 @@
 import { z } from "zod";
 import { valueSource } from "../schema/source.ts";
-import { defineStep, sql, tableName } from "./step.ts";
+import type { TableArgument } from "../schema/typed/arguments.ts";
+import type { RowChange, RowChangeArgument } from "../schema/typed/rows.ts";
+import { defineStep, sql, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
 
-/** What `execute` does to rows: sets columns to SQL expressions, or deletes. */
-export type RowChange =
-  | { readonly update: Readonly<Record<string, string>>; readonly where?: string }
-  | { readonly delete: string };
+const fields = z.object({
+  table: tableName,
+  change: z.union(
+    [
+      z.strictObject({
+        update: z
+          .record(z.string(), sql, "has to be an object of SQL expressions")
+          .refine((set) => Object.keys(set).length > 0, "has to set at least one column"),
+        where: sql.optional(),
+      }),
+      z.strictObject({ delete: sql }),
+    ],
+    'has to be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
+  ),
+});
+
+interface Execute extends StepDefinition<"execute", (typeof fields)["shape"]> {
+  <Database, Table extends string>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    change: RowChangeArgument<NoInfer<Database>, Table>,
+  ): CheckedStep<"execute", z.output<typeof fields>, Database, NoInfer<Database>>;
+}
 
 /**
  * Changes rows: updates those for which a predicate holds, or deletes them. A value may not be made from itself, as a run
@@ -15,23 +35,9 @@ export type RowChange =
  * execute("documents", { update: { status: "'draft'" }, where: "status is null" })
  * execute("documents", { delete: "expires < now()" })
  */
-export const execute = defineStep({
+export const execute: Execute = defineStep({
   kind: "execute",
-  fields: z.object({
-    table: tableName,
-    change: z.union(
-      [
-        z.strictObject({
-          update: z
-            .record(z.string(), sql, "has to be an object of SQL expressions")
-            .refine((set) => Object.keys(set).length > 0, "has to set at least one column"),
-          where: sql.optional(),
-        }),
-        z.strictObject({ delete: sql }),
-      ],
-      'has to be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
-    ),
-  }),
+  fields,
   build: (table: string, change: RowChange) => ({ table, change }),
   compile: ({ table, change }) =>
     "delete" in change

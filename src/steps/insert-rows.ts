@@ -2,7 +2,19 @@ import { z } from "zod";
 import { optionsSource, valueSource } from "../schema/source.ts";
 import { rows } from "../schema/parse.ts";
 import type { RowValues } from "../schema/row-values.ts";
-import { defineStep, ownName, tableName } from "./step.ts";
+import type { TableArgument } from "../schema/typed/arguments.ts";
+import type { KeyArgument, RowsArgument } from "../schema/typed/rows.ts";
+import { defineStep, ownName, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
+
+const fields = z.object({ table: tableName, rows, key: ownName("the column that tells rows apart") });
+
+interface InsertRows extends StepDefinition<"insertRows", (typeof fields)["shape"]> {
+  <Database, Table extends string, Key extends string>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    rows: RowsArgument<NoInfer<Database>, Table>,
+    options: { readonly key: KeyArgument<NoInfer<Database>, Table, Key> },
+  ): CheckedStep<"insertRows", z.output<typeof fields>, Database, NoInfer<Database>>;
+}
 
 /**
  * Inserts rows, for small reference data: those whose key is not in the table yet. What is there stays as it is.
@@ -10,9 +22,9 @@ import { defineStep, ownName, tableName } from "./step.ts";
  * @example
  * insertRows("languages", [{ code: "en", name: "English" }], { key: "code" })
  */
-export const insertRows = defineStep({
+export const insertRows: InsertRows = defineStep({
   kind: "insertRows",
-  fields: z.object({ table: tableName, rows, key: ownName("the column that tells rows apart") }),
+  fields,
   build: (table: string, values: readonly RowValues[], options: { readonly key: string }) => ({
     table,
     rows: values,

@@ -12,7 +12,7 @@ import type { StepFlag } from "./step.ts";
 type Kinds = typeof kinds;
 
 /** A step of any kind, as plain data. */
-export type Step = ReturnType<Kinds[keyof Kinds]>;
+export type Step = z.output<Kinds[keyof Kinds]["schema"]>;
 export type StepName = keyof Kinds;
 
 // A kind that is exported under another name than its own does not compile.

@@ -1,6 +1,17 @@
 import { z } from "zod";
 import { valueSource } from "../schema/source.ts";
-import { defineStep, tableName } from "./step.ts";
+import type { NewTableArgument, TableArgument } from "../schema/typed/arguments.ts";
+import type { WithRenamedTable } from "../schema/typed/database.ts";
+import { defineStep, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
+
+const fields = z.object({ table: tableName, name: tableName });
+
+interface RenameTable extends StepDefinition<"renameTable", (typeof fields)["shape"]> {
+  <Database, Table extends string, Name extends string>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    name: NewTableArgument<NoInfer<Database>, Name>,
+  ): CheckedStep<"renameTable", z.output<typeof fields>, Database, WithRenamedTable<NoInfer<Database>, Table, Name>>;
+}
 
 /**
  * Renames a table, on a service that can.
@@ -8,9 +19,9 @@ import { defineStep, tableName } from "./step.ts";
  * @example
  * renameTable("docs", "documents")
  */
-export const renameTable = defineStep({
+export const renameTable: RenameTable = defineStep({
   kind: "renameTable",
-  fields: z.object({ table: tableName, name: tableName }),
+  fields,
   build: (table: string, name: string) => ({ table, name }),
   compile: ({ table, name }) => [{ kind: "renameTable", table, name }],
   source: ({ table, name }) => [table, name].map(valueSource),

@@ -1,7 +1,40 @@
 import { z } from "zod";
 import { optionsSource, typeSource, valueSource } from "../schema/source.ts";
 import type { ColumnType, NullableType } from "../schema/builders.ts";
-import { columnPath, dataType, defineStep, sql, tableName, typeOf } from "./step.ts";
+import type { PathArgument, TableArgument, TypeArgument } from "../schema/typed/arguments.ts";
+import type { WithChanges } from "../schema/typed/database.ts";
+import {
+  columnPath,
+  dataType,
+  defineStep,
+  sql,
+  tableName,
+  typeOf,
+  type CheckedStep,
+  type StepDefinition,
+} from "./step.ts";
+
+const fields = z.object({ table: tableName, path: columnPath, type: dataType, using: sql.optional() });
+
+interface RetypeColumn extends StepDefinition<"retypeColumn", (typeof fields)["shape"]> {
+  <
+    Database,
+    Table extends string,
+    Path extends string,
+    Type extends NullableType,
+    Options extends { readonly using?: string } = {},
+  >(
+    table: TableArgument<NoInfer<Database>, Table>,
+    path: PathArgument<NoInfer<Database>, Table, Path>,
+    type: TypeArgument<NoInfer<Database>, Table, Path, Type, Options>,
+    options?: Options,
+  ): CheckedStep<
+    "retypeColumn",
+    z.output<typeof fields>,
+    Database,
+    WithChanges<NoInfer<Database>, Table, { path: Path; type: Type }>
+  >;
+}
 
 /**
  * Casts a column to another type of its family; rewrites that column. Where the engine has no cast, `using` says how each
@@ -11,9 +44,9 @@ import { columnPath, dataType, defineStep, sql, tableName, typeOf } from "./step
  * retypeColumn("documents", "id", int64())
  * retypeColumn("documents", "price", float64(), { using: "try_cast(price as double)" })
  */
-export const retypeColumn = defineStep({
+export const retypeColumn: RetypeColumn = defineStep({
   kind: "retypeColumn",
-  fields: z.object({ table: tableName, path: columnPath, type: dataType, using: sql.optional() }),
+  fields,
   build: (table: string, path: string, type: NullableType, options: { readonly using?: string } = {}) => ({
     table,
     path,

@@ -1,6 +1,23 @@
 import { z } from "zod";
 import { valueSource } from "../schema/source.ts";
-import { columnPath, defineStep, tableName } from "./step.ts";
+import type { PathArgument, TableArgument } from "../schema/typed/arguments.ts";
+import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
+
+const fields = z.object({
+  table: tableName,
+  path: columnPath,
+  metadata: z
+    .record(z.string(), z.string("has to be text or null").nullable(), "has to be an object of texts and nulls")
+    .refine((metadata) => Object.keys(metadata).length > 0, "has to have at least one key"),
+});
+
+interface SetMetadata extends StepDefinition<"setMetadata", (typeof fields)["shape"]> {
+  <Database, Table extends string, Path extends string>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    path: PathArgument<NoInfer<Database>, Table, Path>,
+    metadata: Readonly<Record<string, string | null>>,
+  ): CheckedStep<"setMetadata", z.output<typeof fields>, Database, NoInfer<Database>>;
+}
 
 /**
  * Sets keys of a column's metadata; null removes a key.
@@ -8,15 +25,9 @@ import { columnPath, defineStep, tableName } from "./step.ts";
  * @example
  * setMetadata("documents", "embedding", { model: "e5-large" })
  */
-export const setMetadata = defineStep({
+export const setMetadata: SetMetadata = defineStep({
   kind: "setMetadata",
-  fields: z.object({
-    table: tableName,
-    path: columnPath,
-    metadata: z
-      .record(z.string(), z.string("has to be text or null").nullable(), "has to be an object of texts and nulls")
-      .refine((metadata) => Object.keys(metadata).length > 0, "has to have at least one key"),
-  }),
+  fields,
   build: (table: string, path: string, metadata: Readonly<Record<string, string | null>>) => ({
     table,
     path,

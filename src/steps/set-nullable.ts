@@ -1,11 +1,28 @@
 import { z } from "zod";
 import { valueSource } from "../schema/source.ts";
-import { columnPath, defineStep, tableName } from "./step.ts";
+import type { NullableArgument, PathArgument, TableArgument } from "../schema/typed/arguments.ts";
+import type { WithChanges } from "../schema/typed/database.ts";
+import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
+
+const fields = z.object({ table: tableName, path: columnPath, nullable: z.boolean("has to be true or false") });
+
+interface SetNullable extends StepDefinition<"setNullable", (typeof fields)["shape"]> {
+  <Database, Table extends string, Path extends string, Nullable extends boolean>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    path: PathArgument<NoInfer<Database>, Table, Path>,
+    nullable: NullableArgument<NoInfer<Database>, Table, Path, Nullable>,
+  ): CheckedStep<
+    "setNullable",
+    z.output<typeof fields>,
+    Database,
+    WithChanges<NoInfer<Database>, Table, { path: Path; nullable: Nullable }>
+  >;
+}
 
 /** Lets a column hold nulls (`true`) or refuses them (`false`, which fails while the column holds one). */
-export const setNullable = defineStep({
+export const setNullable: SetNullable = defineStep({
   kind: "setNullable",
-  fields: z.object({ table: tableName, path: columnPath, nullable: z.boolean("has to be true or false") }),
+  fields,
   build: (table: string, path: string, nullable: boolean) => ({ table, path, nullable }),
   compile: ({ table, path, nullable }) => [{ kind: "alterColumns", table, alterations: [{ path, nullable }] }],
   source: ({ table, path, nullable }) => [table, path, nullable].map(valueSource),

@@ -44,9 +44,29 @@ export interface StepFlag {
 /** Plain data of one kind: what migrations export. */
 export type StepOf<Kind extends string, Fields> = Readonly<{ kind: Kind } & Fields>;
 
+declare const effect: unique symbol;
+
+/** A step that TypeScript knows to lead from one database to the next; see `after`. */
+export interface StepOn<Before, After> {
+  readonly kind: string;
+  readonly table: string;
+  /** Known to TypeScript alone. */
+  readonly [effect]?: (before: Before) => After;
+}
+
+/** What a builder makes whose step is checked in `after`. */
+export type CheckedStep<Kind extends string, Fields, Before, After> = StepOf<Kind, Fields> & StepOn<Before, After>;
+
 /** A builder with its definition attached, so that one export is all that a step kind needs. */
-export interface StepKind<Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape> {
+export interface StepKind<
+  Kind extends string,
+  Args extends readonly unknown[],
+  Shape extends z.ZodRawShape,
+> extends StepDefinition<Kind, Shape> {
   (...args: Args): StepOf<Kind, z.output<z.ZodObject<Shape>>>;
+}
+
+export interface StepDefinition<Kind extends string, Shape extends z.ZodRawShape> {
   readonly kind: Kind;
   readonly schema: z.ZodType<StepOf<Kind, z.output<z.ZodObject<Shape>>>>;
   readonly compile: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Action[];
@@ -56,9 +76,13 @@ export interface StepKind<Kind extends string, Args extends readonly unknown[], 
   readonly moved: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>, to: Moving) => object;
 }
 
-export function defineStep<const Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape>(
-  definition: Definition<Kind, Args, Shape>,
-): StepKind<Kind, Args, Shape> {
+/** What it makes may be called by an interface of its own, with which TypeScript checks the steps of `after`. */
+export function defineStep<
+  const Kind extends string,
+  Args extends readonly unknown[],
+  Shape extends z.ZodRawShape,
+  Builder extends StepDefinition<Kind, Shape> = StepKind<Kind, Args, Shape>,
+>(definition: Definition<Kind, Args, Shape>): Builder {
   const { kind, fields, build, compile, source, flags, moved = () => ({}) } = definition;
   type Step = StepOf<Kind, z.output<z.ZodObject<Shape>>>;
   // The step is checked when its migration is loaded, where the file and the step's number are known.
@@ -71,7 +95,7 @@ export function defineStep<const Kind extends string, Args extends readonly unkn
     source: source as (step: Step) => readonly Source[],
     flags,
     moved: moved as (step: Step, to: Moving) => object,
-  });
+  }) as unknown as Builder;
 }
 
 /** The name of a table, checked closer by the fold. */

@@ -1,0 +1,123 @@
+/** Columns after what is done to them, as types. */
+import type { LastOf, ParentOf, Siblings, StructHead } from "./path.ts";
+import type { IsNotNull, NotNull, Nullable, ShapeOf } from "./shape.ts";
+
+/** One change of a column; several of them are a union. */
+export interface Change {
+  readonly path: string;
+  readonly rename?: string | undefined;
+  readonly type?: unknown;
+  readonly nullable?: boolean | undefined;
+}
+
+/** The columns after changes that are made at once. */
+export type Altered<Columns, Changes extends Change, Parent extends string = ""> = unknown extends Columns
+  ? unknown
+  : {
+      [Name in keyof Columns & string as NewName<Changes, `${Parent}${Name}`, Name>]: AlteredColumn<
+        Columns[Name],
+        Changes,
+        `${Parent}${Name}`
+      >;
+    };
+
+type AlteredColumn<Shape, Changes extends Change, Path extends string> = Altering<
+  [Extract<Changes, { path: `${Path}.${string}` }>] extends [never] ? Shape : AlteredInside<Shape, Changes, Path>,
+  Extract<Changes, { path: Path }>
+>;
+
+type AlteredInside<Shape, Changes extends Change, Path extends string> = Shape extends [infer Head, infer Inner]
+  ? Head extends StructHead
+    ? [Head, Altered<Inner, Changes, `${Path}.`>]
+    : [Head, AlteredColumn<Inner, Changes, `${Path}.item`>]
+  : Shape;
+
+type Altering<Shape, Own> = [Own] extends [never]
+  ? Shape
+  : WithNullability<
+      Own extends { readonly type: infer Type } ? SameNullability<Shape, ShapeOf<Type>> : Shape,
+      Own extends { readonly nullable: infer Value } ? Value : never
+    >;
+
+type SameNullability<Shape, Type> = IsNotNull<Shape> extends true ? NotNull<Type> : Type;
+
+type WithNullability<Shape, Value> = [Value] extends [never]
+  ? Shape
+  : boolean extends Value
+    ? unknown
+    : Value extends true
+      ? Nullable<Shape>
+      : NotNull<Shape>;
+
+type NewName<Changes extends Change, Path extends string, Name extends string> =
+  Extract<Changes, { readonly path: Path; readonly rename: string }> extends infer Own
+    ? [Own] extends [never]
+      ? Name
+      : Own extends { readonly rename: infer New extends string }
+        ? New
+        : Name
+    : Name;
+
+/** The path of a column after changes. */
+type NewPath<
+  Path extends string,
+  Changes extends Change,
+  Parent extends string = "",
+> = Path extends `${infer First}.${infer Rest}`
+  ? `${NewName<Changes, `${Parent}${First}`, First>}.${NewPath<Rest, Changes, `${Parent}${First}.`>}`
+  : NewName<Changes, `${Parent}${Path}`, Path>;
+
+/** Indexes by their names, on the paths that their columns have after changes. */
+export type MovedIndexes<Indexes, Changes extends Change> = {
+  [Name in keyof Indexes]: Indexes[Name] extends string ? NewPath<Indexes[Name], Changes> : Indexes[Name];
+};
+
+/** The names around a column after changes, its own left out, all in small letters: the engine does not tell them apart. */
+export type NamesAround<Columns, Changes extends Change, Path extends string> = OthersOf<
+  Siblings<Columns, Path>,
+  Changes,
+  ParentOf<Path>,
+  LastOf<Path>
+>;
+
+type OthersOf<Columns, Changes extends Change, Parent extends string, Own extends string> = {
+  [Name in keyof Columns & string]: Name extends Own ? never : Lowercase<NewName<Changes, `${Parent}${Name}`, Name>>;
+}[keyof Columns & string];
+
+/** The columns without one; a struct without fields goes with its last one, and so does the list that holds it. */
+export type Dropped<Columns, Path extends string> = unknown extends Columns
+  ? unknown
+  : Path extends keyof Columns
+    ? { [Name in keyof Columns as Name extends Path ? never : Name]: Columns[Name] }
+    : Path extends `${infer First}.${infer Rest}`
+      ? {
+          [
+            Name in keyof Columns as Name extends First ? Kept<DroppedInside<Columns[Name], Rest>, Name> : Name
+          ]: Name extends First ? DroppedInside<Columns[Name], Rest> : Columns[Name];
+        }
+      : Columns;
+
+type DroppedInside<Shape, Path extends string> = Shape extends [infer Head, infer Inner]
+  ? Head extends StructHead
+    ? Filled<Head, Dropped<Inner, Path>>
+    : Path extends `item.${infer Rest}`
+      ? DroppedInside<Inner, Rest> extends infer Left
+        ? [Left] extends [never]
+          ? never
+          : [Head, Left]
+        : never
+      : Shape
+  : Shape;
+
+type Filled<Head, Fields> = unknown extends Fields
+  ? [Head, unknown]
+  : [keyof Fields] extends [never]
+    ? never
+    : [Head, Fields];
+
+type Kept<Shape, Name> = [Shape] extends [never] ? never : Name;
+
+/** Those that are not on a column or inside it. */
+export type IndexesLeft<Indexes, Path extends string> = {
+  [Name in keyof Indexes as Indexes[Name] extends Path | `${Path}.${string}` ? never : Name]: Indexes[Name];
+};

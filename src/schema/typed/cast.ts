@@ -1,0 +1,82 @@
+/** The casts that the engine takes, as types: which are allowed at all in ../cast.ts, pair by pair (test/types/casts.test.ts). */
+import type { Nullable } from "./shape.ts";
+
+/** Of types without their nullability. `boolean` where it can't be told. */
+export type Castable<From, To> = unknown extends From
+  ? boolean
+  : unknown extends To
+    ? boolean
+    : From extends [infer Head extends string, infer Item]
+      ? To extends [infer OtherHead extends string, infer OtherItem]
+        ? ListCastable<Head, Item, OtherHead, OtherItem>
+        : false
+      : To extends string
+        ? From extends string
+          ? TextCastable<From, To>
+          : false
+        : false;
+
+type ListCastable<Head extends string, Item, OtherHead extends string, OtherItem> = Head | OtherHead extends ListHead
+  ? SameLength<Head, OtherHead> extends false
+    ? false
+    : Head extends FixedHead
+      ? [OtherItem] extends [Nullable<OtherItem>]
+        ? Castable<Nullable<Item>, OtherItem>
+        : false
+      : Castable<Nullable<Item>, Nullable<OtherItem>>
+  : false;
+
+type FixedHead = `fixedSizeList(${string}`;
+type ListHead = "list" | "list not null" | "largeList" | "largeList not null" | FixedHead;
+
+/** Lengths that are not known may be the same. */
+type SameLength<Head, OtherHead> = Head extends FixedHead
+  ? OtherHead extends FixedHead
+    ? Nullable<Head> extends Nullable<OtherHead>
+      ? true
+      : Nullable<OtherHead> extends Nullable<Head>
+        ? true
+        : false
+    : true
+  : true;
+
+type TextCastable<From extends string, To extends string> = To extends `dictionary<${string}, ${infer Value}>`
+  ? Family<Value> extends "integer" | "float" | "text" | "binary"
+    ? LeafCastable<ValueOf<From>, Value>
+    : false
+  : LeafCastable<ValueOf<From>, To>;
+
+type ValueOf<Type> = Type extends `dictionary<${string}, ${infer Value}>` ? Value : Type;
+
+type LeafCastable<From, To> = [Family<From>] extends [never]
+  ? false
+  : [Family<To>] extends [never]
+    ? false
+    : Family<From> extends Family<To>
+      ? true
+      : From extends `timestamp(${string}`
+        ? Family<To> extends "time of day"
+          ? true
+          : false
+        : false;
+
+/** Casts stay inside one family. What is in none is never cast. */
+type Family<Type> = Type extends `int${string}` | `uint${string}`
+  ? "integer"
+  : Type extends `float${string}`
+    ? "float"
+    : Type extends "utf8" | "largeUtf8"
+      ? "text"
+      : Type extends "binary" | "largeBinary"
+        ? "binary"
+        : Type extends "bool"
+          ? "bool"
+          : Type extends `decimal128(${string}`
+            ? "decimal"
+            : Type extends "date32" | "date64" | `timestamp(${string}`
+              ? "point in time"
+              : Type extends `time32(${string}` | `time64(${string}`
+                ? "time of day"
+                : Type extends `duration(${string}`
+                  ? "duration"
+                  : never;

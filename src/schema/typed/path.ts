@@ -1,0 +1,81 @@
+/** Dotted paths through the columns of a table, as types. */
+
+/** The shape of the column at a path: `never` where there is none, `unknown` where nobody can tell. */
+export type At<Columns, Path extends string> = unknown extends Columns
+  ? unknown
+  : Path extends keyof Columns
+    ? Columns[Path]
+    : Path extends `${infer First}.${infer Rest}`
+      ? First extends keyof Columns
+        ? Inside<Columns[First], Rest>
+        : never
+      : never;
+
+type Inside<Shape, Path extends string> = unknown extends Shape
+  ? unknown
+  : Shape extends [infer Head, infer Inner]
+    ? Head extends StructHead
+      ? At<Inner, Path>
+      : Path extends `item.${infer Rest}`
+        ? Inside<Inner, Rest>
+        : Path extends "item"
+          ? // The engine knows the item of a fixed size list only as the way to the fields of a struct inside.
+            Head extends `fixedSizeList(${string}`
+            ? never
+            : Inner
+          : never
+    : never;
+
+export type StructHead = "struct" | "struct not null";
+
+/** What could stand there instead of a path that leads nowhere: the names beside it, or a sentence. */
+export type Around<
+  Columns,
+  Path extends string,
+  Parent extends string = "",
+> = Path extends `${infer First}.${infer Rest}`
+  ? First extends keyof Columns
+    ? AroundInside<Columns[First], Rest, `${Parent}${First}`>
+    : `${Parent}${keyof Columns & string}`
+  : `${Parent}${keyof Columns & string}`;
+
+type AroundInside<Shape, Path extends string, Parent extends string> = Shape extends [infer Head, infer Inner]
+  ? Head extends StructHead
+    ? Around<Inner, Path, `${Parent}.`>
+    : Path extends `item.${infer Rest}`
+      ? AroundInside<Inner, Rest, `${Parent}.item`>
+      : Head extends `fixedSizeList(${string}`
+        ? `the engine can't be told of the item of ${Parent}`
+        : `${Parent}.item`
+  : `there is nothing inside ${Parent}`;
+
+/** The columns among which the last name of a path stands. */
+export type Siblings<Columns, Path extends string> = unknown extends Columns
+  ? unknown
+  : Path extends `${infer First}.${infer Rest}`
+    ? First extends keyof Columns
+      ? SiblingsInside<Columns[First], Rest>
+      : unknown
+    : Columns;
+
+type SiblingsInside<Shape, Path extends string> = Shape extends [infer Head, infer Inner]
+  ? Head extends StructHead
+    ? Siblings<Inner, Path>
+    : Path extends `item.${infer Rest}`
+      ? SiblingsInside<Inner, Rest>
+      : unknown
+  : unknown;
+
+/** What stands before the last name, with its dot. */
+export type ParentOf<Path extends string> = Path extends `${infer First}.${infer Rest}`
+  ? `${First}.${ParentOf<Rest>}`
+  : "";
+
+export type LastOf<Path extends string> = Path extends `${string}.${infer Rest}` ? LastOf<Rest> : Path;
+
+/** Whether nobody can tell what the path means: it is no literal, or names in it are quoted. */
+export type IsOpen<Path extends string> = string extends Path
+  ? true
+  : Path extends `${string}\`${string}`
+    ? true
+    : false;

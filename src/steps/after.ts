@@ -1,0 +1,105 @@
+/** Migrations that TypeScript checks while they are written. */
+import type { History } from "../schema/typed/history.ts";
+import type { Step } from "./registry.ts";
+import type { StepOn } from "./step.ts";
+
+type DatabaseAfter<Version> = Version extends keyof History ? History[Version] : unknown;
+
+/** A version that there is, where `migrate types` has written them. */
+type VersionArgument<Version extends string> = [keyof History] extends [never]
+  ? Version
+  : string extends Version
+    ? Version
+    : Version extends keyof History
+      ? Version
+      : `history.d.ts has no migration ${Version}; migrate types writes it anew`;
+
+// The same symbol in every copy of the package.
+const mark = Symbol.for("lance-migrate.after");
+
+/**
+ * The steps of a migration that comes after the one of that version, "0000" for the first. Where `migrate types` has
+ * written `history.d.ts`, TypeScript checks the first 32 of them against the tables as they are at that point.
+ *
+ * @example
+ * export const up = after("0007", renameColumn("documents", "title", "headline"));
+ */
+export function after<
+  Version extends string,
+  Db1 = unknown,
+  Db2 = unknown,
+  Db3 = unknown,
+  Db4 = unknown,
+  Db5 = unknown,
+  Db6 = unknown,
+  Db7 = unknown,
+  Db8 = unknown,
+  Db9 = unknown,
+  Db10 = unknown,
+  Db11 = unknown,
+  Db12 = unknown,
+  Db13 = unknown,
+  Db14 = unknown,
+  Db15 = unknown,
+  Db16 = unknown,
+  Db17 = unknown,
+  Db18 = unknown,
+  Db19 = unknown,
+  Db20 = unknown,
+  Db21 = unknown,
+  Db22 = unknown,
+  Db23 = unknown,
+  Db24 = unknown,
+  Db25 = unknown,
+  Db26 = unknown,
+  Db27 = unknown,
+  Db28 = unknown,
+  Db29 = unknown,
+  Db30 = unknown,
+  Db31 = unknown,
+  Db32 = unknown,
+>(
+  version: VersionArgument<Version>,
+  step1?: StepOn<DatabaseAfter<Version>, Db1>,
+  step2?: StepOn<Db1, Db2>,
+  step3?: StepOn<Db2, Db3>,
+  step4?: StepOn<Db3, Db4>,
+  step5?: StepOn<Db4, Db5>,
+  step6?: StepOn<Db5, Db6>,
+  step7?: StepOn<Db6, Db7>,
+  step8?: StepOn<Db7, Db8>,
+  step9?: StepOn<Db8, Db9>,
+  step10?: StepOn<Db9, Db10>,
+  step11?: StepOn<Db10, Db11>,
+  step12?: StepOn<Db11, Db12>,
+  step13?: StepOn<Db12, Db13>,
+  step14?: StepOn<Db13, Db14>,
+  step15?: StepOn<Db14, Db15>,
+  step16?: StepOn<Db15, Db16>,
+  step17?: StepOn<Db16, Db17>,
+  step18?: StepOn<Db17, Db18>,
+  step19?: StepOn<Db18, Db19>,
+  step20?: StepOn<Db19, Db20>,
+  step21?: StepOn<Db20, Db21>,
+  step22?: StepOn<Db21, Db22>,
+  step23?: StepOn<Db22, Db23>,
+  step24?: StepOn<Db23, Db24>,
+  step25?: StepOn<Db24, Db25>,
+  step26?: StepOn<Db25, Db26>,
+  step27?: StepOn<Db26, Db27>,
+  step28?: StepOn<Db27, Db28>,
+  step29?: StepOn<Db28, Db29>,
+  step30?: StepOn<Db29, Db30>,
+  step31?: StepOn<Db30, Db31>,
+  step32?: StepOn<Db31, Db32>,
+  ...more: readonly Step[]
+): readonly Step[];
+export function after(version: string, ...steps: readonly unknown[]): readonly Step[] {
+  // They are checked when the migration is loaded, as those of every other list.
+  return Object.defineProperty([...steps] as readonly Step[], mark, { value: version });
+}
+
+/** The version that a list of steps says it comes after; undefined where it says none. */
+export function versionBefore(steps: unknown): string | undefined {
+  return (steps as { readonly [mark]?: string } | null | undefined)?.[mark];
+}
