@@ -8,6 +8,7 @@ import type { Session } from "../session.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Context } from "./command.ts";
 import { updateLock } from "./lock.ts";
+import { knownHistory, updateHistory } from "./types.ts";
 
 export interface Next {
   readonly name: string;
@@ -51,7 +52,10 @@ export async function writingNext(
       const planned = steps.length === 0 ? undefined : await plan(name, steps);
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
       underWay(true);
-      const wanted = { folder: config.folder, migrations, name, accepts: accept };
+      // The steps are checked against the tables as they are now.
+      await updateHistory(session, options, output);
+      const history = knownHistory(session);
+      const wanted = { folder: config.folder, migrations, name, accepts: accept, history };
       const file = await scaffold.createMigration({ ...wanted, ...(planned && { steps, down: back?.steps }) });
       if (back?.isChecked === true)
         output.progress(
@@ -62,6 +66,7 @@ export async function writingNext(
           if (kind === "loss" && accept === undefined)
             output.progress(`note: step ${at.step} loses something: ${text}`);
       await updateLock(session, output);
+      await updateHistory(session, options, output);
       return file;
     },
   };

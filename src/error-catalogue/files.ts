@@ -21,6 +21,10 @@ export const filesErrors = {
   ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
   ERR_SQUASH: refused((d: { problem: string }) => `nothing is put together: ${d.problem}`),
   ERR_BRANCH: usage((d: { problem: string }) => d.problem),
+  ERR_FILE_AFTER: refused(
+    (d: { file: string; says: string; is: string; before?: string | undefined }) =>
+      `${d.file} says after("${d.says}"), but ${d.before ?? "no migration"} stands before it; write after("${d.is}", …)`,
+  ),
   ERR_LOCK_STALE: refused(
     (d: { file: string; problem: string }) =>
       `${d.file} ${d.problem}; migrate lint --write writes it anew, after migrate rebase where two branches took the same number`,

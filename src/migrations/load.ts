@@ -1,6 +1,7 @@
 /** Evaluating migration files: Node itself strips the types, so a migration is an ordinary module. */
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
+import { versionBefore } from "../steps/after.ts";
 import { notingCalls, passOnCalls } from "../steps/calls.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
 import { acceptances, type Acceptance } from "./acceptance.ts";
@@ -10,6 +11,8 @@ import { formatFormer, formerLists, type FormerList } from "./former.ts";
 
 export interface Migration extends MigrationFile {
   readonly steps: readonly Step[];
+  /** The version that its steps say they come after. */
+  readonly after?: string | undefined;
   /** What takes it back, where the file says so itself. It has no part in the checksum: it may be mended later. */
   readonly down?: readonly Step[] | undefined;
   /** The steps that ran under its former names, where they are others. */
@@ -68,7 +71,9 @@ export async function loadMigration(
   const down = isExported(module, "down") ? stepsOf("down") : undefined;
   for (const list of formerLists) told(() => checkFormer(file, module, list));
   const ran = told(() => exportedRan(name, module, refuse));
-  return { ...file, steps, down, ran, accepts: told(() => exportedAccepts(name, module)), checksum: checksumOf(steps) };
+  const accepts = told(() => exportedAccepts(name, module));
+  const after = versionBefore(exported(module, "up"));
+  return { ...file, steps, after, down, ran, accepts, checksum: checksumOf(steps) };
 }
 
 function isExported(module: unknown, name: Exported): boolean {

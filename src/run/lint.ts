@@ -4,6 +4,7 @@ import { isMigrateError, type MigrateError, type StepPlace } from "../errors.ts"
 import { foldLedger } from "../ledger/fold.ts";
 import { textOf, type MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
+import { standingProblems } from "../migrations/standing.ts";
 import { wordsOf, type Doubt } from "../plan/doubts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "../plan/sound.ts";
@@ -57,6 +58,7 @@ export async function lint(
     read.push(one);
     migrations.push({ migration: one.migration, doubts: one.wrong.map((wrong) => doubtOf(one, wrong)) });
   }
+  problems.push(...standingProblems(read.map(({ migration }) => migration)));
   migrations.push(...more.map((migration) => ({ migration, doubts: [] })));
   const state = foldLedger([]);
   const input = { state, doubtful: state.doubtful, target, ledger };

@@ -15,16 +15,17 @@ export interface Written {
   readonly file: string;
   readonly template: string;
   readonly folder: string;
+  readonly history?: string | undefined;
 }
 
 /** Throws ERR_TEMPLATE_INVALID. */
 export async function checkWritten(path: string, text: string, wanted: Written): Promise<void> {
-  const { steps, down, template, folder } = wanted;
+  const { steps, down, template, folder, history } = wanted;
   const invalid = (problem: string, cause?: unknown) =>
     new MigrateError("ERR_TEMPLATE_INVALID", { file: template, problem }, { cause });
   let problem: string | undefined;
   try {
-    problem = typeProblem(path, text, folder);
+    problem = typeProblem(path, text, folder, history);
   } catch (cause) {
     throw new MigrateError("ERR_USAGE", { problem: `tsconfig.json can't be used: ${firstLine(cause)}` }, { cause });
   }
@@ -47,8 +48,9 @@ export async function checkWritten(path: string, text: string, wanted: Written):
 }
 
 /** The first error of TypeScript in the file, with its line. */
-export function typeProblem(path: string, text: string, folder: string): string | undefined {
+export function typeProblem(path: string, text: string, folder: string, history?: string): string | undefined {
   const project = new Project({ ...configOf(dirname(path), folder), skipAddingFilesFromTsConfig: true });
+  if (history !== undefined) project.addSourceFileAtPath(history);
   const source = project.createSourceFile(path, text, { overwrite: true });
   const program = project.getProgram();
   const [first] = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];

@@ -21,6 +21,8 @@ export interface NewMigration {
   /** What takes it back; not said when absent. */
   readonly down?: readonly Step[] | undefined;
   readonly accepts?: readonly Acceptance[] | undefined;
+  /** The `history.d.ts` with which TypeScript checks the steps; they are written for it where there is one. */
+  readonly history?: string | undefined;
 }
 
 /** A name for a file. Throws ERR_NAME_INVALID. */
@@ -33,10 +35,10 @@ export function checkedName(name: string): string {
 /** Where it goes, and its number. Throws ERR_NAME_INVALID. */
 export function nextMigration({ migrations, name }: Pick<NewMigration, "migrations" | "name">) {
   const word = checkedName(name);
-  const last = existsSync(migrations) ? listMigrations(migrations).at(-1)?.version : undefined;
-  const version = (last ?? 0) + 1;
+  const last = (existsSync(migrations) ? listMigrations(migrations).at(-1)?.version : undefined) ?? 0;
+  const version = last + 1;
   const file = `${formatVersion(version)}_${word}.ts`;
-  return { version, name: word, file, path: join(migrations, file) };
+  return { version, last, name: word, file, path: join(migrations, file) };
 }
 
 /**
@@ -48,7 +50,8 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
   const next = nextMigration(wanted);
   if (existsSync(next.path)) throw new MigrateError("ERR_FILE_EXISTS", { file: next.path });
   const template = findTemplate(folder);
-  const text = fillTemplate(template, { ...wanted, name: next.name });
+  const after = wanted.history === undefined ? undefined : formatVersion(next.last);
+  const text = fillTemplate(template, { ...wanted, name: next.name, after });
   mkdirSync(migrations, { recursive: true });
   const draft = writeDraft(next.path, text);
   try {

@@ -4,7 +4,7 @@ import { Project, SyntaxKind, type ImportDeclaration, type SourceFile, type Vari
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Source } from "../schema/source.ts";
-import { valueSource } from "../schema/source.ts";
+import { call, valueSource } from "../schema/source.ts";
 import { stepSource, type Step } from "../steps/registry.ts";
 import { layOut, namesIn } from "./layout.ts";
 
@@ -15,6 +15,8 @@ export interface Filling {
   readonly accepts?: readonly Acceptance[] | undefined;
   /** What was put together in it. */
   readonly replaces?: readonly string[] | undefined;
+  /** The version that `up` is to say it comes after. */
+  readonly after?: string | undefined;
 }
 
 const packageName = "lance-migrate";
@@ -31,7 +33,7 @@ export function fillTemplate(file: string, filling: Filling): string {
   }
 }
 
-function filled(file: string, { name, steps, down, accepts, replaces }: Filling): string {
+function filled(file: string, { name, steps, down, accepts, replaces, after }: Filling): string {
   const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
   const up = exportedList(source, "up");
   if (up === undefined)
@@ -44,7 +46,7 @@ function filled(file: string, { name, steps, down, accepts, replaces }: Filling)
   comment?.setDescription(`${sentence[0]!.toUpperCase()}${sentence.slice(1)}.`);
   if (steps === undefined) return source.getFullText();
   return withLists(source, up, {
-    up: listOf(steps),
+    up: listOf(steps, after),
     ...(down && { down: listOf(down) }),
     ...(replaces && { replaces: valueSource(replaces) }),
     ...(accepts && { accepts: valueSource(accepts) }),
@@ -120,8 +122,9 @@ function typeOf(list: VariableDeclaration): string {
   return type === undefined ? "" : `: ${type.getText()}`;
 }
 
-export function listOf(steps: readonly Step[]): Source {
-  return { kind: "array", items: steps.map(stepSource) };
+export function listOf(steps: readonly Step[], after?: string): Source {
+  const items = steps.map(stepSource);
+  return after === undefined ? { kind: "array", items } : call("after", valueSource(after), ...items);
 }
 
 function exportedList(source: SourceFile, name: string): VariableDeclaration | undefined {

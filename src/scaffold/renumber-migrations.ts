@@ -48,7 +48,7 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
 function listsOf({ migration, steps, down, was, ran, isRewritten }: Renumbering): Lists {
   return {
     ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),
-    ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map(listOf) } satisfies Source } : {}),
+    ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map((one) => listOf(one)) } satisfies Source } : {}),
     ...(isRewritten ? { up: listOf(steps) } : {}),
     ...(isRewritten && down !== undefined ? { down: listOf(down) } : {}),
   };

@@ -337,6 +337,7 @@ const commands = {
   lint: ["--write"],
   simulate: ["--schedules", "--seed"],
   new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
+  types: ["--out", "--check"],
   generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
   pull: ["--except"],
   baseline: ["--to", "--dry-run", "--wait", "else 600)", "--lease", "else 30)"],

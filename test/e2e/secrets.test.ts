@@ -35,6 +35,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   lint: [],
   simulate: ["--schedules", "5"],
   new: ["add_column", "--add-column", "documents.n:int32"],
+  types: ["--out", "db.ts"],
   generate: ["third", "--drop-column", "documents.n"],
   rebase: ["--onto", "main"],
   squash: ["--to", "2", "--dry-run"],

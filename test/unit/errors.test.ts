@@ -37,6 +37,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_SQUASH: { problem: "there is only 0001_documents up to there" },
   ERR_BRANCH: { problem: "git knows no develop here" },
   ERR_LOCK_STALE: { file: "migrations/lock.json", problem: "lacks 0003_wide_ids" },
+  ERR_FILE_AFTER: { file, says: "0006", is: "0007", before: "0007_tags.ts" },
   ERR_STEP_INVALID: { file, step: 2, problem: "is no step" },
   ERR_TABLE_MISSING: { table: "documnets" },
   ERR_TABLE_EXISTS: { table: "documents" },

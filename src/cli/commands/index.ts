@@ -17,6 +17,7 @@ import { serveCommand } from "./serve.ts";
 import { simulateCommand } from "./simulate.ts";
 import { squashCommand } from "./squash.ts";
 import { statusCommand } from "./status.ts";
+import { typesCommand } from "./types.ts";
 import { upCommand } from "./up.ts";
 import { verifyCommand } from "./verify.ts";
 
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   generateCommand,
   pullCommand,
   baselineCommand,
+  typesCommand,
   rebaseCommand,
   squashCommand,
   serveCommand,

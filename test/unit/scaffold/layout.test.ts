@@ -87,7 +87,11 @@ test(
     const drawn = [...some("grapheme-ascii"), ...some("binary")];
     const written = drawn.map((steps, at) => {
       const file = join(folder, `${at}.ts`);
-      const content = fillTemplate(join(root, "templates/migration.ts"), { name: "drawn", steps });
+      const content = fillTemplate(join(root, "templates/migration.ts"), {
+        name: "drawn",
+        steps,
+        after: at % 3 === 0 ? "0007" : undefined,
+      });
       writeFileSync(file, content);
       return { file, content, steps };
     });

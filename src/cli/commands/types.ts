@@ -1,0 +1,75 @@
+import { dirname, relative, resolve } from "node:path";
+import { z } from "zod";
+import { MigrateError } from "../../errors.ts";
+import { momentsOf } from "../../run/moments.ts";
+import {
+  applicationFile,
+  checkOurs,
+  historyFile,
+  isWritten,
+  writeTypes,
+  type TypesFile,
+} from "../../scaffold/written-types.ts";
+import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
+import { done, somethingPending } from "../exit-code.ts";
+import type { Output } from "../output.ts";
+import { authoring } from "../write-next.ts";
+
+const out = "--out has to be a .ts file for the application, outside the migrations folder";
+
+const typesFlags = commonSchema.extend({
+  check: switchFlag,
+  out: z
+    .string("--out is given twice or without a value")
+    .regex(/^(?!.*\.d\.m?ts$).*[^/\\]\.m?ts$/, out)
+    .optional(),
+});
+
+export const typesCommand: Command = {
+  usage: "types",
+  describe: "write what TypeScript is to know of the tables after each migration, and of their rows",
+  switches: { check: "write nothing; exit 3 when a file is not as the migrations are" },
+  flags: (cli) =>
+    cli.option("out", { type: "string", describe: "a file for row types and Arrow schemas, such as src/db.ts" }),
+  async run(context) {
+    const { flags, output, underWay } = context;
+    const { check, out: path } = parseFlags(typesFlags, flags);
+    return await withSession(context, {}, async (session) => {
+      const { folder: migrations } = session;
+      const file = path === undefined ? undefined : resolve(path);
+      if (file !== undefined && dirname(file) === migrations) throw new MigrateError("ERR_USAGE", { problem: out });
+      const moments = await momentsOf(authoring(session));
+      const files = [historyFile(migrations, moments), ...(file === undefined ? [] : [applicationFile(file, moments)])];
+      const stale = files.filter((one) => !isWritten(one));
+      if (check === true) return report(files, stale, path, output);
+      for (const one of stale) checkOurs(one);
+      underWay(true);
+      for (const one of stale) writeTypes(one);
+      output.data({ files: files.map(placeOf), written: stale.map(placeOf) });
+      for (const one of stale) output.result(`wrote ${placeOf(one)}`);
+      if (stale.length === 0) output.result(`nothing to do: ${listOf(files)} as the migrations are`);
+      return done;
+    });
+  },
+};
+
+function report(files: readonly TypesFile[], stale: readonly TypesFile[], out: string | undefined, output: Output) {
+  output.data({ files: files.map(placeOf), stale: stale.map(placeOf) });
+  if (stale.length === 0) {
+    output.result(`equal: ${listOf(files)} as the migrations are`);
+    return done;
+  }
+  const next = `migrate types${out === undefined ? "" : ` --out ${out}`}`;
+  output.problem(
+    `${listOf(stale)} not as the migrations are; ${next} writes ${stale.length === 1 ? "it" : "them"} anew`,
+  );
+  return somethingPending;
+}
+
+function placeOf({ path }: TypesFile): string {
+  return relative(process.cwd(), path);
+}
+
+function listOf(files: readonly TypesFile[]): string {
+  return `${files.map(placeOf).join(" and ")} ${files.length === 1 ? "is" : "are"}`;
+}

@@ -1,0 +1,135 @@
+/** What an application wants to know of tables: types of their rows as @lancedb/lancedb gives them, and Arrow schemas. Pure. */
+import type { Column, DataType } from "../schema/data-type.ts";
+import { call } from "../schema/source.ts";
+import type { Database } from "../schema/table.ts";
+import { arrowPackage } from "../wire/arrow-name.ts";
+import { arrowClass, fieldSource, hasArrow } from "./arrow-source.ts";
+import { layOut, namesIn } from "./layout.ts";
+import { namer } from "./names.ts";
+import { layOutType, type TypeMember, type TypeSource } from "./type-layout.ts";
+
+/** What every file that `migrate types` writes begins with. */
+export const writtenMark = "// Written by migrate types; do not edit.";
+
+export function applicationTypes(database: Database): string {
+  const nameOf = namer();
+  const tables = [...database].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const named = tables.map(([table, { columns }]) => ({ table, columns, name: nameOf(table) }));
+  const known = named.filter(({ columns }) => columns.every(({ type }) => hasArrow(type)));
+  const isIn = new Set(known.map(({ table }) => table));
+  // A type inside may not be called as the row of another table is.
+  const inner = namer(known.map(({ name }) => `${name}Row`));
+  const schemas = known.map(({ name, columns }) => {
+    const start = `export const ${name.slice(0, 1).toLowerCase()}${name.slice(1)}Schema: Schema = `;
+    const source = call("new Schema", { kind: "array", items: columns.map(fieldSource) });
+    const text = layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" });
+    return { text: `${start}${text};\n`, classes: namesIn(source).map((one) => one.replace("new ", "")) };
+  });
+  const parts = known.map(({ table, name, columns }, index) => [
+    ...rowTypes(`${name}Row`, `A row of ${table}, as @lancedb/lancedb gives it.`, columns, inner),
+    schemas[index]!.text,
+  ]);
+  const left = named.filter(({ table }) => !isIn.has(table)).map(({ table }) => leftOut(table));
+  const map = known.map(({ table, name }): TypeMember => [table, { name: `${name}Row` }]);
+  const body = parts.flat();
+  const isVector = body.some((part) => /: Vector</.test(part));
+  const classes = [...new Set(schemas.flatMap((schema) => schema.classes))].toSorted();
+  return [
+    `${writtenMark} Rows and schemas of the tables after the last migration.\n`,
+    ...(classes.length === 0 ? [] : [importOf([...classes, ...(isVector ? ["type Vector"] : [])])]),
+    ...body,
+    ...left,
+    `/** Rows by the names of their tables. */\nexport ${interfaceOf("Tables", map)}`,
+  ].join("\n");
+}
+
+function leftOut(table: string): string {
+  return `// ${table} is left out: it holds a largeList, and the JavaScript client opens no such table.\n`;
+}
+
+function importOf(names: readonly string[]): string {
+  const end = `} from ${JSON.stringify(arrowPackage)};\n`;
+  const flat = `import { ${names.join(", ")} ${end}`;
+  return flat.length <= 81 ? flat : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`;
+}
+
+/** The row, with a type of its own for every struct in it. */
+function rowTypes(
+  name: string,
+  comment: string,
+  columns: readonly Column[],
+  nameOf: (text: string) => string,
+): readonly string[] {
+  const inside: string[] = [];
+  const members = columns.map((column): TypeMember => {
+    const own = `${name} ${column.name}`;
+    return [column.name, nullableType(column, valueType(column.type, own))];
+  });
+  const written = `/** ${comment.replaceAll("*/", "*\\/")} */\nexport ${interfaceOf(name, members)}`;
+  return [written, ...inside];
+
+  /** What a value of that type is in JavaScript (test/e2e/application-types.test.ts). */
+  function valueType(type: DataType, own: string): TypeSource {
+    switch (type.kind) {
+      case "struct": {
+        const named = nameOf(own);
+        inside.push(...rowTypes(named, `Of ${name}.`, type.fields, nameOf));
+        return { name: named };
+      }
+      case "list":
+      case "largeList":
+      case "fixedSizeList":
+        return { name: "Vector", of: arrowType(type.item.type, own) };
+      case "dictionary":
+        return valueType(type.value, own);
+      default:
+        return { name: values[type.kind] ?? "number" };
+    }
+  }
+
+  /** The class of apache-arrow, for what a vector holds. */
+  function arrowType(type: DataType, own: string): TypeSource {
+    switch (type.kind) {
+      case "struct": {
+        const named = nameOf(`${own} item`);
+        const fields = type.fields.map((field): TypeMember => [
+          field.name,
+          arrowType(field.type, `${own} ${field.name}`),
+        ]);
+        inside.push(`/** Of ${name}. */\nexport type ${named} = Struct<${layOutType({ lines: fields }, 0, 0)}>;\n`);
+        return { name: named };
+      }
+      case "list":
+      case "fixedSizeList":
+        return { name: arrowClass(type), of: arrowType(type.item.type, own) };
+      case "dictionary":
+        return { name: arrowClass(type), of: arrowType(type.value, own) };
+      default:
+        return { name: arrowClass(type) };
+    }
+  }
+}
+
+function nullableType({ type, nullable }: Column, source: TypeSource): TypeSource {
+  return nullable && type.kind !== "null" ? { ...(source as { readonly name: string }), orNull: true } : source;
+}
+
+function interfaceOf(name: string, members: readonly TypeMember[]): string {
+  return `interface ${name} ${layOutType({ lines: members }, 0, 0)}\n`;
+}
+
+/** Of all others numbers are given: dates and timestamps as milliseconds. */
+const values: Readonly<Partial<Record<DataType["kind"], string>>> = {
+  null: "null",
+  bool: "boolean",
+  int64: "bigint",
+  uint64: "bigint",
+  time64: "bigint",
+  duration: "bigint",
+  utf8: "string",
+  largeUtf8: "string",
+  binary: "Uint8Array",
+  largeBinary: "Uint8Array",
+  fixedSizeBinary: "Uint8Array",
+  decimal128: "Uint32Array",
+};

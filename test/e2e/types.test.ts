@@ -1,0 +1,175 @@
+/** `migrate types`: what it writes, when it refuses to, and how `new` keeps it. */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { aProject, root, type Project } from "../support/project.ts";
+import { strictConfig, typeProblems } from "../support/type-check.ts";
+
+const documents = `m.createTable("documents", { id: m.int64().notNull(), title: m.utf8(), source: m.struct({ url: m.utf8() }) }),`;
+
+function withDocuments(processes: "own" | "shared" = "shared"): Project {
+  const project = aProject(processes);
+  project.write("tsconfig.json", strictConfig);
+  project.migration("0001_documents.ts", documents);
+  return project;
+}
+
+const textOf = ({ folder }: Project, file: string) => readFileSync(join(folder, file), "utf8");
+
+test("it writes what is missing or stale, and says nothing is to do where all is as the migrations are", async () => {
+  const project = withDocuments("own");
+  const { migrate } = project;
+  expect(await migrate(["types", "--check"])).toEqual({
+    code: 3,
+    stdout: "",
+    stderr: "migrations/history.d.ts is not as the migrations are; migrate types writes it anew\n",
+  });
+  expect(await migrate(["types", "--check", "--out", "src/db.ts"])).toEqual({
+    code: 3,
+    stdout: "",
+    stderr:
+      "migrations/history.d.ts and src/db.ts are not as the migrations are; migrate types --out src/db.ts writes them anew\n",
+  });
+  expect(existsSync(join(project.folder, "src"))).toBe(false);
+  expect(await migrate(["types"])).toEqual({ code: 0, stdout: "wrote migrations/history.d.ts\n", stderr: "" });
+  expect(await migrate(["types", "--out", "src/db.ts"])).toMatchObject({ code: 0, stdout: "wrote src/db.ts\n" });
+  expect(await migrate(["types", "--out", "src/db.ts"])).toMatchObject({
+    code: 0,
+    stdout: "nothing to do: migrations/history.d.ts and src/db.ts are as the migrations are\n",
+  });
+  project.migration("0002_titles.ts", `m.renameColumn("documents", "title", "headline")`);
+  expect(await migrate(["types", "--out", "src/db.ts", "--check", "--json"])).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining(`"stale":["migrations/history.d.ts","src/db.ts"]`),
+  });
+  expect(await migrate(["types", "--out", "src/db.ts"])).toMatchObject({ code: 0 });
+  expect(await migrate(["types", "--out", "src/db.ts", "--check"])).toEqual({
+    code: 0,
+    stdout: "equal: migrations/history.d.ts and src/db.ts are as the migrations are\n",
+    stderr: "",
+  });
+  expect(textOf(project, "migrations/history.d.ts"))
+    .toBe(`// Written by migrate types; do not edit. The tables after each migration, for after() of lance-migrate.
+
+declare module "lance-migrate" {
+  interface History {
+    "0000": {};
+    "0001": { documents: Documents_0001 };
+    "0002": { documents: Documents_0002 };
+  }
+}
+
+interface Documents_0001 {
+  columns: {
+    id: "int64 not null";
+    title: "utf8";
+    source: ["struct", { url: "utf8" }];
+  };
+}
+
+interface Documents_0002 {
+  columns: {
+    id: "int64 not null";
+    headline: "utf8";
+    source: ["struct", { url: "utf8" }];
+  };
+}
+
+export {};
+`);
+  // Line ends are a matter of the checkout; the migrations are what they were.
+  project.write("src/db.ts", textOf(project, "src/db.ts").replaceAll("\n", "\r\n"));
+  expect(await migrate(["types", "--out", "src/db.ts", "--check"])).toMatchObject({ code: 0 });
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+});
+
+test("it writes over nothing that it did not write, and into no place where migrations are", async () => {
+  const project = withDocuments();
+  const { migrate } = project;
+  project.write("src/db.ts", "export const mine = 1;\n");
+  expect(await migrate(["types", "--out", "src/db.ts"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: `${join(project.folder, "src/db.ts")} exists already; choose another name\n`,
+  });
+  expect(textOf(project, "src/db.ts")).toBe("export const mine = 1;\n");
+  expect(existsSync(join(project.folder, "migrations/history.d.ts"))).toBe(false);
+  const problem = "--out has to be a .ts file for the application, outside the migrations folder\n";
+  for (const out of ["migrations/db.ts", "src/db.js", "src/db.d.ts", "src"])
+    expect(await migrate(["types", "--out", out])).toEqual({ code: 2, stdout: "", stderr: problem });
+  project.write("migrations/history.d.ts", "declare const mine: 1;\n");
+  expect(await migrate(["types"])).toMatchObject({ code: 2 });
+  expect(await migrate(["new", "tags", "--add-column", "documents.tags:utf8"])).toMatchObject({ code: 0 });
+  expect(textOf(project, "migrations/history.d.ts")).toBe("declare const mine: 1;\n");
+  expect(textOf(project, "migrations/0002_tags.ts")).not.toContain("after");
+});
+
+test("it needs no database, and tells what keeps a migration from working", async () => {
+  const project = withDocuments();
+  const { migrate, write } = project;
+  write(
+    "migrate.config.ts",
+    `export default { targets: { far: { kind: "lance", uri: "s3://nowhere-at-all/tables", storageOptions: { endpoint: "http://127.0.0.1:9" } } }, target: "far" };`,
+  );
+  expect(await migrate(["types"])).toMatchObject({ code: 0 });
+  project.migration("0002_wrong.ts", `m.renameColumn("documents", "titel", "x")`);
+  expect(await migrate(["types"])).toEqual({
+    code: 4,
+    stdout: "",
+    stderr:
+      "0002_wrong.ts, step 1 (renameColumn): documents has no column titel at this point; it has id, title, source\n",
+  });
+});
+
+test("new and generate write migrations for a history that there is, and keep it; --down and templates too", async () => {
+  const project = withDocuments();
+  const { migrate } = project;
+  await migrate(["types"]);
+  expect(await migrate(["new", "tags", "--add-column", "documents.tags:list<utf8>", "--down"])).toMatchObject({
+    code: 0,
+  });
+  expect(textOf(project, "migrations/0002_tags.ts")).toContain(`export const up: readonly Step[] = after(
+  "0001",
+  addColumn("documents", "tags", list(utf8())),
+);`);
+  // Somebody forgot it: what new checks with is written first.
+  project.migration("0003_titles.ts", `m.renameColumn("documents", "title", "headline")`);
+  project.write(
+    "schema.ts",
+    `import * as m from "lance-migrate";
+    export default m.defineSchema({ documents: { id: m.int64().notNull(), headline: m.largeUtf8(), tags: m.list(m.utf8()), source: m.struct({ url: m.utf8() }) } });`,
+  );
+  expect(await migrate(["generate", "longer"])).toMatchObject({ code: 0 });
+  expect(textOf(project, "migrations/0004_longer.ts")).toContain(`"0003",`);
+  expect(await migrate(["new", "empty"])).toMatchObject({ code: 0 });
+  expect(await migrate(["types", "--check"])).toMatchObject({ code: 0 });
+  rmSync(join(project.folder, "migrations/0005_empty.ts"));
+  expect(await migrate(["types"])).toMatchObject({ code: 0 });
+  expect(await migrate(["lint"])).toMatchObject({ stderr: expect.not.stringContaining("says after") });
+  expect(typeProblems(project.folder)).toEqual([]);
+  execFileSync(join(root, "node_modules/.bin/oxfmt"), ["--check", "--config", formatConfig(project)], {
+    cwd: project.folder,
+  });
+  expect(await migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
+});
+
+function formatConfig({ write }: Project): string {
+  write(
+    "oxfmt.json",
+    JSON.stringify({ printWidth: 80, ignorePatterns: ["*.json", "schema.ts", "migrations/000[13]*"] }),
+  );
+  return "oxfmt.json";
+}
+
+test("lint tells of a migration that comes after another than it says", async () => {
+  const project = withDocuments();
+  project.write(
+    "migrations/0002_titles.ts",
+    `import { after, renameColumn } from "lance-migrate";\nexport const up = after("0003", renameColumn("documents", "title", "headline"));\n`,
+  );
+  expect(await project.migrate(["lint"])).toMatchObject({
+    code: 4,
+    stderr: '0002_titles.ts says after("0003"), but 0001_documents.ts stands before it; write after("0001", …)\n',
+  });
+});
