@@ -43,6 +43,17 @@ function arrowSource(type: DataType): Source {
   return call(`new ${arrowClass(type)}`, ...argumentsOf(type));
 }
 
+/** What a file needs that holds dictionaries with keys of 64 bits: apache-arrow takes them, and does not tell TypeScript. */
+export const wideKeys = `function wideKeys(type: unknown): never {
+  return type as never;
+}
+`;
+
+function keysSource(index: DataType): Source {
+  const source = arrowSource(index);
+  return index.kind.endsWith("64") ? call("wideKeys", source) : source;
+}
+
 function argumentsOf(type: DataType): readonly Source[] {
   switch (type.kind) {
     case "fixedSizeBinary":
@@ -58,7 +69,7 @@ function argumentsOf(type: DataType): readonly Source[] {
     case "struct":
       return [{ kind: "array", items: type.fields.map(fieldSource) }];
     case "dictionary":
-      return [arrowSource(type.value), arrowSource(type.index)];
+      return [arrowSource(type.value), keysSource(type.index)];
     default:
       return [];
   }

@@ -5,7 +5,8 @@ import { shapesOf, type Shape, type Shapes } from "../schema/shape.ts";
 import type { Table } from "../schema/table.ts";
 import { writtenMark } from "./application-types.ts";
 import { namer } from "./names.ts";
-import { layOutType, textType, type TypeSource } from "./type-layout.ts";
+import { textText } from "./layout.ts";
+import { layOutType, type TypeSource } from "./type-layout.ts";
 
 const start = `${writtenMark} The tables after each migration, for after() of lance-migrate.
 
@@ -42,7 +43,7 @@ function byName([one]: readonly [string, Table], [other]: readonly [string, Tabl
 
 function tableSource({ columns, indexes = {} }: Table): TypeSource {
   const known = Object.entries(indexes).flatMap(([name, index]) =>
-    index === null ? [] : [[name, textType(index.path)] as const],
+    index === null ? [] : [[name, textText(index.path)] as const],
   );
   return {
     lines: [
@@ -57,8 +58,8 @@ function membersOf(shapes: Shapes) {
 }
 
 function shapeSource(shape: Shape): TypeSource {
-  if (typeof shape === "string") return textType(shape);
+  if (typeof shape === "string") return textText(shape);
   const [head, inside] = shape;
   const inner = inside instanceof Map ? { members: membersOf(inside) } : shapeSource(inside as Shape);
-  return { tuple: [textType(head), inner] };
+  return { tuple: [textText(head), inner] };
 }

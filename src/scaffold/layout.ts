@@ -1,10 +1,10 @@
 /** TypeScript laid out in lines as the common formatters do. Pure. */
 import type { Source } from "../schema/source.ts";
 
-const width = 80;
+export const width = 80;
 
 /** Of a text on a screen: letters of some alphabets are twice as wide, and marks on a letter take no place. */
-function widthOf(text: string): number {
+export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let sum = 0;
   for (const letter of text) sum += /[\p{Mn}\p{Me}\p{Cf}]/u.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
@@ -173,7 +173,7 @@ function valueText(value: string | number | boolean | null): string {
 }
 
 /** In single quotes where that takes fewer backslashes. */
-function textText(text: string): string {
+export function textText(text: string): string {
   const quoted = JSON.stringify(text).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
   const [double, single] = [text.split('"').length, text.split("'").length];
   if (double <= single) return quoted;

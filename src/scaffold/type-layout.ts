@@ -1,4 +1,5 @@
 /** Types of TypeScript laid out in lines as the common formatters do. Pure. */
+import { textText, width, widthOf } from "./layout.ts";
 
 export type TypeSource =
   | string
@@ -11,12 +12,10 @@ export type TypeSource =
 
 export type TypeMember = readonly [key: string, type: TypeSource];
 
-const width = 80;
-
 /** `used`: how much of its first line is taken. One character has to follow it. */
 export function layOutType(source: TypeSource, indent: number, used: number): string {
   const inOneLine = flat(source);
-  if (inOneLine !== undefined && used + inOneLine.length + 1 <= width) return inOneLine;
+  if (inOneLine !== undefined && used + widthOf(inOneLine) + 1 <= width) return inOneLine;
   if (typeof source === "string") return source;
   const [pad, end] = [" ".repeat(indent + 2), " ".repeat(indent)];
   if ("tuple" in source) {
@@ -30,7 +29,7 @@ export function layOutType(source: TypeSource, indent: number, used: number): st
 
 function layOutMember([key, type]: TypeMember, indent: number): string {
   const start = `${keyText(key)}: `;
-  const text = layOutType(type, indent, indent + start.length);
+  const text = layOutType(type, indent, indent + widthOf(start));
   return text.startsWith("\n") ? `${start.trimEnd()}${text}` : `${start}${text}`;
 }
 
@@ -70,13 +69,5 @@ function flat(source: TypeSource): string | undefined {
 
 /** A name that is a whole number is a text among names, so it keeps its quotes. */
 function keyText(key: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : textType(key);
-}
-
-/** The type of just this text. */
-export function textType(text: string): string {
-  const quoted = JSON.stringify(text).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-  const [double, single] = [text.split('"').length, text.split("'").length];
-  if (double <= single) return quoted;
-  return `'${quoted.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? key : textText(key);
 }

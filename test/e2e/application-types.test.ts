@@ -1,5 +1,5 @@
 /** Row types and Arrow schemas of `migrate types`, against what @lancedb/lancedb gives and takes. */
-import { symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
@@ -138,6 +138,18 @@ ${claims.join("\n").replace(/Has<Tables\["t(\d+)"\], \{/g, 'Has<NonNullable<Tabl
 `,
   );
   expect(typeProblems(project.folder, ["--allowImportingTsExtensions"])).toEqual([]);
+});
+
+test("a dictionary whose keys have 64 bits can't be read, and its type says so", async () => {
+  const type = m.dictionary(m.int64(), m.utf8());
+  const project = anApplication(`m.createTable("t", { id: m.int32().notNull(), x: ${call(type)} }),`);
+  await project.migrate(["up"]);
+  await project.migrate(["types", "--out", "src/db.ts"]);
+  expect(readFileSync(join(project.folder, "src/db.ts"), "utf8")).toContain("\n  x: never;\n");
+  const table = await (await lancedb.connect(project.database)).openTable("t");
+  await table.add(arrow.tableFromIPC(drawnRows(columnOf(type), 8, "plain")));
+  const [row] = (await table.query().toArray()) as readonly { readonly x: unknown }[];
+  expect(() => row!.x).toThrow("BigInt");
 });
 
 test("a schema makes just the table that up makes", async () => {
