@@ -58,6 +58,7 @@ function membersOf(shapes: Shapes) {
 }
 
 function shapeSource(shape: Shape): TypeSource {
+  if (shape === undefined) return "unknown";
   if (typeof shape === "string") return textText(shape);
   const [head, inside] = shape;
   const inner = inside instanceof Map ? { members: membersOf(inside) } : shapeSource(inside as Shape);

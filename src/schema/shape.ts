@@ -1,7 +1,8 @@
 /** Columns as shapes, which the types of typed/shape.ts describe: what `history.d.ts` holds. Pure. */
-import { formatType, type Column, type DataType } from "./data-type.ts";
+import { formatType, itemName, type Column, type DataType } from "./data-type.ts";
 
-export type Shape = string | readonly [head: string, inside: Shape | Shapes];
+/** Undefined where a list calls its item by another name than the others do: no path in the types leads there. */
+export type Shape = string | readonly [head: string, inside: Shape | Shapes] | undefined;
 
 /** By their names. */
 export type Shapes = ReadonlyMap<string, Shape>;
@@ -12,7 +13,7 @@ export function shapesOf(columns: readonly Column[]): Shapes {
 
 export function shapeOf({ type, nullable }: Pick<Column, "type" | "nullable">): Shape {
   const shape = shapeOfType(type);
-  if (nullable) return shape;
+  if (nullable || shape === undefined) return shape;
   return typeof shape === "string" ? `${shape} not null` : [`${shape[0]} not null`, shape[1]];
 }
 
@@ -22,6 +23,7 @@ function shapeOfType(type: DataType): Shape {
       return ["struct", shapesOf(type.fields)];
     case "list":
     case "largeList":
+      if (type.item.name !== itemName) return undefined;
       return [type.kind, shapeOf(type.item)];
     case "fixedSizeList":
       return [`fixedSizeList(${type.length})`, shapeOf(type.item)];

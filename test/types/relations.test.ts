@@ -151,6 +151,7 @@ test("a type has the shape in TypeScript that history.d.ts gives it", () => {
 });
 
 function shapeText(shape: Shape): string {
+  if (shape === undefined) return "unknown";
   if (typeof shape === "string") return JSON.stringify(shape);
   const [head, inside] = shape;
   if (!(inside instanceof Map)) return `[${JSON.stringify(head)}, ${shapeText(inside as Shape)}]`;

@@ -29,7 +29,10 @@ type AlteredColumn<Shape, Changes extends Change, Path extends string> = Alterin
 type AlteredInside<Shape, Changes extends Change, Path extends string> = Shape extends [infer Head, infer Inner]
   ? Head extends StructHead
     ? [Head, Altered<Inner, Changes, `${Path}.`>]
-    : [Head, AlteredColumn<Inner, Changes, `${Path}.item`>]
+    : // Where the item has another name, nobody can tell what a path means.
+      [Extract<Changes, { readonly path: `${Path}.item`; readonly rename: string }>] extends [never]
+      ? [Head, AlteredColumn<Inner, Changes, `${Path}.item`>]
+      : unknown
   : Shape;
 
 type Altering<Shape, Own> = [Own] extends [never]

@@ -6,7 +6,7 @@
 import type { Change, Dropped, NamesAround } from "./alter.ts";
 import type { Castable } from "./cast.ts";
 import type { ColumnsOf, IndexesOf } from "./database.ts";
-import type { Around, At, IsOpen, LastOf, ParentOf } from "./path.ts";
+import type { Around, At, IsOpen, LastOf, ParentOf, StructHead } from "./path.ts";
 import type { IndexKind, IndexType } from "../table-index.ts";
 import type { Indexable } from "./indexes.ts";
 import type { IsNotNull, Nullable, ShapeOf, WordsOf } from "./shape.ts";
@@ -54,14 +54,15 @@ export type DropArgument<Database, Table extends string, Path extends string> = 
           : Path
   : PathArgument<Database, Table, Path>;
 
-type IsItem<Columns, Path extends string> =
-  ParentOf<Path> extends `${infer Parent}.`
-    ? At<Columns, Parent> extends [infer Head, unknown]
-      ? Head extends `struct${string}`
+type IsItem<Columns, Path extends string> = Path extends `${infer Parent}.item`
+  ? [At<Columns, Parent>] extends [never]
+    ? false
+    : At<Columns, Parent> extends [infer Head, unknown]
+      ? Head extends StructHead
         ? false
         : true
       : false
-    : false;
+  : false;
 
 /** A new name for the column at a path, beside other changes that are made with it. */
 export type RenameArgument<
