@@ -1,5 +1,6 @@
 /** What has to compile: the ways in which migrations and configurations are written. */
 import {
+  after,
   alterColumns,
   createTable,
   decimal128,
@@ -55,6 +56,9 @@ export const up = [
 // As a migration may state its own type, whether or not it holds a step.
 export const stated: readonly Step[] = up;
 export const none: readonly Step[] = [];
+
+// Where no history was generated, any version and any steps.
+export const later: readonly Step[] = after("0007", renameColumn("documents", "a", "b"), ...up);
 
 /** Types are values: a function may make them. */
 export function widened(types: readonly NullableType[]): readonly Step[] {
