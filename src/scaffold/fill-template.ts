@@ -1,6 +1,13 @@
 /** A template with its steps filled in, by ts-morph. */
 import { existsSync } from "node:fs";
-import { Project, SyntaxKind, type ImportDeclaration, type SourceFile, type VariableDeclaration } from "ts-morph";
+import {
+  type Node,
+  Project,
+  SyntaxKind,
+  type ImportDeclaration,
+  type SourceFile,
+  type VariableDeclaration,
+} from "ts-morph";
 import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Source } from "../schema/source.ts";
@@ -56,12 +63,14 @@ function filled(file: string, { name, steps, down, accepts, replaces, after }: F
 /** The lists that a migration exports, by their names. */
 export type Lists = Readonly<Partial<Record<Addable | "up", Source>>>;
 
-/** A migration with other lists. Throws ERR_TEMPLATE_INVALID. */
-export function rewriteMigration(file: string, lists: Lists): string {
+/** A migration with other lists, and in `after` the version that it comes after. Throws ERR_TEMPLATE_INVALID. */
+export function rewriteMigration(file: string, lists: Lists, after: string): string {
   const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
   const up = exportedList(source, "up");
   const problem = "has to export its steps as export const up = [ … ] to be rewritten";
   if (up === undefined) throw new MigrateError("ERR_TEMPLATE_INVALID", { file, problem });
+  const [version] = up.getInitializerIfKind(SyntaxKind.CallExpression)?.getArguments() ?? [];
+  if (lists.up === undefined) version?.replaceWithText(JSON.stringify(after));
   return withLists(source, up, lists);
 }
 
@@ -129,9 +138,14 @@ export function listOf(steps: readonly Step[], after?: string): Source {
 
 function exportedList(source: SourceFile, name: string): VariableDeclaration | undefined {
   const found = source.getVariableDeclaration(name);
-  const isList =
-    found?.isExported() === true && found.getInitializerIfKind(SyntaxKind.ArrayLiteralExpression) !== undefined;
-  return isList ? found : undefined;
+  const value = found?.getInitializer();
+  const isList = value?.isKind(SyntaxKind.ArrayLiteralExpression) === true;
+  return found?.isExported() === true && (isList || isAfter(value)) ? found : undefined;
+}
+
+/** Steps may stand in `after("0007", …)`. */
+function isAfter(value: Node | undefined): boolean {
+  return value?.isKind(SyntaxKind.CallExpression) === true && /(^|\.)after$/.test(value.getExpression().getText());
 }
 
 /** Imports what is missing of these, and gives what stands before each: nothing, or `m.` where the template imports all as `m`. */

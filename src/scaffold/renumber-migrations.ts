@@ -2,7 +2,7 @@
 import { renameSync, rmSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { valueSource, type Source } from "../schema/source.ts";
-import { formatMigration } from "../migrations/file-name.ts";
+import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
 import { checkWritten } from "./check-written.ts";
@@ -27,7 +27,7 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
       const { migration, version, steps, down } = one;
       const from = migration.path;
       const to = join(dirname(from), `${formatMigration({ version, name: migration.name })}${extname(from)}`);
-      const text = rewriteMigration(from, listsOf(one));
+      const text = rewriteMigration(from, listsOf(one), formatVersion(version - 1));
       const draft = writeDraft(to, text);
       drafts.push({ draft, from, to });
       await checkWritten(draft, text, { steps, down, file: migration.file, template: migration.file, folder });
@@ -45,11 +45,12 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
   return drafts.map(({ to }) => to);
 }
 
-function listsOf({ migration, steps, down, was, ran, isRewritten }: Renumbering): Lists {
+function listsOf({ migration, version, steps, down, was, ran, isRewritten }: Renumbering): Lists {
+  const after = migration.after === undefined ? undefined : formatVersion(version - 1);
   return {
     ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),
     ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map((one) => listOf(one)) } satisfies Source } : {}),
-    ...(isRewritten ? { up: listOf(steps) } : {}),
+    ...(isRewritten ? { up: listOf(steps, after) } : {}),
     ...(isRewritten && down !== undefined ? { down: listOf(down) } : {}),
   };
 }

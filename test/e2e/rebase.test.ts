@@ -248,3 +248,27 @@ test("what git can't tell is said", async () => {
   expect(await bare.migrate(["rebase"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--onto") });
   expect(spawnSync("git", ["--version"]).status).toBe(0);
 });
+
+test("what a migration says that it comes after is right behind the others, and TypeScript's history is too", async () => {
+  const repository = await aRepository();
+  const { run, add, commit, git, folder } = repository;
+  expect(await run("types")).toMatchObject({ code: 0 });
+  commit("types");
+  git("checkout", "-q", "-b", "feature");
+  await add("kept", "--add-column", "notes.language:utf8");
+  await add("moved", "--retype", "documents.title:largeUtf8");
+  commit("ours");
+  git("checkout", "-q", "main");
+  await add("theirs", "--rename", "documents.title:headline");
+  commit("theirs");
+  git("checkout", "-q", "feature");
+  expect(() => git("merge", "main")).toThrow();
+  expect(await run("rebase")).toMatchObject({ code: 0, stderr: "" });
+  const text = (file: string) => readFileSync(join(folder, "migrations", file), "utf8").replaceAll(/\s+/g, " ");
+  expect(text("0003_kept.ts")).toContain('after( "0002", addColumn("notes", "language", utf8()), )');
+  expect(text("0004_moved.ts")).toContain('after( "0003", retypeColumn("documents", "headline", largeUtf8()), )');
+  expect(await run("lint")).toMatchObject({ code: 0 });
+  expect(await run("types", "--check")).toMatchObject({ code: 0 });
+  commit("merged");
+  expect(await run("up", "--accept", "lossy")).toMatchObject({ code: 0 });
+});
