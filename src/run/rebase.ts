@@ -24,6 +24,8 @@ export interface Sides {
 
 export interface Renumbered extends MovedMigration {
   readonly version: number;
+  /** The number of the one that it comes after. */
+  readonly before: number;
   /** Of `was`: how a database may know it. Empty where such a database has to take it back first. */
   readonly was: readonly string[];
   /** The lists of steps that ran under those names, where they are others. */
@@ -70,11 +72,18 @@ export async function planRebase(
   // Numbers that stand behind theirs already may stay.
   const last = others.at(-1)!.version;
   const numberOf = (index: number) => (first.version > last ? own[index]!.version : last + 1 + index);
-  const renumbered = moved.map((one, index) => renumber(one, numberOf(index), apart.length === 0));
+  const renumbered = moved.map((one, index) => {
+    const before = index === 0 ? last : numberOf(index - 1);
+    return renumber(one, { version: numberOf(index), before }, apart.length === 0);
+  });
   return { renumbered, incoming, apart, notes };
 }
 
-function renumber({ migration, steps, down }: MovedMigration, version: number, isSame: boolean): Renumbered {
+function renumber(
+  { migration, steps, down }: MovedMigration,
+  { version, before: previous }: Pick<Renumbered, "version" | "before">,
+  isSame: boolean,
+): Renumbered {
   const { checksum, was = [], ran = [], steps: before } = migration;
   const isRewritten = checksumOf(steps) !== checksum;
   const ownName = `${formatMigration(migration)} ${shortHash(checksum)}`;
@@ -83,6 +92,7 @@ function renumber({ migration, steps, down }: MovedMigration, version: number, i
     steps,
     down,
     version,
+    before: previous,
     isRewritten,
     was: isSame ? [...was.map(formatFormer), ...(version === migration.version ? [] : [ownName])] : [],
     ran: isSame && isRewritten ? [...ran, before] : ran,

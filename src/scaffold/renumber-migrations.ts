@@ -12,6 +12,7 @@ import { listOf, rewriteMigration, type Lists } from "./fill-template.ts";
 export interface Renumbering {
   readonly migration: Migration;
   readonly version: number;
+  readonly before: number;
   readonly steps: readonly Step[];
   readonly down: readonly Step[] | undefined;
   readonly was: readonly string[];
@@ -27,7 +28,7 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
       const { migration, version, steps, down } = one;
       const from = migration.path;
       const to = join(dirname(from), `${formatMigration({ version, name: migration.name })}${extname(from)}`);
-      const text = rewriteMigration(from, listsOf(one), formatVersion(version - 1));
+      const text = rewriteMigration(from, listsOf(one), formatVersion(one.before));
       const draft = writeDraft(to, text);
       drafts.push({ draft, from, to });
       await checkWritten(draft, text, { steps, down, file: migration.file, template: migration.file, folder });
@@ -45,8 +46,8 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
   return drafts.map(({ to }) => to);
 }
 
-function listsOf({ migration, version, steps, down, was, ran, isRewritten }: Renumbering): Lists {
-  const after = migration.after === undefined ? undefined : formatVersion(version - 1);
+function listsOf({ migration, before, steps, down, was, ran, isRewritten }: Renumbering): Lists {
+  const after = migration.after === undefined ? undefined : formatVersion(before);
   return {
     ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),
     ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map((one) => listOf(one)) } satisfies Source } : {}),

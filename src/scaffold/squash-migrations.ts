@@ -3,7 +3,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
-import { formatMigration } from "../migrations/file-name.ts";
+import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
 import { checkWritten } from "./check-written.ts";
@@ -20,18 +20,27 @@ export interface Squashing {
   readonly steps: readonly Step[];
   readonly replaces: readonly string[];
   readonly accepts: readonly Acceptance[] | undefined;
+  /** Whether `up` says what it comes after, for TypeScript to check it. */
+  readonly isTyped: boolean;
   /** Those that are gone then. */
   readonly old: readonly Migration[];
 }
 
 /** Gives the path of the file. Throws ERR_NAME_INVALID, ERR_FILE_EXISTS, ERR_TEMPLATE_INVALID. */
-export async function squashMigrations({ folder, migrations, version, old, ...wanted }: Squashing): Promise<string> {
+export async function squashMigrations({
+  folder,
+  migrations,
+  version,
+  old,
+  isTyped,
+  ...wanted
+}: Squashing): Promise<string> {
   const name = checkedName(wanted.name);
   const file = `${formatMigration({ version, name })}.ts`;
   const path = join(migrations, file);
   if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
   const template = findTemplate(folder);
-  const text = fillTemplate(template, { ...wanted, name });
+  const text = fillTemplate(template, { ...wanted, name, after: isTyped ? formatVersion(0) : undefined });
   const draft = writeDraft(path, text);
   try {
     await checkWritten(draft, text, { steps: wanted.steps, template, folder, file });

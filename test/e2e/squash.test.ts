@@ -85,6 +85,20 @@ test("old databases know it again, new ones come out the same, and both go on", 
   expect(await run("down")).toMatchObject({ code: 0 });
 });
 
+test("what says what it comes after goes on saying so, and TypeScript knows the tables after it", async () => {
+  const { run, files, folder } = aHistory();
+  expect(await run("types")).toMatchObject({ code: 0 });
+  expect(await run("squash", "start", "--to", "3")).toMatchObject({ code: 0 });
+  expect(files()).toEqual(["0003_start.ts", "history.d.ts", "lock.json"]);
+  expect(readFileSync(join(folder, "migrations/0003_start.ts"), "utf8")).toContain(
+    `export const up: readonly Step[] = after(\n  "0000",\n`,
+  );
+  expect(await run("types", "--check")).toMatchObject({ code: 0 });
+  expect(await run("new", "last", "--add-column", "notes.at:int64")).toMatchObject({ code: 0 });
+  expect(readFileSync(join(folder, "migrations/0004_last.ts"), "utf8")).toContain(`after("0003", addColumn(`);
+  expect(await run("lint")).toMatchObject({ code: 0 });
+});
+
 test("a database with a part of it is told to get the rest first", async () => {
   const { run } = aHistory();
   expect(await run("up", "--target", "part", "--to", "2", "--accept", "irreversible")).toMatchObject({ code: 0 });
