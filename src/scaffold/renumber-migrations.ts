@@ -48,9 +48,10 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
 
 function listsOf({ migration, before, steps, down, was, ran, isRewritten }: Renumbering): Lists {
   const after = migration.after === undefined ? undefined : formatVersion(before);
+  // What is added stands in front of what was added before.
   return {
-    ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),
     ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map((one) => listOf(one)) } satisfies Source } : {}),
+    ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),
     ...(isRewritten ? { up: listOf(steps, after) } : {}),
     ...(isRewritten && down !== undefined ? { down: listOf(down) } : {}),
   };

@@ -147,7 +147,7 @@ test.each(apart)("the order matters: $title", async ({ theirs, ours, because }) 
   expect(await run("rebase")).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`the order matters: ${because}\n`),
-    stderr: expect.stringContaining("has to take them back first: migrate down, with the files as they were"),
+    stderr: expect.stringContaining("has to take it back first: migrate down, with the files as they were"),
   });
   expect(readFileSync(join(folder, "migrations/0003_ours.ts"), "utf8")).not.toContain("export const was");
   for (const database of ["theirs", "new"])

@@ -95,7 +95,7 @@ test("what says what it comes after goes on saying so, and TypeScript knows the 
   );
   expect(await run("types", "--check")).toMatchObject({ code: 0 });
   expect(await run("new", "last", "--add-column", "notes.at:int64")).toMatchObject({ code: 0 });
-  expect(readFileSync(join(folder, "migrations/0004_last.ts"), "utf8")).toContain(`after("0003", addColumn(`);
+  expect(readFileSync(join(folder, "migrations/0004_last.ts"), "utf8")).toMatch(/after\(\s*"0003",\s*addColumn\(/);
   expect(await run("lint")).toMatchObject({ code: 0 });
 });
 

@@ -1,6 +1,5 @@
 import { relative } from "node:path";
 import { z } from "zod";
-import { count } from "../../errors.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { filesAt, filesAtFork, mainBranch } from "../../migrations/git.ts";
 import { planRebase, type RebaseResult, type Renumbered } from "../../run/rebase.ts";
@@ -78,14 +77,13 @@ function report({ renumbered, incoming, apart, notes }: RebaseResult, onto: stri
     for (const { before, after } of changesOf(one)) output.result(`  ${before} becomes ${after}`);
   }
   const others = incoming.map(formatMigration).join(", ");
+  const them = renumbered.length === 1 ? "it" : "them";
   if (apart.length === 0)
-    output.result(
-      `the same in either order with ${others}: databases that ran ${count(renumbered.length, "migration")} before know ${renumbered.length === 1 ? "it" : "them"} again`,
-    );
+    output.result(`the same in either order with ${others}: a database that ran ${them} before knows ${them} again`);
   else {
     for (const words of apart) output.result(`the order matters: ${words}`);
     output.problem(
-      "a database that ran them before they were renumbered has to take them back first: migrate down, with the files as they were",
+      `a database that ran ${them} before has to take ${them} back first: migrate down, with the files as they were`,
     );
   }
   for (const words of notes) output.result(`note: where they ran before, ${words}`);
