@@ -198,6 +198,17 @@ function aboutOf(
         mayLose: true,
         isRefused: false,
       };
+    case "filled":
+      return {
+        allowed: noLimit,
+        since: obstacle.version,
+        words: (rows = 0, written) =>
+          written === undefined
+            ? `${are(rows, "has a value", "have values")}, of which nobody can tell how many were written since, which would be dropped with it`
+            : `${count(written, "row")} of ${place} ${written === 1 ? "was" : "were"} written since, and values of ${column} would be dropped with it`,
+        mayLose: true,
+        isRefused: false,
+      };
     case "cast": {
       const { from, to } = obstacle;
       const verdict = castVerdict(from, to);
@@ -260,6 +271,7 @@ function predicateOf(
     case "vectors":
       return inside.length > 0 ? undefined : `${sql} IS NOT NULL`;
     case "values":
+    case "filled":
       return `${sql} IS NOT NULL`;
     case "cast": {
       const column = { name: "", type, nullable: true };

@@ -143,9 +143,15 @@ export function withOwnRows(
   // A table that was there before has had its name.
   const version = before == null && shared !== true ? (after ?? null) : null;
   const rows = { own: ownRows(own), ...(able && isGiven && { version }) };
+  const end = shared === true ? null : (after ?? null);
   return {
     actions,
-    obstacles: obstacles.map((obstacle): Obstacle => (obstacle.kind === "rows" ? { ...obstacle, ...rows } : obstacle)),
+    obstacles: obstacles.flatMap((obstacle): readonly Obstacle[] => {
+      if (obstacle.kind === "rows") return [{ ...obstacle, ...rows }];
+      if (obstacle.kind !== "filled") return [obstacle];
+      // Without versions nobody could tell own values from those of others.
+      return able ? [{ ...obstacle, version: end }] : [];
+    }),
   };
 }
 

@@ -96,6 +96,7 @@ function conditionOf(obstacle: Obstacle): string {
     case "cast":
       return `unless values of ${table}.${obstacle.path} are not the same as ${formatType(obstacle.to)} by then`;
     case "since":
+    case "filled":
       return `unless rows of ${table} were written since`;
     case "rows":
       if (obstacle.version !== undefined) return `unless rows of ${table} were written since`;

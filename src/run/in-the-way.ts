@@ -167,10 +167,10 @@ async function rowsInTheWay(
     try {
       const rows = await rowsOf(ask.table, ask.predicate, ask.version);
       const more = Math.max(0, rows - allowed);
-      if (since === undefined) return { rows, written: more };
+      if (since === undefined || rows === 0) return { rows, written: more };
       const added = await addedSince(since, ask, target);
       // A table that was dropped and made anew may be at that version once more.
-      return { rows, written: added === undefined ? undefined : Math.max(more, added) };
+      return { rows, written: added === undefined ? undefined : Math.min(rows, Math.max(more, added)) };
     } catch (error) {
       failure = error;
     }

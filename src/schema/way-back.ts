@@ -13,6 +13,8 @@ export type Obstacle = {
   | { readonly kind: "cast"; readonly path: string; readonly from: DataType; readonly to: DataType }
   /** Values that somebody has given a new column. */
   | { readonly kind: "values"; readonly path: string }
+  /** The same, where the action gave it values itself: what others wrote came after that version, which nobody may know. */
+  | { readonly kind: "filled"; readonly path: string; readonly version?: number | null | undefined }
   /** Too few vectors to make an index of. */
   | { readonly kind: "vectors"; readonly path: string; readonly least: number }
   /**

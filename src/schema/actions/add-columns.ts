@@ -52,10 +52,11 @@ export const addColumns: ActionModel<AddColumnsAction> = {
   },
   wayBack: ({ table, columns }) => ({
     actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],
-    obstacles: columns.flatMap(({ name, as }) =>
-      // What an expression gave nobody has lost.
-      as === undefined || isNull(as) ? [{ kind: "values" as const, table, path: formatPath([name]) }] : [],
-    ),
+    obstacles: columns.map(({ name, as }) => ({
+      kind: as === undefined || isNull(as) ? ("values" as const) : ("filled" as const),
+      table,
+      path: formatPath([name]),
+    })),
   }),
   // One without values takes no room (test/contract/costs.test.ts).
   writes: ({ columns }) => {
