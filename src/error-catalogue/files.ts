@@ -8,7 +8,7 @@ export const filesErrors = {
   ),
   ERR_VERSION_DUPLICATE: refused(
     (d: { version: string; files: readonly string[] }) =>
-      `${d.files.join(" and ")} have the same number ${d.version}; give one of them another`,
+      `${d.files.join(" and ")} have the same number ${d.version}; migrate rebase gives those of your branch others, or do it by hand`,
   ),
   ERR_FILE_UNREADABLE: refused(
     (d: { file: string; problem: string; line?: number | undefined; column?: number | undefined }) =>

@@ -17,6 +17,10 @@ export const historyErrors = {
     (d: { migration: string; problem: string }) =>
       `${d.problem}; it can't stand behind ${d.migration} as it is: change it, then migrate rebase again`,
   ),
+  ERR_ORDER_MATTERS: refused(
+    (d: { problem: string }) =>
+      `the order matters: ${d.problem}; take them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept-order`,
+  ),
   ERR_OUT_OF_ORDER: refused(
     (d: { file: string; last: string }) =>
       `${d.file} is pending, but ${d.last} with a higher number has already run; renumber it, or pass --allow-out-of-order`,

@@ -3,7 +3,7 @@
  * in it, as `["0007_add_tags 3c6e0b8a9c15224a"]`. A database on which those are applied needs this one no more. Read from
  * the text, so that nothing is evaluated for it. Pure.
  */
-import { shortHash } from "./checksum.ts";
+import { checksumOf, shortHash } from "./checksum.ts";
 import { formatMigration, type MigrationName } from "./file-name.ts";
 
 export interface Former extends MigrationName {
@@ -34,6 +34,14 @@ function listIn(text: string, list: FormerList): readonly Former[] | undefined {
     const [, version, name, checksum] = item.exec(one ?? other ?? "") ?? [];
     return checksum === undefined ? [] : [{ version: Number(version), name: name!, checksum }];
   });
+}
+
+/** How a ledger may know a migration: by its steps, and by those that ran under former names. */
+export function namesNow(
+  { version, name, checksum }: Former,
+  ran: readonly (readonly unknown[])[] = [],
+): readonly string[] {
+  return [checksum, ...ran.map(checksumOf)].map((one) => formatFormer({ version, name, checksum: one }));
 }
 
 export function formatFormer({ checksum, ...name }: Former): string {

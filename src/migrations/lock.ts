@@ -74,7 +74,7 @@ export function lockProblem(text: string, wanted: string): string | undefined {
     return Object.hasOwn(locked, changed) ? `has other steps for ${changed}` : `lacks ${changed}`;
   const gone = Object.keys(locked).find((name) => !Object.hasOwn(own, name));
   if (gone !== undefined) return `has ${gone}, of which there is no file`;
-  return JSON.stringify(found.tables) === JSON.stringify(right.tables)
+  return JSON.stringify(found?.tables) === JSON.stringify(right.tables)
     ? undefined
     : "has other tables than they lead to";
 }

@@ -7,7 +7,6 @@ import type { MigrationFile } from "../migrations/files.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
-import { firstNumber } from "./recognise.ts";
 import { actionsOf, type Describing } from "./compile.ts";
 
 export interface Choice {
@@ -79,7 +78,7 @@ export function orderPending({ files, state, doubtful, choice }: Pending): reado
     const file = files.find(({ version }) => version === outside);
     throw new MigrateError("ERR_BEGUN", { version: formatVersion(outside), file: file?.file });
   }
-  const firsts = new Map(files.flatMap((file) => (file.was === undefined ? [] : [[file.version, firstNumber(file)]])));
+  const firsts = firstNumbers(files);
   const firstOf = (version: number) => firsts.get(version) ?? version;
   const all = [...ran, ...begun].toSorted((one, other) => firstOf(one) - firstOf(other));
   const last = all.at(-1) ?? -1;
@@ -92,6 +91,20 @@ export function orderPending({ files, state, doubtful, choice }: Pending): reado
     ...chosen.filter(({ version }) => begun.has(version)),
     ...chosen.filter(({ version }) => !begun.has(version)),
   ];
+}
+
+/**
+ * The numbers from which on migrations may have run, of those that were renumbered: what came in before may come after them.
+ * Several of a branch stand one behind the other.
+ */
+function firstNumbers(files: readonly MigrationFile[]): ReadonlyMap<number, number> {
+  const firsts = new Map<number, number>();
+  let first = Infinity;
+  for (const { version, was } of files) {
+    first = was === undefined ? Infinity : Math.min(first, version, ...was.map((former) => former.version));
+    if (was !== undefined) firsts.set(version, first);
+  }
+  return firsts;
 }
 
 /** Refuses to go on when an applied migration has no file any more: nobody could tell what the tables should be. */

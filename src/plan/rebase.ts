@@ -4,6 +4,8 @@ import { canonicalJson } from "../migrations/checksum.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import { changesRows, tablesAfter, type Action } from "../schema/action.ts";
+import type { Alteration } from "../schema/alter.ts";
+import { parsePath } from "../schema/path.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
 import { moveStep, type Step } from "../steps/registry.ts";
 import { actionsOf, compileMigration, type Describing } from "./compile.ts";
@@ -153,11 +155,12 @@ function foldOn(base: Database, migrations: readonly Migration[], describing: De
 }
 
 function wordsOf(one: Database, other: Database): readonly string[] {
-  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
-    [...new Set([...differences(one.get(name), other.get(name)), ...differences(other.get(name), one.get(name))])].map(
-      (word) => `${name}: ${word}`,
-    ),
-  );
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) => {
+    const words = differences(one.get(name), other.get(name));
+    // What one of them lacks is said by the other.
+    const all = words.length > 0 ? words : differences(other.get(name), one.get(name));
+    return all.map((word) => `${name}: ${word}`);
+  });
 }
 
 /** No step changes the order of columns, and nothing depends on it. */
@@ -183,8 +186,13 @@ interface Work {
   /** What it is called in `base`. */
   readonly table: string;
   readonly place: string;
-  readonly kind: "sql" | "rows" | "cast";
+  /** `strict`: what refuses nulls. */
+  readonly kind: "sql" | "rows" | "cast" | "strict";
+  /** The column that tells rows apart, and its values. */
+  readonly key?: string;
   readonly keys: readonly string[];
+  /** The columns of the table that are cast. */
+  readonly cast: readonly string[];
 }
 
 function workOn(side: readonly Migration[], describing: Describing): readonly Work[] {
@@ -192,23 +200,36 @@ function workOn(side: readonly Migration[], describing: Describing): readonly Wo
   const lineages = lineagesOf(all.map(({ action }) => action));
   return all.flatMap(({ place, action }, index) => {
     const table = lineages[index]!.origin;
-    const kind = kindOfWork(action);
-    if (table === undefined || kind === undefined) return [];
-    const keys = action.kind === "insertRows" ? action.rows.map((row) => JSON.stringify(row[action.key] ?? null)) : [];
-    return [{ table, kind, keys, place: `${place.file}, step ${place.step}` }];
+    if (table === undefined) return [];
+    const at = { table, place: `${place.file}, step ${place.step}` };
+    return kindsOfWork(action).map((kind): Work => {
+      const none: Work = { ...at, kind, keys: [], cast: [] };
+      if (action.kind === "insertRows")
+        return { ...none, key: action.key, keys: action.rows.map((row) => JSON.stringify(row[action.key] ?? null)) };
+      return { ...none, cast: action.kind === "alterColumns" ? columnsCast(action.alterations) : [] };
+    });
   });
 }
 
-function kindOfWork(action: Action): Work["kind"] | undefined {
-  if (action.kind === "insertRows") return "rows";
-  if (action.kind === "convertColumn" || changesRows(action)) return "sql";
-  if (action.kind === "addColumns") return action.columns.some(({ as }) => as !== undefined) ? "sql" : undefined;
-  if (action.kind === "alterColumns")
-    return action.alterations.some(({ type }) => type !== undefined) ? "cast" : undefined;
-  return undefined;
+function columnsCast(alterations: readonly Alteration[]): readonly string[] {
+  return alterations.flatMap(({ path, type }) => (type === undefined ? [] : [parsePath(path)[0]!]));
+}
+
+function kindsOfWork(action: Action): readonly Work["kind"][] {
+  if (action.kind === "insertRows") return ["rows"];
+  if (action.kind === "convertColumn" || changesRows(action)) return ["sql"];
+  if (action.kind === "addColumns") return action.columns.some(({ as }) => as !== undefined) ? ["sql"] : [];
+  if (action.kind !== "alterColumns") return [];
+  return [
+    ...(action.alterations.some(({ type }) => type !== undefined) ? ["cast" as const] : []),
+    ...(action.alterations.some(({ nullable }) => nullable === false) ? ["strict" as const] : []),
+  ];
 }
 
 function mayDiffer(one: Work, other: Work): boolean {
   if (one.kind === "sql" || other.kind === "sql") return true;
-  return one.kind === "rows" && other.kind === "rows" && one.keys.some((key) => other.keys.includes(key));
+  // By another key the same rows may be others, and so may they be once the key was cast.
+  if (one.kind === "rows" && other.kind === "rows")
+    return one.key !== other.key || one.keys.some((key) => other.keys.includes(key));
+  return [one, other].some(({ key }) => key !== undefined && [one, other].some(({ cast }) => cast.includes(key)));
 }

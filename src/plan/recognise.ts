@@ -36,12 +36,31 @@ function knownAs({ version, name, checksum }: Former, { migrations }: LedgerStat
 
 /** Refuses what can't be taken for what it stands for. Throws ERR_REPLACES. */
 export function checkRecognised(recognised: readonly Recognised[], state: LedgerState): void {
+  const gone = new Set(recognised.flatMap(({ known }) => known));
+  const claims = new Map<LedgerMigration, string>();
   for (const {
-    file: { file, replaces = [] },
+    file: { file, version: number, replaces = [] },
     known,
   } of recognised) {
     const refused = (problem: string) => new MigrateError("ERR_REPLACES", { file, problem });
+    for (const one of known) {
+      const other = claims.get(one);
+      if (other !== undefined)
+        throw refused(`${formatMigration(one)}, and so does ${other}; take was out of the one that was copied`);
+      claims.set(one, file);
+    }
+    // Said already by a run that was killed at it, or another migration, of which the ledger would know nothing any more.
+    const there = state.migrations.get(number);
+    if (there !== undefined && !gone.has(there) && there.checksum !== known[0]!.checksum)
+      throw refused(
+        `${known.map(formatMigration).join(", ")}, but ${formatMigration(there)} ran here under its number; take that back first: migrate down, with the files as they were`,
+      );
     const has = new Set(known.map(({ version }) => version));
+    const late = known.toSorted((one, other) => one.order - other.order).find((one, at) => one !== known[at]);
+    if (late !== undefined)
+      throw refused(
+        `they ran here in another order (${formatMigration(late)} before its turn), and columns may have one too; keep the release before`,
+      );
     const lacks = replaces.filter(({ version }) => !has.has(version));
     const half = known.find((one) => isHalfDone(one) || one.status !== "applied");
     if (lacks.length > 0)
@@ -98,11 +117,7 @@ export function asTheyRan(migrations: readonly Migration[], { migrations: known 
     const { ran, version } = migration;
     const recorded = known.get(version)?.checksum ?? "";
     const steps = ran?.find((one) => matchesHash(checksumOf(one), recorded));
-    return steps === undefined ? migration : { ...migration, steps, checksum: checksumOf(steps) };
+    // A written way back goes by the names of now.
+    return steps === undefined ? migration : { ...migration, steps, checksum: checksumOf(steps), down: undefined };
   });
-}
-
-/** The number from which on a migration may have run: what came in before it was renumbered may come after it. */
-export function firstNumber({ version, was = [] }: MigrationFile): number {
-  return Math.min(version, ...was.map((former) => former.version));
 }

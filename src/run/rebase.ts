@@ -1,9 +1,8 @@
 /** Which migrations of a branch get which numbers behind those that came in, and what they are there. Touches no table. */
 import { isMigrateError, MigrateError } from "../errors.ts";
-import { checksumOf, shortHash } from "../migrations/checksum.ts";
-import { formatMigration } from "../migrations/file-name.ts";
+import { canonicalJson, checksumOf } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
-import { formatFormer } from "../migrations/former.ts";
+import { formatFormer, namesNow } from "../migrations/former.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
 import { compileMigration } from "../plan/compile.ts";
@@ -13,14 +12,19 @@ import { tablesAfter } from "../schema/action.ts";
 import { change, type Table } from "../schema/table.ts";
 import type { MigratorOptions } from "./migrator.ts";
 
-/** What the two sides have, by the names of files. */
+/** What the two sides have. */
 export interface Sides {
   /** The other side, for messages. */
   readonly onto: string;
-  readonly theirs: ReadonlySet<string>;
+  readonly theirs: Texts;
   /** What both began with. */
-  readonly fork: ReadonlySet<string>;
+  readonly fork: Texts;
+  /** What is there now of the other side's. */
+  readonly texts: Texts;
 }
+
+/** By the names of files, what tells their texts apart. */
+type Texts = ReadonlyMap<string, string>;
 
 export interface Renumbered extends MovedMigration {
   readonly version: number;
@@ -31,6 +35,7 @@ export interface Renumbered extends MovedMigration {
   /** The lists of steps that ran under those names, where they are others. */
   readonly ran: readonly (readonly Migration["steps"][number][])[];
   readonly isRewritten: boolean;
+  readonly isDownRewritten: boolean;
 }
 
 export interface RebaseResult extends Pick<Rebase, "apart" | "notes"> {
@@ -41,22 +46,25 @@ export interface RebaseResult extends Pick<Rebase, "apart" | "notes"> {
 /** Throws ERR_BRANCH, ERR_REBASE and what keeps the migrations of either side from working. */
 export async function planRebase(
   { migrations: source, target }: Pick<MigratorOptions, "migrations" | "target">,
-  { onto, theirs, fork }: Sides,
+  { onto, theirs, fork, texts }: Sides,
 ): Promise<RebaseResult> {
   const files = source.list((problem) => {
     if (!isMigrateError(problem, "ERR_VERSION_DUPLICATE")) throw problem;
   });
-  const isOwn = ({ file }: MigrationFile) => !theirs.has(file);
+  checkSides(files, { onto, theirs, fork, texts });
+  // What was put together stands for what both sides began with.
+  const isOwn = ({ file, replaces }: MigrationFile) => !theirs.has(file) && replaces === undefined;
   const own = files.filter(isOwn);
   const others = files.filter((file) => !isOwn(file));
-  const lacking = [...theirs].find(
-    (file) => /^\d+_.*\.(?:ts|js|mts|mjs)$/.test(file) && !files.some((one) => one.file === file),
-  );
-  if (lacking !== undefined && !fork.has(lacking))
-    throw new MigrateError("ERR_BRANCH", { problem: `${onto} has ${lacking}, which is not here; merge it first` });
   const [first = { version: Infinity }] = own;
-  const incoming = others.filter(({ file, version }) => version >= first.version || !fork.has(file));
-  if (own.length === 0 || incoming.length === 0) return { renumbered: [], incoming: [], apart: [], notes: [] };
+  const last = others.at(-1)?.version ?? 0;
+  const incoming = others.filter(
+    ({ file, version, replaces }) => replaces === undefined && (version >= first.version || !fork.has(file)),
+  );
+  if (own.length === 0 || (incoming.length === 0 && first.version > last)) {
+    checkNumbers(files, onto);
+    return { renumbered: [], incoming: [], apart: [], notes: [] };
+  }
   const before = others.filter((file) => !incoming.includes(file));
   const base = new Map<string, Table>();
   for (const migration of await loadMigrations(source, before))
@@ -70,13 +78,40 @@ export async function planRebase(
   };
   const { moved, apart, notes } = rebase(branching);
   // Numbers that stand behind theirs already may stay.
-  const last = others.at(-1)!.version;
   const numberOf = (index: number) => (first.version > last ? own[index]!.version : last + 1 + index);
   const renumbered = moved.map((one, index) => {
     const before = index === 0 ? last : numberOf(index - 1);
     return renumber(one, { version: numberOf(index), before }, apart.length === 0);
   });
   return { renumbered, incoming, apart, notes };
+}
+
+/** Throws ERR_BRANCH. */
+function checkSides(files: readonly MigrationFile[], { onto, theirs, fork, texts }: Sides): void {
+  const refused = (problem: string) => new MigrateError("ERR_BRANCH", { problem });
+  const here = new Set(files.map(({ file }) => file));
+  const isMigration = (file: string) => /^\d+_.*\.(?:ts|js|mts|mjs)$/.test(file);
+  for (const [file, text] of theirs) {
+    if (!isMigration(file) || fork.has(file)) continue;
+    if (!here.has(file)) throw refused(`${onto} has ${file}, which is not here; merge it first`);
+    if (texts.get(file) !== text)
+      throw refused(`${file} is not that of ${onto}; bring that back, and give your own migration another name`);
+  }
+  for (const { file, was = [] } of files)
+    for (const { version, name } of was) {
+      const left = files.find((one) => one.version === version && one.name === name && !theirs.has(one.file));
+      if (left !== undefined && left.file !== file)
+        throw refused(`${left.file} is ${file} by now, and is still there; delete ${left.file}`);
+    }
+}
+
+/** Two of one number that nobody gives another would stay for ever. Throws ERR_BRANCH. */
+function checkNumbers(files: readonly MigrationFile[], onto: string): void {
+  const twice = files.find(({ version }, index) => files[index + 1]?.version === version);
+  if (twice === undefined) return;
+  const names = files.filter(({ version }) => version === twice.version).map(({ file }) => file);
+  const problem = `${names.join(" and ")} have the same number, and ${onto} has all of them; name the other side with --onto`;
+  throw new MigrateError("ERR_BRANCH", { problem });
 }
 
 function renumber(
@@ -86,7 +121,6 @@ function renumber(
 ): Renumbered {
   const { checksum, was = [], ran = [], steps: before } = migration;
   const isRewritten = checksumOf(steps) !== checksum;
-  const ownName = `${formatMigration(migration)} ${shortHash(checksum)}`;
   return {
     migration,
     steps,
@@ -94,7 +128,8 @@ function renumber(
     version,
     before: previous,
     isRewritten,
-    was: isSame ? [...was.map(formatFormer), ...(version === migration.version ? [] : [ownName])] : [],
+    isDownRewritten: canonicalJson(down) !== canonicalJson(migration.down),
+    was: isSame ? [...was.map(formatFormer), ...(version === migration.version ? [] : namesNow(migration, ran))] : [],
     ran: isSame && isRewritten ? [...ran, before] : ran,
   };
 }

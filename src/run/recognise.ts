@@ -10,6 +10,7 @@ import type { MigrationFile } from "../migrations/files.ts";
 import { recognisedIn, checkRecognised, entriesOf, type Recognised } from "../plan/recognise.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { thisRunner } from "./runner.ts";
+import { keepRenumbered, type Renumbered } from "./table-versions.ts";
 import { underLease } from "./under-lease.ts";
 
 /** Whether some were something else before. */
@@ -34,9 +35,9 @@ export async function recordRecognised(options: MigratorOptions, files: readonly
           first: undefined,
           async act(lease) {
             await lease.check();
-            for (const one of recognised) await keepUnderNewName(one, options);
+            const letGo = await keepRenumbered(renumberedOf(recognised), target);
             await lease.release(entries);
-            for (const one of recognised) await letGoOfOld(one, options);
+            await letGo();
             for (const { file, known } of recognised)
               emit({ event: "recognised", version: file.version, name: file.name, was: known.map(formatMigration) });
             return true;
@@ -80,20 +81,11 @@ async function newEntries(
   return entriesOf(recognised, state, new Map(loaded), target.capabilities);
 }
 
-/** What is kept of tables for `down` goes by the number. Of several that are put together nothing is needed any more. */
-async function keepUnderNewName({ file, known }: Recognised, { target }: MigratorOptions): Promise<void> {
-  const [only] = known;
-  if (file.replaces !== undefined || target.versions === undefined) return;
-  for (const table of Object.keys(only!.tables))
-    for (const { name, version } of await target.versions.kept(table))
-      if (name === formatVersion(only!.version))
-        await target.versions.keep(table, version, formatVersion(file.version));
-}
-
-async function letGoOfOld({ known }: Recognised, { target: { versions } }: MigratorOptions): Promise<void> {
-  for (const { version, tables } of known)
-    for (const table of Object.keys(tables))
-      await versions?.letGo(table, formatVersion(version)).catch(() => undefined);
+/** Of several that are put together no old version is needed any more; migrate prune lets these go. */
+function renumberedOf(recognised: readonly Recognised[]): readonly Renumbered[] {
+  return recognised.flatMap(({ file, known }) =>
+    file.replaces === undefined ? known.map((one) => ({ version: file.version, known: one })) : [],
+  );
 }
 
 /** A plan is bound to the ledger as it is, so nothing may be to be recorded before it. Throws ERR_REPLACES. */

@@ -1,7 +1,8 @@
 /** A history as one migration, and whether the engine makes the same of both. Touches no table of the target. */
 import { isMigrateError, MigrateError } from "../errors.ts";
-import { checksumOf, shortHash } from "../migrations/checksum.ts";
+import { checksumOf } from "../migrations/checksum.ts";
 import { formatMigration } from "../migrations/file-name.ts";
+import { namesNow } from "../migrations/former.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
@@ -33,8 +34,14 @@ export async function planSquash(
   const files = chosenFiles(source.list(), { to });
   if (files.length < 2)
     throw new MigrateError("ERR_SQUASH", { problem: `there is only ${formatMigration(files[0]!)} up to there` });
+  const branched = files.find(({ was }) => was !== undefined);
+  if (branched !== undefined)
+    throw new MigrateError("ERR_SQUASH", {
+      problem: `${branched.file} says what it was before, and columns may have another order where it ran as that; take was and ran out of it once there is no such database`,
+    });
   const migrations = await loadMigrations(source, files);
   const { differences: words, ...made } = squash(migrations, target.capabilities);
+  if (made.steps.length === 0) throw new MigrateError("ERR_SQUASH", { problem: "nothing is left of them at the end" });
   if (words[0] !== undefined)
     throw new MigrateError("ERR_SQUASH", { problem: `it would not lead to the same: ${words[0]}` });
   const accepts = [...new Set(migrations.flatMap((one) => one.accepts ?? []))];
@@ -42,7 +49,7 @@ export async function planSquash(
     ...made,
     version: to,
     migrations,
-    replaces: migrations.map((one) => `${formatMigration(one)} ${shortHash(one.checksum)}`),
+    replaces: migrations.flatMap((one) => namesNow(one)),
     accepts: accepts.length === 0 ? undefined : accepts,
     ...(await prove(options, migrations, made, openScratch)),
   };
@@ -65,7 +72,8 @@ async function prove(
       return { proven: undefined, unproven: error.message };
     }
     await runAll(after, options, [together]);
-    const names = (await before.target.listTables()).filter((name) => name !== options.ledger);
+    const all = [...(await before.target.listTables()), ...(await after.target.listTables())];
+    const names = [...new Set(all)].filter((name) => name !== options.ledger);
     for (const name of names) {
       const [one, other] = [await before.target.look(name, true), await after.target.look(name, true)];
       const words = [

@@ -1,5 +1,6 @@
 /** The versions of tables around a migration, as its records say them; and those that are kept so that they can be restored. */
 import { isMigrateError } from "../errors.ts";
+import type { LedgerMigration } from "../ledger/fold.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { OwnVersions, TableVersions } from "../ledger/record.ts";
 import { formatVersion } from "../migrations/file-name.ts";
@@ -89,6 +90,42 @@ export function trackVersions({
       const first = own === undefined ? before : own[0];
       tables = { ...tables, [name]: isShared ? [first, after, true] : [first, after] };
     },
+  };
+}
+
+/** A migration that has another number from now on. */
+export interface Renumbered {
+  readonly version: number;
+  readonly known: Pick<LedgerMigration, "version" | "tables">;
+}
+
+/**
+ * Keeps what is kept for migrations under their new numbers too, before these are recorded: whoever is killed in between
+ * does it once more. Gives what lets go of the old ones.
+ */
+export async function keepRenumbered(
+  renumbered: readonly Renumbered[],
+  { versions, listTables }: Target,
+): Promise<() => Promise<void>> {
+  if (versions === undefined || renumbered.length === 0) return async () => {};
+  const marks: { readonly table: string; readonly version: number; readonly name: string; readonly number: number }[] =
+    [];
+  for (const table of await listTables())
+    for (const { name, version } of await versions.kept(table)) {
+      // By the version too: under an old number another one may be kept by now.
+      const one = renumbered.find(
+        ({ known }) =>
+          formatVersion(known.version) === name && Object.values(known.tables).some(([before]) => before === version),
+      );
+      if (one !== undefined) marks.push({ table, version, name, number: one.version });
+    }
+  // The last first: the new number of one may be the old one of the next.
+  for (const { table, version, number } of marks.toSorted((one, other) => other.number - one.number))
+    await versions.keep(table, version, formatVersion(number));
+  return async () => {
+    for (const { table, name } of marks)
+      if (!marks.some((other) => other.table === table && formatVersion(other.number) === name))
+        await versions.letGo(table, name).catch(() => undefined);
   };
 }
 

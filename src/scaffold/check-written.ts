@@ -25,7 +25,8 @@ export async function checkWritten(path: string, text: string, wanted: Written):
     new MigrateError("ERR_TEMPLATE_INVALID", { file: template, problem }, { cause });
   let problem: string | undefined;
   try {
-    problem = typeProblem(path, text, folder, history);
+    // What is no TypeScript nobody checks as such.
+    problem = path.endsWith("ts") ? typeProblem(path, text, folder, history) : undefined;
   } catch (cause) {
     throw new MigrateError("ERR_USAGE", { problem: `tsconfig.json can't be used: ${firstLine(cause)}` }, { cause });
   }

@@ -1,7 +1,7 @@
 /** `migrate new`: the next number, and a template filled in. */
 import { randomUUID } from "node:crypto";
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import { formatVersion } from "../migrations/file-name.ts";
@@ -65,7 +65,7 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
 
 /** Beside the others, so that it is loaded as they are; and no migration until it is known to be right. Gives its path. */
 export function writeDraft(path: string, text: string): string {
-  const draft = join(dirname(path), `.${basename(path, ".ts")}.${randomUUID().slice(0, 8)}.ts`);
+  const draft = join(dirname(path), `.${basename(path, extname(path))}.${randomUUID().slice(0, 8)}${extname(path)}`);
   writeFileSync(draft, text, { flag: "wx" });
   return draft;
 }

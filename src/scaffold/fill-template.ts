@@ -66,10 +66,14 @@ export type Lists = Readonly<Partial<Record<Addable | "up", Source>>>;
 /** A migration with other lists, and in `after` the version that it comes after. Throws ERR_TEMPLATE_INVALID. */
 export function rewriteMigration(file: string, lists: Lists, after: string): string {
   const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
-  const up = exportedList(source, "up");
+  // Where its steps stay as they are they may be made in any way.
+  const any = source.getVariableDeclaration("up");
+  const up = lists.up !== undefined ? exportedList(source, "up") : any?.isExported() === true ? any : undefined;
   const problem = "has to export its steps as export const up = [ … ] to be rewritten";
   if (up === undefined) throw new MigrateError("ERR_TEMPLATE_INVALID", { file, problem });
-  const [version] = up.getInitializerIfKind(SyntaxKind.CallExpression)?.getArguments() ?? [];
+  const [version] = isAfter(up.getInitializer())
+    ? up.getInitializerIfKindOrThrow(SyntaxKind.CallExpression).getArguments()
+    : [];
   if (lists.up === undefined) version?.replaceWithText(JSON.stringify(after));
   return withLists(source, up, lists);
 }
@@ -95,9 +99,10 @@ interface Edit {
 
 /** By hand, as ts-morph lays out what it writes itself. */
 function edited(text: string, edits: readonly Edit[]): string {
+  const lineEnds = (own: string) => (text.includes("\r\n") ? own.replaceAll("\n", "\r\n") : own);
   return edits
     .toSorted((one, other) => other.start - one.start)
-    .reduce((all, { start, end, text: own }) => all.slice(0, start) + own + all.slice(end), text);
+    .reduce((all, { start, end, text: own }) => all.slice(0, start) + lineEnds(own) + all.slice(end), text);
 }
 
 function replacement(list: VariableDeclaration, source: Source, prefix: string): Edit {

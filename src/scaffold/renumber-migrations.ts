@@ -18,6 +18,7 @@ export interface Renumbering {
   readonly was: readonly string[];
   readonly ran: readonly (readonly Step[])[];
   readonly isRewritten: boolean;
+  readonly isDownRewritten: boolean;
 }
 
 /** All of them or none. Gives their paths. Throws ERR_TEMPLATE_INVALID where one can't be rewritten. */
@@ -46,13 +47,13 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
   return drafts.map(({ to }) => to);
 }
 
-function listsOf({ migration, before, steps, down, was, ran, isRewritten }: Renumbering): Lists {
+function listsOf({ migration, before, steps, down, was, ran, isRewritten, isDownRewritten }: Renumbering): Lists {
   const after = migration.after === undefined ? undefined : formatVersion(before);
   // What is added stands in front of what was added before.
   return {
     ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map((one) => listOf(one)) } satisfies Source } : {}),
     ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),
     ...(isRewritten ? { up: listOf(steps, after) } : {}),
-    ...(isRewritten && down !== undefined ? { down: listOf(down) } : {}),
+    ...(isDownRewritten && down !== undefined ? { down: listOf(down) } : {}),
   };
 }

@@ -24,6 +24,8 @@ export async function sumOfRows(files: AsyncIterable<Buffer>): Promise<RowsSum> 
   let sum = 0n;
   for await (const file of files)
     for (const { data } of tableFromIPC(file).batches) {
+      // A list without rows may have no items to look at.
+      if (data.length === 0) continue;
       for (const column of data.children) makeOneNaN(column);
       rows += data.length;
       for (let row = 0; row < data.length; row++) {

@@ -341,7 +341,7 @@ const commands = {
   pull: ["--except"],
   baseline: ["--to", "--dry-run", "--wait", "else 600)", "--lease", "else 30)"],
   types: ["--out", "--check"],
-  rebase: ["--onto", "--dry-run"],
+  rebase: ["--onto", "--dry-run", "--accept-order"],
   squash: ["--to", "--dry-run"],
   serve: ["--data", "--host", "--port", "--api-key", "--database"],
   doctor: [],

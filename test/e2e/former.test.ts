@@ -132,6 +132,39 @@ describe.each(ways)("on %s", (way) => {
   });
 });
 
+test("another migration that ran under the new number is not forgotten", async () => {
+  const { migration, run, remove } = await aProject("lance");
+  migration("0001_documents.ts", steps.documents);
+  migration("0002_large.ts", steps.large);
+  migration("0003_wide.ts", steps.wide);
+  expect(await run("up")).toMatchObject({ code: 0 });
+  remove("0002_large.ts");
+  remove("0003_wide.ts");
+  migration("0002_headline.ts", steps.headline);
+  const was = `export const was = ["0002_large ${sums.large}"];\nexport const ran = [${steps.large}]`;
+  migration("0003_large.ts", `${steps.largeHeadline};\n${was}`);
+  for (const command of ["up", "plan", "verify"])
+    expect(await run(command)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("0002_large, but 0003_wide ran here under its number; take that back first"),
+    });
+  expect((await run("history")).stdout).toContain("0003_wide");
+});
+
+test("two that say they were the same are refused", async () => {
+  const { migration, run, remove } = await aProject("lance");
+  migration("0001_documents.ts", steps.documents);
+  migration("0002_large.ts", steps.large);
+  expect(await run("up")).toMatchObject({ code: 0 });
+  remove("0002_large.ts");
+  migration("0003_large.ts", `${steps.large};\nexport const was = ["0002_large ${sums.large}"]`);
+  migration("0004_copy.ts", `${steps.wide};\nexport const was = ["0002_large ${sums.large}"]`);
+  expect(await run("up")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("0004_copy.ts stands for what ran before: 0002_large, and so does 0003_large.ts"),
+  });
+});
+
 test("what is no list of names with checksums is refused", async () => {
   const { migration, run } = await aProject("lance");
   for (const was of [

@@ -41,16 +41,23 @@ async function aRepository() {
 
 type Repository = Awaited<ReturnType<typeof aRepository>>;
 
-/** `main` with their migration, applied to the database `theirs`; and the branch with ours, applied to `ours`, with `main` being merged. */
-async function merged(theirs: readonly string[], ours: readonly string[]): Promise<Repository> {
+/** `main` with their migrations, applied to the database `theirs`; and the branch with ours, applied to `ours`, with `main` being merged. */
+async function merged(
+  theirs: readonly string[],
+  ours: readonly string[],
+  moreTheirs?: readonly string[],
+  moreOurs?: readonly string[],
+): Promise<Repository> {
   const repository = await aRepository();
   const { git, add, commit, run } = repository;
   git("checkout", "-q", "-b", "feature");
   await add("ours", ...ours);
+  if (moreOurs !== undefined) await add("more_ours", ...moreOurs);
   commit("ours");
   expect(await run("up", "--target", "ours", "--accept", "lossy")).toMatchObject({ code: 0 });
   git("checkout", "-q", "main");
   await add("theirs", ...theirs);
+  if (moreTheirs !== undefined) await add("more_theirs", ...moreTheirs);
   commit("theirs");
   expect(await run("up", "--target", "theirs", "--accept", "lossy")).toMatchObject({ code: 0 });
   git("checkout", "-q", "feature");
@@ -145,9 +152,15 @@ test.each(apart)("the order matters: $title", async ({ theirs, ours, because }) 
   const repository = await merged(theirs, ours);
   const { run, folder } = repository;
   expect(await run("rebase")).toMatchObject({
+    code: 4,
+    stderr: `the order matters: ${because}; take them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept-order\n`,
+  });
+  expect(readdirSync(join(folder, "migrations"))).toContain("0002_ours.ts");
+  expect(await run("rebase", "--accept-order")).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining(`the order matters: ${because}\n`),
-    stderr: expect.stringContaining("has to take it back first: migrate down, with the files as they were"),
+    stdout: expect.stringContaining(
+      `the order matters, and a database that ran it before does not know it again: ${because}\n`,
+    ),
   });
   expect(readFileSync(join(folder, "migrations/0003_ours.ts"), "utf8")).not.toContain("export const was");
   for (const database of ["theirs", "new"])
@@ -225,6 +238,102 @@ test("several migrations keep their order, and what came in once more is stood b
   expect(await tables(repository, "ours")).toEqual(right);
 });
 
+test("several on each side: a database of the branch takes what came in", async () => {
+  const repository = await merged(
+    ["--rename", "documents.title:headline"],
+    ["--add-column", "documents.a:int8"],
+    ["--add-column", "notes.x:int8"],
+    ["--retype", "documents.title:largeUtf8"],
+  );
+  const { run, folder } = repository;
+  expect(await run("rebase")).toMatchObject({ code: 0, stdout: expect.stringContaining("knows them again") });
+  expect(readdirSync(join(folder, "migrations")).toSorted()).toEqual([
+    "0001_start.ts",
+    "0002_theirs.ts",
+    "0003_more_theirs.ts",
+    "0004_ours.ts",
+    "0005_more_ours.ts",
+    "lock.json",
+  ]);
+  for (const database of ["theirs", "ours", "new"]) {
+    expect(await run("up", "--target", database, "--accept", "lossy"), database).toMatchObject({ code: 0 });
+    expect(await run("verify", "--target", database)).toMatchObject({ code: 0 });
+  }
+  const right = await tables(repository, "new");
+  expect(await tables(repository, "theirs")).toEqual(right);
+  expect(await tables(repository, "ours")).toEqual(right);
+  expect(await run("squash", "--to", "5")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("0004_ours.ts says what it was before"),
+  });
+});
+
+test("old versions that are kept for down go by the new numbers", async () => {
+  const repository = await merged(
+    ["--add-column", "notes.x:int8"],
+    ["--drop-column", "documents.title"],
+    ["--add-column", "notes.y:int8"],
+    ["--drop-column", "documents.source"],
+  );
+  const { run } = repository;
+  const kept = async () =>
+    (await run("prune", "--target", "ours")).stdout.match(/version \d+ of \w+, from before \w+/g)?.toSorted();
+  expect(await kept()).toEqual([
+    "version 1 of documents, from before 0002_ours",
+    "version 2 of documents, from before 0003_more_ours",
+  ]);
+  expect(await run("rebase")).toMatchObject({ code: 0 });
+  expect(await run("up", "--target", "ours", "--accept", "lossy")).toMatchObject({ code: 0 });
+  expect(await kept()).toEqual([
+    "version 1 of documents, from before 0004_ours",
+    "version 2 of documents, from before 0005_more_ours",
+  ]);
+  expect(await run("down", "--target", "ours", "--steps", "4")).toMatchObject({ code: 0 });
+  expect(await columnsOf(join(repository.folder, "ours"), "documents")).toContain("title: utf8");
+});
+
+test("a way back that is written goes by the names of now, also where only it has to", async () => {
+  const repository = await aRepository();
+  const { git, run, add, commit, migration, folder } = repository;
+  git("checkout", "-q", "-b", "feature");
+  migration(
+    "0002_ours.ts",
+    `m.addColumn("documents", "extra", m.int32())];\nexport const down = [m.setMetadata("documents", "title", { a: "b" }), m.setMetadata("documents", "title", { a: null }), m.dropColumn("documents", "extra")`,
+  );
+  commit("ours");
+  expect(await run("up", "--target", "ours")).toMatchObject({ code: 0 });
+  git("checkout", "-q", "main");
+  await add("theirs", "--rename", "documents.title:headline");
+  commit("theirs");
+  git("checkout", "-q", "feature");
+  git("merge", "-q", "-m", "merged", "main");
+  expect(await run("rebase")).toMatchObject({ code: 0 });
+  expect(readFileSync(join(folder, "migrations/0003_ours.ts"), "utf8")).toContain(
+    `export const down = [\n  m.setMetadata("documents", "headline", { a: "b" }),`,
+  );
+  for (const database of ["ours", "new"])
+    for (const args of [["up"], ["down"]]) expect(await run(...args, "--target", database)).toMatchObject({ code: 0 });
+});
+
+test("in a merge the other side is what is being merged; what a killed run has left is told", async () => {
+  const repository = await merged(["--add-column", "documents.a:int8"], ["--add-column", "documents.b:int8"]);
+  const { run, git, folder, write } = repository;
+  expect(await run("rebase")).toMatchObject({ code: 0 });
+  write("migrations/0002_ours.ts", git("show", "HEAD:migrations/0002_ours.ts"));
+  expect(await run("rebase")).toMatchObject({
+    code: 2,
+    stderr: "0002_ours.ts is 0003_ours.ts by now, and is still there; delete 0002_ours.ts\n",
+  });
+  git("merge", "--abort");
+  git("checkout", "-q", "--", ".");
+  git("clean", "-fdq", "migrations");
+  git("checkout", "-q", "main");
+  expect(() => git("merge", "feature")).toThrow();
+  // Merged into main, the branch's own is the one that came in, and main's keeps its number.
+  expect(await run("rebase")).toMatchObject({ code: 0, stdout: expect.stringContaining("0002_ours is 0003_ours now") });
+  expect(readdirSync(join(folder, "migrations"))).toContain("0002_theirs.ts");
+});
+
 test("what git can't tell is said", async () => {
   const { run, git, add, commit } = await aRepository();
   expect(await run("rebase", "--onto", "develop")).toMatchObject({ code: 2, stderr: "git knows no develop here\n" });
@@ -245,7 +354,10 @@ test("what git can't tell is said", async () => {
   });
   const bare = aProject();
   bare.migration("0001_a.ts", `m.createTable("t", { id: m.int8() })`);
-  expect(await bare.migrate(["rebase"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--onto") });
+  expect(await bare.migrate(["rebase"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("is in no git repository"),
+  });
   expect(spawnSync("git", ["--version"]).status).toBe(0);
 });
 

@@ -33,6 +33,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_FILE_EXPORTS: { file, problem: "exports no up" },
   ERR_REPLACES: { file, problem: "0003_x is half-done here" },
   ERR_MOVED: { path: "documents.title", problem: "is gone: 0007_titles (drop documents.title)" },
+  ERR_ORDER_MATTERS: { problem: "both work on the rows of documents" },
   ERR_REBASE: { migration: "0007_titles", problem: "0007_a.ts, step 1 (retypeColumn): documents.title is gone" },
   ERR_SQUASH: { problem: "there is only 0001_documents up to there" },
   ERR_BRANCH: { problem: "git knows no develop here" },

@@ -1,7 +1,8 @@
 import { relative } from "node:path";
 import { z } from "zod";
+import { MigrateError } from "../../errors.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { filesAt, filesAtFork, mainBranch } from "../../migrations/git.ts";
+import { checkRepository, filesAt, filesAtFork, otherSide, textsOf } from "../../migrations/git.ts";
 import { planRebase, type RebaseResult, type Renumbered } from "../../run/rebase.ts";
 import { describeAction } from "../../schema/action.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
@@ -15,26 +16,31 @@ import type { Output } from "../output.ts";
 const rebaseFlags = z.looseObject({
   onto: z.string("is given twice").min(1, "needs a branch").optional(),
   "dry-run": switchFlag,
+  "accept-order": switchFlag,
 });
 
 export const rebaseCommand: Command = {
   usage: "rebase",
   describe: "renumber the migrations of this branch behind those that came in, and tell whether the order matters",
-  switches: { "dry-run": "say what it would do" },
+  switches: {
+    "dry-run": "say what it would do",
+    "accept-order": "also where the order matters: no database has run the branch's migrations",
+  },
   flags: (cli) =>
     cli.option("onto", { type: "string", describe: "the branch that the others are in; the main branch when absent" }),
   async run(context) {
     const { flags, output, underWay } = context;
-    const { onto: given, "dry-run": isDry } = parseFlags(rebaseFlags, flags);
+    const { onto: given, "dry-run": isDry, "accept-order": accepts } = parseFlags(rebaseFlags, flags);
     return await withSession(context, {}, async (session) => {
       const { folder, options, config } = session;
-      const onto = given ?? mainBranch(folder);
-      const result = await planRebase(options, {
-        onto,
-        theirs: filesAt(folder, onto),
-        fork: filesAtFork(folder, onto),
-      });
-      const { renumbered } = result;
+      checkRepository(folder);
+      const onto = given ?? otherSide(folder);
+      const theirs = filesAt(folder, onto);
+      const texts = textsOf(folder, [...theirs.keys()]);
+      const result = await planRebase(options, { onto, theirs, fork: filesAtFork(folder, onto), texts });
+      const { renumbered, apart } = result;
+      if (apart.length > 0 && isDry !== true && accepts !== true)
+        throw new MigrateError("ERR_ORDER_MATTERS", { problem: apart.join("; ") });
       if (renumbered.length > 0 && isDry !== true) {
         underWay(true);
         const scaffold = await import("../../scaffold/renumber-migrations.ts");
@@ -76,16 +82,15 @@ function report({ renumbered, incoming, apart, notes }: RebaseResult, onto: stri
     output.result(from === to ? to : `${from} is ${to} now`);
     for (const { before, after } of changesOf(one)) output.result(`  ${before} becomes ${after}`);
   }
-  const others = incoming.map(formatMigration).join(", ");
+  const others = incoming.length === 0 ? "what came in" : incoming.map(formatMigration).join(", ");
   const them = renumbered.length === 1 ? "it" : "them";
+  const isRenumbered = renumbered.some((one) => newName(one) !== formatMigration(one.migration));
+  const way = isRenumbered ? `knows ${them} again` : "takes what came in with migrate up --allow-out-of-order";
   if (apart.length === 0)
-    output.result(`the same in either order with ${others}: a database that ran ${them} before knows ${them} again`);
-  else {
-    for (const words of apart) output.result(`the order matters: ${words}`);
-    output.problem(
-      `a database that ran ${them} before has to take ${them} back first: migrate down, with the files as they were`,
-    );
-  }
+    output.result(`the same in either order with ${others}: a database that ran ${them} before ${way}`);
+  else
+    for (const words of apart)
+      output.result(`the order matters, and a database that ran ${them} before does not know ${them} again: ${words}`);
   for (const words of notes) output.result(`note: where they ran before, ${words}`);
 }
 

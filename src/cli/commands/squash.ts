@@ -64,7 +64,7 @@ function report(result: SquashResult, file: string | undefined, output: Output):
     output.result(`note: the engine could not be asked, as they do not run on an empty database: ${unproven}`);
   for (const table of kept) output.result(`note: the steps of ${table} stay as they were, as they bring rows`);
   for (const words of left) output.result(`note: not in it: ${words}`);
-  const renamed = migrations.filter(({ was, replaces }) => was !== undefined || replaces !== undefined);
+  const renamed = migrations.filter(({ replaces }) => replaces !== undefined);
   for (const one of renamed)
     output.result(
       `note: a database that knows ${formatMigration(one)} by older names has to run migrate up before it gets this file`,

@@ -77,7 +77,7 @@ test.each([
 
 test("both files of one number are named", () => {
   expect(() => listMigrations(aFolder("0001_a.ts", "0001_b.ts"))).toThrow(
-    "0001_a.ts and 0001_b.ts have the same number 0001; give one of them another",
+    "0001_a.ts and 0001_b.ts have the same number 0001; migrate rebase gives those of your branch others, or do it by hand",
   );
 });
 

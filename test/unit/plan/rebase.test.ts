@@ -242,6 +242,24 @@ describe("what a branch is told", () => {
       "both work on the rows of d",
     ],
     [
+      "rows by another key",
+      [m.insertRows("d", [{ a: 1, b: 2 }], { key: "b" })],
+      [m.insertRows("d", [{ a: 1, b: 3 }], { key: "a" })],
+      "both work on the rows of d",
+    ],
+    [
+      "rows and a cast of their key",
+      [m.retypeColumn("d", "a", m.int64())],
+      [m.insertRows("d", [{ a: 1 }], { key: "a" })],
+      "both work on the rows of d",
+    ],
+    [
+      "rows and what refuses nulls",
+      [m.setNullable("d", "a", false)],
+      [m.execute("d", { update: { a: "1" }, where: "a is null" })],
+      "both work on the rows of d",
+    ],
+    [
       "values of a column that is cast",
       [m.retypeColumn("d", "a", m.int64())],
       [m.execute("d", { update: { b: "a + 1" } })],
