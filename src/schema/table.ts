@@ -215,7 +215,8 @@ function columnDifferences(expected: readonly Column[], found: readonly Column[]
   }
   for (const column of found) {
     if (expected.some((candidate) => candidate.name === column.name)) continue;
-    words.push(`column ${formatPath([...parent, column.name])} (${formatType(column.type)}) was not expected`);
+    const type = `${formatType(column.type)}${column.nullable ? "" : " not null"}`;
+    words.push(`column ${formatPath([...parent, column.name])} (${type}) was not expected`);
   }
   if (words.length === 0 && names(expected) !== names(found)) {
     const place = parent.length === 0 ? "the columns" : `the fields of ${formatPath(parent)}`;

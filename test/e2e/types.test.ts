@@ -23,13 +23,12 @@ test("it writes what is missing or stale, and says nothing is to do where all is
   expect(await migrate(["types", "--check"])).toEqual({
     code: 3,
     stdout: "",
-    stderr: "migrations/history.d.ts is not as the migrations are; migrate types writes it anew\n",
+    stderr: "migrations/history.d.ts is not there; migrate types writes it anew\n",
   });
   expect(await migrate(["types", "--check", "--out", "src/db.ts"])).toEqual({
     code: 3,
     stdout: "",
-    stderr:
-      "migrations/history.d.ts and src/db.ts are not as the migrations are; migrate types --out src/db.ts writes them anew\n",
+    stderr: "migrations/history.d.ts and src/db.ts are not there; migrate types --out src/db.ts writes them anew\n",
   });
   expect(existsSync(join(project.folder, "src"))).toBe(false);
   expect(await migrate(["types"])).toEqual({ code: 0, stdout: "wrote migrations/history.d.ts\n", stderr: "" });
@@ -170,6 +169,8 @@ test("lint tells of a migration that comes after another than it says", async ()
   );
   expect(await project.migrate(["lint"])).toMatchObject({
     code: 4,
-    stderr: '0002_titles.ts says after("0003"), but 0001_documents.ts stands before it; write after("0001", …)\n',
+    stdout: expect.stringContaining(
+      'says after("0003"), but 0001_documents.ts stands before it; write after("0001", …)\n',
+    ),
   });
 });

@@ -30,13 +30,13 @@ export const pullCommand: Command = {
     return await withSession(context, {}, async (session) => {
       const { folder, schema } = session.config;
       const path = resolve(folder, schema);
+      const options = authoring(session);
+      const { steps, left, tables } = await pull(options, except);
       if (existsSync(path))
         throw new MigrateError("ERR_ADOPT_REFUSED", {
           problem: `${schema} exists already`,
           hint: "rename it, or name another file as schema in the configuration; migrate generate writes migrations from it as it is",
         });
-      const options = authoring(session);
-      const { steps, left, tables } = await pull(options, except);
       const writing = await writingNext(session, context);
       writing.checkName(name);
       const { createSchemaWith } = await import("../../scaffold/create-schema.ts");

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
@@ -60,9 +61,13 @@ function report(files: readonly TypesFile[], stale: readonly TypesFile[], out: s
     return done;
   }
   const next = `migrate types${out === undefined ? "" : ` --out ${out}`}`;
-  output.problem(
-    `${listOf(stale)} not as the migrations are; ${next} writes ${stale.length === 1 ? "it" : "them"} anew`,
-  );
+  const missing = stale.filter(({ path }) => !existsSync(path));
+  const other = stale.filter((one) => !missing.includes(one));
+  const words = [
+    ...(missing.length === 0 ? [] : [`${listOf(missing)} not there`]),
+    ...(other.length === 0 ? [] : [`${listOf(other)} not as the migrations are`]),
+  ];
+  output.problem(`${words.join(", ")}; ${next} writes ${stale.length === 1 ? "it" : "them"} anew`);
   return somethingPending;
 }
 
