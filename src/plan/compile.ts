@@ -19,7 +19,10 @@ export function actionsOf(step: Step, { describes }: Describing): readonly Actio
   return describes ? actions : actions.flatMap(withoutSwaps);
 }
 
-export function compileMigration({ file, steps }: Migration, describing: Describing): readonly PlacedAction[] {
+export function compileMigration(
+  { file, steps }: Pick<Migration, "file" | "steps">,
+  describing: Describing,
+): readonly PlacedAction[] {
   return steps.flatMap((step, index) =>
     actionsOf(step, describing).map((action) => ({ place: { file, step: index + 1, kind: step.kind }, action })),
   );

@@ -4,7 +4,7 @@ import type { LedgerState } from "../ledger/fold.ts";
 import type { Migration } from "../migrations/load.ts";
 import { tablesAfter } from "../schema/action.ts";
 import { change, type Database, type Table } from "../schema/table.ts";
-import { compileMigration, type PlacedAction } from "./compile.ts";
+import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
 import { reversalOf, type Able } from "./course.ts";
 
 /** The database after what the ledger records, in the order in which it ran. */
@@ -32,6 +32,19 @@ export function foldEach(
     const back = reversal === undefined ? [] : reversalOf(migration, known, database, able).actions;
     for (const action of [...ran, ...back.slice(0, reversal?.step)]) carryOut(action);
   }
+  return database;
+}
+
+/** The database after these migrations, whoever has run them. */
+export function foldOn(
+  base: Database,
+  migrations: readonly Pick<Migration, "file" | "steps">[],
+  describing: Describing,
+): Map<string, Table> {
+  const database = new Map(base);
+  for (const migration of migrations)
+    for (const { place, action } of compileMigration(migration, describing))
+      placed(place, () => change(database, tablesAfter(database, action)));
   return database;
 }
 

@@ -9,7 +9,7 @@ import { parsePath } from "../schema/path.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
 import { moveStep, type Step } from "../steps/registry.ts";
 import { actionsOf, compileMigration, type Describing } from "./compile.ts";
-import { placed } from "./fold.ts";
+import { foldOn, placed } from "./fold.ts";
 import { lineagesOf } from "./lineage.ts";
 import { placesAfter, type Places } from "./places.ts";
 
@@ -144,14 +144,6 @@ function foldBoth(
   describing: Describing,
 ): Database {
   return foldOn(foldOn(base, first, describing), then, describing);
-}
-
-function foldOn(base: Database, migrations: readonly Migration[], describing: Describing): Map<string, Table> {
-  const database = new Map(base);
-  for (const migration of migrations)
-    for (const { place, action } of compileMigration(migration, describing))
-      placed(place, () => change(database, tablesAfter(database, action)));
-  return database;
 }
 
 function wordsOf(one: Database, other: Database): readonly string[] {

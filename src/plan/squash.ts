@@ -1,10 +1,10 @@
 /** A history put together in one migration: what it leads to, and the rows that it has brought. Pure. */
 import type { Migration } from "../migrations/load.ts";
-import { tablesAfter } from "../schema/action.ts";
-import { change, differences, type Database, type Table } from "../schema/table.ts";
+import { differences, type Database } from "../schema/table.ts";
 import type { Step } from "../steps/registry.ts";
 import { adopt } from "./adopt.ts";
 import { actionsOf, type Describing } from "./compile.ts";
+import { foldOn } from "./fold.ts";
 import { lineagesOf } from "./lineage.ts";
 
 export interface Squash {
@@ -35,10 +35,7 @@ export function squash(migrations: readonly Migration[], describing: Describing)
 }
 
 function after(steps: readonly Step[], describing: Describing): Database {
-  const database = new Map<string, Table>();
-  for (const action of steps.flatMap((step) => actionsOf(step, describing)))
-    change(database, tablesAfter(database, action));
-  return database;
+  return foldOn(new Map(), [{ file: "", steps }], describing);
 }
 
 /** Every step of the tables that are there at the end and that were given rows: what later steps did to these nobody can tell. */

@@ -1,9 +1,7 @@
 /** The database after each migration that there is. Touches no table. */
 import { isUnfinished } from "../migrations/load.ts";
-import { compileMigration } from "../plan/compile.ts";
-import { placed } from "../plan/fold.ts";
-import { tablesAfter } from "../schema/action.ts";
-import { change, type Database, type Table } from "../schema/table.ts";
+import { foldOn } from "../plan/fold.ts";
+import type { Database } from "../schema/table.ts";
 import type { MigratorOptions } from "./migrator.ts";
 
 export interface Moment {
@@ -20,16 +18,14 @@ export async function momentsOf({
   target,
 }: Pick<MigratorOptions, "migrations" | "target">): Promise<readonly Moment[]> {
   const moments: Moment[] = [];
-  const now = new Map<string, Table>();
+  let now: Database = new Map();
   for (const file of source.list()) {
     const migration = await source.load(file).catch((error: unknown) => {
       if (isUnfinished(error)) return undefined;
       throw error;
     });
-    if (migration !== undefined)
-      for (const { place, action } of compileMigration(migration, target.capabilities))
-        placed(place, () => change(now, tablesAfter(now, action)));
-    moments.push({ version: file.version, name: file.name, checksum: migration?.checksum, database: new Map(now) });
+    if (migration !== undefined) now = foldOn(now, [migration], target.capabilities);
+    moments.push({ version: file.version, name: file.name, checksum: migration?.checksum, database: now });
   }
   return moments;
 }

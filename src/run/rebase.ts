@@ -5,11 +5,8 @@ import type { MigrationFile } from "../migrations/files.ts";
 import { formatFormer, namesNow } from "../migrations/former.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
-import { compileMigration } from "../plan/compile.ts";
-import { placed } from "../plan/fold.ts";
+import { foldOn } from "../plan/fold.ts";
 import { rebase, type MovedMigration, type Rebase } from "../plan/rebase.ts";
-import { tablesAfter } from "../schema/action.ts";
-import { change, type Table } from "../schema/table.ts";
 import type { MigratorOptions } from "./migrator.ts";
 
 /** What the two sides have. */
@@ -66,10 +63,7 @@ export async function planRebase(
     return { renumbered: [], incoming: [], apart: [], notes: [] };
   }
   const before = others.filter((file) => !incoming.includes(file));
-  const base = new Map<string, Table>();
-  for (const migration of await loadMigrations(source, before))
-    for (const { place, action } of compileMigration(migration, target.capabilities))
-      placed(place, () => change(base, tablesAfter(base, action)));
+  const base = foldOn(new Map(), await loadMigrations(source, before), target.capabilities);
   const branching = {
     base,
     incoming: await loadMigrations(source, incoming),
