@@ -61,7 +61,7 @@ function lastGood(table: string, state: LedgerState): Good {
   return left === undefined ? { at: ran[0]?.at } : { version: left };
 }
 
-/** So many versions are looked at where nobody knows since when all was well. */
+/** So many are looked at one by one: what went and came again is dated by its last time. */
 const mostVersions = 200;
 
 /** The first of those at the end that are all amiss; undefined where the newest shows nothing of it. */
@@ -78,8 +78,10 @@ async function firstAmiss(
   const bounded = known !== undefined || (byTime >= 0 && !(await isAmiss(since[byTime]!.version)));
   // Before a migration the table was another one, so that only after the last of them a version may be passed over.
   let amiss = last;
-  for (let stride = 1; amiss > 0; stride = bounded ? stride * 2 : 1) {
-    if (!bounded && last - amiss >= mostVersions) return sinceOf(since[amiss]!, true);
+  for (let stride = 1; amiss > 0;) {
+    const isFar = last - amiss >= mostVersions;
+    if (isFar && !bounded) return sinceOf(since[amiss]!, true);
+    if (isFar) stride *= 2;
     const at = Math.max(amiss - stride, bounded ? Math.max(byTime, 0) : 0);
     if (await isAmiss(since[at]!.version)) {
       amiss = at;
@@ -91,7 +93,7 @@ async function firstAmiss(
       if (await isAmiss(since[middle]!.version)) amiss = middle;
       else fine = middle;
     }
-    return sinceOf(since[amiss]!, false);
+    return sinceOf(since[amiss]!, isFar);
   }
   return sinceOf(since[0]!, since[0]!.version > 1);
 }

@@ -59,6 +59,37 @@ test.each(described)("of what came, went and came again it names the last time (
   expect(stdout).toContain(`people: since version ${await people.version()} of `);
 });
 
+test("a stretch in which all was well is not passed over, however many versions came after it", async () => {
+  const project = await aKeptProject("lance");
+  const people = await tableOf(project, "people");
+  const add = async (name: string) => await people.addColumns([{ name, valueSql: "id + 1" }]);
+  await add("age");
+  await people.dropColumns(["age"]);
+  await add("age");
+  const again = await people.version();
+  for (let id = 0; id < 5; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1 }]);
+  expect((await project.run("verify")).stdout).toContain(`people: since version ${again} of `);
+
+  // A baseline says nothing of versions, and what was taken back left another one than the last of what ran.
+  expect(await project.run("verify", "--write")).toMatchObject({ code: 0 });
+  expect(await project.run("baseline")).toMatchObject({ code: 0 });
+  project.migration("0006_more.ts", `m.addColumn("people", "more", m.int32())`);
+  await people.checkoutLatest();
+  await add("second");
+  const second = await people.version();
+  for (let id = 0; id < 15; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1, second: 1 }]);
+  expect((await project.run("verify")).stdout).toContain(`people: since version ${second} of `);
+  await people.checkoutLatest();
+  await people.dropColumns(["second"]);
+  expect(await project.run("up")).toMatchObject({ code: 0 });
+  expect(await project.run("down")).toMatchObject({ code: 0 });
+  await people.checkoutLatest();
+  await add("third");
+  const third = await people.version();
+  for (let id = 0; id < 5; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1, third: 1 }]);
+  expect((await project.run("verify")).stdout).toContain(`people: since version ${third} of `);
+});
+
 test.each(described)("where that version was cleaned up it says so (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const people = await tableOf(project, "people");
