@@ -61,6 +61,12 @@ export function parseMarkerName(ledger: string, table: string): LedgerRecord | u
   return { ...record, event: event as LedgerRecord["event"], detail, ...parts };
 }
 
+/** The ledger that a marker would be of by its name; undefined for a table that is no marker of any. */
+export function ledgerOfMarker(table: string): string | undefined {
+  const ledger = /^(.+?)\.e\d+(?:\.|$)/.exec(table)?.[1];
+  return ledger === undefined || parseMarkerName(ledger, table) === undefined ? undefined : ledger;
+}
+
 function parsePart(part: string): Partial<LedgerRecord> {
   const [, version, name] = /^(\d+)_(.*)$/.exec(part) ?? [];
   if (name !== undefined) return { version: Number(version), name };

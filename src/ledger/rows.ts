@@ -41,6 +41,12 @@ export const ledgerColumns: readonly Column[] = [
   required("previous", text),
 ];
 
+/** Whether a table is a ledger's, of whatever name, or a marker of one: those of older versions lack what was optional. */
+export function isLedgerShaped(columns: readonly Column[]): boolean {
+  const names = new Set(columns.map(({ name }) => name));
+  return ledgerColumns.every(({ name, nullable }) => nullable || names.has(name));
+}
+
 /** `fences`: the target refuses late calls, so that nobody has to look for them. */
 export function rowsJournal(name: string, table: RecordTable, fences: boolean): Journal {
   const guarded = (code: "ERR_LEDGER_UNREADABLE" | "ERR_LEDGER_UNWRITABLE") =>

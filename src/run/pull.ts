@@ -2,10 +2,11 @@
 import { count, MigrateError } from "../errors.ts";
 import { foldLedger } from "../ledger/fold.ts";
 import { journalOf } from "../ledger/journals.ts";
-import { parseMarkerName } from "../ledger/marker-name.ts";
+import { ledgerOfMarker, parseMarkerName } from "../ledger/marker-name.ts";
+import { isLedgerShaped } from "../ledger/rows.ts";
 import { adopt, undeclarable, type Adoption } from "../plan/adopt.ts";
 import { similarName } from "../schema/names.ts";
-import { databaseOf } from "../schema/table.ts";
+import { databaseOf, type Database } from "../schema/table.ts";
 import type { MigratorOptions } from "./migrator.ts";
 import { lookAt } from "./planning.ts";
 
@@ -35,9 +36,24 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
   const chosen = names.filter((name) => !except.includes(name)).toSorted();
   if (chosen.length === 0)
     throw refused(`${target.name} has no tables at ${target.place}`, "check the target, or begin with migrate new");
-  const found = databaseOf(await lookAt(target, chosen, new Set(chosen), true));
+  const looked = databaseOf(await lookAt(target, chosen, new Set(chosen), true));
+  const ledgers = otherLedgers(looked);
+  const found = new Map([...looked].filter(([name]) => !ledgers.has(name)));
+  if (found.size === 0)
+    throw refused(
+      `${target.name} has only the ledgers of other migrations at ${target.place}`,
+      "check the target, name its ledger in the configuration, or begin with migrate new",
+    );
   checkDeclarable(undeclarable(found), "leave such tables out with --except TABLE, or change them first");
-  return adopt(new Map(), found);
+  const adoption = adopt(new Map(), found);
+  const others = [...new Set(ledgers.values())].map((name) => `${name}, which is a ledger of other migrations`);
+  return { ...adoption, left: [...others, ...adoption.left] };
+}
+
+/** The tables of ledgers with other names, each with its ledger's. */
+function otherLedgers(found: Database): ReadonlyMap<string, string> {
+  const shaped = [...found].filter(([, { columns }]) => isLedgerShaped(columns));
+  return new Map(shaped.map(([name]) => [name, ledgerOfMarker(name) ?? name]));
 }
 
 /** Throws ERR_ADOPT_IMPOSSIBLE. */

@@ -4,6 +4,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { connect, createEmptyTable } from "../../src/engine/engine.ts";
+import { ledgerColumns } from "../../src/ledger/rows.ts";
 import { columnsOf as columns, largeList, struct, utf8 } from "../../src/schema/builders.ts";
 import { arrow, field, foreignTables, makeForeign, saidOf } from "../support/foreign.ts";
 import { aProject, root, type Project } from "../support/project.ts";
@@ -142,6 +143,29 @@ test("the migration can have another name, and tables can be left out; --json is
   expect(filesIn(project)).toEqual(["schema.ts", "0001_what_was.ts"]);
   expect(await project.migrate(["baseline", "-q", "--no-color"])).toMatchObject({ code: 0, stderr: "" });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
+test("a ledger with another name is no table of the application, with rows or with markers", async () => {
+  const project = await withTable();
+  const db = await connect({ uri: project.database });
+  await createEmptyTable(db, "theirs", ledgerColumns);
+  for (const name of ["svc.e1", "svc.e1.1.applied.0001_a.1of1.w0", "svc.e2"])
+    await createEmptyTable(db, name, ledgerColumns);
+  // Just called so.
+  await createEmptyTable(db, "report.e1", columns({ key: utf8() }));
+  const pulled = await project.migrate(["pull", "--json"]);
+  expect(JSON.parse(pulled.stdout)).toMatchObject({
+    tables: ["d", "report.e1"],
+    left: ["svc, which is a ledger of other migrations", "theirs, which is a ledger of other migrations"],
+  });
+  expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+  const only = aProject("shared");
+  await createEmptyTable(await connect({ uri: only.database }), "theirs", ledgerColumns);
+  expect(await only.migrate(["pull"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/^nothing is written: local has only the ledgers of other migrations at /),
+  });
 });
 
 test("a type that only clients in other languages can make is pulled too", async () => {
