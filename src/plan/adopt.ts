@@ -80,8 +80,14 @@ function metadataSteps(
 ): readonly Step[] {
   return [...found].flatMap(([table, { columns }]) =>
     pathsOf(columns).flatMap((path): readonly Step[] => {
-      const now = ownMetadata(findColumn(columns, path));
-      const was = ownMetadata(findColumn(known.get(table)!.columns, path));
+      const all = ownMetadata(findColumn(columns, path));
+      const before = ownMetadata(findColumn(known.get(table)!.columns, path));
+      const [now, was] = [all, before].map(withoutEngines) as [Metadata, Metadata];
+      for (const key of Object.keys(all))
+        if (isEngines(key) && (isNew(table) || Object.hasOwn(before, key)) && all[key] !== ownValue(before, key))
+          left.push(
+            `${key} of ${table}.${formatPath(path)}, which the engine never takes back, so that down could not`,
+          );
       const changed = Object.entries(now).filter(
         ([key, value]) => (isNew(table) || Object.hasOwn(was, key)) && (ownValue(was, key) ?? null) !== value,
       );
@@ -114,8 +120,19 @@ function pathsOf(columns: readonly Column[], parent: Path = []): readonly Path[]
   });
 }
 
-function ownMetadata(column: Column | undefined): Readonly<Record<string, string | null>> {
+type Metadata = Readonly<Record<string, string | null>>;
+
+function ownMetadata(column: Column | undefined): Metadata {
   return column?.metadata ?? {};
+}
+
+/** Keys that mean something to the engine itself, such as that of a primary key. */
+function isEngines(key: string): boolean {
+  return key.startsWith("lance-schema:");
+}
+
+function withoutEngines(metadata: Metadata): Metadata {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !isEngines(key)));
 }
 
 /** Why no step can declare these tables, all that there is. */

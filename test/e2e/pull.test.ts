@@ -145,6 +145,20 @@ test("the migration can have another name, and tables can be left out; --json is
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
 });
 
+test("a primary key stays where it is, and no step sets it that down could not take back", async () => {
+  const project = await withTable();
+  const table = await (await lancedb.connect(project.database)).openTable("d");
+  await table.alterColumns([{ path: "id", nullable: false }]);
+  await table.updateFieldMetadata([{ path: "id", metadata: { "lance-schema:unenforced-primary-key": "true" } }]);
+  expect(await project.migrate(["pull"])).toMatchObject({
+    code: 0,
+    stdout: expect.not.stringContaining("lance-schema"),
+    stderr: expect.stringMatching(/^note: not pulled: lance-schema:unenforced-primary-key of d\.id, which .*\n$/),
+  });
+  expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
 test("a ledger with another name is no table of the application, with rows or with markers", async () => {
   const project = await withTable();
   const db = await connect({ uri: project.database });

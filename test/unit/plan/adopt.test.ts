@@ -53,6 +53,19 @@ test("metadata that no step sets is left out, and what others add to a table tha
   });
 });
 
+test("metadata that means something to the engine, which it never takes back, is left out and said", () => {
+  const key = "lance-schema:unenforced-primary-key";
+  const described = (metadata: object) => [{ ...columns[0]!, metadata }] as never as Table["columns"];
+  const { steps, left } = adopt(nothing, new Map([["t", { columns: described({ [key]: "true", unit: "s" }) }]]));
+  expect(steps.slice(1)).toEqual([{ kind: "setMetadata", table: "t", path: "id", metadata: { unit: "s" } }]);
+  const said = [`${key} of t.id, which the engine never takes back, so that down could not`];
+  expect(left).toEqual(said);
+  const known = new Map([["t", { columns: described({ [key]: "false" }) }]]);
+  const now = new Map([["t", { columns: described({ [key]: "true" }) }]]);
+  expect(adopt(known, now)).toMatchObject({ steps: [], left: said });
+  expect(adopt(now, now)).toMatchObject({ steps: [], left: [] });
+});
+
 test("tables that steps can declare have no problem", () => {
   expect(undeclarable(new Map([["t", { columns }]]))).toEqual([]);
 });
