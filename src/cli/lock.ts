@@ -1,6 +1,6 @@
 /** Keeping `migrations/lock.json` as the migrations are. */
 import { join, relative } from "node:path";
-import { isMigrateError, MigrateError } from "../errors.ts";
+import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { lockName, lockProblem } from "../migrations/lock.ts";
 import { readLock, writeLock } from "../migrations/lock-file.ts";
 import { lockOf } from "../run/lock.ts";
@@ -8,8 +8,14 @@ import type { Session } from "../session.ts";
 import type { Output } from "./output.ts";
 
 /** Whether it is out of date. Where there is none, nobody wants one. Throws what keeps the migrations from working. */
-export async function staleLock({ folder, options }: Session): Promise<MigrateError<"ERR_LOCK_STALE"> | undefined> {
-  const found = readLock(folder);
+export async function staleLock({ folder, options }: Session): Promise<MigrateError | undefined> {
+  let found: string | undefined;
+  try {
+    found = readLock(folder);
+  } catch (error) {
+    if (!isMigrateError(error, "ERR_LOCK_FILE")) throw error;
+    return error;
+  }
   const problem = found === undefined ? undefined : lockProblem(found, await lockOf(options));
   return problem === undefined
     ? undefined
@@ -26,7 +32,7 @@ export async function updateLock(session: Session, output: Output): Promise<void
   try {
     await writeLockOf(session);
   } catch (error) {
-    if (!isMigrateError(error)) throw error;
-    output.progress(`note: ${lockName} is not written: ${error.message}`);
+    // Whatever it is, the file that was asked for is there.
+    output.progress(`note: ${lockName} is not written: ${firstLine(error)}`);
   }
 }

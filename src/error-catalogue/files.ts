@@ -1,5 +1,5 @@
 /** Migration files. */
-import { at, refused, usage, type StepPlace } from "./entry.ts";
+import { at, failed, refused, usage, type StepPlace } from "./entry.ts";
 
 export const filesErrors = {
   ERR_FILE_NAME: refused(
@@ -24,6 +24,10 @@ export const filesErrors = {
   ERR_FILE_AFTER: refused(
     (d: { file: string; says: string; is: string; before?: string | undefined }) =>
       `${d.file} says after("${d.says}"), but ${d.before ?? "no migration"} stands before it; write after("${d.is}", …)`,
+  ),
+  ERR_LOCK_FILE: failed(
+    (d: { file: string; problem: string }) =>
+      `${d.file} ${d.problem}; put that right, then migrate lint --write writes it anew`,
   ),
   ERR_LOCK_STALE: refused(
     (d: { file: string; problem: string }) =>

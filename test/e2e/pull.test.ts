@@ -1,6 +1,6 @@
 /** Adopting a database that was made without migrations: pull, baseline, and what then runs anywhere. */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { connect, createEmptyTable } from "../../src/engine/engine.ts";
@@ -157,6 +157,27 @@ test("a primary key stays where it is, and no step sets it that down could not t
   });
   expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
+});
+
+test("a lock.json that can't be written keeps nobody from the migration, and is said in a sentence where it is asked for", async () => {
+  const project = await withTable();
+  mkdirSync(join(project.folder, "migrations/lock.json"), { recursive: true });
+  const why = (done: string) =>
+    `migrations/lock.json can't be ${done}: EISDIR: illegal operation on a directory; put that right, then migrate lint --write writes it anew`;
+  expect(await project.migrate(["pull"])).toMatchObject({
+    code: 0,
+    stderr: `note: lock.json is not written: ${why("written")}\n`,
+  });
+  expect(readdirSync(project.folder)).toContain("schema.ts");
+  const files = ["0001_adopt.ts", "lock.json"];
+  expect(readdirSync(join(project.folder, "migrations"))).toEqual(files);
+  expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["lint", "--write"])).toEqual({ code: 1, stdout: "", stderr: `${why("written")}\n` });
+  expect(await project.migrate(["lint"])).toMatchObject({
+    code: 1,
+    stdout: `migrations/lock.json:1:1 error ERR_LOCK_FILE: ${why("read")}\n`,
+  });
+  expect(readdirSync(join(project.folder, "migrations"))).toEqual(files);
 });
 
 test("a ledger with another name is no table of the application, with rows or with markers", async () => {

@@ -37,6 +37,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_REBASE: { migration: "0007_titles", problem: "0007_a.ts, step 1 (retypeColumn): documents.title is gone" },
   ERR_SQUASH: { problem: "there is only 0001_documents up to there" },
   ERR_BRANCH: { problem: "git knows no develop here" },
+  ERR_LOCK_FILE: { file: "migrations/lock.json", problem: "can't be written: ENOSPC: no space left on device" },
   ERR_LOCK_STALE: { file: "migrations/lock.json", problem: "lacks 0003_wide_ids" },
   ERR_FILE_AFTER: { file, says: "0006", is: "0007", before: "0007_tags.ts" },
   ERR_STEP_INVALID: { file, step: 2, problem: "is no step" },
