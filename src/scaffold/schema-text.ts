@@ -25,9 +25,9 @@ function tableSource({ columns, indexes = {} }: Table): Source {
     return [indexEntry(path, type, name === indexName(path) ? undefined : name)];
   });
   const fields = fieldsSource(columns);
-  return declared.length === 0
-    ? fields
-    : call("table", fields, { kind: "object", entries: [["indexes", { kind: "array", items: declared }]] });
+  // TypeScript takes a list under a name that every object has, such as constructor, only from a call.
+  if (declared.length === 0) return fields.kind === "array" ? call("table", fields) : fields;
+  return call("table", fields, { kind: "object", entries: [["indexes", { kind: "array", items: declared }]] });
 }
 
 function indexEntry(path: string, type: IndexType, name: string | undefined): Source {

@@ -180,6 +180,23 @@ test("a lock.json that can't be written keeps nobody from the migration, and is 
   expect(readdirSync(join(project.folder, "migrations"))).toEqual(files);
 });
 
+test("a table called as what every object has is pulled, also with columns that an object puts into another order", async () => {
+  const project = await withTable();
+  const db = await connect({ uri: project.database });
+  await createEmptyTable(
+    db,
+    "constructor",
+    columns([
+      ["b", utf8()],
+      ["1", utf8()],
+    ]),
+  );
+  expect(await project.migrate(["pull"])).toMatchObject({ code: 0, stderr: "" });
+  expect(readFileSync(join(project.folder, "schema.ts"), "utf8")).toContain("  constructor: table([\n");
+  expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
+});
+
 test("a ledger with another name is no table of the application, with rows or with markers", async () => {
   const project = await withTable();
   const db = await connect({ uri: project.database });
