@@ -13,3 +13,13 @@ export function newNames(alterations: readonly Alteration[]): Map<string, string
 export function currentPath(path: Path, names: ReadonlyMap<string, string>): Path {
   return path.map((name, index) => names.get(formatPath(path.slice(0, index + 1))) ?? name);
 }
+
+/** Where a path led before, the other way round. */
+export function formerPath(path: Path, names: ReadonlyMap<string, string>): Path {
+  return path.reduce<Path>((around, name) => {
+    const was = [...names].find(
+      ([before, after]) => after === name && formatPath(parsePath(before).slice(0, -1)) === formatPath(around),
+    );
+    return [...around, was === undefined ? name : parsePath(was[0]).at(-1)!];
+  }, []);
+}

@@ -103,7 +103,7 @@ export const up = [
 };
 
 const nulls =
-  'a null in documents.title stops this while it runs, and no step before it in this migration fills them; do that with execute("documents", { update: { "title": … }, where: "title is null" }), or see with migrate plan that there are none';
+  'a null in documents.title stops this while it runs, and no step before it in this migration fills them; do that with execute("documents", { update: { "title": … }, where: "`title` is null" }), or see with migrate plan that there are none';
 
 test("a comment on a step, or above it, silences a rule there", async () => {
   expect(await project(good).migrate(["lint"])).toEqual({
@@ -124,6 +124,26 @@ test("a comment that names no rule is an error, and silences nothing", async () 
     "migrations/0002_score.ts:5:18 error lint-ignore: there is no rule lossy-casts; did you mean lossy-cast?\n",
   );
   expect(stdout).toContain("migrations/0002_score.ts:6:3 warning lossy-cast: ");
+});
+
+test("what it says of a null works", async () => {
+  const made = project({
+    "migrations/0001_t.ts": `import * as m from "lance-migrate";
+export const up = [
+  m.createTable("t", { id: m.int32(), "my col": m.utf8(), source: m.struct({ url: m.utf8(), "a b": m.utf8() }) }),
+  m.insertRows("t", [{ id: 1, "my col": null }], { key: "id" }),
+];
+`,
+    "migrations/0002_filled.ts": `import * as m from "lance-migrate";
+export const accepts = ["lossy"];
+export const up = [
+  m.execute("t", { update: { "my col": "'x'" }, where: "\`my col\` is null" }),
+  m.execute("t", { update: { "source": "named_struct('url', 'x', 'a b', 'y')" }, where: "\`source\`.\`a b\` is null" }),
+  m.setNullable("t", "my col", false),
+];
+`,
+  });
+  expect(await made.migrate(["up"])).toMatchObject({ code: 0 });
 });
 
 const lossy = {

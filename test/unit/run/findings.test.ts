@@ -160,7 +160,7 @@ test.each<{ title: string; steps: readonly Step[]; given?: Given; found: readonl
     title: "not null without a look",
     steps: [setNullable("t", "source.url", false), setNullable("t", "title", false)],
     found: [
-      `note not-null-unchecked: a null in t.source.url stops this while it runs, and no step before it in this migration fills them; do that with execute("t", { update: { "source": … }, where: "source is null" }), or see with migrate plan that there are none`,
+      `note not-null-unchecked: a null in t.source.url stops this while it runs, and no step before it in this migration fills them; do that with execute("t", { update: { "source": … }, where: "\`source\`.\`url\` is null" }), which sets source as a whole, or see with migrate plan that there are none`,
       expect.stringMatching(/^note not-null-unchecked: a null in t.title stops this/),
     ],
   },
@@ -176,6 +176,39 @@ test.each<{ title: string; steps: readonly Step[]; given?: Given; found: readonl
     ],
     given: { accepts: ["lossy"] },
     found: [],
+  },
+  {
+    title: "not null of what was filled under the name that it had then",
+    steps: [
+      addColumn("t", "other", utf8()),
+      execute("t", { update: { title: "''" }, where: "title is null" }),
+      alterColumns("t", [
+        { path: "title", rename: "other" },
+        { path: "other", rename: "title" },
+      ]),
+      renameColumn("t", "other", "headline"),
+      setNullable("t", "headline", false),
+      setNullable("t", "title", false),
+    ],
+    given: { accepts: ["lossy"] },
+    found: [expect.stringMatching(/^note not-null-unchecked: a null in t.title stops this/)],
+  },
+  {
+    title: "not null of a field, by which rows were deleted",
+    steps: [execute("t", { delete: "source.url is null" }), setNullable("t", "source.url", false)],
+    given: { accepts: ["lossy"] },
+    found: [],
+  },
+  {
+    title: "not null of a field, where rows were deleted by its column",
+    steps: [execute("t", { delete: "source is null" }), setNullable("t", "source.url", false)],
+    given: { accepts: ["lossy"] },
+    found: [expect.stringMatching(/^note not-null-unchecked: a null in t.source.url stops this/)],
+  },
+  {
+    title: "not null of a name that SQL takes in backticks only",
+    steps: [renameColumn("t", "title", "my col"), setNullable("t", "my col", false)],
+    found: [expect.stringContaining('execute("t", { update: { "my col": … }, where: "`my col` is null" }), or see')],
   },
   {
     title: "not null of what was filled with nulls",
