@@ -46,7 +46,7 @@ export async function lint(
   const files = source.list((problem, path) => {
     problems.push(problem);
     if (path === undefined) return;
-    unlisted.push({ text: textOf(path) });
+    unlisted.push({ text: namingText(path) });
     paths.set(basename(path), path);
   });
   const read: ReadFile[] = [];
@@ -89,7 +89,15 @@ async function readOne(
 /** What would have been done by what is wrong. */
 function doubtOf({ file, migration }: ReadFile, { problem, value }: ReadFile["wrong"][number]): PlacedDoubt {
   if (!isMigrateError(problem, "ERR_STEP_INVALID"))
-    return { step: 0, text: migration.steps.length === 0 ? textOf(file.path) : "" };
+    return { step: 0, text: migration.steps.length === 0 ? namingText(file.path) : "" };
   const { step, of } = problem.details;
   return of === undefined ? { step, text: wordsOf(value) } : { step: 0, text: "" };
 }
+
+/** Of a file that nobody could run; undefined where names in it may be made, here or in another file. */
+function namingText(path: string): string | undefined {
+  const text = textOf(path);
+  return text === undefined || makesNames.test(text) ? undefined : text;
+}
+
+const makesNames = /\$\{|["'`]\s*\+|\+\s*["'`]|\.(?:concat|join)\(|\b(?:from|import|require)\b\s*\(?\s*["'`]\.{1,2}\//;
