@@ -52,7 +52,7 @@ describe("the package", () => {
   });
 
   test("stays small", () => {
-    expect(packed.unpackedSize).toBeLessThan(2_500_000);
+    expect(packed.unpackedSize).toBeLessThan(3_000_000);
     // A declaration for each module that the types need, and not much besides.
     const [types, others] = [
       /^dist\/types\/.*\.d\.ts$/,
@@ -60,7 +60,7 @@ describe("the package", () => {
     ];
     const rest = packed.files.filter(({ path }) => !types.test(path));
     expect(rest.filter(({ path }) => !others.test(path)).map(({ path }) => path)).toEqual([]);
-    expect(rest.length).toBeLessThan(75);
+    expect(rest.length).toBeLessThan(90);
   });
 
   test("has a command that can be started", () => {

@@ -127,7 +127,7 @@ describe.each(["lance", "namespace"] as const)("on %s", (way) => {
     const table = await (await lancedb.connect(data)).openTable("documents");
     await table.addColumns([{ name: "extra", valueSql: "1" }]);
     expect(await up()).toEqual(
-      refused("table documents has another schema by now: column extra (int64) was not expected"),
+      refused("table documents has another schema by now: column extra (int64 not null) was not expected"),
     );
   });
 

@@ -447,7 +447,7 @@ describe("drift", () => {
     {
       what: "a column that was added",
       drift: (p: Project) => withTable(p, "documents", (t) => t.addColumns([{ name: "extra", valueSql: "1" }])),
-      says: ["column extra (int64) was not expected"],
+      says: ["column extra (int64 not null) was not expected"],
     },
     {
       what: "a column that was renamed",

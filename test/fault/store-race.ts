@@ -23,7 +23,7 @@ if (values.uri === undefined) throw new Error("--uri is missing: s3://bucket/pre
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const storageOptions = Object.fromEntries(values.option.map((pair) => pair.split(/=(.*)/s, 2)));
-const migrations = readdirSync(join(root, "migrations")).length;
+const migrations = readdirSync(join(root, "migrations")).filter((name) => name.endsWith(".ts")).length;
 const folder = mkdtempSync(join(tmpdir(), "lance-migrate-race-"));
 mkdirSync(join(folder, "node_modules"));
 symlinkSync(root, join(folder, "node_modules", "lance-migrate"));

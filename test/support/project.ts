@@ -1,6 +1,6 @@
 /** Temporary projects: a folder with migrations and a configuration, and the built command run in it. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,11 @@ import { isAtWork, runShared } from "./shared-process.ts";
 
 /** The repository. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The files of the migrations of this repository. */
+export const ownMigrations = readdirSync(join(root, "migrations"))
+  .filter((name) => name.endsWith(".ts"))
+  .toSorted();
 
 /** A folder that is gone after the test. */
 export function temporaryFolder(): string {

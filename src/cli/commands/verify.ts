@@ -42,7 +42,7 @@ export const verifyCommand: Command = {
     if (write === true) return await adoptTheTables(context, name);
     if (name !== undefined || typedAnswers(context).length > 0)
       throw new MigrateError("ERR_USAGE", {
-        problem: `${name ?? "what became of a column"} is for the migration that --write writes`,
+        problem: `without --write verify looks at every table and takes no ${name === undefined ? "answers" : "name"}`,
       });
     return ledger === true ? await verifyTheLedger(context) : await verifyTheTables(context);
   },
