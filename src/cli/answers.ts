@@ -1,4 +1,4 @@
-/** What became of tables and columns that are gone: answered by flags, or asked at a terminal. */
+/** What became of tables and columns that are gone, and which values new ones get: answered by flags, or asked at a terminal. */
 import { MigrateError } from "../errors.ts";
 import type { Answer } from "../plan/diff-columns.ts";
 import type { Diff } from "../plan/diff.ts";
@@ -8,7 +8,7 @@ import { atTerminal, canAsk } from "./ask.ts";
 import type { Context } from "./command.ts";
 import { typedSteps } from "./step-flags.ts";
 
-export const answerFlags = ["rename", "drop-column", "rename-table", "drop-table"];
+export const answerFlags = ["rename", "drop-column", "add-column", "retype", "rename-table", "drop-table"];
 
 export function typedAnswers(context: Context): readonly Answer[] {
   return typedSteps(context).map(answerOf);
@@ -21,6 +21,7 @@ export async function settled<Found extends Diff>(
   compare: (answers: readonly Answer[]) => Promise<Found>,
   { output, signal }: Pick<Context, "output" | "signal">,
 ): Promise<Found> {
+  checkTyped(found, given);
   let diff = found;
   let answers = given;
   // An answer may raise the next question, as of what is inside a renamed struct.
@@ -31,6 +32,11 @@ export async function settled<Found extends Diff>(
   checkDiff(diff);
   checkAnswers(diff);
   return diff;
+}
+
+/** Throws ERR_USAGE: of an answer that answers nothing, unless what it answers may be inside of something else that is asked about. */
+export function checkTyped(found: Diff, given: readonly Answer[]): void {
+  if (found.unsure.length === 0 || given.length === found.unused.length) checkAnswers(found);
 }
 
 /** Of the steps a migration's name is made of: `rename_column_documents`. */
@@ -49,6 +55,9 @@ function answerOf(step: Step): Answer {
       return { table, path: step.path };
     case "renameTable":
       return { table, name: step.name };
+    case "addColumn":
+    case "retypeColumn":
+      return { table, step };
     default:
       return { table };
   }

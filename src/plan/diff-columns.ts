@@ -18,10 +18,17 @@ export interface Answer {
   readonly table: string;
   readonly path?: string | undefined;
   readonly name?: string | undefined;
+  /** Of what is new or another type, instead: the step with which it gets its values. */
+  readonly step?: ValueStep | undefined;
 }
+
+export type ValueStep = Extract<Step, { readonly kind: "addColumn" | "retypeColumn" }>;
 
 /** The answer for a column that may have one of these new names. */
 export type AnsweredIn = (names: readonly string[], path: string) => Answer | undefined;
+
+/** The step that was answered for this one: the same, but for where its values come from. */
+export type SaidStep = <One extends ValueStep>(step: One) => One | undefined;
 
 /** What is to be done to one table, by what kind of step it is. */
 export interface Changes {
@@ -42,6 +49,7 @@ export interface Level {
   readonly before: Path;
   readonly after: Path;
   readonly answered: AnsweredIn;
+  readonly said: SaidStep;
   readonly changes: Changes;
 }
 
@@ -83,26 +91,30 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
   }
 }
 
-function addTo({ name, type, nullable }: Column, { table, after, changes }: Level): void {
+function addTo({ name, type, nullable }: Column, { table, after, said, changes }: Level): void {
   const place = `${table}.${formatPath(after)}`;
+  const step: Extract<Step, { kind: "addColumn" }> = { kind: "addColumn", table, name, type, nullable };
+  const filled = said(step);
   if (after.length > 1) changes.impossible.push(`${place} is new, and a field can't be added to a struct`);
-  else if (!nullable)
+  else if (!nullable && filled?.as === undefined)
     changes.impossible.push(
-      `${place} is new and not null, and nobody can tell its values in the rows that are there: migrate new --add-column '${place}:${formatType(type)} not null as SQL'`,
+      `${place} is new and not null, and nobody can tell its values in the rows that are there: say them with --add-column '${place}:${formatType(type)} not null as SQL'`,
     );
-  else changes.adds.push({ kind: "addColumn", table, name, type, nullable });
+  else changes.adds.push(filled ?? step);
 }
 
 function compareColumn(was: Column, wanted: Column, level: Level): void {
-  const { table, after, changes } = level;
+  const { table, after, said, changes } = level;
   const path = formatPath(after);
   if (!sameType(was.type, wanted.type)) {
     const verdict = castVerdict(was.type, wanted.type);
-    if (verdict.allowed) changes.retypes.push({ kind: "retypeColumn", table, path, type: wanted.type });
+    const step: Extract<Step, { kind: "retypeColumn" }> = { kind: "retypeColumn", table, path, type: wanted.type };
+    const worked = said(step);
+    if (worked?.using !== undefined || verdict.allowed) changes.retypes.push(worked ?? step);
     else if (haveLikeChildren(was, wanted)) compareLevel(childColumns(was.type), childColumns(wanted.type), level);
     else
       changes.impossible.push(
-        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or migrate new --retype '${table}.${path}:${formatType(wanted.type)} using SQL'`,
+        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or say how with --retype '${table}.${path}:${formatType(wanted.type)} using SQL'`,
       );
   }
   if (was.nullable !== wanted.nullable)

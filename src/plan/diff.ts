@@ -1,13 +1,21 @@
 /** From the tables that there are to those that are wanted: the steps, what nobody can tell, and what no step does. Pure. */
 import { isMigrateError } from "../errors.ts";
 import { tablesAfter } from "../schema/action.ts";
-import { childColumns, ownValue, withChildColumns, type Column } from "../schema/data-type.ts";
-import { formatPath, type Path } from "../schema/path.ts";
+import { childColumns, ownValue, sameType, withChildColumns, type Column } from "../schema/data-type.ts";
+import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { sameIndex } from "../schema/table-index.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
 import { indexName } from "../steps/create-index.ts";
 import { compileStep, type Step } from "../steps/registry.ts";
-import { compareLevel, type Answer, type AnsweredIn, type Changes, type Unsure } from "./diff-columns.ts";
+import {
+  compareLevel,
+  type Answer,
+  type Changes,
+  type Level,
+  type SaidStep,
+  type Unsure,
+  type ValueStep,
+} from "./diff-columns.ts";
 
 export interface Diff {
   readonly steps: readonly Step[];
@@ -28,11 +36,16 @@ export interface DiffOptions {
 export function diff(from: Database, to: Database, { answers = [], renamesTables = false }: DiffOptions = {}): Diff {
   const used = new Set<Answer>();
   const answered: Answered = (names, table, path) => {
-    const answer = answers.find((one) => one.table === table && one.path === path);
+    const answer = answers.find((one) => one.step === undefined && one.table === table && one.path === path);
     // A misspelt new name must not be taken for none, which drops it.
     if (answer === undefined || (answer.name !== undefined && !names.includes(answer.name))) return undefined;
     used.add(answer);
     return answer;
+  };
+  const said: SaidStep = (like) => {
+    const answer = answers.find(({ step }) => step !== undefined && isFor(step, like));
+    if (answer !== undefined) used.add(answer);
+    return answer?.step as typeof like | undefined;
   };
   const gone = [...from.keys()].filter((name) => !to.has(name));
   const added = [...to.keys()].filter((name) => !from.has(name));
@@ -62,12 +75,20 @@ export function diff(from: Database, to: Database, { answers = [], renamesTables
       continue;
     }
     const known = renamed.get(name) ?? name;
-    const change = tableSteps(name, was, wanted, (names, path) => answered(names, known, path));
+    const change = tableSteps(name, was, wanted, { answered: (names, path) => answered(names, known, path), said });
     steps.push(...change.steps);
     unsure.push(...change.unsure.map((one) => ({ ...one, table: known })));
     impossible.push(...change.impossible);
   }
   return { steps, unsure, impossible, unused: answers.filter((one) => !used.has(one)) };
+}
+
+/** Whether it is the same step, but for where its values come from. */
+function isFor(answer: ValueStep, step: ValueStep): boolean {
+  if (answer.table !== step.table || !sameType(answer.type, step.type)) return false;
+  return answer.kind === "addColumn"
+    ? step.kind === "addColumn" && answer.name === step.name && answer.nullable === step.nullable
+    : step.kind === "retypeColumn" && formatPath(parsePath(answer.path)) === step.path;
 }
 
 /** The answer for a table, or a column of it, that may have one of these new names. */
@@ -80,7 +101,7 @@ function areAlike(one: Table, other: Table): boolean {
   return 2 * other.columns.filter(({ name }) => names.has(name)).length >= other.columns.length;
 }
 
-function tableSteps(table: string, was: Table, wanted: Table, answered: AnsweredIn): TableDiff {
+function tableSteps(table: string, was: Table, wanted: Table, answers: Pick<Level, "answered" | "said">): TableDiff {
   const changes: Changes = {
     renames: [],
     retypes: [],
@@ -91,7 +112,7 @@ function tableSteps(table: string, was: Table, wanted: Table, answered: Answered
     unsure: [],
     impossible: [],
   };
-  compareLevel(was.columns, wanted.columns, { table, before: [], after: [], answered, changes });
+  compareLevel(was.columns, wanted.columns, { table, before: [], after: [], ...answers, changes });
   const { unsure, impossible } = changes;
   // What is clear is told all the same.
   if (unsure.length > 0 || impossible.length > 0) return { steps: waysOf(table, changes)[0]!, unsure, impossible };

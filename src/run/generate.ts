@@ -1,8 +1,9 @@
 /** What a declared schema takes, after all the migrations that there are. */
 import { MigrateError } from "../errors.ts";
-import type { Answer, Unsure } from "../plan/diff-columns.ts";
+import type { Answer, Unsure, ValueStep } from "../plan/diff-columns.ts";
 import { diff, type Diff } from "../plan/diff.ts";
 import { tablesAfter } from "../schema/action.ts";
+import { formatType } from "../schema/data-type.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
 import { change, type Database, type Table } from "../schema/table.ts";
 import { lint } from "./lint.ts";
@@ -26,13 +27,21 @@ export async function compareDeclared(
 export function checkAnswers({ unused }: Diff): void {
   const [answer] = unused;
   if (answer === undefined) return;
-  const { table, path, name } = answer;
+  const { table, path, name, step } = answer;
+  if (step !== undefined) throw new MigrateError("ERR_USAGE", { problem: strayWords(step) });
   const gone = path === undefined ? table : `${table}.${path}`;
   const problem =
     name === undefined
       ? `${gone} is not gone, so there is nothing to drop`
       : `${gone} can't have become ${name}: it is not gone, or ${name} is not new there`;
   throw new MigrateError("ERR_USAGE", { problem });
+}
+
+function strayWords(step: ValueStep): string {
+  const { table, type } = step;
+  return step.kind === "addColumn"
+    ? `${table}.${step.name} is not new as ${formatType(type)}${step.nullable ? "" : " not null"}, so there is nothing to add`
+    : `${table}.${step.path} does not become ${formatType(type)}, so there is nothing to convert`;
 }
 
 /** Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE. */

@@ -213,6 +213,35 @@ test.each(described)("tables that are gone, and that came back, are adopted as t
   expect(await project.run("verify")).toMatchObject({ code: 0 });
 });
 
+test.each(described)("of a column that was added not null the values for elsewhere are said (%s)", async (kept) => {
+  const project = await aKeptProject(kept);
+  const people = await tableOf(project, "people");
+  await people.addColumns([{ name: "age", valueSql: "1" }]);
+  await (await tableOf(project, "places")).addColumns([{ name: "note", valueSql: "cast(null as string)" }]);
+  expect(await project.run("verify", "--write")).toEqual({
+    code: 4,
+    stdout: expect.stringContaining("people: column age (int64 not null) was not expected\n"),
+    stderr:
+      "no steps lead there: people.age is new and not null, and nobody can tell its values in the rows that are there: say them with --add-column 'people.age:int64 not null as SQL'\n",
+  });
+  const said = ["--add-column", "people.age:int64 not null as id"];
+  expect(await project.run("verify", "--write", "--add-column", "people.age:int32 not null as id", ...said)).toEqual({
+    code: 2,
+    stdout: expect.any(String),
+    stderr: expect.stringContaining("people.age is not new as int32 not null, so there is nothing to add"),
+  });
+  expect(await project.run("verify", "aged", "--write", ...said)).toMatchObject({ code: 0 });
+  expect(stepsOf(project, "0005_aged.ts")).toBe(
+    `export const up: readonly Step[] = [\n  addColumn("people", "age", int64().notNull(), { as: "id" }),\n  addColumn("places", "note", utf8()),\n];\n`,
+  );
+  expect(await project.run("baseline")).toMatchObject({ code: 0 });
+  expect(await project.run("verify")).toMatchObject({ code: 0 });
+  expect(await project.run("verify", "--write", ...said)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("people.age is not new as int64 not null"),
+  });
+});
+
 test("nothing is written while something is pending, nor what no step leads to, nor where nobody can look", async () => {
   const pending = await aKeptProject("lance", 3);
   expect(await pending.run("verify", "--write")).toEqual({

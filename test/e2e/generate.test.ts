@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
-import { columnsOf } from "../support/tables.ts";
+import { addRows, columnsOf, rowsOf } from "../support/tables.ts";
 import { atTerminal, hasTerminal } from "./support/terminal.ts";
 
 /** A project with that schema; each command in a process of its own where a schema is changed under it. */
@@ -95,6 +95,23 @@ test("from nothing to tables, and from these to others, until the migrations lea
   ]);
 });
 
+test("values that nobody can tell are said by flags", async () => {
+  const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
+  expect(await project.migrate(["generate", "first"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "d", [{ id: 7, title: "x" }]);
+  declare(project, `d: { id: m.utf8(), title: m.utf8(), words: m.int32().notNull() }`);
+  const answers = [
+    ["--retype", "d.id:utf8 using cast(id as string)"],
+    ["--add-column", "d.words:int32 not null as length(title)"],
+  ].flat();
+  expect(await project.migrate(["generate", "--check", ...answers])).toMatchObject({ code: 3 });
+  expect(await project.migrate(["generate", "second", ...answers])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
+  expect(await rowsOf(project.database, "d")).toEqual([{ id: "7", title: "x", words: 1 }]);
+});
+
 test("what is dropped is said, and accepted where that is asked for", async () => {
   const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
   expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
@@ -180,7 +197,7 @@ test.each([
   [
     `${wrong}export default m.defineSchema({ d: { id: m.utf8() } });\n`,
     4,
-    /^no steps lead there: d\.id can't be made utf8 from int32: .*; or migrate new --retype 'd\.id:utf8 using SQL'\n$/,
+    /^no steps lead there: d\.id can't be made utf8 from int32: .*; or say how with --retype 'd\.id:utf8 using SQL'\n$/,
   ],
 ])("%j is refused in one sentence", async (schema, code, words) => {
   const project = declaring(`d: { id: m.int32() }`);

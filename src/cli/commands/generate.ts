@@ -4,8 +4,8 @@ import { MigrateError } from "../../errors.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
 import type { Answer } from "../../plan/diff-columns.ts";
 import type { Diff } from "../../plan/diff.ts";
-import { checkAnswers, compareDeclared, questionOf } from "../../run/generate.ts";
-import { answerFlags, nameOf, settled, typedAnswers } from "../answers.ts";
+import { compareDeclared, questionOf } from "../../run/generate.ts";
+import { answerFlags, checkTyped, nameOf, settled, typedAnswers } from "../answers.ts";
 import { acceptFlag, commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
 import { done, somethingPending } from "../exit-code.ts";
 import type { Output } from "../output.ts";
@@ -48,9 +48,10 @@ export const generateCommand: Command = {
       const declared = await loadSchema(resolve(config.folder, config.schema), loadSeconds);
       const compare = async (given: readonly Answer[]) => await compareDeclared(options, declared, given);
       const diff = await compare(answers);
-      // What is inside of something that is asked about is not reached before.
-      if (diff.unsure.length === 0 || answers.length === diff.unused.length) checkAnswers(diff);
-      if (check === true) return report(diff, config.schema, output);
+      if (check === true) {
+        checkTyped(diff, answers);
+        return report(diff, config.schema, output);
+      }
       const { steps } = await settled(diff, answers, compare, context);
       if (steps.length === 0) {
         output.data({ steps: [] });

@@ -6,7 +6,7 @@ import type { Answer } from "../../plan/diff-columns.ts";
 import type { DriftSince, TableDifference } from "../../plan/put-right.ts";
 import { findDrift } from "../../run/adopt-drift.ts";
 import { verifyLedger, verifyTables } from "../../run/verify.ts";
-import { answerFlags, nameOf, settled, typedAnswers } from "../answers.ts";
+import { answerFlags, checkTyped, nameOf, settled, typedAnswers } from "../answers.ts";
 import { commonSchema, parseFlags, switchFlag, withSession, type Command, type Context } from "../command.ts";
 import { amiss, done } from "../exit-code.ts";
 import { renderTime } from "../render.ts";
@@ -113,6 +113,7 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
     const { differences, adopt } = await findDrift(options);
     sayDifferences(differences, context);
     if (differences.length === 0) {
+      checkTyped(adopt(answers), answers);
       output.data({ target, differences, steps: [], left: [] });
       output.result(`nothing to write: the tables of ${target} are as the ledger says`);
       return done;

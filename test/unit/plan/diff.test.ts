@@ -1,4 +1,5 @@
 import {
+  addColumn,
   createTable,
   defineSchema,
   float32,
@@ -6,6 +7,7 @@ import {
   int32,
   int64,
   list,
+  retypeColumn,
   struct,
   table,
   utf8,
@@ -186,11 +188,40 @@ test("what no step does is said, all at once", () => {
   expect(found({ d }, { d: { id: utf8(), title: utf8(), source: d.source, n: int32().notNull() } }).impossible).toEqual(
     [
       expect.stringMatching(
-        /^d\.id can't be made utf8 from int32: .*; or migrate new --retype 'd\.id:utf8 using SQL'$/,
+        /^d\.id can't be made utf8 from int32: .*; or say how with --retype 'd\.id:utf8 using SQL'$/,
       ),
-      "d.n is new and not null, and nobody can tell its values in the rows that are there: migrate new --add-column 'd.n:int32 not null as SQL'",
+      "d.n is new and not null, and nobody can tell its values in the rows that are there: say them with --add-column 'd.n:int32 not null as SQL'",
     ],
   );
+});
+
+test("what nobody can tell of values is said by a step, which has to be of just that column and type", () => {
+  const to = { d: { title: utf8(), source: d.source, id: utf8(), n: int32().notNull(), more: utf8() } };
+  const steps = [
+    addColumn("d", "n", int32().notNull(), { as: "1" }),
+    addColumn("d", "more", utf8(), { as: "title" }),
+    retypeColumn("d", "id", utf8(), { using: "cast(id as string)" }),
+  ];
+  const answersOf = (said: typeof steps) => said.map((step) => ({ table: "d", step }));
+  const [n, more, id] = steps as [Step, Step, Step];
+  expect(found({ d }, to, { answers: answersOf(steps) })).toEqual({ ...nothing, steps: [id, n, more] });
+  const stray = answersOf([
+    addColumn("d", "n", int32(), { as: "1" }),
+    addColumn("d", "n", int64().notNull(), { as: "1" }),
+    addColumn("e", "n", int32().notNull(), { as: "1" }),
+    addColumn("d", "title", utf8(), { as: "'x'" }),
+    retypeColumn("d", "id", int64(), { using: "1" }),
+    retypeColumn("d", "title", utf8(), { using: "'x'" }),
+  ]);
+  const wrong = found({ d }, to, { answers: stray });
+  expect(wrong.impossible).toHaveLength(2);
+  expect(wrong.unused).toEqual(stray);
+  // Without values it does not help.
+  const bare = answersOf([addColumn("d", "n", int32().notNull())]);
+  expect(found({ d }, { d: { ...d, n: int32().notNull() } }, { answers: bare })).toMatchObject({
+    impossible: [expect.stringContaining("d.n is new and not null")],
+    unused: [],
+  });
 });
 
 test("indexes are looked at where some are declared", () => {
