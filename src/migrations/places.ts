@@ -1,6 +1,7 @@
 /** Places in the text of a migration file. */
 import { pathToFileURL } from "node:url";
 import type { Call } from "../steps/calls.ts";
+import { tokensFrom } from "./tokens.ts";
 
 /** Both counted from 1, the column in UTF-16 units as editors and Node count it. */
 export interface Place {
@@ -41,7 +42,7 @@ export function placeOfWord(text: string, place: Place, word: string, isFirst = 
   return found === null ? place : placeAt(text, arguments_ + found.index);
 }
 
-function placeAt(text: string, offset: number): Place {
+export function placeAt(text: string, offset: number): Place {
   const before = text.slice(0, offset);
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
@@ -56,43 +57,15 @@ function offsetOf(text: string, { line, column }: Place): number {
   return offset + column - 1;
 }
 
-/** Text, comments and brackets: what else stands in a call does not matter. */
-const token = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[^])*`|\/\/[^\n]*|\/\*[^]*?\*\/|[()[\]{},]/g;
-
 /** The end of the call that begins there, and of its first argument. */
 function callFrom(text: string, from: number): { readonly end: number; readonly comma: number } {
   let depth = 0;
   let comma: number | undefined;
-  token.lastIndex = from;
-  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const [sign] = match;
-    if ("([{".includes(sign)) depth++;
-    if (")]}".includes(sign)) depth--;
-    if (sign === "," && depth === 1) comma ??= match.index;
-    if (depth <= 0) return { end: token.lastIndex, comma: comma ?? from };
+  for (const { at, token } of tokensFrom(text, from)) {
+    if ("([{".includes(token)) depth++;
+    if (")]}".includes(token)) depth--;
+    if (token === "," && depth === 1) comma ??= at;
+    if (depth <= 0) return { end: at + token.length, comma: comma ?? from };
   }
   return { end: text.length, comma: comma ?? from };
-}
-
-const ignoring = /\/\/\s*lint-ignore\s+([\w-]+(?:\s*,\s*[\w-]+)*)/;
-
-/** The rules that a comment on the line of a place, or on the lines above it, silences there. */
-export function ignoredAt(text: string, { line }: Place): readonly string[] {
-  const lines = text.split("\n");
-  const comments = [lines[line - 1] ?? ""];
-  for (let above = line - 2; lines[above]?.trim().startsWith("//") === true; above--) comments.push(lines[above]!);
-  return comments.flatMap(namesIn);
-}
-
-/** All the rules that comments of a file name, with their places. */
-export function ignoresIn(text: string): readonly { readonly rule: string; readonly place: Place }[] {
-  return text
-    .split("\n")
-    .flatMap((line, index) =>
-      namesIn(line).map((rule) => ({ rule, place: { line: index + 1, column: line.indexOf(rule) + 1 } })),
-    );
-}
-
-function namesIn(line: string): readonly string[] {
-  return ignoring.exec(line)?.[1]?.split(/\s*,\s*/) ?? [];
 }

@@ -3,7 +3,8 @@ import { basename } from "node:path";
 import { isMigrateError, type MigrateError } from "../errors.ts";
 import { textOf } from "../migrations/files.ts";
 import { loadSchema } from "../migrations/load-schema.ts";
-import { ignoredAt, ignoresIn, placeOfWord, start, type Place } from "../migrations/places.ts";
+import { ignoredAt, ignoresIn } from "../migrations/ignores.ts";
+import { placeOfWord, start, type Place } from "../migrations/places.ts";
 import * as registry from "../plan/rules/index.ts";
 import type { Rule, Severity, Surroundings } from "../plan/rules/rule.ts";
 import { similarName } from "../schema/names.ts";
@@ -56,13 +57,16 @@ export async function findingsOf(options: MigratorOptions, choice: FindingsChoic
     ...linted.problems.map((one) => findingOf(one, linted, textAt)),
     ...(problem === undefined ? [] : [problemIn(choice.schema!, start, problem)]),
     ...remarksOn(linted, declared, choice, textAt),
+    ...linted.read
+      .filter(({ file: { version } }) => version > (choice.since ?? -1))
+      .flatMap(({ file: { path } }) => unknownRules(path, textAt(path))),
   ];
   const ranks = new Map([...linted.paths.values()].map((path, rank) => [path, rank]));
   const rank = ({ file }: Finding) => ranks.get(file) ?? ranks.size;
   return {
     ...linted,
     problems: problem === undefined ? linted.problems : [...linted.problems, problem],
-    findings: [...found, ...[...texts].flatMap(unknownRules)].toSorted(
+    findings: found.toSorted(
       (one, other) => rank(one) - rank(other) || one.line - other.line || one.column - other.column,
     ),
   };
@@ -91,30 +95,35 @@ function remarksOn(
   textAt: (path: string) => string,
 ): readonly Finding[] {
   const findings: Finding[] = [];
-  for (const { migration, actions } of migrations)
-    for (const [index, action] of migration.version <= since ? [] : actions.entries())
+  const all = migrations.flatMap(({ actions }) => actions);
+  let before = 0;
+  for (const { migration, actions } of migrations) {
+    const own = before;
+    before += actions.length;
+    if (migration.version <= since) continue;
+    const { path: file } = migration;
+    const text = textAt(file);
+    const ignores = ignoresIn(text);
+    for (const [index, action] of actions.entries()) {
+      const earlier = () => all.slice(own, own + index);
+      const later = () => all.slice(own + index + 1);
       for (const { id, severity: usual, check } of rules) {
         const severity = settings[id as RuleId] ?? usual;
         if (severity === "off") continue;
-        for (const { message, word } of check(action, {
-          migration,
-          earlier: actions.slice(0, index),
-          after,
-          declared,
-        })) {
-          const { path: file } = migration;
-          const text = textAt(file);
+        for (const { message, word } of check(action, { migration, earlier, later, after, declared })) {
           const calls = placesOfStep(text, file, migration.steps[action.place.step - 1]);
-          if (calls.some((call) => ignoredAt(text, call).includes(id))) continue;
           const place = word === undefined ? calls[0]! : placeOfWord(text, calls[0]!, word);
+          if ([place, ...calls].some((one) => ignoredAt(text, ignores, one).includes(id))) continue;
           findings.push({ file, ...place, rule: id, severity, message });
         }
       }
+    }
+  }
   return findings;
 }
 
 /** A comment that silences nothing because it is misspelt. */
-function unknownRules([file, text]: readonly [string, string]): readonly Finding[] {
+function unknownRules(file: string, text: string): readonly Finding[] {
   return ignoresIn(text)
     .filter(({ rule }) => !ruleIds.includes(rule))
     .map(({ rule, place }) => ({ file, ...place, rule: "lint-ignore", severity: "error", message: noRule(rule) }));

@@ -38,10 +38,12 @@ interface Place {
 /** Looks back from the last of the earlier steps, by the names that all had then. */
 function isLookedAfter(place: Place, { earlier }: Pick<Surroundings, "earlier">): boolean {
   let at = place;
-  return earlier.toReversed().some(({ action }) => {
-    at = placeBefore(at, action);
-    return looksAfter(action, at);
-  });
+  return earlier()
+    .toReversed()
+    .some(({ action }) => {
+      at = placeBefore(at, action);
+      return looksAfter(action, at);
+    });
 }
 
 function placeBefore(at: Place, action: Action): Place {

@@ -1,29 +1,40 @@
-import { formatPath, parsePath } from "../../schema/path.ts";
+import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { findColumn } from "../../schema/table.ts";
+import { placeAfter } from "../follow.ts";
+import type { PlannedAction } from "../plan.ts";
 import type { Rule } from "./rule.ts";
 
 /** A column that the application's schema still declares under its old name. */
 export const renamesDeclaredColumn = {
   id: "renames-declared-column",
   severity: "warning",
-  check: ({ action }, { declared, after }) => {
-    const { table } = action.kind === "alterColumns" ? action : { table: "" };
-    const wanted = declared?.tables.get(table)?.columns;
-    if (action.kind !== "alterColumns" || declared === undefined || wanted === undefined) return [];
-    const now = after.get(table)?.columns ?? [];
+  check: ({ action }, { declared, after, later }) => {
+    if (action.kind !== "alterColumns" || declared === undefined) return [];
     return action.alterations.flatMap(({ path, rename }) => {
       if (rename === undefined) return [];
       const was = parsePath(path);
-      const is = [...was.slice(0, -1), rename];
+      const now = placeAtLast({ table: action.table, path: [...was.slice(0, -1), rename] }, later());
+      if (now === undefined) return [];
+      const wanted = declared.tables.get(now.table)?.columns ?? [];
+      if (findColumn(wanted, was) === undefined || findColumn(wanted, now.path) !== undefined) return [];
       // Another migration may have made a column of that name since, as a swap does at once.
-      if (findColumn(wanted, was) === undefined || findColumn(now, was) !== undefined) return [];
-      if (findColumn(wanted, is) !== undefined) return [];
+      if (findColumn(after.get(now.table)?.columns ?? [], was) !== undefined) return [];
       return [
         {
-          message: `${declared.file} still declares ${table}.${formatPath(was)}, and not ${formatPath(is)}: rename it there, and in what uses it`,
+          message: `${declared.file} still declares ${now.table}.${formatPath(was)}, and not ${formatPath(now.path)}: rename it there, and in what uses it`,
           word: was.at(-1)!,
         },
       ];
     });
   },
 } as const satisfies Rule;
+
+interface Place {
+  readonly table: string;
+  readonly path: Path;
+}
+
+/** What it is called after all that comes later; undefined where it is gone then. */
+function placeAtLast(place: Place, later: readonly PlannedAction[]): Place | undefined {
+  return later.reduce<Place | undefined>((at, { action }) => at && placeAfter(at, action), place);
+}

@@ -17,7 +17,9 @@ export interface Rule {
 export interface Surroundings {
   readonly migration: Migration;
   /** The actions of the same migration before this one. */
-  readonly earlier: readonly PlannedAction[];
+  readonly earlier: () => readonly PlannedAction[];
+  /** All actions after this one, in this migration and the next ones. */
+  readonly later: () => readonly PlannedAction[];
   /** The tables after all migrations. */
   readonly after: Database;
   /** What the application declares in its `schema.ts`, if there is one. */
@@ -33,5 +35,5 @@ export interface Remark {
 
 /** Whether the same migration has made the table, so that nobody else has rows in it yet. */
 export function isNew(table: string, { earlier }: Pick<Surroundings, "earlier">): boolean {
-  return earlier.some(({ action }) => action.kind === "createTable" && action.table === table);
+  return earlier().some(({ action }) => action.kind === "createTable" && action.table === table);
 }

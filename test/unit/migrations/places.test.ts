@@ -1,6 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { callsIn, ignoredAt, ignoresIn, placeOfExport, placeOfWord } from "../../../src/migrations/places.ts";
+import { ignoredAt, ignoresIn } from "../../../src/migrations/ignores.ts";
+import { callsIn, placeOfExport, placeOfWord } from "../../../src/migrations/places.ts";
 
 const text = `import * as m from "lance-migrate";
 
@@ -37,16 +38,31 @@ test.each([
 
 test("a place behind the end of a file that was changed meanwhile is taken as it is", () => {
   expect(placeOfWord("", { line: 9, column: 9 }, "title")).toEqual({ line: 9, column: 9 });
-  expect(ignoredAt("", { line: 9, column: 9 })).toEqual([]);
+  expect(ignoredAt("", ignoresIn(text), { line: 99, column: 9 })).toEqual([]);
 });
 
 test("comments count on the line itself and right above it", () => {
-  expect(ignoredAt(text, { line: 9, column: 3 })).toEqual(["third", "one", "other-rule"]);
-  expect(ignoredAt(text, { line: 6, column: 3 })).toEqual([]);
-  expect(ignoresIn(text)).toEqual([
+  const ignores = ignoresIn(text);
+  expect(ignoredAt(text, ignores, { line: 9, column: 3 })).toEqual(["one", "other-rule", "third"]);
+  expect(ignoredAt(text, ignores, { line: 6, column: 3 })).toEqual([]);
+  expect(ignores).toEqual([
     { rule: "one", place: { line: 7, column: 18 } },
     { rule: "other-rule", place: { line: 7, column: 23 } },
     { rule: "third", place: { line: 9, column: 78 } },
+  ]);
+});
+
+test("what looks like a comment inside of a text or of another comment is none", () => {
+  const own = [
+    `m.dropColumn("t", "// lint-ignore one"),`,
+    "/* // lint-ignore two */",
+    "`",
+    "// lint-ignore three",
+    "`",
+  ];
+  expect(ignoresIn(own.join("\n"))).toEqual([]);
+  expect(ignoresIn([...own, "// lint-ignore four"].join("\n"))).toEqual([
+    { rule: "four", place: { line: 6, column: 16 } },
   ]);
 });
 

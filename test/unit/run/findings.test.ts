@@ -262,6 +262,20 @@ test("a new name for what schema.ts declares under the old one is a warning", as
   ]);
 });
 
+test("it is about the name that the column has in the end, and silent where it is dropped", async () => {
+  const schema = declaredAs("title: utf8()");
+  const says = (name: string) => [
+    `warning renames-declared-column: schema.mjs still declares t.title, and not ${name}: rename it there, and in what uses it`,
+  ];
+  const again = [renameColumn("t", "headline", "heading")];
+  expect(await remarks(renamed, { schema }, [again])).toEqual(says("heading"));
+  expect(await remarks([...renamed, ...again], { schema })).toEqual(says("heading"));
+  const dropped = [dropColumn("t", "headline")];
+  const remarksOfDropped = await remarks(renamed, { schema }, [dropped]);
+  expect(remarksOfDropped.filter((one) => one.includes("renames-declared"))).toEqual([]);
+  expect(await remarks(renamed, { schema: declaredAs("heading: utf8()") }, [again])).toEqual([]);
+});
+
 test("it is none where the new one is declared, where a later migration brings the old one back, and where nothing is declared", async () => {
   expect(await remarks(renamed, { schema: declaredAs("headline: utf8()") })).toEqual([]);
   const back = [addColumn("t", "title", utf8())];
