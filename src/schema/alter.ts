@@ -168,11 +168,15 @@ function withPending(column: Column, { rename, type, nullable }: Alteration): Pe
 }
 
 function settle(columns: readonly PendingColumn[], place: string): readonly Column[] {
-  const settled = columns.map(({ newName, ...column }) => ({
-    ...column,
-    name: newName ?? column.name,
-    type: withChildColumns(column.type, settle(childColumns(column.type), `${place}.${column.name}`)),
-  }));
+  const settled = columns.map((column) => {
+    const inside = childColumns(column.type);
+    const after = settle(inside, `${place}.${column.name}`);
+    const isSame = after.every((one, index) => one === inside[index]);
+    // What is untouched stays the same object, so that it is compared at no cost.
+    if (isSame && !("newName" in column)) return column;
+    const { newName, ...rest } = column;
+    return { ...rest, name: newName ?? rest.name, type: isSame ? rest.type : withChildColumns(rest.type, after) };
+  });
   // Only what was renamed: a table made elsewhere may have had such names before.
   const renamed = columns.findIndex(
     ({ newName }, index) => newName !== undefined && twinOf(settled, index) !== undefined,

@@ -120,10 +120,13 @@ export function sameType(one: DataType, other: DataType): boolean {
 /** Whether a column is as expected: of its metadata just what is expected has to be there. */
 export function sameColumn(expected: Column, other: Column): boolean {
   return (
-    expected.name === other.name &&
-    expected.nullable === other.nullable &&
-    sameType(expected.type, other.type) &&
-    Object.entries(expected.metadata ?? {}).every(([key, value]) => (ownValue(other.metadata, key) ?? null) === value)
+    expected === other ||
+    (expected.name === other.name &&
+      expected.nullable === other.nullable &&
+      sameType(expected.type, other.type) &&
+      Object.entries(expected.metadata ?? {}).every(
+        ([key, value]) => (ownValue(other.metadata, key) ?? null) === value,
+      ))
   );
 }
 

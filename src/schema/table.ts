@@ -196,9 +196,11 @@ function names(columns: readonly Column[]): string {
 
 function columnDifferences(expected: readonly Column[], found: readonly Column[], parent: Path): readonly string[] {
   const words: string[] = [];
+  const [wanted, there] = [expected, found].map((columns) => new Map(columns.map((column) => [column.name, column])));
   for (const column of expected) {
+    const other = there!.get(column.name);
+    if (other === column) continue;
     const path = formatPath([...parent, column.name]);
-    const other = found.find((candidate) => candidate.name === column.name);
     if (other === undefined) {
       words.push(`column ${path} is missing`);
       continue;
@@ -214,7 +216,7 @@ function columnDifferences(expected: readonly Column[], found: readonly Column[]
       words.push(`column ${path} is ${formatType(other.type)} instead of ${formatType(column.type)}`);
   }
   for (const column of found) {
-    if (expected.some((candidate) => candidate.name === column.name)) continue;
+    if (wanted!.has(column.name)) continue;
     const type = `${formatType(column.type)}${column.nullable ? "" : " not null"}`;
     words.push(`column ${formatPath([...parent, column.name])} (${type}) was not expected`);
   }
