@@ -19,6 +19,8 @@ export interface Config {
   readonly migrations?: string;
   /** Where the tables that are wanted are declared, for `generate`; "schema.ts" by default. */
   readonly schema?: string;
+  /** Where `migrate types` writes types of rows and Arrow schemas for the application, such as "src/db.ts"; nowhere by default. */
+  readonly types?: string;
   /** The ledger's table; "_migrations" by default. */
   readonly ledger?: string;
   /** The target used when --target is not given. */
@@ -67,9 +69,16 @@ const ruleSettings = z
   )
   .optional();
 
+/** A path that `migrate types` may write the application's types to. */
+export const typesPattern = /^(?!.*\.d\.m?ts$).*[^/\\]\.m?ts$/;
+
 const configShape = {
   migrations: z.string("has to be a folder's path").min(1, "has to be a folder's path").default("migrations"),
   schema: z.string("has to be a file's path").min(1, "has to be a file's path").default("schema.ts"),
+  types: z
+    .string("has to be a .ts file's path")
+    .regex(typesPattern, "has to be a .ts file's path, and no .d.ts")
+    .optional(),
   ledger: z
     .string("has to be a table's name")
     .refine((name) => tableNameProblem(name) === undefined, "has to be a table's name: letters, digits, _, - and .")

@@ -1,24 +1,62 @@
-/** Keeping `history.d.ts` as the migrations are. */
-import { isMigrateError } from "../errors.ts";
-import { momentsOf } from "../run/moments.ts";
-import { historyFile, isOurs, isWritten, writeTypes } from "../scaffold/written-types.ts";
+/** Keeping what `migrate types` wrote as the migrations are. */
+import { readFileSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { isMigrateError, MigrateError } from "../errors.ts";
+import type { Declared } from "../plan/rules/rule.ts";
+import { momentsOf, type Moment } from "../run/moments.ts";
+import { applicationFile, historyFile, isOurs, isWritten, writeTypes } from "../scaffold/written-types.ts";
 import type { Session } from "../session.ts";
 import type { Output } from "./output.ts";
 
-/** The file, where there is one that `migrate types` wrote. */
+/** The file of row types and schemas, where the configuration names one. Throws ERR_CONFIG_INVALID. */
+export function applicationPath({ config, folder: migrations }: Session): string | undefined {
+  const { types, folder, file } = config;
+  if (types === undefined) return undefined;
+  const path = resolve(folder, types);
+  if (dirname(path) === migrations)
+    throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: "types: has to be outside the migrations folder" });
+  return path;
+}
+
+/** The file that migrations are checked with, where there is one that `migrate types` wrote. */
 export function knownHistory({ folder }: Session): string | undefined {
   const { path } = historyFile(folder, []);
   return isOurs(path) ? path : undefined;
 }
 
-/** Where there is one; `options` may be those of a project that has no migration yet. */
-export async function updateHistory(session: Session, options: Session["options"], output: Output): Promise<void> {
-  if (knownHistory(session) === undefined) return;
+/** The files that there are; `options` may be those of a project that has no migration yet. */
+export async function updateTypes(session: Session, options: Session["options"], output: Output): Promise<void> {
+  const application = applicationPath(session);
+  const isTyped = application !== undefined && isOurs(application);
+  const isKnown = knownHistory(session) !== undefined;
+  if (!isKnown && !isTyped) return;
   try {
-    const file = historyFile(session.folder, await momentsOf(options));
-    if (!isWritten(file)) writeTypes(file);
+    const moments = await momentsOf(options);
+    const files = [
+      ...(isKnown ? [historyFile(session.folder, moments)] : []),
+      ...(isTyped ? [applicationFile(application, moments)] : []),
+    ];
+    for (const file of files) if (!isWritten(file)) writeTypes(file);
   } catch (error) {
     if (!isMigrateError(error)) throw error;
-    output.progress(`note: history.d.ts is not written: ${error.message}`);
+    output.progress(`note: what migrate types writes is as it was: ${error.message}`);
   }
+}
+
+/** The tables that the application's types are of, where these are older than the last migration. */
+export async function typedTables(session: Session): Promise<Declared | undefined> {
+  const path = applicationPath(session);
+  if (path === undefined || !isOurs(path)) return undefined;
+  let moments: readonly Moment[];
+  try {
+    moments = await momentsOf(session.options);
+  } catch (error) {
+    if (isMigrateError(error)) return undefined;
+    throw error;
+  }
+  const text = readFileSync(path, "utf8").replaceAll("\r\n", "\n");
+  const now = moments.findLast((moment) => applicationFile(path, [moment]).text === text);
+  if (now === undefined || now === moments.at(-1)) return undefined;
+  const hint = "let migrate types write it anew, and change what uses it";
+  return { file: relative(process.cwd(), path), tables: now.database, hint };
 }

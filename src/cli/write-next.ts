@@ -8,7 +8,7 @@ import type { Session } from "../session.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Context } from "./command.ts";
 import { updateLock } from "./lock.ts";
-import { knownHistory, updateHistory } from "./types.ts";
+import { knownHistory, updateTypes } from "./types.ts";
 
 export interface Next {
   readonly name: string;
@@ -53,7 +53,7 @@ export async function writingNext(
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
       underWay(true);
       // The steps are checked against the tables as they are now.
-      await updateHistory(session, options, output);
+      await updateTypes(session, options, output);
       const history = knownHistory(session);
       const wanted = { folder: config.folder, migrations, name, accepts: accept, history };
       const file = await scaffold.createMigration({ ...wanted, ...(planned && { steps, down: back?.steps }) });
@@ -66,7 +66,7 @@ export async function writingNext(
           if (kind === "loss" && accept === undefined)
             output.progress(`note: step ${at.step} loses something: ${text}`);
       await updateLock(session, output);
-      await updateHistory(session, options, output);
+      await updateTypes(session, options, output);
       return file;
     },
   };

@@ -6,7 +6,7 @@ import { loadSchema } from "../migrations/load-schema.ts";
 import { ignoredAt, ignoresIn } from "../migrations/ignores.ts";
 import { placeOfWord, start, type Place } from "../migrations/places.ts";
 import * as registry from "../plan/rules/index.ts";
-import type { Rule, Severity, Surroundings } from "../plan/rules/rule.ts";
+import type { Declared, Rule, Severity } from "../plan/rules/rule.ts";
 import { similarName } from "../schema/names.ts";
 import { lint, type LintResult } from "./lint.ts";
 import type { MigratorOptions } from "./migrator.ts";
@@ -37,6 +37,8 @@ export interface FindingsChoice {
   readonly since?: number | undefined;
   /** The path of a file that may declare what tables the application wants. */
   readonly schema?: string | undefined;
+  /** What another file of the application has. */
+  readonly typed?: Declared | undefined;
   readonly loadSeconds?: number | undefined;
 }
 
@@ -56,7 +58,12 @@ export async function findingsOf(options: MigratorOptions, choice: FindingsChoic
   const found = [
     ...linted.problems.map((one) => findingOf(one, linted, textAt)),
     ...(problem === undefined ? [] : [problemIn(choice.schema!, start, problem)]),
-    ...remarksOn(linted, declared, choice, textAt),
+    ...remarksOn(
+      linted,
+      [declared, choice.typed].flatMap((one) => one ?? []),
+      choice,
+      textAt,
+    ),
     ...linted.read
       .filter(({ file: { version } }) => version > (choice.since ?? -1))
       .flatMap(({ file: { path } }) => unknownRules(path, textAt(path))),
@@ -76,11 +83,12 @@ export async function findingsOf(options: MigratorOptions, choice: FindingsChoic
 async function readDeclared(
   { schema, loadSeconds }: FindingsChoice,
   textAt: (path: string) => string,
-): Promise<{ readonly declared?: Surroundings["declared"]; readonly problem?: MigrateError }> {
+): Promise<{ readonly declared?: Declared; readonly problem?: MigrateError }> {
   // A file of that name may be about something else.
   if (schema === undefined || !/\bdefineSchema\b/.test(textAt(schema))) return {};
   try {
-    return { declared: { file: basename(schema), tables: await loadSchema(schema, loadSeconds) } };
+    const tables = await loadSchema(schema, loadSeconds);
+    return { declared: { file: basename(schema), tables, hint: "rename it there, and in what uses it" } };
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     return { problem: error };
@@ -90,7 +98,7 @@ async function readDeclared(
 /** What the rules find in steps that can work. */
 function remarksOn(
   { sound: { migrations, after } }: LintResult,
-  declared: Surroundings["declared"],
+  declared: readonly Declared[],
   { rules: settings = {}, since = -1 }: FindingsChoice,
   textAt: (path: string) => string,
 ): readonly Finding[] {

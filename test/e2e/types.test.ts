@@ -161,6 +161,48 @@ function formatConfig({ write }: Project): string {
   return "oxfmt.json";
 }
 
+test("the setting types names the application's file: commands keep it, and lint tells of names that it still has", async () => {
+  const project = withDocuments("own");
+  const config = (types: string) =>
+    project.write(
+      "migrate.config.ts",
+      `export default { types: ${JSON.stringify(types)}, targets: { here: { kind: "lance", uri: "data" } } };\n`,
+    );
+  const { migrate } = project;
+  config("src/db.ts");
+  expect(await migrate(["new", "words", "--add-column", "documents.words:int32"])).toMatchObject({ code: 0 });
+  expect(existsSync(join(project.folder, "src"))).toBe(false);
+  expect(await migrate(["types"])).toMatchObject({
+    code: 0,
+    stdout: "wrote migrations/history.d.ts\nwrote src/db.ts\n",
+  });
+  rmSync(join(project.folder, "migrations/history.d.ts"));
+  expect(await migrate(["new", "count", "--rename", "documents.words:count"])).toMatchObject({ code: 0 });
+  expect(textOf(project, "src/db.ts")).toContain("\n  count: number | null;\n");
+  expect(await migrate(["lint"])).toMatchObject({ stdout: expect.not.stringContaining("renames-declared-column") });
+
+  project.migration("0004_headline.ts", `m.renameColumn("documents", "title", "headline")`);
+  project.migration("0005_heading.ts", `m.renameColumn("documents", "headline", "heading")`);
+  const { stdout } = await migrate(["lint", "--since", "3"]);
+  expect(stdout).toMatch(
+    /^migrations\/0004_headline\.ts:\d+:\d+ warning renames-declared-column: src\/db\.ts still declares documents\.title, and not heading: let migrate types write it anew, and change what uses it\n/,
+  );
+  expect(stdout.match(/renames-declared-column/g)).toHaveLength(1);
+  expect(await migrate(["types", "--check"])).toMatchObject({ code: 3 });
+  expect(await migrate(["types"])).toMatchObject({ code: 0 });
+  expect(await migrate(["lint"])).toMatchObject({ stdout: expect.not.stringContaining("renames-declared-column") });
+  // What somebody else wrote there is not looked at, and not written over.
+  project.write("src/db.ts", "export {};\n");
+  expect(await migrate(["lint"])).toMatchObject({ stdout: expect.not.stringContaining("renames-declared-column") });
+  expect(await migrate(["types"])).toMatchObject({ code: 2, stderr: expect.stringContaining("db.ts") });
+  config("migrations/db.ts");
+  for (const command of ["types", "lint"])
+    expect(await migrate([command])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("types: has to be outside the migrations folder"),
+    });
+});
+
 test("lint tells of a migration that comes after another than it says", async () => {
   const project = withDocuments();
   project.write(

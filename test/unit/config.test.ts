@@ -77,6 +77,8 @@ const bad: readonly { readonly config: string; readonly says: string }[] = [
   { config: "{ Targets: {} }", says: "there is no setting Targets; did you mean targets?" },
   { config: "{ colour: 'red' }", says: "there is no setting colour" },
   { config: "{ migrations: '' }", says: "migrations has to be a folder's path" },
+  { config: "{ types: 'src/db.d.ts' }", says: "types has to be a .ts file's path, and no .d.ts" },
+  { config: "{ types: 3 }", says: "types has to be a .ts file's path" },
   { config: "{ migrations: 3 }", says: "migrations has to be a folder's path" },
   { config: "{ ledger: '' }", says: "ledger has to be a table's name: letters, digits, _, - and ." },
   { config: "{ ledger: 'my ledger' }", says: "ledger has to be a table's name: letters, digits, _, - and ." },

@@ -8,6 +8,7 @@ import type { Session } from "../../session.ts";
 import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
 import { amiss, done, exitCodeOf } from "../exit-code.ts";
 import { staleLock, writeLockOf } from "../lock.ts";
+import { typedTables } from "../types.ts";
 
 const lintFlags = commonSchema.extend({
   since: z
@@ -77,13 +78,18 @@ export const lintCommand: Command = {
 type Found = Findings & { readonly lock?: string };
 
 async function look(
-  { options, config: { file, folder, schema, lint: { rules } = {} } }: Session,
+  session: Session,
   { since, "load-timeout": loadSeconds }: z.output<typeof lintFlags>,
 ): Promise<Found> {
+  const {
+    options,
+    config: { file, folder, schema, lint: { rules } = {} },
+  } = session;
   const unknown = Object.keys(rules ?? {}).find((id) => !ruleIds.includes(id));
   if (unknown !== undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
-  return await findingsOf(options, { rules, since, schema: resolve(folder, schema), loadSeconds });
+  const typed = await typedTables(session);
+  return await findingsOf(options, { rules, since, schema: resolve(folder, schema), typed, loadSeconds });
 }
 
 /** The session with the migrations that are loaded already. */

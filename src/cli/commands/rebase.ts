@@ -10,7 +10,7 @@ import { compileStep } from "../../steps/registry.ts";
 import { parseFlags, switchFlag, withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
 import { writeLockOf } from "../lock.ts";
-import { updateHistory } from "../types.ts";
+import { updateTypes } from "../types.ts";
 import type { Output } from "../output.ts";
 
 const rebaseFlags = z.looseObject({
@@ -45,7 +45,7 @@ export const rebaseCommand: Command = {
         underWay(true);
         const scaffold = await import("../../scaffold/renumber-migrations.ts");
         await scaffold.renumberMigrations(config.folder, renumbered);
-        await updateHistory(session, options, output);
+        await updateTypes(session, options, output);
       }
       const lock = renumbered.length > 0 && isDry !== true ? await writeLockOf(session) : undefined;
       output.data(documentOf(result, onto, lock));

@@ -8,7 +8,7 @@ import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "
 import { done } from "../exit-code.ts";
 import { writeLockOf } from "../lock.ts";
 import type { Output } from "../output.ts";
-import { knownHistory, updateHistory } from "../types.ts";
+import { knownHistory, updateTypes } from "../types.ts";
 
 const squashFlags = z.looseObject({
   name: z.string("the name is given twice").optional(),
@@ -39,7 +39,7 @@ export const squashCommand: Command = {
         const scaffold = await import("../../scaffold/squash-migrations.ts");
         const wanted = { folder: config.folder, migrations: folder, name, version, steps, replaces, accepts, old };
         file = await scaffold.squashMigrations({ ...wanted, isTyped: knownHistory(session) !== undefined });
-        await updateHistory(session, options, output);
+        await updateTypes(session, options, output);
         await writeLockOf(session);
       }
       const { kept, left, proven, unproven } = result;

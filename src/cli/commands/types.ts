@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { z } from "zod";
+import { typesPattern } from "../../config.ts";
 import { MigrateError } from "../../errors.ts";
 import { momentsOf } from "../../run/moments.ts";
 import {
@@ -14,16 +15,14 @@ import {
 import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
 import { done, somethingPending } from "../exit-code.ts";
 import type { Output } from "../output.ts";
+import { applicationPath } from "../types.ts";
 import { authoring } from "../write-next.ts";
 
 const out = "--out has to be a .ts file for the application, outside the migrations folder";
 
 const typesFlags = commonSchema.extend({
   check: switchFlag,
-  out: z
-    .string("--out is given twice or without a value")
-    .regex(/^(?!.*\.d\.m?ts$).*[^/\\]\.m?ts$/, out)
-    .optional(),
+  out: z.string("--out is given twice or without a value").regex(typesPattern, out).optional(),
 });
 
 export const typesCommand: Command = {
@@ -35,9 +34,10 @@ export const typesCommand: Command = {
   async run(context) {
     const { flags, output, underWay } = context;
     const { check, out: path } = parseFlags(typesFlags, flags);
+    // Whoever names one means that, whatever the configuration says.
     return await withSession(context, {}, async (session) => {
       const { folder: migrations } = session;
-      const file = path === undefined ? undefined : resolve(path);
+      const file = path === undefined ? applicationPath(session) : resolve(path);
       if (file !== undefined && dirname(file) === migrations) throw new MigrateError("ERR_USAGE", { problem: out });
       const moments = await momentsOf(authoring(session));
       const files = [historyFile(migrations, moments), ...(file === undefined ? [] : [applicationFile(file, moments)])];

@@ -2,29 +2,29 @@ import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { findColumn } from "../../schema/table.ts";
 import { placeAfter } from "../follow.ts";
 import type { PlannedAction } from "../plan.ts";
-import type { Rule } from "./rule.ts";
+import type { Declared, Rule } from "./rule.ts";
 
-/** A column that the application's schema still declares under its old name. */
+/** A column that the application's schema, or its types, still have under the old name. */
 export const renamesDeclaredColumn = {
   id: "renames-declared-column",
   severity: "warning",
   check: ({ action }, { declared, after, later }) => {
-    if (action.kind !== "alterColumns" || declared === undefined) return [];
+    if (action.kind !== "alterColumns") return [];
     return action.alterations.flatMap(({ path, rename }) => {
       if (rename === undefined) return [];
       const was = parsePath(path);
       const now = placeAtLast({ table: action.table, path: [...was.slice(0, -1), rename] }, later());
       if (now === undefined) return [];
-      const wanted = declared.tables.get(now.table)?.columns ?? [];
-      if (findColumn(wanted, was) === undefined || findColumn(wanted, now.path) !== undefined) return [];
       // Another migration may have made a column of that name since, as a swap does at once.
       if (findColumn(after.get(now.table)?.columns ?? [], was) !== undefined) return [];
-      return [
-        {
-          message: `${declared.file} still declares ${now.table}.${formatPath(was)}, and not ${formatPath(now.path)}: rename it there, and in what uses it`,
-          word: was.at(-1)!,
-        },
-      ];
+      const isOld = ({ tables }: Declared) => {
+        const columns = tables.get(now.table)?.columns ?? [];
+        return findColumn(columns, was) !== undefined && findColumn(columns, now.path) === undefined;
+      };
+      return declared.filter(isOld).map(({ file, hint }) => ({
+        message: `${file} still declares ${now.table}.${formatPath(was)}, and not ${formatPath(now.path)}: ${hint}`,
+        word: was.at(-1)!,
+      }));
     });
   },
 } as const satisfies Rule;

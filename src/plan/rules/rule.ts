@@ -22,8 +22,16 @@ export interface Surroundings {
   readonly later: () => readonly PlannedAction[];
   /** The tables after all migrations. */
   readonly after: Database;
-  /** What the application declares in its `schema.ts`, if there is one. */
-  readonly declared?: { readonly file: string; readonly tables: Database } | undefined;
+  /** What files of the application say of its tables. */
+  readonly declared: readonly Declared[];
+}
+
+/** Tables as a file of the application has them, such as its `schema.ts`. */
+export interface Declared {
+  readonly file: string;
+  readonly tables: Database;
+  /** What is to be done where it has an old name. */
+  readonly hint: string;
 }
 
 /** One sentence that says what happens, and the way out. */
