@@ -2,7 +2,7 @@
 import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
 import type { Migration } from "../migrations/load.ts";
 import { compileStep } from "../steps/registry.ts";
-import { tablesOfAction } from "../schema/action.ts";
+import { changesRows, tablesOfAction } from "../schema/action.ts";
 import { change, type Table, type Tables } from "../schema/table.ts";
 import { compileMigration } from "./compile.ts";
 import { courseUp } from "./course.ts";
@@ -83,9 +83,12 @@ function planSteps(
       }
       const reason = isMigrateError(error.cause) ? error.cause : error;
       const earlier = leaving.filter((one) => one.step < at);
-      const excused = isExcused(reason, compileStep(step), [...doubts, ...earlier]);
+      const actions = compileStep(step);
+      const excused = isExcused(reason, actions, [...doubts, ...earlier]);
       if (!excused) refuse(error);
-      leaving.push({ step: at, text: wordsOf(step), except: excused ? undefined : missingIn(reason) });
+      // Rows would have made no table or column that a later step may want.
+      const text = actions.every(changesRows) ? "" : wordsOf(step);
+      leaving.push({ step: at, text, except: excused ? undefined : missingIn(reason) });
       steps = without(steps, at - 1);
     }
   }

@@ -5,6 +5,7 @@ import {
   createTable,
   dropColumn,
   fts,
+  insertRows,
   int32,
   int64,
   renameColumn,
@@ -47,6 +48,11 @@ test("all steps that can't work are told, each in its place", () => {
   expect(told).toEqual(["2.1", "2.3", "3.1"]);
   // The others keep their numbers.
   expect(migrations.map(({ actions }) => actions.map(({ place }) => place.step))).toEqual([[1], [2], [2]]);
+});
+
+test("of rows that can't be brought nothing follows for the columns that they name", () => {
+  const rows = insertRows("t", [{ id: 1, body: "x" }], { key: "titel" });
+  expect(check(histories([table], [rows, setNullable("t", "body", true)])).told).toEqual(["2.1", "2.2"]);
 });
 
 test.each<{ title: string; steps: readonly Step[]; told: readonly string[] }>([
