@@ -15,29 +15,47 @@ import { diff, type Diff, type DiffOptions } from "./diff.ts";
 export interface Adoption extends Diff {
   /** What no step makes again on an empty table, in words. */
   readonly left: readonly string[];
+  /** The tables that this is about. */
+  readonly partial: ReadonlySet<string>;
   /** The tables after the steps, as far as `left` lets them be the same. */
   readonly tables: Database;
 }
 
+export interface AdoptOptions extends DiffOptions {
+  /** Whether metadata that means something to the engine is taken too, though no `down` takes it back; not by default. */
+  readonly takesEngines?: boolean;
+}
+
+interface Left {
+  readonly table: string;
+  readonly text: string;
+}
+
 /** The steps from what is known to what was found, with the metadata of columns. `found` has to be what steps can declare. */
-export function adopt(known: Database, found: Database, options: DiffOptions = {}): Adoption {
-  const left: string[] = [];
+export function adopt(known: Database, found: Database, options: AdoptOptions = {}): Adoption {
+  const all: Left[] = [];
   const tables = new Map<string, Table>();
-  for (const [name, table] of found) tables.set(name, adoptable(name, table, known.get(name), left));
+  for (const [name, table] of found) tables.set(name, adoptable(name, table, known.get(name), all));
   // Of columns the diff compares all but metadata.
   const plain = new Map([...known].map(([name, table]) => [name, withoutAnyMetadata(table)]));
   const made = diff(plain, tables, options);
-  if (made.unsure.length + made.impossible.length > 0) return { ...made, left, tables };
+  const reached = made.unsure.length + made.impossible.length === 0;
   const isNew = (table: string) => !known.has(table);
-  const steps = [...made.steps, ...metadataSteps(afterSteps(known, made.steps), found, isNew, left)];
-  return { ...made, steps, left, tables };
+  const more = reached ? metadataSteps(afterSteps(known, made.steps), found, isNew, all, options) : [];
+  return {
+    ...made,
+    steps: [...made.steps, ...more],
+    left: all.map(({ text }) => text),
+    partial: new Set(all.map(({ table }) => table)),
+    tables,
+  };
 }
 
 /**
  * A new table is empty, and the engine makes an index of vectors only of rows. Of a table that is known others may have
  * indexes that are nobody's drift.
  */
-function adoptable(name: string, { columns, indexes = {} }: Table, known: Table | undefined, left: string[]): Table {
+function adoptable(name: string, { columns, indexes = {} }: Table, known: Table | undefined, left: Left[]): Table {
   const plain = columns.map(withoutMetadata);
   if (known !== undefined) {
     const ours = Object.entries(indexes).filter(([index]) => (ownValue(known.indexes, index) ?? null) !== null);
@@ -45,7 +63,8 @@ function adoptable(name: string, { columns, indexes = {} }: Table, known: Table 
   }
   const kept = Object.entries(indexes).filter(([index, one]) => {
     const problem = one === null ? undefined : indexProblem(name, plain, index, one);
-    if (problem !== undefined) left.push(`index ${index} on ${name}.${one!.path} (${formatIndex(one!)}), ${problem}`);
+    if (problem !== undefined)
+      left.push({ table: name, text: `index ${index} on ${name}.${one!.path} (${formatIndex(one!)}), ${problem}` });
     return problem === undefined;
   });
   return { columns: plain, indexes: Object.fromEntries(kept) };
@@ -76,18 +95,24 @@ function metadataSteps(
   known: Map<string, Table>,
   found: Database,
   isNew: (table: string) => boolean,
-  left: string[],
+  left: Left[],
+  { takesEngines = false }: AdoptOptions,
 ): readonly Step[] {
+  // Keys that mean something to the engine itself, such as that of a primary key.
+  const isOut = (key: string) => !takesEngines && key.startsWith("lance-schema:");
+  const withoutThem = (metadata: Metadata): Metadata =>
+    Object.fromEntries(Object.entries(metadata).filter(([key]) => !isOut(key)));
   return [...found].flatMap(([table, { columns }]) =>
     pathsOf(columns).flatMap((path): readonly Step[] => {
       const all = ownMetadata(findColumn(columns, path));
       const before = ownMetadata(findColumn(known.get(table)!.columns, path));
-      const [now, was] = [all, before].map(withoutEngines) as [Metadata, Metadata];
+      const [now, was] = [all, before].map(withoutThem) as [Metadata, Metadata];
       for (const key of Object.keys(all))
-        if (isEngines(key) && (isNew(table) || Object.hasOwn(before, key)) && all[key] !== ownValue(before, key))
-          left.push(
-            `${key} of ${table}.${formatPath(path)}, which the engine never takes back, so that down could not`,
-          );
+        if (isOut(key) && (isNew(table) || Object.hasOwn(before, key)) && all[key] !== ownValue(before, key))
+          left.push({
+            table,
+            text: `${key} of ${table}.${formatPath(path)}, which the engine never takes back, so that down could not`,
+          });
       const changed = Object.entries(now).filter(
         ([key, value]) => (isNew(table) || Object.hasOwn(was, key)) && (ownValue(was, key) ?? null) !== value,
       );
@@ -97,7 +122,7 @@ function metadataSteps(
       const step: Step = { kind: "setMetadata", table, path: formatPath(path), metadata };
       const problem = refusalOf(known, step);
       if (problem === undefined) return [step];
-      left.push(`metadata of ${table}.${formatPath(path)}: ${problem}`);
+      left.push({ table, text: `metadata of ${table}.${formatPath(path)}: ${problem}` });
       return [];
     }),
   );
@@ -124,15 +149,6 @@ type Metadata = Readonly<Record<string, string | null>>;
 
 function ownMetadata(column: Column | undefined): Metadata {
   return column?.metadata ?? {};
-}
-
-/** Keys that mean something to the engine itself, such as that of a primary key. */
-function isEngines(key: string): boolean {
-  return key.startsWith("lance-schema:");
-}
-
-function withoutEngines(metadata: Metadata): Metadata {
-  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !isEngines(key)));
 }
 
 /** Why no step can declare these tables, all that there is. */

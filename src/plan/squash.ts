@@ -13,6 +13,8 @@ export interface Squash {
   readonly kept: readonly string[];
   /** What no step makes again on an empty table, in words. */
   readonly left: readonly string[];
+  /** The tables that this is about. */
+  readonly partial: ReadonlySet<string>;
   /** Where it does not lead to the same; none as long as this is right. */
   readonly differences: readonly string[];
 }
@@ -23,14 +25,15 @@ export function squash(migrations: readonly Migration[], describing: Describing)
   const withRows = stepsWithRows(steps, describing);
   const kept = after(withRows, describing);
   const others = new Map([...wanted].filter(([name]) => !kept.has(name)));
-  const { steps: made, left } = adopt(new Map(), others);
+  const { steps: made, left, partial } = adopt(new Map(), others, { takesEngines: true });
   const together = [...made, ...withRows];
   const reached = after(together, describing);
   return {
     steps: together,
     kept: [...kept.keys()],
     left,
-    differences: differencesOf(wanted, reached, left.length > 0),
+    partial,
+    differences: differencesOf(wanted, reached, partial),
   };
 }
 
@@ -51,12 +54,12 @@ function stepsWithRows(steps: readonly Step[], describing: Describing): readonly
   return [...new Set(placed.flatMap(({ step }, index) => (rows.has(lineages[index]!) ? [step] : [])))];
 }
 
-/** Of indexes and metadata that can't be made on empty tables nothing is expected. */
-function differencesOf(wanted: Database, reached: Database, isLess: boolean): readonly string[] {
+/** Of the partial ones not all indexes and metadata are expected: no step makes them on empty tables. */
+function differencesOf(wanted: Database, reached: Database, partial: ReadonlySet<string>): readonly string[] {
   const all = [...new Set([...wanted.keys(), ...reached.keys()])];
   return all.flatMap((name) => {
     const [one, other] = [wanted.get(name), reached.get(name)];
-    const words = [...differences(other, one), ...(isLess ? [] : differences(one, other))];
+    const words = [...differences(other, one), ...(partial.has(name) ? [] : differences(one, other))];
     return [...new Set(words)].map((word) => `${name}: ${word}`);
   });
 }

@@ -21,6 +21,7 @@ const history = {
   "0003_more.ts": [
     `m.createIndex("documents", "id", m.btree())`,
     `m.setMetadata("documents", "v", { model: "e5" })`,
+    `m.setMetadata("documents", "id", { "lance-schema:unenforced-primary-key": "true" })`,
     `m.addColumn("documents", "tags", m.list(m.utf8()))`,
     `m.addColumn("documents", "words", m.int32(), { as: "length(headline)" })`,
     `m.insertRows("languages", [{ code: "de", name: "Deutsch" }], { key: "code" })`,
@@ -59,14 +60,14 @@ test("old databases know it again, new ones come out the same, and both go on", 
   expect(await run("squash", "--to", "3", "--dry-run")).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(
-      "3 migrations with 14 steps would be one with 7 steps\non the engine both make the same: 3 tables",
+      "3 migrations with 15 steps would be one with 8 steps\non the engine both make the same: 3 tables",
     ),
   });
   expect(files()).toHaveLength(3);
   const squashed = await run("squash", "start", "--to", "3");
   expect(squashed).toMatchObject({ code: 0, stderr: "" });
   expect(squashed.stdout).toBe(
-    "wrote migrations/0003_start.ts: 3 migrations with 14 steps are one with 7 steps\n" +
+    "wrote migrations/0003_start.ts: 3 migrations with 15 steps are one with 8 steps\n" +
       "on the engine both make the same: 3 tables\n" +
       "note: the steps of languages stay as they were, as they bring rows\n",
   );

@@ -60,6 +60,8 @@ test("metadata that means something to the engine, which it never takes back, is
   expect(steps.slice(1)).toEqual([{ kind: "setMetadata", table: "t", path: "id", metadata: { unit: "s" } }]);
   const said = [`${key} of t.id, which the engine never takes back, so that down could not`];
   expect(left).toEqual(said);
+  const own = adopt(nothing, new Map([["t", { columns: described({ [key]: "true" }) }]]), { takesEngines: true });
+  expect(own).toMatchObject({ left: [], steps: [{}, { kind: "setMetadata", metadata: { [key]: "true" } }] });
   const known = new Map([["t", { columns: described({ [key]: "false" }) }]]);
   const now = new Map([["t", { columns: described({ [key]: "true" }) }]]);
   expect(adopt(known, now)).toMatchObject({ steps: [], left: said });
