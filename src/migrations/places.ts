@@ -26,20 +26,41 @@ export function callsIn(path: string, text: string, calls: readonly Call[]): rea
 
 /** Where a file exports something; its start where nobody can tell. */
 export function placeOfExport(text: string, name: string): Place {
-  const at = new RegExp(`^[^\\S\\n]*export\\s+(?:const|let|var|function)\\s+${name}\\b`, "m").exec(text);
-  return at === null ? start : placeAt(text, at.index + at[0].length - name.length);
+  const at = exportsOf(name)
+    .map((pattern) => new RegExp(pattern, "m").exec(text))
+    .find((match) => match !== null);
+  return at === undefined || at === null ? start : placeAt(text, at.index + at[0].length - name.length);
+}
+
+/** The ways to write an export, each up to the end of the name: as a module, as CommonJS, in an object. */
+function exportsOf(name: string): readonly string[] {
+  return [
+    `^[^\\S\\n]*export\\s+(?:const|let|var|function)\\s+${name}\\b`,
+    `^[^\\S\\n]*(?:module\\.)?exports\\.${name}\\b`,
+    `^[^\\S\\n]*(?:export\\s+default|module\\.exports\\s*=)\\s*\\{(?:[^]*?[\\s{,])?${name}(?=\\s*[:,}(])`,
+    `^[^\\S\\n]*export\\s*\\{(?:[^}]*[\\s,])?${name}(?=\\s*[,}])`,
+  ];
+}
+
+/** Where a file says in `after` which version it comes after; its start where nobody can tell. */
+export function placeOfAfter(text: string, version: string): Place {
+  const at = new RegExp(`\\bafter\\s*\\(\\s*["'\`](?=${escaped(version)})`).exec(text);
+  return at === null ? start : placeAt(text, at.index + at[0].length);
 }
 
 /** Where a word stands in the call at `place`, or else the call itself. `isFirst`: whether it may be the first argument. */
 export function placeOfWord(text: string, place: Place, word: string, isFirst = false): Place {
   const from = offsetOf(text, place);
   const { end, comma } = callFrom(text, from);
-  const escaped = word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
   const arguments_ = isFirst ? text.indexOf("(", from) : comma;
-  const found = new RegExp(`(?<![\\p{L}\\p{N}_$])${escaped}(?![\\p{L}\\p{N}_$])`, "u").exec(
+  const found = new RegExp(`(?<![\\p{L}\\p{N}_$])${escaped(word)}(?![\\p{L}\\p{N}_$])`, "u").exec(
     text.slice(arguments_, end),
   );
   return found === null ? place : placeAt(text, arguments_ + found.index);
+}
+
+function escaped(word: string): string {
+  return word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 export function placeAt(text: string, offset: number): Place {

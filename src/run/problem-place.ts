@@ -1,6 +1,6 @@
 /** Where in a migration file a problem is. */
 import { isMigrateError, type MigrateError, type StepPlace } from "../errors.ts";
-import { callsIn, placeOfExport, placeOfWord, start, type Place } from "../migrations/places.ts";
+import { callsIn, placeOfAfter, placeOfExport, placeOfWord, start, type Place } from "../migrations/places.ts";
 import { missingIn } from "../plan/doubts.ts";
 import { callsOf } from "../steps/calls.ts";
 import type { ReadFile } from "./lint.ts";
@@ -13,6 +13,7 @@ export function placeOfProblem(problem: MigrateError, text: string, read: ReadFi
   }
   if (isMigrateError(problem, "ERR_FILE_EXPORTS"))
     return placeOfExport(text, /\b(?:accepts|down|ran|replaces|up|was)\b/.exec(problem.details.problem)?.[0] ?? "up");
+  if (isMigrateError(problem, "ERR_FILE_AFTER")) return placeOfAfter(text, problem.details.says);
   const { step, of } = problem.details as Partial<StepPlace>;
   if (step === undefined || read === undefined) return start;
   const { migration, wrong } = read;

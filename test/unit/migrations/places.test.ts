@@ -26,6 +26,18 @@ test.each([
 });
 
 test.each([
+  ["exports.up = [];", 9],
+  ["  module.exports.up = [];", 18],
+  ["module.exports = { accepts: [], up: [] };", 33],
+  ["export default { up, down };", 18],
+  ["const up = []; // none\nexport { upper, up };", 17],
+  ["export default { accepts: ['up'], down: [] };", undefined],
+])("other ways to export are found too: %s", (own, column) => {
+  const line = own.split("\n").length;
+  expect(placeOfExport(own, "up")).toEqual(column === undefined ? { line: 1, column: 1 } : { line, column });
+});
+
+test.each([
   { title: "the table", line: 6, word: "title", isFirst: true, place: { line: 6, column: 19 } },
   { title: "a part of a path", line: 6, word: "title", place: { line: 6, column: 35 } },
   { title: "what is behind the call", line: 9, word: "third", place: { line: 9, column: 3 } },
