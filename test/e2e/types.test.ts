@@ -212,7 +212,7 @@ test("lint tells of a migration that comes after another than it says", async ()
   expect(await project.migrate(["lint"])).toMatchObject({
     code: 4,
     stdout: expect.stringContaining(
-      'migrations/0002_titles.ts:2:26 error ERR_FILE_AFTER: says after("0003"), but 0001_documents.ts stands before it; write after("0001", …)\n',
+      'migrations/0002_titles.ts:2:26 error ERR_FILE_AFTER: 0002_titles.ts says after("0003"), but 0001_documents.ts stands before it; write after("0001", …)\n',
     ),
   });
 });
