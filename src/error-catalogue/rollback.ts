@@ -1,10 +1,13 @@
 /** Taking migrations back. */
-import { at, byteCount, failed, refused, type StepPlace } from "./entry.ts";
+import { at, byteCount, count, failed, refused, type StepPlace } from "./entry.ts";
 
 export const rollbackErrors = {
   ERR_CONSENT: refused(
-    (d: StepPlace & { consent: string; loss: string }) =>
-      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; write export const accepts = ["${d.consent}"] into the file, or pass --accept ${d.consent}`,
+    (d: StepPlace & { consent: string; loss: string; others?: { count: number; consent: string } | undefined }) =>
+      `${at(d)} needs consent: ${d.loss}${d.consent === "lossy" ? "" : ", and nothing brings that back"}; write export const accepts = ["${d.consent}"] into the file, or pass --accept ${d.consent}` +
+      (d.others === undefined
+        ? ""
+        : `; ${count(d.others.count, "more step")} need${d.others.count === 1 ? "s" : ""} consent${d.consent === "lossy" && d.others.consent !== "lossy" ? `, and --accept ${d.others.consent} covers all` : ""}: see migrate plan`),
   ),
   ERR_FORBIDDEN: refused(
     (d: StepPlace & { target: string; class: string; problem: string }) =>

@@ -48,8 +48,10 @@ export function withRefusals(
 /** Throws ERR_CONSENT, ERR_FORBIDDEN, ERR_REWRITE, ERR_ROLLBACK_BLOCKED. */
 export function checkRefusals({ migrations, blocked }: Plan, target: string): void {
   if (blocked !== undefined) throw new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
-  for (const { place, refusal } of migrations.flatMap(({ actions }) => actions)) {
-    if (refusal?.reason === "consent") throw new MigrateError("ERR_CONSENT", { ...place, ...refusal });
+  const actions = migrations.flatMap((migration) => migration.actions);
+  for (const [index, { place, refusal }] of actions.entries()) {
+    if (refusal?.reason === "consent")
+      throw new MigrateError("ERR_CONSENT", { ...place, ...refusal, others: othersOf(actions.slice(index + 1)) });
     if (refusal?.reason === "rewrite")
       throw new MigrateError("ERR_REWRITE", {
         ...place,
@@ -59,6 +61,13 @@ export function checkRefusals({ migrations, blocked }: Plan, target: string): vo
       });
     if (refusal?.reason === "forbidden") throw new MigrateError("ERR_FORBIDDEN", { ...place, ...refusal, target });
   }
+}
+
+/** Of those that come later, so that nobody is asked once for each. */
+function othersOf(later: readonly PlannedAction[]): { count: number; consent: Acceptance } | undefined {
+  const consents = later.flatMap(({ refusal }) => (refusal?.reason === "consent" ? [refusal.consent] : []));
+  if (consents.length === 0) return undefined;
+  return { count: consents.length, consent: consents.includes("irreversible") ? "irreversible" : "lossy" };
 }
 
 function rewriteRefusal(bytes: number | null, { maxRewriteBytes: limit }: Guards): Refusal | undefined {

@@ -64,6 +64,14 @@ test("what loses something needs consent: in the file, from whoever runs it, or 
   expect(refused(planOf(dropped), { accepts: ["lossy"] })).toBe("");
 });
 
+test("whoever is asked hears of what else needs consent, so that he is not asked once for each", () => {
+  const steps = [dropColumn("t", "f"), dropTable("t")];
+  expect(refused(planOf(steps))).toMatch(
+    /--accept lossy; 1 more step needs consent, and --accept irreversible covers all: see migrate plan$/,
+  );
+  expect(refused(planOf(steps), {}, ["lossy"])).toMatch(/step 2 .* pass --accept irreversible$/);
+});
+
 test("what nothing brings back needs the stronger word, which holds for the weaker one too", () => {
   const gone = planOf([dropTable("t")]);
   expect(refused(gone, {}, ["lossy"])).toMatch(/and nothing brings that back; .* pass --accept irreversible$/);
