@@ -25,6 +25,7 @@ const keeping = {
   actions: { ...abilitiesOf("namespace").actions, restoreTable: true as const },
 };
 const table = createTable("t", { a: int32(), f: float64() });
+const another = createTable("u", { a: int32() });
 
 /** The plan of a migration on a table that another one has made, or of both. */
 function planOf(
@@ -32,7 +33,7 @@ function planOf(
   more: { capabilities?: typeof keeping; accepts?: readonly Acceptance[]; down?: readonly Step[] } = {},
 ): Plan {
   const { capabilities = keeping, ...own } = more;
-  const [first, second] = [aMigration(1, [table]), { ...aMigration(2, steps), ...own }];
+  const [first, second] = [aMigration(1, [table, another]), { ...aMigration(2, steps), ...own }];
   const target = { name: "prod", capabilities };
   return makePlan({
     migrations: [first, second],
@@ -65,11 +66,14 @@ test("what loses something needs consent: in the file, from whoever runs it, or 
 });
 
 test("whoever is asked hears of what else needs consent, so that he is not asked once for each", () => {
-  const steps = [dropColumn("t", "f"), dropTable("t")];
+  const steps = [dropColumn("t", "f"), dropTable("u")];
   expect(refused(planOf(steps))).toMatch(
     /--accept lossy; 1 more step needs consent, and --accept irreversible covers all: see migrate plan$/,
   );
   expect(refused(planOf(steps), {}, ["lossy"])).toMatch(/step 2 .* pass --accept irreversible$/);
+  expect(refused(planOf(steps.toReversed()))).toMatch(
+    /--accept irreversible; 1 more step needs consent: see migrate plan$/,
+  );
 });
 
 test("what nothing brings back needs the stronger word, which holds for the weaker one too", () => {
