@@ -25,7 +25,7 @@ const keeping = {
   actions: { ...abilitiesOf("namespace").actions, restoreTable: true as const },
 };
 const table = createTable("t", { a: int32(), f: float64() });
-const another = createTable("u", { a: int32() });
+const another = createTable("other", { a: int32() });
 
 /** The plan of a migration on a table that another one has made, or of both. */
 function planOf(
@@ -66,7 +66,7 @@ test("what loses something needs consent: in the file, from whoever runs it, or 
 });
 
 test("whoever is asked hears of what else needs consent, so that he is not asked once for each", () => {
-  const steps = [dropColumn("t", "f"), dropTable("u")];
+  const steps = [dropColumn("t", "f"), dropTable("other")];
   expect(refused(planOf(steps))).toMatch(
     /--accept lossy; 1 more step needs consent, and --accept irreversible covers all: see migrate plan$/,
   );
