@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { MigrationSource } from "../migrations/source.ts";
 import { planNext, stepsBack } from "../run/next.ts";
-import type { createMigration, nextMigration } from "../scaffold/create-migration.ts";
+import { createMigration, nextMigration } from "../scaffold/create-migration.ts";
 import type { Session } from "../session.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Context } from "./command.ts";
@@ -33,16 +33,10 @@ export interface Writing {
   write(next: Next): Promise<string>;
 }
 
-export async function writingNext(
-  session: Session,
-  { output, underWay }: Pick<Context, "output" | "underWay">,
-): Promise<Writing> {
-  // ts-morph is slow to load and only what writes TypeScript needs it.
-  const scaffold: { createMigration: typeof createMigration; nextMigration: typeof nextMigration } =
-    await import("../scaffold/create-migration.ts");
+export function writingNext(session: Session, { output, underWay }: Pick<Context, "output" | "underWay">): Writing {
   const { config, folder: migrations } = session;
   const options = authoring(session);
-  const place = (name: string) => scaffold.nextMigration({ migrations, name });
+  const place = (name: string) => nextMigration({ migrations, name });
   const plan = async (name: string, steps: readonly Step[]) => await planNext(options, place(name), steps);
   return {
     checkName: (name) => void place(name),
@@ -56,7 +50,7 @@ export async function writingNext(
       await updateTypes(session, options, output);
       const history = knownHistory(session);
       const wanted = { folder: config.folder, migrations, name, accepts: accept, history };
-      const file = await scaffold.createMigration({ ...wanted, ...(planned && { steps, down: back?.steps }) });
+      const file = await createMigration({ ...wanted, ...(planned && { steps, down: back?.steps }) });
       if (back?.isChecked === true)
         output.progress(
           "note: of a written down nothing is looked for that stands in its way: rows and values that came since go with it; without it migrate down asks",

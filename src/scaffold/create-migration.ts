@@ -7,8 +7,6 @@ import type { Acceptance } from "../migrations/acceptance.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import { listMigrations } from "../migrations/files.ts";
 import type { Step } from "../steps/registry.ts";
-import { checkWritten } from "./check-written.ts";
-import { fillTemplate } from "./fill-template.ts";
 
 export interface NewMigration {
   /** The project's folder; its own templates/ win over ours. */
@@ -51,6 +49,8 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
   if (existsSync(next.path)) throw new MigrateError("ERR_FILE_EXISTS", { file: next.path });
   const template = findTemplate(folder);
   const after = wanted.history === undefined ? undefined : formatVersion(next.last);
+  // With ts-morph, which is slow to load: nobody waits for it to hear that a step can't work.
+  const [{ fillTemplate }, { checkWritten }] = [await import("./fill-template.ts"), await import("./check-written.ts")];
   const text = fillTemplate(template, { ...wanted, name: next.name, after });
   mkdirSync(migrations, { recursive: true });
   const draft = writeDraft(next.path, text);

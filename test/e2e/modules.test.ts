@@ -111,6 +111,11 @@ describe("ts-morph", () => {
     expect(packagesAskedFor(await loadsOf(project(files), ["new", "third"]))).toEqual(["ts-morph"]);
   });
 
+  test("is not loaded by new where a step can't work", async () => {
+    const wrong = ["new", "third", "--drop-column", "documents.nix"];
+    expect(packagesAskedFor(await loadsOf(project(files), wrong, 4))).toEqual([]);
+  });
+
   test("is loaded by generate only when it writes", async () => {
     const declared = `import { defineSchema, int32 } from "lance-migrate";\nexport default defineSchema({ t: { a: int32() } });\n`;
     const folder = project({ ...files, "schema.ts": declared });

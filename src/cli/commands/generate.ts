@@ -58,7 +58,7 @@ export const generateCommand: Command = {
         output.result(`nothing to do: the migrations lead to what ${config.schema} declares`);
         return done;
       }
-      const writing = await writingNext(session, context);
+      const writing = writingNext(session, context);
       const file = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });
       output.data({ file, steps: wordsOf(steps) });
       output.result(`wrote ${relative(process.cwd(), file)}`);

@@ -38,7 +38,7 @@ export const newCommand: Command = {
         problem: `--${down === true ? "down" : "accept"} needs steps, such as --rename documents.title:headline`,
       });
     const file = await withSession(context, {}, async (session) => {
-      const writing = await writingNext(session, context);
+      const writing = writingNext(session, context);
       const check = { name: writing.checkName, steps: writing.checkSteps };
       const next = name === undefined ? await askSteps(signal, check) : { name, steps };
       return await writing.write({ ...next, down, accept });

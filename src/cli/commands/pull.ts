@@ -37,7 +37,7 @@ export const pullCommand: Command = {
           problem: `${schema} exists already`,
           hint: "rename it, or name another file as schema in the configuration; migrate generate writes migrations from it as it is",
         });
-      const writing = await writingNext(session, context);
+      const writing = writingNext(session, context);
       writing.checkName(name);
       const { createSchemaWith } = await import("../../scaffold/create-schema.ts");
       const file = await createSchemaWith({ folder, path, tables }, () => writing.write({ name, steps }));

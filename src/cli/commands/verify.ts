@@ -120,7 +120,7 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
     }
     const compare = async (given: readonly Answer[]) => adopt(given);
     const { steps, left } = await settled(await compare(answers), answers, compare, context);
-    const writing = await writingNext(session, context);
+    const writing = writingNext(session, context);
     const file = await writing.write({ name: name ?? nameOf(steps), steps });
     output.data({ target, differences, file, steps: wordsOf(steps), left });
     output.result(`wrote ${relative(process.cwd(), file)}`);
