@@ -179,6 +179,13 @@ export function guardsOf({ targets }: LoadedConfig, target: string): Guards {
   return targets[target]?.guards ?? {};
 }
 
+/** Opens those that were not chosen, as far as they can be opened here: a key may be missing that only they need. */
+export async function openOthers(config: LoadedConfig, chosen: string): Promise<readonly Target[]> {
+  const names = Object.keys(config.targets).filter((name) => name !== chosen);
+  const opened = await Promise.allSettled(names.map(async (name) => await openTarget(config, name)));
+  return opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+}
+
 /** Opens the target of that name, or the one that the configuration chooses. */
 export async function openTarget(config: LoadedConfig, chosen?: string): Promise<Target> {
   const known = Object.keys(config.targets);

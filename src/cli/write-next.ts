@@ -2,12 +2,14 @@
 import { existsSync } from "node:fs";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { MigrationSource } from "../migrations/source.ts";
+import { elsewhere } from "../plan/elsewhere.ts";
 import { planNext, stepsBack } from "../run/next.ts";
 import { createMigration, nextMigration } from "../scaffold/create-migration.ts";
 import type { Session } from "../session.ts";
 import type { Step } from "../steps/registry.ts";
 import type { Context } from "./command.ts";
 import { updateLock } from "./lock.ts";
+import { otherTargets } from "./other-targets.ts";
 import { knownHistory, updateTypes } from "./types.ts";
 
 export interface Next {
@@ -55,6 +57,9 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
         output.progress(
           "note: of a written down nothing is looked for that stands in its way: rows and values that came since go with it; without it migrate down asks",
         );
+      const others = planned === undefined ? [] : await otherTargets(session);
+      for (const one of planned?.actions ?? [])
+        for (const words of elsewhere(one, others)) output.progress(`note: step ${one.place.step}: ${words}`);
       for (const { place: at, risks } of planned?.actions ?? [])
         for (const { kind, text } of risks)
           if (kind === "loss" && accept === undefined)

@@ -3,19 +3,12 @@ import { MigrateError, type StepPlace } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import type { Midway, TableVersions } from "../ledger/record.ts";
 import type { Migration } from "../migrations/load.ts";
-import {
-  changesRows,
-  describeAction,
-  kindsOf,
-  risksOf,
-  tablesAfter,
-  tablesOfAction,
-  type Action,
-} from "../schema/action.ts";
+import { changesRows, describeAction, risksOf, tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
 import { isReserved } from "../schema/actions/guard.ts";
 import type { Risk } from "../schema/risk.ts";
 import { change, databaseOf, mayLookAlike, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
+import { missingCall } from "./able.ts";
 import { proofOf, type Proof } from "./blind.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits.ts";
 import { classify, type ActionRollback } from "./rollback-class.ts";
@@ -230,11 +223,8 @@ function checkAllowed(place: StepPlace, action: Action, target: PlanInput["targe
       ...place,
       problem: `no column can be called ${reserved}: one has that name for a moment while others are rewritten`,
     });
-  const { actions } = target.capabilities;
-  const missing = kindsOf(action).find((kind) => actions[kind] !== true);
-  if (missing === undefined) return;
-  const reason = actions[missing] ?? `it has no call for ${missing}`;
-  throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason: String(reason) });
+  const reason = missingCall(action, target.capabilities);
+  if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason });
 }
 
 /** The names that an action gives to columns. */

@@ -5,6 +5,7 @@ import { textOf } from "../migrations/files.ts";
 import { loadSchema } from "../migrations/load-schema.ts";
 import { ignoredAt, ignoresIn } from "../migrations/ignores.ts";
 import { placeOfWord, start, type Place } from "../migrations/places.ts";
+import type { OtherTarget } from "../plan/elsewhere.ts";
 import * as registry from "../plan/rules/index.ts";
 import type { Declared, Rule, Severity } from "../plan/rules/rule.ts";
 import { similarName } from "../schema/names.ts";
@@ -39,6 +40,8 @@ export interface FindingsChoice {
   readonly schema?: string | undefined;
   /** What another file of the application has. */
   readonly typed?: Declared | undefined;
+  /** Targets that may get these migrations too. */
+  readonly others?: readonly OtherTarget[] | undefined;
   readonly loadSeconds?: number | undefined;
 }
 
@@ -99,7 +102,7 @@ async function readDeclared(
 function remarksOn(
   { sound: { migrations, after } }: LintResult,
   declared: readonly Declared[],
-  { rules: settings = {}, since = -1 }: FindingsChoice,
+  { rules: settings = {}, since = -1, others = [] }: FindingsChoice,
   textAt: (path: string) => string,
 ): readonly Finding[] {
   const findings: Finding[] = [];
@@ -118,7 +121,7 @@ function remarksOn(
       for (const { id, severity: usual, check } of rules) {
         const severity = settings[id as RuleId] ?? usual;
         if (severity === "off") continue;
-        for (const { message, word } of check(action, { migration, earlier, later, after, declared })) {
+        for (const { message, word } of check(action, { migration, earlier, later, after, declared, others })) {
           const calls = placesOfStep(text, file, migration.steps[action.place.step - 1]);
           const place = word === undefined ? calls[0]! : placeOfWord(text, calls[0]!, word);
           if ([place, ...calls].some((one) => ignoredAt(text, ignores, one).includes(id))) continue;

@@ -187,6 +187,38 @@ export const up = [
   expect(await made.migrate(["up"])).toMatchObject({ code: 0 });
 });
 
+test("what another target of the configuration can't do is told, also by new, and no key is needed for it", async () => {
+  const config = (targets: string) =>
+    `export default { target: "local", targets: { local: { kind: "lance", uri: "data" }, ${targets} } };\n`;
+  const service = (name: string, more = "") => `${name}: { kind: "rest", endpoint: "http://localhost:1"${more} },`;
+  const files = {
+    "migrations/0001_documents.ts": documents.replace(/^ {2}createIndex.*\n/m, ""),
+    "migrations/0002_less.ts": `import { dropColumn, renameColumn } from "lance-migrate";
+export const accepts = ["lossy"];
+export const up = [renameColumn("documents", "title", "headline"), dropColumn("documents", "score")];
+`,
+  };
+  const made = project({
+    ...files,
+    "migrate.config.ts": config(service("staging") + service("production") + service("open", `, dialect: "namespace"`)),
+  });
+  expect(await made.migrate(["lint"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^migrations\/0002_less\.ts:3:68 warning not-everywhere: targets staging, production can't do this: [^\n]+\n(?!.*not-everywhere)/,
+    ),
+  });
+  expect(await made.migrate(["new", "more", "--drop-column", "documents.headline", "--accept", "lossy"])).toMatchObject(
+    {
+      code: 0,
+      stderr: expect.stringMatching(/^note: step 1: targets staging, production can't do this: /m),
+    },
+  );
+  // Of a target that can't be opened nobody knows.
+  const odd = project({ ...files, "migrate.config.ts": config(`odd: { kind: "other" },`) });
+  expect(await odd.migrate(["lint"])).toMatchObject({ code: 0, stdout: expect.not.stringContaining("not-everywhere") });
+});
+
 const lossy = {
   ...good,
   "migrations/0002_score.ts": good["migrations/0002_score.ts"].replaceAll("// lint-ignore", "//"),

@@ -8,6 +8,7 @@ import type { Session } from "../../session.ts";
 import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
 import { amiss, done, exitCodeOf } from "../exit-code.ts";
 import { staleLock, writeLockOf } from "../lock.ts";
+import { otherTargets } from "../other-targets.ts";
 import { typedTables } from "../types.ts";
 
 const lintFlags = commonSchema.extend({
@@ -89,7 +90,8 @@ async function look(
   if (unknown !== undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
   const typed = await typedTables(session);
-  return await findingsOf(options, { rules, since, schema: resolve(folder, schema), typed, loadSeconds });
+  const others = await otherTargets(session);
+  return await findingsOf(options, { rules, since, schema: resolve(folder, schema), typed, others, loadSeconds });
 }
 
 /** The session with the migrations that are loaded already. */

@@ -2,6 +2,7 @@
 export { fullRewrite } from "./full-rewrite.ts";
 export { losesData } from "./loses-data.ts";
 export { lossyCast } from "./lossy-cast.ts";
+export { notEverywhere } from "./not-everywhere.ts";
 export { notNullUnchecked } from "./not-null-unchecked.ts";
 export { notReversible } from "./not-reversible.ts";
 export { renamesDeclaredColumn } from "./renames-declared-column.ts";

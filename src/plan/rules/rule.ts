@@ -1,6 +1,7 @@
 /** What a rule of `lint` is: what it finds dangerous in a step that can work. Pure. */
 import type { Migration } from "../../migrations/load.ts";
 import type { Database } from "../../schema/table.ts";
+import type { OtherTarget } from "../elsewhere.ts";
 import type { PlannedAction } from "../plan.ts";
 
 export const severities = ["error", "warning", "note"] as const;
@@ -24,6 +25,8 @@ export interface Surroundings {
   readonly after: Database;
   /** What files of the application say of its tables. */
   readonly declared: readonly Declared[];
+  /** The targets of the configuration that are not looked at now. */
+  readonly others: readonly OtherTarget[];
 }
 
 /** Tables as a file of the application has them, such as its `schema.ts`. */

@@ -1,0 +1,17 @@
+/** What a target can do. Pure. */
+import { kindsOf, type Action } from "../schema/action.ts";
+import type { Table } from "../schema/table.ts";
+import type { Capabilities } from "../targets/target.ts";
+
+export type Abilities = Pick<Capabilities, "actions" | "refuses">;
+
+/** Why the target has no call for an action, or for a part of it, in words; undefined where it has. */
+export function missingCall(action: Action, { actions }: Abilities): string | undefined {
+  const missing = kindsOf(action).find((kind) => actions[kind] !== true);
+  return missing === undefined ? undefined : String(actions[missing] ?? `it has no call for ${missing}`);
+}
+
+/** Why the target can't do it to the table as it is then, in words; undefined where it can. */
+export function whyUnable(action: Action, before: Table | undefined, abilities: Abilities): string | undefined {
+  return missingCall(action, abilities) ?? abilities.refuses?.(action, before);
+}
