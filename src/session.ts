@@ -11,16 +11,8 @@ import type { Plan } from "./plan/plan.ts";
 import { parseSavedPlan, type SavedPlan } from "./plan/saved-plan.ts";
 import { baseline, type Baseline, type BaselineChoice } from "./run/baseline.ts";
 import { down, planDown, savePlanDown, type DownChoice, type DownResult } from "./run/down.ts";
-import {
-  plan,
-  savePlan,
-  status,
-  up,
-  type MigratorOptions,
-  type StatusResult,
-  type UpChoice,
-  type UpResult,
-} from "./run/migrator.ts";
+import { plan, savePlan, status, up, type StatusResult, type UpChoice, type UpResult } from "./run/migrator.ts";
+import type { MigratorOptions } from "./run/options.ts";
 import { rehearse, type Rehearsal, type RehearsalChoice } from "./run/rehearse.ts";
 import { prune, type KeptPoint, type PruneChoice } from "./run/prune.ts";
 import { openScratch } from "./targets/index.ts";

@@ -4,7 +4,7 @@
  */
 import { createRequire } from "node:module";
 import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
-import type { Alteration } from "../schema/alter.ts";
+import type { Alteration } from "../schema/alteration.ts";
 import type { Column } from "../schema/data-type.ts";
 import type { TableIndex } from "../schema/table-index.ts";
 import { withoutKnownSecrets } from "../secrets.ts";

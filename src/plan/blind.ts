@@ -4,7 +4,7 @@
  * a column. For that, each call must either leave a name that was not there before or change nothing when made twice. Pure.
  */
 import type { Action, ActionFor } from "../schema/action.ts";
-import type { Alteration } from "../schema/alter.ts";
+import type { Alteration } from "../schema/alteration.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { currentPath, newNames } from "../schema/renames.ts";
 import { findColumn, type Table } from "../schema/table.ts";

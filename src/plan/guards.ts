@@ -3,6 +3,7 @@ import { MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Cost } from "./cost.ts";
 import type { Plan, PlannedAction } from "./plan.ts";
+import type { Refusal } from "./refusal.ts";
 import type { RollbackClass } from "./rollback-class.ts";
 
 export interface Guards {
@@ -13,13 +14,6 @@ export interface Guards {
   /** About how many bytes a migration may rewrite here, as long as they are not compressed. */
   readonly maxRewriteBytes?: number | undefined;
 }
-
-/** Why an action may not run. */
-export type Refusal =
-  | { readonly reason: "consent"; readonly consent: Acceptance; readonly loss: string }
-  | { readonly reason: "forbidden"; readonly class: RollbackClass; readonly problem: string }
-  /** With all that its migration rewrites before it; null where nobody can tell. */
-  | { readonly reason: "rewrite"; readonly bytes: number | null; readonly limit: number };
 
 /** The plan with the refusal of each action that has one. `accept`: what whoever runs it accepts. `costs`: where there is a limit. */
 export function withRefusals(

@@ -15,7 +15,7 @@ import { classify, type ActionRollback } from "./rollback-class.ts";
 import type { PlacedAction } from "./compile.ts";
 import { courseBack, courseUp, type Course, type Direction } from "./course.ts";
 import { foldEach, placed } from "./fold.ts";
-import type { Refusal } from "./guards.ts";
+import type { Refusal } from "./refusal.ts";
 import { takenBack } from "./irreversible.ts";
 import { lineagesOf, type Lineage } from "./lineage.ts";
 import { rollbackOf, type PlacedObstacle } from "./rollback.ts";

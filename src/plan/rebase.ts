@@ -4,7 +4,7 @@ import { canonicalJson } from "../migrations/checksum.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import { changesRows, tablesAfter, type Action } from "../schema/action.ts";
-import type { Alteration } from "../schema/alter.ts";
+import type { Alteration } from "../schema/alteration.ts";
 import { parsePath } from "../schema/path.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
 import { moveStep, type Step } from "../steps/registry.ts";

@@ -17,7 +17,7 @@ import { compileStep, type Step } from "../steps/registry.ts";
 import { recognisedState } from "./recognise.ts";
 import { contradiction } from "./audited.ts";
 import { compare } from "./compare.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { lookAt } from "./planning.ts";
 import { checkDeclarable } from "./pull.ts";
 import { thisRunner } from "./runner.ts";

@@ -17,7 +17,7 @@ import type { Target } from "../targets/target.ts";
 import { areFormer, recognisedState, recordRecognised } from "./recognise.ts";
 import { contradiction } from "./audited.ts";
 import { compare, type Compared } from "./compare.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { thisRunner } from "./runner.ts";
 import { underLease } from "./under-lease.ts";
 import { throwIfInterrupted } from "./waiting.ts";

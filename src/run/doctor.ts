@@ -6,7 +6,7 @@ import { foldLedger } from "../ledger/fold.ts";
 import { takeLease } from "../ledger/lease.ts";
 import { systemClock } from "../clock.ts";
 import { tableAfter, type Action } from "../schema/action.ts";
-import type { Alteration } from "../schema/alter.ts";
+import type { Alteration } from "../schema/alteration.ts";
 import type { Column } from "../schema/data-type.ts";
 import { columnPaths, differences, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";

@@ -16,7 +16,7 @@ import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
 import { withObstacles, type Consent } from "./in-the-way.ts";
 import { lookAtLate } from "./late.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { planChosen, planNow, planUnlessMoved, type Planned } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
 import { bind, bindingOf, versionsOf } from "./saved-plan.ts";

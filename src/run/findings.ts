@@ -10,7 +10,7 @@ import * as registry from "../plan/rules/index.ts";
 import type { Declared, Rule, Severity } from "../plan/rules/rule.ts";
 import { similarName } from "../schema/names.ts";
 import { lint, type LintResult } from "./lint.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { placeOfProblem, placesOfStep } from "./problem-place.ts";
 
 export type RuleId = (typeof registry)[keyof typeof registry]["id"];

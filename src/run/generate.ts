@@ -7,7 +7,7 @@ import { formatType } from "../schema/data-type.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
 import { change, type Database, type Table } from "../schema/table.ts";
 import { lint } from "./lint.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 
 /** Touches no table. Throws what `lint` finds. */
 export async function compareDeclared(

@@ -15,7 +15,7 @@ import { afterLateCall, inTheMiddle } from "../plan/late.ts";
 import { inOrder } from "../plan/fold.ts";
 import type { Plan, PlannedAction } from "../plan/plan.ts";
 import { changesRows, type Action } from "../schema/action.ts";
-import type { Alteration } from "../schema/alter.ts";
+import type { Alteration } from "../schema/alteration.ts";
 import { sameType } from "../schema/data-type.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
 import { columnPaths, differences, findColumn, sameTable, type Table } from "../schema/table.ts";

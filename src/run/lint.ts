@@ -8,7 +8,7 @@ import { standingProblems } from "../migrations/standing.ts";
 import { wordsOf, type Doubt } from "../plan/doubts.ts";
 import type { Plan } from "../plan/plan.ts";
 import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "../plan/sound.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 
 export interface LintResult {
   /** How many migration files there are. */

@@ -1,7 +1,7 @@
 /** What `lock.json` has to say of the migrations that there are. Touches no table. */
 import { lockText } from "../migrations/lock.ts";
 import { momentsOf } from "./moments.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 
 /** The text of the file. A migration whose steps are yet to be written has no checksum. Throws what keeps the others from working. */
 export async function lockOf(options: Pick<MigratorOptions, "migrations" | "target">): Promise<string> {

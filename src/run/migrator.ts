@@ -2,8 +2,7 @@
  * The story of a run. Read this file first: compare the files with the ledger, plan, take the lease, look again, act.
  */
 import { appliedHash } from "../ledger/applied-hash.ts";
-import type { Runner } from "../ledger/chain.ts";
-import { systemClock, type Clock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
 import { appliedIn, foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import { isAtRest, type Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
@@ -23,13 +22,12 @@ import {
   type Choice,
 } from "../plan/history.ts";
 import { asTheyRan } from "../plan/recognise.ts";
-import { checkRefusals, withRefusals, type Guards } from "../plan/guards.ts";
+import { checkRefusals, withRefusals } from "../plan/guards.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { SavedPlan } from "../plan/saved-plan.ts";
-import type { Target } from "../targets/target.ts";
 import { recordRecognised, recognisedState, areFormer, checkRecorded } from "./recognise.ts";
 import { contradiction } from "./audited.ts";
-import { plannedEvent, type Emit } from "./events.ts";
+import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
 import { holderWords } from "./holder.ts";
 import { lookAtLate } from "./late.ts";
@@ -38,26 +36,8 @@ import { costs } from "./survey.ts";
 import { thisRunner } from "./runner.ts";
 import { watchRun } from "./recovery.ts";
 import { bind, bindingOf } from "./saved-plan.ts";
+import type { MigratorOptions } from "./options.ts";
 import { underLease, type Ledger } from "./under-lease.ts";
-
-export interface MigratorOptions {
-  readonly target: Target;
-  readonly migrations: MigrationSource;
-  /** The ledger's table. */
-  readonly ledger: string;
-  readonly lease: {
-    /** Milliseconds for which the ledger may stand still before another runner takes over. */
-    readonly duration: number;
-    /** Milliseconds to wait for another runner. */
-    readonly patience: number;
-  };
-  /** Without them whatever a migration loses is accepted. */
-  readonly guards?: Guards | undefined;
-  readonly clock?: Clock | undefined;
-  readonly runner?: Runner | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly emit?: Emit | undefined;
-}
 
 export interface UpChoice extends Choice {
   /** Carry out just this plan, or nothing. */

@@ -2,7 +2,7 @@
 import { isUnfinished } from "../migrations/load.ts";
 import { foldOn } from "../plan/fold.ts";
 import type { Database } from "../schema/table.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 
 export interface Moment {
   readonly version: number;

@@ -9,7 +9,7 @@ import type { Database, Table } from "../schema/table.ts";
 import { stepsOfAction } from "../steps/from-action.ts";
 import type { Step } from "../steps/registry.ts";
 import { lint } from "./lint.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 
 /** Throws the first problem there is, of a file that is there or of these steps. */
 export async function planNext(

@@ -25,7 +25,7 @@ import { sameTable, type Table, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
 import { recognisedState } from "./recognise.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import type { Ledger } from "./under-lease.ts";
 import { throwIfInterrupted } from "./waiting.ts";
 

@@ -3,7 +3,7 @@ import { foldLedger, isHalfDone, type LedgerState } from "../ledger/fold.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import type { KeptVersion } from "../targets/target.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 
 export interface KeptPoint extends KeptVersion {
   readonly table: string;

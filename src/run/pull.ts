@@ -7,7 +7,7 @@ import { isLedgerShaped } from "../ledger/rows.ts";
 import { adopt, undeclarable, type Adoption } from "../plan/adopt.ts";
 import { similarName } from "../schema/names.ts";
 import { databaseOf, type Database } from "../schema/table.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { lookAt } from "./planning.ts";
 
 /** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. `except`: tables that are none of the migrations'. */

@@ -7,7 +7,7 @@ import type { Migration } from "../migrations/load.ts";
 import { loadMigrations } from "../migrations/source.ts";
 import { foldOn } from "../plan/fold.ts";
 import { rebase, type MovedMigration, type Rebase } from "../plan/rebase.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 
 /** What the two sides have. */
 export interface Sides {

@@ -8,7 +8,7 @@ import type { LedgerEntry } from "../ledger/record.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import { recognisedIn, checkRecognised, entriesOf, type Recognised } from "../plan/recognise.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { thisRunner } from "./runner.ts";
 import { keepRenumbered, type Renumbered } from "./table-versions.ts";
 import { underLease } from "./under-lease.ts";

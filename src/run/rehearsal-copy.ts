@@ -14,7 +14,8 @@ import { describeAction, type Action, type ActionKind } from "../schema/action.t
 import { formatPath } from "../schema/path.ts";
 import { isVectorIndex, vectorsNeeded, type TableIndex } from "../schema/table-index.ts";
 import type { Capabilities, Scratch, Target } from "../targets/target.ts";
-import type { MigratorOptions, PlannedOn } from "./migrator.ts";
+import type { PlannedOn } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { thisRunner } from "./runner.ts";
 import { underLease } from "./under-lease.ts";
 import { throwIfInterrupted } from "./waiting.ts";

@@ -6,12 +6,13 @@ import type { Choice } from "../plan/history.ts";
 import type { MigrationSource } from "../migrations/source.ts";
 import type { Plan, PlannedMigration } from "../plan/plan.ts";
 import { isToTry, judge, timesBack, timesOf, type Judged, type Timed, type Trial } from "../plan/promises.ts";
-import type { Refusal } from "../plan/guards.ts";
+import type { Refusal } from "../plan/refusal.ts";
 import type { Scratch } from "../targets/target.ts";
 import type { Draw } from "../wire/drawn-values.ts";
 import { down } from "./down.ts";
 import type { RunEvent } from "./events.ts";
-import { planOn, up, type MigratorOptions, type PlannedOn } from "./migrator.ts";
+import { planOn, up, type PlannedOn } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { fillCopy, inPlaceOf, lookAtCopy, type CopiedTable, type CopyWanted } from "./rehearsal-copy.ts";
 import { interruptedEarly, throwIfInterrupted } from "./waiting.ts";
 

@@ -11,7 +11,7 @@ import { checkChoice } from "../plan/place.ts";
 import { audited } from "./audited.ts";
 import type { Cure } from "./cure.ts";
 import { diagnose, type Diagnosis } from "./diagnosis.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { throwIfInterrupted } from "./waiting.ts";
 import { thisRunner } from "./runner.ts";
 import { underLease } from "./under-lease.ts";

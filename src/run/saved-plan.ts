@@ -24,7 +24,7 @@ import {
 import { touchedTables } from "../plan/settle.ts";
 import { cleaned } from "../secrets.ts";
 import type { Target } from "../targets/target.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import type { Planned } from "./planning.ts";
 import { survey } from "./survey.ts";
 import type { Runner } from "../ledger/chain.ts";

@@ -9,7 +9,8 @@ import { loadMigrations } from "../migrations/source.ts";
 import { chosenFiles } from "../plan/history.ts";
 import { squash, type Squash } from "../plan/squash.ts";
 import { differences } from "../schema/table.ts";
-import { up, type MigratorOptions } from "./migrator.ts";
+import { up } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import type { Scratch } from "../targets/target.ts";
 
 export interface SquashResult extends Omit<Squash, "differences"> {

@@ -5,7 +5,7 @@ import { foldLedger, type LedgerState } from "../ledger/fold.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { takeLease, type Lease } from "../ledger/lease.ts";
 import { start, type LedgerRecord } from "../ledger/record.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { throwIfInterrupted, waitingFor } from "./waiting.ts";
 
 export interface Work<Result> {

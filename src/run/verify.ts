@@ -15,7 +15,7 @@ import { recognisedState } from "./recognise.ts";
 import { audited, contradiction } from "./audited.ts";
 import { compare, type Compared } from "./compare.ts";
 import { dateOf } from "./drift-since.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 import { throwIfInterrupted } from "./waiting.ts";
 import { thisRunner } from "./runner.ts";
 

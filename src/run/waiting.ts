@@ -4,7 +4,7 @@ import { systemClock } from "../clock.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
 import { waitForHolder } from "../ledger/lease.ts";
-import type { MigratorOptions } from "./migrator.ts";
+import type { MigratorOptions } from "./options.ts";
 
 export interface Waiting {
   /** Whether somebody holds the lease, so that it has to be waited for: nobody has been silent for a whole lease. */

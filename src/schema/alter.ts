@@ -6,15 +6,8 @@ import { withMetadataOf } from "./metadata.ts";
 import { columnNameProblem } from "./names.ts";
 import { formatPath, parsePath, type Path } from "./path.ts";
 import { currentPath, newNames } from "./renames.ts";
+import type { Alteration } from "./alteration.ts";
 import { findColumn, leavesOf, replaceColumn, requireColumn, twinOf, type Table } from "./table.ts";
-
-/** One entry of an `alter_columns` call. At least one of the three changes is there. */
-export interface Alteration {
-  readonly path: string;
-  readonly rename?: string | undefined;
-  readonly type?: DataType | undefined;
-  readonly nullable?: boolean | undefined;
-}
 
 export function describeAlteration(table: string, { path, rename, type, nullable }: Alteration): string {
   const changes = [

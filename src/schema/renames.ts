@@ -1,5 +1,5 @@
 /** Where columns are once a call has renamed some of them. */
-import type { Alteration } from "./alter.ts";
+import type { Alteration } from "./alteration.ts";
 import { formatPath, parsePath, type Path } from "./path.ts";
 
 /** The new last names of renamed columns, by their path before. */

@@ -1,5 +1,5 @@
 /** What people should know before an action runs: it is allowed, and may still not do what they want. Pure. */
-import type { Alteration } from "./alter.ts";
+import type { Alteration } from "./alteration.ts";
 import { bits, castVerdict, isNumber } from "./cast.ts";
 import { formatType, isFloat, isInteger, type DataType } from "./data-type.ts";
 import { parsePath } from "./path.ts";

@@ -3,7 +3,7 @@
  * filter, updates and the next retype of that struct fail, though nothing said so. Retyping all of them in the same call
  * is well, so the others are cast to the type that they have.
  */
-import type { Alteration } from "./alter.ts";
+import type { Alteration } from "./alteration.ts";
 import { castVerdict } from "./cast.ts";
 import type { Column } from "./data-type.ts";
 import { formatPath, parsePath } from "./path.ts";

@@ -1,10 +1,10 @@
 /** A project's own migrations, simulated as on the target that they are for. */
 import { loadMigrations } from "../migrations/source.ts";
 import { lint } from "../run/lint.ts";
-import type { MigratorOptions } from "../run/migrator.ts";
+import type { MigratorOptions } from "../run/options.ts";
 import type { Model } from "../targets/memory/memory.ts";
 import type { Capabilities } from "../targets/target.ts";
-import type { Scenario } from "./scene.ts";
+import type { Scenario } from "./scenario.ts";
 
 /** Throws the first problem of migrations that could not run anyway. */
 export async function ownScenario(options: MigratorOptions): Promise<Scenario> {

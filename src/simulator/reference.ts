@@ -9,7 +9,7 @@ import { kindsOf, tablesAfter, tablesOfAction, type Action } from "../schema/act
 import { change, type Database, type Table } from "../schema/table.ts";
 import { memoryTables, type MemoryTables } from "../targets/memory/tables.ts";
 import type { Capabilities } from "../targets/target.ts";
-import type { Scenario } from "./scene.ts";
+import type { Scenario } from "./scenario.ts";
 
 export interface Reference {
   /** All actions in their order, with the version of the migration and the number in it, counted from 1. */

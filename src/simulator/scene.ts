@@ -1,13 +1,11 @@
 /** All that one schedule is made of. */
 import { isMigrateError } from "../errors.ts";
-import type { Migration } from "../migrations/load.ts";
-import type { Action } from "../schema/action.ts";
-import type { Model } from "../targets/memory/memory.ts";
 import type { MemoryTables } from "../targets/memory/tables.ts";
 import type { Chance } from "./chance.ts";
 import type { Machine, Trouble } from "./machine.ts";
 import type { Weather } from "./network.ts";
 import type { Reference } from "./reference.ts";
+import type { Scenario } from "./scenario.ts";
 import type { Watcher } from "./watcher.ts";
 import type { World } from "./world.ts";
 
@@ -15,20 +13,6 @@ export const ledger = "_migrations";
 
 /** A patience, in leases, that lasts until everybody else has ended or died, where nothing but that goes wrong. */
 export const longWait = 60;
-
-/** What a schedule is about. */
-export interface Scenario {
-  readonly model: Model;
-  readonly migrations: readonly Migration[];
-  /** What an application makes itself before the trouble begins, which no migration may lose. */
-  readonly beside?: Beside | undefined;
-}
-
-export interface Beside {
-  /** So many of the migrations have run by then. */
-  readonly after: number;
-  readonly actions: readonly Action[];
-}
 
 /** What the runs are for. */
 export interface Goal {

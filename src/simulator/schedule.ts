@@ -8,7 +8,8 @@ import { checkAfterTrouble, checkAtEnd, checkEnding, checkLateness, isHarmed, un
 import { ledgerFindings } from "./ledger-view.ts";
 import type { Trouble } from "./machine.ts";
 import { referenceBack, referenceOf, rollbacksOf, textOf } from "./reference.ts";
-import { isLedger, longWait, wordsOf, type Goal, type Scenario, type Scene, type SimulatedRun } from "./scene.ts";
+import { isLedger, longWait, wordsOf, type Goal, type Scene, type SimulatedRun } from "./scene.ts";
+import type { Scenario } from "./scenario.ts";
 import { refusedAs, start, type Start } from "./start.ts";
 import { calm, drawFate, drawTrouble, drawWeather } from "./weather.ts";
 import { blind, type Watcher } from "./watcher.ts";

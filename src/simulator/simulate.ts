@@ -1,7 +1,7 @@
 /** Many schedules, one after another, each from its own seed. */
 import type { Chance } from "./chance.ts";
 import { runSchedule } from "./schedule.ts";
-import type { Scenario } from "./scene.ts";
+import type { Scenario } from "./scenario.ts";
 import { counted, type Counted } from "./watcher.ts";
 
 export interface Wanted {

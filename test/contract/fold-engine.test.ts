@@ -3,7 +3,7 @@ import * as fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../src/errors.ts";
 import { applyAction } from "../support/fold.ts";
-import type { Alteration } from "../../src/schema/alter.ts";
+import type { Alteration } from "../../src/schema/alteration.ts";
 import { childColumns, formatType, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
 import type { Database } from "../../src/schema/table.ts";

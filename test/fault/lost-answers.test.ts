@@ -5,7 +5,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { up, type MigratorOptions } from "../../src/run/migrator.ts";
+import { up } from "../../src/run/migrator.ts";
+import type { MigratorOptions } from "../../src/run/options.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 import { aProxy, type Proxy } from "../support/proxy.ts";

@@ -13,7 +13,7 @@ import type { RowValue } from "../../src/schema/row-values.ts";
 import { change, columnPaths, findColumn, type Table } from "../../src/schema/table.ts";
 import { indexProblem } from "../../src/schema/table-index.ts";
 import type { Chance } from "../../src/simulator/chance.ts";
-import type { Scenario } from "../../src/simulator/scene.ts";
+import type { Scenario } from "../../src/simulator/scenario.ts";
 import { compileStep, type Step, type StepName } from "../../src/steps/registry.ts";
 import { abilitiesOf, models, type Model } from "../../src/targets/memory/memory.ts";
 import type { Capabilities } from "../../src/targets/target.ts";

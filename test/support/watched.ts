@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../src/clock.ts";
 import { MigrateError } from "../../src/errors.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import type { MigratorOptions } from "../../src/run/migrator.ts";
+import type { MigratorOptions } from "../../src/run/options.ts";
 import type { LedgerStore, RecordTable, Target } from "../../src/targets/target.ts";
 
 /** Called around every call to a target, with its number, counted from 1. */

@@ -1,5 +1,6 @@
 import type { Action, ActionKind } from "../action.ts";
-import { alterColumns as alteredTable, describeAlteration, type Alteration } from "../alter.ts";
+import { alterColumns as alteredTable, describeAlteration } from "../alter.ts";
+import type { Alteration } from "../alteration.ts";
 import { castVerdict } from "../cast.ts";
 import { childColumns, formatType, type Column, type DataType } from "../data-type.ts";
 import { withoutMetadata } from "../metadata.ts";

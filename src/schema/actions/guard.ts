@@ -6,7 +6,7 @@
  * that was begun before it was added (docs/engine.md).
  */
 import type { Action } from "../action.ts";
-import type { Alteration } from "../alter.ts";
+import type { Alteration } from "../alteration.ts";
 import { formatPath } from "../path.ts";
 import type { Table } from "../table.ts";
 import type { AddedColumn } from "./add-columns.ts";

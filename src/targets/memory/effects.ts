@@ -1,7 +1,7 @@
 /** What took effect on a table since it was made: a change that was made twice, or made and taken back, is seen. */
 import { changesRows, describeAction, type Action, type ActionFor } from "../../schema/action.ts";
 import { isHidden } from "../../schema/actions/guard.ts";
-import type { Alteration } from "../../schema/alter.ts";
+import type { Alteration } from "../../schema/alteration.ts";
 import { formatType } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { currentPath, newNames } from "../../schema/renames.ts";

@@ -2,7 +2,7 @@
 import { rewrites, tablesAfter, type Action, type ActionFor } from "../../schema/action.ts";
 import { afterCast } from "../../schema/actions/alter-columns.ts";
 import { indexesOn } from "../../schema/actions/surroundings.ts";
-import type { Alteration } from "../../schema/alter.ts";
+import type { Alteration } from "../../schema/alteration.ts";
 import { childColumns, sameColumns, sameType, withChildColumns, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";

@@ -1,5 +1,5 @@
 /** Types and alterations as `alter_columns` takes them, in each of the vocabularies that services have (docs/rest.md). */
-import type { Alteration } from "../../schema/alter.ts";
+import type { Alteration } from "../../schema/alteration.ts";
 import { formatType, type Column, type DataType } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { findColumn } from "../../schema/table.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { isMigrateError } from "../../../src/errors.ts";
 import { proofOf, withoutSwaps } from "../../../src/plan/blind.ts";
 import { tableAfter, type Action, type ActionFor } from "../../../src/schema/action.ts";
-import type { Alteration } from "../../../src/schema/alter.ts";
+import type { Alteration } from "../../../src/schema/alteration.ts";
 import {
   columnsOf,
   fixedSizeList,

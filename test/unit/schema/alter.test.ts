@@ -1,6 +1,7 @@
 import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { alterColumns, describeAlteration, type Alteration } from "../../../src/schema/alter.ts";
+import { alterColumns, describeAlteration } from "../../../src/schema/alter.ts";
+import type { Alteration } from "../../../src/schema/alteration.ts";
 import {
   columnsOf,
   fixedSizeList,

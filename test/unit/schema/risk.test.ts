@@ -11,7 +11,7 @@ import {
   type NullableType,
 } from "../../../src/schema/builders.ts";
 import type { DataType } from "../../../src/schema/data-type.ts";
-import type { Alteration } from "../../../src/schema/alter.ts";
+import type { Alteration } from "../../../src/schema/alteration.ts";
 import { risksOf } from "../../../src/schema/action.ts";
 
 const table = { columns: columnsOf({ id: int32().notNull(), n: int32(), f: float64().notNull(), t: utf8() }) };

@@ -1,0 +1,17 @@
+/** What a schedule is about. */
+import type { Migration } from "../migrations/load.ts";
+import type { Action } from "../schema/action.ts";
+import type { Model } from "../targets/memory/memory.ts";
+
+export interface Scenario {
+  readonly model: Model;
+  readonly migrations: readonly Migration[];
+  /** What an application makes itself before the trouble begins, which no migration may lose. */
+  readonly beside?: Beside | undefined;
+}
+
+export interface Beside {
+  /** So many of the migrations have run by then. */
+  readonly after: number;
+  readonly actions: readonly Action[];
+}
