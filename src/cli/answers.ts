@@ -1,6 +1,6 @@
 /** What became of tables and columns that are gone, and which values new ones get: answered by flags, or asked at a terminal. */
 import { MigrateError } from "../errors.ts";
-import type { Answer } from "../plan/diff-columns.ts";
+import type { Answer, ValueStep } from "../plan/diff-columns.ts";
 import type { Diff } from "../plan/diff.ts";
 import { checkAnswers, checkDiff, questionOf } from "../run/generate.ts";
 import type { Step } from "../steps/registry.ts";
@@ -11,7 +11,19 @@ import { typedSteps } from "./step-flags.ts";
 export const answerFlags = ["rename", "drop-column", "add-column", "retype", "rename-table", "drop-table"];
 
 export function typedAnswers(context: Context): readonly Answer[] {
-  return typedSteps(context).map(answerOf);
+  const steps = typedSteps(context);
+  const places = steps.flatMap((step) => (isOfValues(step) ? [placeOf(step)] : []));
+  const twice = places.find((place, index) => places.indexOf(place) < index);
+  if (twice !== undefined) throw new MigrateError("ERR_USAGE", { problem: `the values of ${twice} are said twice` });
+  return steps.map(answerOf);
+}
+
+function isOfValues(step: Step): step is ValueStep {
+  return step.kind === "addColumn" || step.kind === "retypeColumn";
+}
+
+function placeOf(step: ValueStep): string {
+  return `${step.table}.${step.kind === "addColumn" ? step.name : step.path}`;
 }
 
 /** The same difference with all answered. Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE, ERR_USAGE. */
@@ -36,7 +48,11 @@ export async function settled<Found extends Diff>(
 
 /** Throws ERR_USAGE: of an answer that answers nothing, unless what it answers may be inside of something else that is asked about. */
 export function checkTyped(found: Diff, given: readonly Answer[]): void {
-  if (found.unsure.length === 0 || given.length === found.unused.length) checkAnswers(found);
+  // Of values that are said for what is asked about nothing is known yet.
+  const isClear = ({ step }: Answer) => step === undefined;
+  const stray = { ...found, unused: found.unused.filter(isClear) };
+  if (found.unsure.length === 0) checkAnswers(found);
+  else if (given.filter(isClear).length === stray.unused.length) checkAnswers(stray);
 }
 
 /** Of the steps a migration's name is made of: `rename_column_documents`. */
@@ -48,6 +64,7 @@ export function nameOf([first, ...others]: readonly Step[]): string {
 
 function answerOf(step: Step): Answer {
   const { table } = step;
+  if (isOfValues(step)) return { table, step };
   switch (step.kind) {
     case "renameColumn":
       return { table, path: step.path, name: step.name };
@@ -55,9 +72,6 @@ function answerOf(step: Step): Answer {
       return { table, path: step.path };
     case "renameTable":
       return { table, name: step.name };
-    case "addColumn":
-    case "retypeColumn":
-      return { table, step };
     default:
       return { table };
   }

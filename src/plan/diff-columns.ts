@@ -1,6 +1,7 @@
 /** What became of the columns of one table: which steps that is, what nobody can tell, and what no step does. Pure. */
 import { castVerdict } from "../schema/cast.ts";
 import { childColumns, formatType, sameType, withChildColumns, type Column } from "../schema/data-type.ts";
+import { placeNotation, shellWord, typeNotation } from "../schema/notation-text.ts";
 import { formatPath, type Path } from "../schema/path.ts";
 import type { Step } from "../steps/registry.ts";
 
@@ -51,16 +52,20 @@ export interface Level {
   readonly answered: AnsweredIn;
   readonly said: SaidStep;
   readonly changes: Changes;
+  /** The whole column that is wanted where it is inside of one. */
+  readonly top?: Column | undefined;
 }
 
 export function compareLevel(were: readonly Column[], wanted: readonly Column[], level: Level): void {
-  const { table, before, after, answered, changes } = level;
+  const { table, before, after, answered, said, changes } = level;
   const gone = were.filter(({ name }) => !wanted.some((one) => one.name === name));
   const added = wanted.filter(({ name }) => !were.some((one) => one.name === name));
   const renamed = new Map<string, Column>();
   /** Of which is asked: what becomes of them is not said before that is answered. */
   const open = new Set<string>();
-  const news = () => added.map(({ name }) => name).filter((name) => !renamed.has(name));
+  // What is said to be added is nothing that was there before.
+  const others = added.filter((column) => after.length > 0 || said(addition(table, column)) === undefined);
+  const news = () => others.map(({ name }) => name).filter((name) => !renamed.has(name));
   const pathOf = ({ name }: Column) => formatPath([...before, name]);
   const unanswered = gone.filter((column) => {
     const answer = answered(news(), pathOf(column));
@@ -68,7 +73,7 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
     return answer === undefined;
   });
   for (const column of unanswered) {
-    const like = news().filter((name) => added.some((one) => one.name === name && couldBe(column, one)));
+    const like = news().filter((name) => others.some((one) => one.name === name && couldBe(column, one)));
     if (like.length === 0) continue;
     changes.unsure.push({ table, path: pathOf(column), names: like });
     for (const name of [column.name, ...like]) open.add(name);
@@ -91,16 +96,24 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
   }
 }
 
-function addTo({ name, type, nullable }: Column, { table, after, said, changes }: Level): void {
+function addition(table: string, { name, type, nullable }: Column): Extract<Step, { kind: "addColumn" }> {
+  return { kind: "addColumn", table, name, type, nullable };
+}
+
+function addTo(column: Column, { table, after, said, changes }: Level): void {
+  const { type, nullable } = column;
   const place = `${table}.${formatPath(after)}`;
-  const step: Extract<Step, { kind: "addColumn" }> = { kind: "addColumn", table, name, type, nullable };
+  const step = addition(table, column);
   const filled = said(step);
   if (after.length > 1) changes.impossible.push(`${place} is new, and a field can't be added to a struct`);
-  else if (!nullable && filled?.as === undefined)
+  else if (nullable || filled?.as !== undefined) changes.adds.push(filled ?? step);
+  else {
+    const flag = shellWord(`${placeNotation(table, after)}:${typeNotation(type)} not null as SQL`);
+    const way = filled === undefined ? "say them with" : "--add-column lacks them:";
     changes.impossible.push(
-      `${place} is new and not null, and nobody can tell its values in the rows that are there: say them with --add-column '${place}:${formatType(type)} not null as SQL'`,
+      `${place} is new and not null, and nobody can tell its values in the rows that are there: ${way} --add-column ${flag}`,
     );
-  else changes.adds.push(filled ?? step);
+  }
 }
 
 function compareColumn(was: Column, wanted: Column, level: Level): void {
@@ -111,11 +124,16 @@ function compareColumn(was: Column, wanted: Column, level: Level): void {
     const step: Extract<Step, { kind: "retypeColumn" }> = { kind: "retypeColumn", table, path, type: wanted.type };
     const worked = said(step);
     if (worked?.using !== undefined || verdict.allowed) changes.retypes.push(worked ?? step);
-    else if (haveLikeChildren(was, wanted)) compareLevel(childColumns(was.type), childColumns(wanted.type), level);
-    else
+    else if (haveLikeChildren(was, wanted))
+      compareLevel(childColumns(was.type), childColumns(wanted.type), { ...level, top: level.top ?? wanted });
+    else {
+      // Just whole columns are made anew.
+      const top = level.top ?? wanted;
+      const flag = shellWord(`${placeNotation(table, after.slice(0, 1))}:${typeNotation(top.type)} using SQL`);
       changes.impossible.push(
-        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or say how with --retype '${table}.${path}:${formatType(wanted.type)} using SQL'`,
+        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or say how with --retype ${flag}`,
       );
+    }
   }
   if (was.nullable !== wanted.nullable)
     changes.nulls.push({ kind: "setNullable", table, path, nullable: wanted.nullable });

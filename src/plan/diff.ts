@@ -4,9 +4,11 @@ import { tablesAfter } from "../schema/action.ts";
 import { childColumns, ownValue, sameType, withChildColumns, type Column } from "../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { sameIndex } from "../schema/table-index.ts";
-import { change, differences, type Database, type Table } from "../schema/table.ts";
+import { namesIn } from "../schema/sql.ts";
+import { change, differences, findColumn, type Database, type Table } from "../schema/table.ts";
 import { indexName } from "../steps/create-index.ts";
 import { compileStep, type Step } from "../steps/registry.ts";
+import { followPath } from "./blind.ts";
 import {
   compareLevel,
   type Answer,
@@ -117,7 +119,8 @@ function tableSteps(table: string, was: Table, wanted: Table, answers: Pick<Leve
   // What is clear is told all the same.
   if (unsure.length > 0 || impossible.length > 0) return { steps: waysOf(table, changes)[0]!, unsure, impossible };
   const tries = waysOf(table, changes).map((steps) => tried(table, was, wanted, steps));
-  const found = tries.find((one) => "steps" in one) ?? tries[0]!;
+  const found =
+    tries.find((one) => "steps" in one && one.isInOrder) ?? tries.find((one) => "steps" in one) ?? tries[0]!;
   return "steps" in found
     ? { steps: found.steps, unsure, impossible }
     : { steps: [], unsure, impossible: [found.problem] };
@@ -144,11 +147,17 @@ function waysOf(
   const inTurn = renames
     .toSorted((one, other) => other.path.length - one.path.length)
     .map(({ path, name }): Step => ({ kind: "renameColumn", table, path: formatPath(path), name }));
-  const rest = [...retypes, ...nulls, ...adds];
-  return [renamesAtOnce, inTurn].flatMap((names) => [
-    [...names, ...rest, ...dropsOf(dropsAfter)],
-    [...dropsOf(drops), ...names, ...rest],
-  ]);
+  // What is made anew comes last, as what is added does.
+  const rests = [
+    [...retypes, ...nulls, ...adds],
+    [...adds, ...retypes, ...nulls],
+  ].slice(0, retypes.length * adds.length === 0 ? 1 : 2);
+  return [renamesAtOnce, inTurn].flatMap((names) =>
+    rests.flatMap((rest) => [
+      [...names, ...rest, ...dropsOf(dropsAfter)],
+      [...dropsOf(drops), ...names, ...rest],
+    ]),
+  );
 }
 
 /** With its indexes, where the steps work and lead there. */
@@ -157,19 +166,37 @@ function tried(
   was: Table,
   wanted: Table,
   steps: readonly Step[],
-): { readonly steps: readonly Step[] } | { readonly problem: string } {
+): { readonly steps: readonly Step[]; readonly isInOrder: boolean } | { readonly problem: string } {
   const database = new Map([[table, was]]);
   try {
-    for (const action of steps.flatMap(compileStep)) change(database, tablesAfter(database, action));
+    for (const [index, step] of steps.entries()) {
+      const problem = goneFrom(step, was, database.get(table)!, steps.slice(0, index));
+      if (problem !== undefined) return { problem };
+      for (const action of compileStep(step)) change(database, tablesAfter(database, action));
+    }
     const indexes = indexSteps(table, database.get(table)!, wanted);
     for (const action of indexes.flatMap(compileStep)) change(database, tablesAfter(database, action));
     const found = database.get(table)!;
     const [wrong] = differences(wanted, { ...found, columns: inOrderOf(wanted.columns, found.columns) });
-    return wrong === undefined ? { steps: [...steps, ...indexes] } : { problem: `${table}: ${wrong}` };
+    const isInOrder = differences(wanted, found).length === 0;
+    return wrong === undefined ? { steps: [...steps, ...indexes], isInOrder } : { problem: `${table}: ${wrong}` };
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     return { problem: error.message };
   }
+}
+
+/** A column that the SQL of a step reads, and that has another name by then, or is dropped: what the engine would say too late. */
+function goneFrom(step: Step, was: Table, now: Table, earlier: readonly Step[]): string | undefined {
+  const sql = step.kind === "addColumn" ? step.as : step.kind === "retypeColumn" ? step.using : undefined;
+  if (sql === undefined) return undefined;
+  const words = namesIn(sql);
+  const gone = was.columns.find(({ name }) => words.includes(name) && findColumn(now.columns, [name]) === undefined);
+  if (gone === undefined) return undefined;
+  const [place = gone.name] = earlier.reduce<Path>((at, one) => followPath(at, compileStep(one)), [gone.name]);
+  const column = step.kind === "addColumn" ? step.name : (step as { readonly path: string }).path;
+  const then = place === gone.name ? "is dropped before it" : `is called ${place} by then`;
+  return `the SQL of ${step.table}.${column} names ${gone.name}, which ${then}`;
 }
 
 /** The same columns in the order of others, at every depth. */

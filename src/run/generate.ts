@@ -4,6 +4,7 @@ import type { Answer, Unsure, ValueStep } from "../plan/diff-columns.ts";
 import { diff, type Diff } from "../plan/diff.ts";
 import { tablesAfter } from "../schema/action.ts";
 import { formatType } from "../schema/data-type.ts";
+import { placeNotation, shellWord } from "../schema/notation-text.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
 import { change, type Database, type Table } from "../schema/table.ts";
 import { lint } from "./lint.ts";
@@ -40,8 +41,8 @@ export function checkAnswers({ unused }: Diff): void {
 function strayWords(step: ValueStep): string {
   const { table, type } = step;
   return step.kind === "addColumn"
-    ? `${table}.${step.name} is not new as ${formatType(type)}${step.nullable ? "" : " not null"}, so there is nothing to add`
-    : `${table}.${step.path} does not become ${formatType(type)}, so there is nothing to convert`;
+    ? `--add-column ${table}.${step.name} answers nothing: no table that is there is to get it as ${formatType(type)}${step.nullable ? "" : " not null"}`
+    : `--retype ${table}.${step.path} answers nothing: no column of that name is to become ${formatType(type)}`;
 }
 
 /** Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE. */
@@ -61,9 +62,13 @@ export function questionOf({ table, path, names }: Unsure) {
   const gone = path === undefined ? table : `${table}.${path}`;
   const around = path === undefined ? [] : parsePath(path).slice(0, -1);
   const placed = (name: string) => (path === undefined ? name : `${table}.${formatPath([...around, name])}`);
+  const flag = placeNotation(table, path === undefined ? [] : parsePath(path));
   return {
     gone,
     names: names.map(placed),
-    answers: [...names.map((name) => `${short} ${gone}:${name}`), `${drop} ${gone}`],
+    answers: [
+      ...names.map((name) => `${short} ${shellWord(`${flag}:${placeNotation(name)}`)}`),
+      `${drop} ${shellWord(flag)}`,
+    ],
   };
 }

@@ -46,7 +46,7 @@ export function isFloat(type: DataType): boolean {
 }
 
 /** A type as people write it: `fixedSizeList<float32, 768>`, `timestamp(us, UTC)`. */
-export function formatType(type: DataType): string {
+export function formatType(type: DataType, nameOf: (name: string) => string = asItIs): string {
   switch (type.kind) {
     case "fixedSizeBinary":
       return `fixedSizeBinary(${type.length})`;
@@ -60,13 +60,13 @@ export function formatType(type: DataType): string {
       return type.zone === undefined ? `timestamp(${type.unit})` : `timestamp(${type.unit}, ${type.zone})`;
     case "list":
     case "largeList":
-      return `${type.kind}<${formatItem(type.item)}>`;
+      return `${type.kind}<${formatItem(type.item, nameOf)}>`;
     case "fixedSizeList":
-      return `fixedSizeList<${formatItem(type.item)}, ${type.length}>`;
+      return `fixedSizeList<${formatItem(type.item, nameOf)}, ${type.length}>`;
     case "struct":
-      return `struct<${type.fields.map((field) => `${field.name}: ${formatItem(field)}`).join(", ")}>`;
+      return `struct<${type.fields.map((field) => `${nameOf(field.name)}: ${formatItem(field, nameOf)}`).join(", ")}>`;
     case "dictionary":
-      return `dictionary<${formatType(type.index)}, ${formatType(type.value)}>`;
+      return `dictionary<${formatType(type.index, nameOf)}, ${formatType(type.value, nameOf)}>`;
     case "unknown":
       return type.name;
     default:
@@ -79,8 +79,12 @@ export function formatColumn(column: Column): string {
   return `${column.name} ${formatItem(column)}`;
 }
 
-function formatItem(column: Column): string {
-  return `${formatType(column.type)}${column.nullable ? "" : " not null"}`;
+function asItIs(name: string): string {
+  return name;
+}
+
+function formatItem(column: Column, nameOf: (name: string) => string = asItIs): string {
+  return `${formatType(column.type, nameOf)}${column.nullable ? "" : " not null"}`;
 }
 
 /** What a record holds for a key, which may be the name of something that every object has. */

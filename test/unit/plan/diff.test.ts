@@ -224,6 +224,71 @@ test("what nobody can tell of values is said by a step, which has to be of just 
   });
 });
 
+const said = (...steps: readonly ReturnType<typeof addColumn | typeof retypeColumn>[]) => ({
+  answers: steps.map((step) => ({ table: "d", step })) as DiffOptions["answers"],
+});
+
+test("SQL that names a column comes before this is dropped, and what can't is said", () => {
+  const from = { d: { id: int32(), title: utf8() } };
+  const headline = addColumn("d", "headline", utf8(), { as: "title" });
+  const drop = { table: "d", path: "title" };
+  const { answers } = said(headline);
+  const to = { d: { id: int32(), headline: utf8() } };
+  expect(found(from, to, { answers: [drop, ...answers!] }).steps.map(({ kind }) => kind)).toEqual([
+    "addColumn",
+    "dropColumn",
+  ]);
+  // The new one needs the name of the old one.
+  const again = addColumn("d", "Title", utf8().notNull(), { as: "upper(title)" });
+  expect(found(from, { d: { id: int32(), Title: utf8().notNull() } }, said(again))).toMatchObject({
+    steps: [],
+    impossible: ["d would have title and Title, which differ only in case"],
+  });
+});
+
+test("SQL that names a column by its old name is told of the new one", () => {
+  const from = { d: { id: int32(), title: utf8() } };
+  const to = { d: { id: int32(), headline: utf8(), words: int32().notNull() } };
+  const rename = { table: "d", path: "title", name: "headline" };
+  const words = (as: string) => [rename, ...said(addColumn("d", "words", int32().notNull(), { as })).answers!];
+  expect(found(from, to, { answers: words("length(title)") })).toMatchObject({
+    steps: [],
+    impossible: ["the SQL of d.words names title, which is called headline by then"],
+  });
+  expect(found(from, to, { answers: words("length(headline)") }).steps).toHaveLength(2);
+});
+
+test("what is said to be added is not asked about as a new name", () => {
+  const from = { d: { id: int32(), n: int64() } };
+  const to = { d: { id: int32(), m: int32().notNull() } };
+  expect(found(from, to).unsure).toHaveLength(1);
+  expect(found(from, to, said(addColumn("d", "m", int32().notNull(), { as: "1" })))).toMatchObject({
+    steps: [{ kind: "addColumn" }, { kind: "dropColumn", path: "n" }],
+    unsure: [],
+    impossible: [],
+    unused: [],
+  });
+});
+
+test("what is made anew comes behind what is added where that is the order that is wanted", () => {
+  const from = { d: { id: int32(), n: int32() } };
+  const steps = [addColumn("d", "k", int32()), retypeColumn("d", "n", utf8(), { using: "cast(n as string)" })];
+  const kinds = (to: Declared) => found(from, to, said(...steps)).steps.map(({ kind }) => kind);
+  expect(kinds({ d: { id: int32(), k: int32(), n: utf8() } })).toEqual(["addColumn", "retypeColumn"]);
+  expect(kinds({ d: { id: int32(), n: utf8(), k: int32() } })).toEqual(["retypeColumn", "addColumn"]);
+});
+
+test("the flags that are named can be typed: odd names in backticks, all of it as one word, and whole columns", () => {
+  const odd = struct({ "x y": int32(), "it's": utf8() }).notNull();
+  const to = { d: { id: int32(), "my: col": odd, source: struct({ url: int32() }) } };
+  const { impossible } = found({ d: { id: int32(), source: struct({ url: int32().notNull(), by: utf8() }) } }, to);
+  expect(impossible[0]).toContain(
+    "say them with --add-column 'd.`my: col`:struct<`x y`: int32, it'\\''s: utf8> not null as SQL'",
+  );
+  const nested = found({ d: { s: struct({ a: int32() }) } }, { d: { s: struct({ a: utf8() }) } });
+  expect(nested.impossible[0]).toMatch(/; or say how with --retype 'd\.s:struct<a: utf8> using SQL'$/);
+});
+
 test("indexes are looked at where some are declared", () => {
   const tables = (indexes: Table["indexes"]): Database => new Map([["d", { ...databaseOf({ d }).get("d")!, indexes }]]);
   const [onId, onTitle] = [
