@@ -49,3 +49,8 @@ export function firstLine(thrown: unknown): string {
   const line = text.split("\n").find((line) => line.trim() !== "");
   return line?.trim() ?? "what was thrown says nothing";
 }
+
+/** Why a file can't be read or written, without its path: Node says «EISDIR: illegal operation on a directory, rename '…' -> '…'». */
+export function fileReason(error: unknown): string {
+  return firstLine(error).split(/, \w+ '|, \w+$/)[0]!;
+}

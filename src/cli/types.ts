@@ -1,10 +1,17 @@
 /** Keeping what `migrate types` wrote as the migrations are. */
-import { readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { isMigrateError, MigrateError } from "../errors.ts";
+import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import type { Declared } from "../plan/rules/rule.ts";
-import { momentsOf, type Moment } from "../run/moments.ts";
-import { applicationFile, historyFile, isOurs, isWritten, writeTypes } from "../scaffold/written-types.ts";
+import { momentsOf } from "../run/moments.ts";
+import {
+  applicationFile,
+  historyFile,
+  isForeign,
+  isOurs,
+  isWritten,
+  textAt,
+  writeTypes,
+} from "../scaffold/written-types.ts";
 import type { Session } from "../session.ts";
 import type { Output } from "./output.ts";
 
@@ -24,13 +31,20 @@ export function knownHistory({ folder }: Session): string | undefined {
   return isOurs(path) ? path : undefined;
 }
 
-/** The files that there are; `options` may be those of a project that has no migration yet. */
-export async function updateTypes(session: Session, options: Session["options"], output: Output): Promise<void> {
-  const application = applicationPath(session);
-  const isTyped = application !== undefined && isOurs(application);
-  const isKnown = knownHistory(session) !== undefined;
-  if (!isKnown && !isTyped) return;
+/** The files that there are, or just that of history; `options` may be those of a project that has no migration yet. */
+export async function updateTypes(
+  session: Session,
+  options: Session["options"],
+  output: Output,
+  which: "all" | "history" = "all",
+): Promise<void> {
   try {
+    const application = which === "all" ? applicationPath(session) : undefined;
+    const isTyped = application !== undefined && isOurs(application);
+    const isKnown = knownHistory(session) !== undefined;
+    if (application !== undefined && isForeign(application))
+      throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), application) });
+    if (!isKnown && !isTyped) return;
     const moments = await momentsOf(options);
     const files = [
       ...(isKnown ? [historyFile(session.folder, moments)] : []),
@@ -38,25 +52,29 @@ export async function updateTypes(session: Session, options: Session["options"],
     ];
     for (const file of files) if (!isWritten(file)) writeTypes(file);
   } catch (error) {
-    if (!isMigrateError(error)) throw error;
-    output.progress(`note: what migrate types writes is as it was: ${error.message}`);
+    // Whatever it is, the file that was asked for is there.
+    output.progress(`note: what migrate types writes is as it was: ${firstLine(error)}`);
   }
 }
+
+const mostMoments = 50;
 
 /** The tables that the application's types are of, where these are older than the last migration. */
 export async function typedTables(session: Session): Promise<Declared | undefined> {
   const path = applicationPath(session);
-  if (path === undefined || !isOurs(path)) return undefined;
-  let moments: readonly Moment[];
   try {
-    moments = await momentsOf(session.options);
+    if (path === undefined || !isOurs(path)) return undefined;
+    const moments = await momentsOf(session.options);
+    const text = textAt(path);
+    // Of one that was written long ago, or changed by hand, nobody looks through all that there was.
+    const latest = moments.slice(-mostMoments);
+    const now = latest.findLast((moment) => applicationFile(path, [moment]).text === text);
+    if (now === undefined || now === moments.at(-1)) return undefined;
+    const hint = "let migrate types write it anew, and change what uses it";
+    return { file: relative(process.cwd(), path), tables: now.database, hint };
   } catch (error) {
+    // What keeps a migration from working lint tells itself.
     if (isMigrateError(error)) return undefined;
     throw error;
   }
-  const text = readFileSync(path, "utf8").replaceAll("\r\n", "\n");
-  const now = moments.findLast((moment) => applicationFile(path, [moment]).text === text);
-  if (now === undefined || now === moments.at(-1)) return undefined;
-  const hint = "let migrate types write it anew, and change what uses it";
-  return { file: relative(process.cwd(), path), tables: now.database, hint };
 }

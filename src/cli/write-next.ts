@@ -49,7 +49,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
       underWay(true);
       // The steps are checked against the tables as they are now.
-      await updateTypes(session, options, output);
+      await updateTypes(session, options, output, "history");
       const history = knownHistory(session);
       const wanted = { folder: config.folder, migrations, name, accepts: accept, history };
       const file = await createMigration({ ...wanted, ...(planned && { steps, down: back?.steps }) });

@@ -25,6 +25,14 @@ export const filesErrors = {
     (d: { file: string; says: string; is: string; before?: string | undefined }) =>
       `${d.file} says after("${d.says}"), but ${d.before ?? "no migration"} stands before it; write after("${d.is}", …)`,
   ),
+  ERR_TYPES_FOREIGN: usage(
+    (d: { file: string }) =>
+      `${d.file} is there, and migrate types did not write it; move it away, or name another file`,
+  ),
+  ERR_TYPES_FILE: failed(
+    (d: { file: string; problem: string }) =>
+      `${d.file} ${d.problem}; put that right, then migrate types writes it anew`,
+  ),
   ERR_LOCK_FILE: failed(
     (d: { file: string; problem: string }) =>
       `${d.file} ${d.problem}; put that right, then migrate lint --write writes it anew`,

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { firstLine, MigrateError } from "../errors.ts";
+import { fileReason, MigrateError } from "../errors.ts";
 import { lockName } from "./lock.ts";
 
 /** Its text; undefined where there is none. Throws ERR_LOCK_FILE. */
@@ -30,9 +30,7 @@ function orRefused<Result>(path: string, done: "read" | "written", work: () => R
   try {
     return work();
   } catch (cause) {
-    // Node says «EISDIR: illegal operation on a directory, rename '…' -> '…'».
-    const [reason] = firstLine(cause).split(/, \w+ '|, \w+$/);
-    const problem = `can't be ${done}: ${reason}`;
+    const problem = `can't be ${done}: ${fileReason(cause)}`;
     throw new MigrateError("ERR_LOCK_FILE", { file: relative(process.cwd(), path), problem }, { cause });
   }
 }

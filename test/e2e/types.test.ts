@@ -90,7 +90,7 @@ test("it writes over nothing that it did not write, and into no place where migr
   expect(await migrate(["types", "--out", "src/db.ts"])).toEqual({
     code: 2,
     stdout: "",
-    stderr: `${join(project.folder, "src/db.ts")} exists already; choose another name\n`,
+    stderr: "src/db.ts is there, and migrate types did not write it; move it away, or name another file\n",
   });
   expect(textOf(project, "src/db.ts")).toBe("export const mine = 1;\n");
   expect(existsSync(join(project.folder, "migrations/history.d.ts"))).toBe(false);
@@ -195,6 +195,21 @@ test("the setting types names the application's file: commands keep it, and lint
   project.write("src/db.ts", "export {};\n");
   expect(await migrate(["lint"])).toMatchObject({ stdout: expect.not.stringContaining("renames-declared-column") });
   expect(await migrate(["types"])).toMatchObject({ code: 2, stderr: expect.stringContaining("db.ts") });
+  // The migration is there all the same.
+  const added = ["new", "more", "--add-column", "documents.more:utf8"];
+  expect(await migrate(added)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(
+      "note: what migrate types writes is as it was: src/db.ts is there, and migrate types",
+    ),
+  });
+  config("package.json/db.ts");
+  expect(await migrate(["types"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^package\.json\/db\.ts can't be written: \w+: [^\n]*; put that right, then migrate types writes it anew\n$/,
+    ),
+  });
   config("migrations/db.ts");
   for (const command of ["types", "lint"])
     expect(await migrate([command])).toMatchObject({

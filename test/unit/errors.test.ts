@@ -37,6 +37,8 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_REBASE: { migration: "0007_titles", problem: "0007_a.ts, step 1 (retypeColumn): documents.title is gone" },
   ERR_SQUASH: { problem: "there is only 0001_documents up to there" },
   ERR_BRANCH: { problem: "git knows no develop here" },
+  ERR_TYPES_FOREIGN: { file: "src/db.ts" },
+  ERR_TYPES_FILE: { file: "src/db.ts", problem: "can't be written: EACCES: permission denied" },
   ERR_LOCK_FILE: { file: "migrations/lock.json", problem: "can't be written: ENOSPC: no space left on device" },
   ERR_LOCK_STALE: { file: "migrations/lock.json", problem: "lacks 0003_wide_ids" },
   ERR_FILE_AFTER: { file, says: "0006", is: "0007", before: "0007_tags.ts" },

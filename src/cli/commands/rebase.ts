@@ -45,9 +45,9 @@ export const rebaseCommand: Command = {
         underWay(true);
         const scaffold = await import("../../scaffold/renumber-migrations.ts");
         await scaffold.renumberMigrations(config.folder, renumbered);
-        await updateTypes(session, options, output);
       }
       const lock = renumbered.length > 0 && isDry !== true ? await writeLockOf(session) : undefined;
+      if (lock !== undefined) await updateTypes(session, options, output);
       output.data(documentOf(result, onto, lock));
       report(result, onto, output);
       if (lock !== undefined) output.result(`wrote ${relative(process.cwd(), lock)}`);

@@ -39,8 +39,8 @@ export const squashCommand: Command = {
         const scaffold = await import("../../scaffold/squash-migrations.ts");
         const wanted = { folder: config.folder, migrations: folder, name, version, steps, replaces, accepts, old };
         file = await scaffold.squashMigrations({ ...wanted, isTyped: knownHistory(session) !== undefined });
-        await updateTypes(session, options, output);
         await writeLockOf(session);
+        await updateTypes(session, options, output);
       }
       const { kept, left, proven, unproven } = result;
       output.data({ file, replaces, steps: steps.length, kept, left, proven, unproven });

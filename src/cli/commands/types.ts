@@ -42,8 +42,8 @@ export const typesCommand: Command = {
       const moments = await momentsOf(authoring(session));
       const files = [historyFile(migrations, moments), ...(file === undefined ? [] : [applicationFile(file, moments)])];
       const stale = files.filter((one) => !isWritten(one));
-      if (check === true) return report(files, stale, path, output);
       for (const one of stale) checkOurs(one);
+      if (check === true) return report(files, stale, path, output);
       underWay(true);
       for (const one of stale) writeTypes(one);
       output.data({ files: files.map(placeOf), written: stale.map(placeOf) });
