@@ -1,7 +1,7 @@
 /** Places in the text of a migration file. */
 import { pathToFileURL } from "node:url";
 import type { Call } from "../steps/calls.ts";
-import { tokensFrom } from "./tokens.ts";
+import { tokensFrom, withoutComments } from "./tokens.ts";
 
 /** Both counted from 1, the column in UTF-16 units as editors and Node count it. */
 export interface Place {
@@ -26,10 +26,15 @@ export function callsIn(path: string, text: string, calls: readonly Call[]): rea
 
 /** Where a file exports something; its start where nobody can tell. */
 export function placeOfExport(text: string, name: string): Place {
+  const at = offsetOfExport(withoutComments(text), name);
+  return at === undefined ? start : placeAt(text, at);
+}
+
+function offsetOfExport(code: string, name: string): number | undefined {
   const at = exportsOf(name)
-    .map((pattern) => new RegExp(pattern, "m").exec(text))
+    .map((pattern) => new RegExp(pattern, "m").exec(code))
     .find((match) => match !== null);
-  return at === undefined || at === null ? start : placeAt(text, at.index + at[0].length - name.length);
+  return at === undefined || at === null ? undefined : at.index + at[0].length - name.length;
 }
 
 /** The ways to write an export, each up to the end of the name: as a module, as CommonJS, in an object. */
@@ -42,21 +47,26 @@ function exportsOf(name: string): readonly string[] {
   ];
 }
 
-/** Where a file says in `after` which version it comes after; its start where nobody can tell. */
+/** Where `up` says in `after` which version it comes after; its start where nobody can tell. */
 export function placeOfAfter(text: string, version: string): Place {
-  const at = new RegExp(`\\bafter\\s*\\(\\s*["'\`](?=${escaped(version)})`).exec(text);
-  return at === null ? start : placeAt(text, at.index + at[0].length);
+  const code = withoutComments(text);
+  const from = offsetOfExport(code, "up") ?? 0;
+  const at = new RegExp(`\\bafter\\s*\\(\\s*["'\`](?=${escaped(version)}["'\`])`).exec(code.slice(from));
+  return at === null ? start : placeAt(text, from + at.index + at[0].length);
 }
 
 /** Where a word stands in the call at `place`, or else the call itself. `isFirst`: whether it may be the first argument. */
 export function placeOfWord(text: string, place: Place, word: string, isFirst = false): Place {
   const from = offsetOf(text, place);
   const { end, comma } = callFrom(text, from);
-  const arguments_ = isFirst ? text.indexOf("(", from) : comma;
-  const found = new RegExp(`(?<![\\p{L}\\p{N}_$])${escaped(word)}(?![\\p{L}\\p{N}_$])`, "u").exec(
-    text.slice(arguments_, end),
-  );
-  return found === null ? place : placeAt(text, arguments_ + found.index);
+  const arguments_ = text.slice(isFirst ? text.indexOf("(", from) : comma, end);
+  // As a whole text or at the end of a path, or else wherever it stands.
+  const found = [word, word.slice(word.lastIndexOf(".") + 1)]
+    .map(escaped)
+    .flatMap((one) => [`(?<=["'\`])${one}(?=["'\`])`, `(?<=\\.)${one}(?=["'\`])`, one])
+    .map((pattern) => new RegExp(`(?<![\\p{L}\\p{N}_$])${pattern}(?![\\p{L}\\p{N}_$])`, "u").exec(arguments_))
+    .find((match) => match !== null);
+  return found === undefined || found === null ? place : placeAt(text, end - arguments_.length + found.index);
 }
 
 function escaped(word: string): string {

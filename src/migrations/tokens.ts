@@ -12,3 +12,12 @@ export function* tokensFrom(text: string, from = 0): Generator<Token> {
   own.lastIndex = from;
   for (let match = own.exec(text); match !== null; match = own.exec(text)) yield { at: match.index, token: match[0] };
 }
+
+/** The text with blanks for comments: every place in it stays where it was. */
+export function withoutComments(text: string): string {
+  let code = "";
+  for (const { at, token } of tokensFrom(text))
+    if (token.startsWith("//") || token.startsWith("/*"))
+      code += text.slice(code.length, at) + token.replace(/[^\n]/g, " ");
+  return code + text.slice(code.length);
+}

@@ -100,4 +100,6 @@ function namingText(path: string): string | undefined {
   return text === undefined || makesNames.test(text) ? undefined : text;
 }
 
-const makesNames = /\$\{|["'`]\s*\+|\+\s*["'`]|\.(?:concat|join)\(|\b(?:from|import|require)\b\s*\(?\s*["'`]\.{1,2}\//;
+/** A text that is put together, a first argument that is none, and what is imported from elsewhere than from here. */
+const makesNames =
+  /\$\{|["'`]\s*\+|\+\s*["'`]|\.(?:concat|join)\(|["'`]\.[a-z]|\b(?:createTable|renameTable|addColumn|renameColumn|alterColumns)\(\s*(?!["'`\s])|\b(?:from|import|require)\b\s*\(?\s*["'`](?!lance-migrate["'`])/;

@@ -24,7 +24,7 @@ export const notNullUnchecked = {
         const whole = path.length === 1 ? "" : `, which sets ${column} as a whole`;
         return {
           message: `a null in ${table}.${formatPath(path)} stops this while it runs, and no step before it in this migration fills them; do that with ${update}${whole}, or see with migrate plan that there are none`,
-          word: path.at(-1)!,
+          word: formatPath(path),
         };
       });
   },

@@ -23,7 +23,7 @@ export const renamesDeclaredColumn = {
       };
       return declared.filter(isOld).map(({ file, hint }) => ({
         message: `${file} still declares ${now.table}.${formatPath(was)}, and not ${formatPath(now.path)}: ${hint}`,
-        word: was.at(-1)!,
+        word: formatPath(was),
       }));
     });
   },

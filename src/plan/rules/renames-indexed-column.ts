@@ -19,7 +19,7 @@ export const renamesIndexedColumn = {
           const now = ownValue(after.get(table)?.indexes, name)?.path ?? formatPath([...at.slice(0, -1), rename]);
           return {
             message: `index ${name} of ${table} keeps its name and is on ${now} from here on, and the engine refuses queries that name ${index!.path}: change those together with this`,
-            word: at.at(-1)!,
+            word: formatPath(at),
           };
         });
     });

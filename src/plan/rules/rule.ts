@@ -40,7 +40,7 @@ export interface Declared {
 /** One sentence that says what happens, and the way out. */
 export interface Remark {
   readonly message: string;
-  /** The word in the step that it is about. */
+  /** The word in the step that it is about: a name, or a path. */
   readonly word?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { ignoredAt, ignoresIn } from "../../../src/migrations/ignores.ts";
-import { callsIn, placeOfExport, placeOfWord } from "../../../src/migrations/places.ts";
+import { callsIn, placeOfAfter, placeOfExport, placeOfWord } from "../../../src/migrations/places.ts";
 
 const text = `import * as m from "lance-migrate";
 
@@ -20,7 +20,7 @@ const text = `import * as m from "lance-migrate";
 test.each([
   { name: "up", place: { line: 5, column: 14 } },
   { name: "down", place: { line: 1, column: 1 } },
-  { name: "accepts", place: { line: 1, column: 1 } },
+  { name: "accepts", place: { line: 4, column: 27 } },
 ])("the export of $name is found, and not in a comment", ({ name, place }) => {
   expect(placeOfExport(text, name)).toEqual(place);
 });
@@ -65,17 +65,33 @@ test("comments count on the line itself and right above it", () => {
 });
 
 test("what looks like a comment inside of a text or of another comment is none", () => {
-  const own = [
-    `m.dropColumn("t", "// lint-ignore one"),`,
-    "/* // lint-ignore two */",
-    "`",
-    "// lint-ignore three",
-    "`",
-  ];
+  const own = [`m.dropColumn("t", "// lint-ignore one"),`, "/* // lint-ignore two */", "m.x(`// lint-ignore three`)"];
   expect(ignoresIn(own.join("\n"))).toEqual([]);
-  expect(ignoresIn([...own, "// lint-ignore four"].join("\n"))).toEqual([
-    { rule: "four", place: { line: 6, column: 16 } },
-  ]);
+});
+
+test.each([
+  ["/// lint-ignore one", 17],
+  ["// more // lint-ignore one", 24],
+  ["x.replace(/`/, ''), // lint-ignore one", 36],
+  ["x.replace(/'/g, y), // lint-ignore one\r", 36],
+])("whatever stands in front of it, a comment counts: %s", (line, column) => {
+  expect(ignoresIn(`\n${line}\n\`\n`)).toEqual([{ rule: "one", place: { line: 2, column } }]);
+});
+
+test.each([
+  ["the list that is wrong", `export const down = after("0002");\nexport const up = after("0002");`, 2, 26],
+  ["no comment", `// it was after("0002", …)\nexport const up = after(\n  "0002",\n);`, 3, 4],
+  ["no export in a comment", `/*\nexport const up = after("0002");\n*/\nexport const up = after("0002");`, 4, 26],
+])("of after() the place is that in %s", (_, own, line, column) => {
+  expect(placeOfAfter(own, "0002")).toEqual({ line, column });
+});
+
+test("a name is found as a whole text before it is found in a path, and a path by its last part", () => {
+  const call = `m.alterColumns("d", [\n  { path: "s.x", rename: "xx" },\n  { path: "s", rename: "t" },\n])`;
+  const found = (word: string) => placeOfWord(call, { line: 1, column: 1 }, word);
+  expect(found("s")).toEqual({ line: 3, column: 12 });
+  expect(found("s.x")).toEqual({ line: 2, column: 12 });
+  expect(found("other.x")).toEqual({ line: 2, column: 14 });
 });
 
 test("of the calls that led to a step those in the file count, with what stands before the dot", () => {
