@@ -17,6 +17,8 @@ export interface DriftSince {
   readonly at: number | undefined;
   /** Older versions are gone or were not looked at: it may have been there before. */
   readonly isOrEarlier: boolean;
+  /** Whether it may have gone and come again since: not every version was looked at. */
+  readonly isOrLater: boolean;
 }
 
 /** What differs in one table; empty when nothing does. */

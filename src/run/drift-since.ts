@@ -29,8 +29,8 @@ export async function dateOf(
   }
 }
 
-function sinceOf({ version, at }: TableVersion, isOrEarlier: boolean): DriftSince {
-  return { version, at, isOrEarlier };
+function sinceOf({ version, at }: TableVersion, isOrEarlier: boolean, isOrLater = false): DriftSince {
+  return { version, at, isOrEarlier, isOrLater };
 }
 
 /** Of indexes where old ones are told. */
@@ -93,7 +93,7 @@ async function firstAmiss(
       if (await isAmiss(since[middle]!.version)) amiss = middle;
       else fine = middle;
     }
-    return sinceOf(since[amiss]!, isFar);
+    return sinceOf(since[amiss]!, false, isFar);
   }
   return sinceOf(since[0]!, since[0]!.version > 1);
 }

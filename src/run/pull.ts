@@ -34,14 +34,18 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
   const names = (await target.listTables()).filter((name) => !isLedgers(name, ledger));
   for (const name of except) if (!names.includes(name)) throw unknownTable(name, names);
   const chosen = names.filter((name) => !except.includes(name)).toSorted();
+  const but = except.length === 0 ? "" : " but those that --except names";
   if (chosen.length === 0)
-    throw refused(`${target.name} has no tables at ${target.place}`, "check the target, or begin with migrate new");
+    throw refused(
+      `${target.name} has no tables${but} at ${target.place}`,
+      "check the target, or begin with migrate new",
+    );
   const looked = databaseOf(await lookAt(target, chosen, new Set(chosen), true));
   const ledgers = otherLedgers(looked);
   const found = new Map([...looked].filter(([name]) => !ledgers.has(name)));
   if (found.size === 0)
     throw refused(
-      `${target.name} has only the ledgers of other migrations at ${target.place}`,
+      `${target.name} has no tables${but === "" ? " but" : `${but} and`} the ledgers of other migrations at ${target.place}`,
       "check the target, name its ledger in the configuration, or begin with migrate new",
     );
   checkDeclarable(undeclarable(found), "leave such tables out with --except TABLE, or change them first");

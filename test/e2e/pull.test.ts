@@ -216,7 +216,7 @@ test("a ledger with another name is no table of the application, with rows or wi
   await createEmptyTable(await connect({ uri: only.database }), "theirs", ledgerColumns);
   expect(await only.migrate(["pull"])).toMatchObject({
     code: 4,
-    stderr: expect.stringMatching(/^nothing is written: local has only the ledgers of other migrations at /),
+    stderr: expect.stringMatching(/^nothing is written: local has no tables but the ledgers of other migrations at /),
   });
 });
 

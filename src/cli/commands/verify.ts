@@ -55,16 +55,17 @@ function sayDifferences(differences: readonly TableDifference[], { output }: Con
   }
 }
 
-function sinceText({ version, at, isOrEarlier }: DriftSince): string {
+function sinceText({ version, at, isOrEarlier, isOrLater }: DriftSince): string {
   const when = `version ${version}${at === undefined ? "" : ` of ${renderTime(at)}`}`;
-  return isOrEarlier ? `since ${when} or earlier` : `since ${when}`;
+  const later = isOrLater ? ", or later should it have gone and come again" : "";
+  return isOrEarlier ? `since ${when} or earlier` : `since ${when}${later}`;
 }
 
 function toDocument({ since, ...difference }: TableDifference) {
   if (since === undefined) return difference;
-  const { version, at, isOrEarlier } = since;
+  const { version, at, isOrEarlier, isOrLater } = since;
   const time = at === undefined ? undefined : new Date(at).toISOString();
-  return { ...difference, since: { version, time, orEarlier: isOrEarlier } };
+  return { ...difference, since: { version, time, orEarlier: isOrEarlier, orLater: isOrLater } };
 }
 async function verifyTheTables(context: Context): Promise<number> {
   const { output } = context;
