@@ -1,13 +1,15 @@
 /** The ledger with the names that migrations have now, where files stand for what it knows by others. */
 import { systemClock } from "../clock.ts";
-import { MigrateError } from "../errors.ts";
+import { isMigrateError, MigrateError } from "../errors.ts";
 import { appliedHash } from "../ledger/applied-hash.ts";
 import { appliedIn, foldLedger, type LedgerState } from "../ledger/fold.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
-import { recognisedIn, checkRecognised, entriesOf, type Recognised } from "../plan/recognise.ts";
+import { loadMigrations } from "../migrations/source.ts";
+import { foldHistory } from "../plan/fold.ts";
+import { asTheyRan, recognisedIn, checkRecognised, entriesOf, type Recognised } from "../plan/recognise.ts";
 import type { MigratorOptions } from "./options.ts";
 import { thisRunner } from "./runner.ts";
 import { keepRenumbered, type Renumbered } from "./table-versions.ts";
@@ -30,6 +32,7 @@ export async function recordRecognised(options: MigratorOptions, files: readonly
       async prepare({ state }) {
         const recognised = recognisedIn(files, state);
         const entries = await newEntries(recognised, state, options);
+        await checkOrder(recognised, state, files, options);
         return {
           // It changes no table, so nothing is in doubt should it die.
           first: undefined,
@@ -46,6 +49,28 @@ export async function recordRecognised(options: MigratorOptions, files: readonly
       },
     },
   );
+}
+
+/** What is recorded can't be taken back, so it has to lead somewhere. Throws ERR_REPLACES. */
+async function checkOrder(
+  recognised: readonly Recognised[],
+  state: LedgerState,
+  files: readonly MigrationFile[],
+  options: MigratorOptions,
+): Promise<void> {
+  const [first] = recognised;
+  const after = await recognisedState(state, files, options);
+  const ran = files.filter(({ version }) => after.migrations.has(version));
+  if (first === undefined || ran.length < after.migrations.size) return;
+  const loaded = await loadMigrations(options.migrations, ran);
+  try {
+    foldHistory(asTheyRan(loaded, after), after, options.target.capabilities);
+  } catch (cause) {
+    if (!isMigrateError(cause)) throw cause;
+    const ranAs = first.known.map(formatMigration).join(", ");
+    const problem = `it ran here as ${ranAs}, and others ran in between that can't come before or after all of it: ${cause.message}; go on with the release before it`;
+    throw new MigrateError("ERR_REPLACES", { file: first.file.file, problem }, { cause });
+  }
 }
 
 /** The state as `recordRecognised` would leave it, for whoever only looks. Throws ERR_REPLACES. */

@@ -32,13 +32,16 @@ export async function planSquash(
   openScratch: () => Promise<Scratch>,
 ): Promise<SquashResult> {
   const { migrations: source, target } = options;
-  const files = chosenFiles(source.list(), { to });
+  const all = source.list();
+  const files = chosenFiles(all, { to });
   if (files.length < 2)
     throw new MigrateError("ERR_SQUASH", { problem: `there is only ${formatMigration(files[0]!)} up to there` });
-  const branched = files.find(({ was }) => was !== undefined);
+  const branched = all.find(({ was }) => was !== undefined);
   if (branched !== undefined)
     throw new MigrateError("ERR_SQUASH", {
-      problem: `${branched.file} says what it was before, and columns may have another order where it ran as that; take was and ran out of it once there is no such database`,
+      problem: files.includes(branched)
+        ? `${branched.file} says what it was before, and columns may have another order where it ran as that; take was and ran out of it once there is no such database`
+        : `${branched.file} says what it was before, and where it ran as that it ran among these; take was and ran out of it once there is no such database`,
     });
   const migrations = await loadMigrations(source, files);
   const { differences: words, ...made } = squash(migrations, target.capabilities);

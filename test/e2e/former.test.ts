@@ -132,6 +132,38 @@ describe.each(ways)("on %s", (way) => {
   });
 });
 
+test("nothing is recorded where what was put together has another one in its middle", async () => {
+  const { migration, run, remove } = await aProject("lance");
+  const notes = `[m.createTable("notes", { id: m.int32() })]`;
+  migration("0001_documents.ts", steps.documents);
+  migration("0002_wide.ts", steps.wide);
+  expect(await run("up")).toMatchObject({ code: 0 });
+  remove("0002_wide.ts");
+  migration("0002_notes.ts", notes);
+  const wide = `${steps.wide};\nexport const was = ["0002_wide ${sumOf([m.retypeColumn("documents", "id", m.int64())])}"]`;
+  migration("0003_wide.ts", wide);
+  expect(await run("up")).toMatchObject({ code: 0 });
+  remove("0001_documents.ts");
+  remove("0002_notes.ts");
+  const list = `["0001_documents ${sums.documents}", "0002_notes ${sumOf([m.createTable("notes", { id: m.int32() })])}"]`;
+  migration(
+    "0002_start.ts",
+    `[m.createTable("documents", { id: m.int32().notNull(), title: m.utf8() }), m.createTable("notes", { id: m.int32() })];\nexport const replaces = ${list}`,
+  );
+  for (let again = 0; again < 2; again++)
+    expect(await run("up")).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(
+        /^0002_start\.ts stands for what ran before: it ran here as 0001_documents, 0002_notes, and others ran in between .*; go on with the release before it\n$/,
+      ),
+    });
+  remove("0002_start.ts");
+  migration("0001_documents.ts", steps.documents);
+  migration("0002_notes.ts", notes);
+  expect(await run("up")).toMatchObject({ code: 0, stdout: "nothing to do\n" });
+  expect(await run("verify")).toMatchObject({ code: 0 });
+});
+
 test("another migration that ran under the new number is not forgotten", async () => {
   const { migration, run, remove } = await aProject("lance");
   migration("0001_documents.ts", steps.documents);

@@ -113,6 +113,22 @@ test("a database with a part of it is told to get the rest first", async () => {
   });
 });
 
+test("what ran under another number somewhere, also behind them, keeps them apart", async () => {
+  const { run, files, write } = aHistory();
+  write(
+    "migrations/0004_later.ts",
+    `import { dropTable } from "lance-migrate";\nexport const up = [dropTable("notes")];\nexport const was = ["0002_later 0123456789abcdef"];\n`,
+  );
+  const before = files();
+  expect(await run("squash", "--to", "3")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(
+      "0004_later.ts says what it was before, and where it ran as that it ran among these",
+    ),
+  });
+  expect(files()).toEqual(before);
+});
+
 test("what can't be put together is told, and nothing is written", async () => {
   const { run, files, migration } = aHistory();
   const before = files();
