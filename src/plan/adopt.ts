@@ -45,7 +45,7 @@ export function adopt(known: Database, found: Database, options: AdoptOptions = 
   return {
     ...made,
     steps: [...made.steps, ...more],
-    left: all.map(({ text }) => text),
+    left: [...all.map(({ text }) => text), ...made.later],
     partial: new Set(all.map(({ table }) => table)),
     tables,
   };

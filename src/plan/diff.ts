@@ -1,6 +1,6 @@
 /** From the tables that there are to those that are wanted: the steps, what nobody can tell, and what no step does. Pure. */
 import { isMigrateError } from "../errors.ts";
-import { tablesAfter } from "../schema/action.ts";
+import { describeAction, tablesAfter } from "../schema/action.ts";
 import { childColumns, ownValue, sameType, withChildColumns, type Column } from "../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { sameIndex } from "../schema/table-index.ts";
@@ -9,6 +9,7 @@ import { change, differences, findColumn, type Database, type Table } from "../s
 import { indexName } from "../steps/create-index.ts";
 import { compileStep, type Step } from "../steps/registry.ts";
 import { followPath } from "./blind.ts";
+import { withoutVectors } from "./vectors.ts";
 import {
   compareLevel,
   type Answer,
@@ -24,6 +25,8 @@ export interface Diff {
   readonly unsure: readonly Unsure[];
   /** In words, why steps can't lead there. */
   readonly impossible: readonly string[];
+  /** In words, indexes of vectors that can't be made before there are rows: the next migration is for them. */
+  readonly later: readonly string[];
   /** Answers to what nobody asks: of something that is not gone, or with a name that is not new. */
   readonly unused: readonly Answer[];
 }
@@ -82,7 +85,17 @@ export function diff(from: Database, to: Database, { answers = [], renamesTables
     unsure.push(...change.unsure.map((one) => ({ ...one, table: known })));
     impossible.push(...change.impossible);
   }
-  return { steps, unsure, impossible, unused: answers.filter((one) => !used.has(one)) };
+  return { ...untilRows(steps), unsure, impossible, unused: answers.filter((one) => !used.has(one)) };
+}
+
+/** What can be done before there are rows, and what can't. */
+function untilRows(steps: readonly Step[]): Pick<Diff, "steps" | "later"> {
+  const placed = steps.flatMap((step) => compileStep(step).map((action) => ({ step, action })));
+  const waiting = [...withoutVectors(placed.map(({ action }) => action)).keys()].map((index) => placed[index]!);
+  return {
+    steps: steps.filter((step) => !waiting.some((one) => one.step === step)),
+    later: waiting.map(({ action }) => describeAction(action)),
+  };
 }
 
 /** Whether it is the same step, but for where its values come from. */
@@ -95,7 +108,7 @@ function isFor(answer: ValueStep, step: ValueStep): boolean {
 
 /** The answer for a table, or a column of it, that may have one of these new names. */
 type Answered = (names: readonly string[], table: string, path?: string) => Answer | undefined;
-type TableDiff = Omit<Diff, "unused">;
+type TableDiff = Omit<Diff, "unused" | "later">;
 
 /** Half of the columns of the one are in the other. */
 function areAlike(one: Table, other: Table): boolean {

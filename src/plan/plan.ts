@@ -19,6 +19,7 @@ import type { Refusal } from "./refusal.ts";
 import { takenBack } from "./irreversible.ts";
 import { lineagesOf, type Lineage } from "./lineage.ts";
 import { rollbackOf, type PlacedObstacle } from "./rollback.ts";
+import { withoutVectors } from "./vectors.ts";
 import { commitsOfBegun } from "./whereabouts.ts";
 
 export interface PlannedAction {
@@ -106,12 +107,29 @@ export function makePlan(input: PlanInput): Plan {
       back.set(migration, courseBack(migration, before, state, capabilities, putsBack));
   });
   const database = new Map(now);
-  const plan = (migration: Migration) =>
-    planMigration(back.get(migration)?.() ?? courseUp(migration, state, capabilities), database, input);
+  const plan = (migration: Migration) => {
+    const course = back.get(migration)?.() ?? courseUp(migration, state, capabilities);
+    checkVectors(course);
+    return planMigration(course, database, input);
+  };
   const planned = pending.map((migration, index) =>
     back.has(migration) ? takenBack(index, () => plan(migration)) : plan(migration),
   );
   return { migrations: planned, now };
+}
+
+/** What has begun may have been waiting for rows. Throws ERR_STEP_IMPOSSIBLE. */
+export function checkVectors({
+  direction,
+  actions,
+  done,
+  attempt,
+}: Pick<Course, "direction" | "actions" | "done" | "attempt">): void {
+  if (direction === "down" || done > 0 || attempt > 1) return;
+  const [first] = withoutVectors(actions.map(({ action }) => action));
+  if (first === undefined) return;
+  const [index, problem] = first;
+  throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...actions[index]!.place, problem });
 }
 
 /** One migration on the database as it is then, which is carried on to what it is afterwards. */

@@ -10,6 +10,7 @@ import { formatMigration } from "../migrations/file-name.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import { factsOf } from "../plan/facts.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
+import { vectorsHint } from "../plan/vectors.ts";
 import type { Target } from "../targets/target.ts";
 import { actBlindly } from "./act-blindly.ts";
 import { act } from "./act.ts";
@@ -84,7 +85,14 @@ async function executeMigration(
         ? cause
         : new MigrateError(
             "ERR_STEP_FAILED",
-            { ...action.place, problem: target.explain(cause), direction, done, total, applied },
+            {
+              ...action.place,
+              problem: `${target.explain(cause)}${vectorsHint(action.action)}`,
+              direction,
+              done,
+              total,
+              applied,
+            },
             { cause },
           );
     // A ledger that can't be written either is left held: the next run takes it over and looks.

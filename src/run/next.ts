@@ -3,7 +3,7 @@ import { isMigrateError, MigrateError } from "../errors.ts";
 import { checksumOf } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
-import type { PlannedMigration } from "../plan/plan.ts";
+import { checkVectors, type PlannedMigration } from "../plan/plan.ts";
 import { rollbackOf } from "../plan/rollback.ts";
 import type { Database, Table } from "../schema/table.ts";
 import { stepsOfAction } from "../steps/from-action.ts";
@@ -20,7 +20,9 @@ export async function planNext(
   const next: Migration = { ...file, textHash: "", steps, checksum: checksumOf(steps) };
   const { problems, plan } = await lint(options, [next]);
   if (problems[0] !== undefined) throw problems[0];
-  return plan!.migrations.at(-1)!;
+  const planned = plan!.migrations.at(-1)!;
+  checkVectors(planned);
+  return planned;
 }
 
 /**

@@ -52,7 +52,7 @@ export const generateCommand: Command = {
         checkTyped(diff, answers);
         return report(diff, config.schema, output);
       }
-      const { steps } = await settled(diff, answers, compare, context);
+      const { steps, later } = await settled(diff, answers, compare, context);
       if (steps.length === 0) {
         output.data({ steps: [] });
         output.result(`nothing to do: the migrations lead to what ${config.schema} declares`);
@@ -60,24 +60,26 @@ export const generateCommand: Command = {
       }
       const writing = writingNext(session, context);
       const file = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });
-      output.data({ file, steps: wordsOf(steps) });
+      output.data({ file, steps: wordsOf(steps), later });
       output.result(`wrote ${relative(process.cwd(), file)}`);
       for (const words of wordsOf(steps)) output.result(`  ${words}`);
+      for (const words of later)
+        output.progress(`note: left for the next migration, as vectors are needed for it: ${words}`);
       return done;
     });
   },
 };
 
 function report(diff: Diff, file: string, output: Output): number {
-  const { steps, unsure, impossible } = diff;
+  const { steps, unsure, impossible, later } = diff;
   const isEqual = steps.length + unsure.length + impossible.length === 0;
   const questions = unsure.map(questionOf);
-  output.data({ equal: isEqual, steps: wordsOf(steps), unsure: questions, impossible });
+  output.data({ equal: isEqual, steps: wordsOf(steps), unsure: questions, impossible, later });
   if (isEqual) {
     output.result(`equal: the migrations lead to what ${file} declares`);
     return done;
   }
-  for (const words of wordsOf(steps)) output.result(words);
+  for (const words of [...wordsOf(steps), ...later]) output.result(words);
   for (const { gone, names } of questions) output.result(`${gone} is gone and ${names.join(" and ")} new`);
   for (const words of impossible) output.result(words);
   const next =

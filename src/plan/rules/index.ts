@@ -7,3 +7,4 @@ export { notNullUnchecked } from "./not-null-unchecked.ts";
 export { notReversible } from "./not-reversible.ts";
 export { renamesDeclaredColumn } from "./renames-declared-column.ts";
 export { renamesIndexedColumn } from "./renames-indexed-column.ts";
+export { vectorIndexWithoutRows } from "./vector-index-without-rows.ts";
