@@ -31,29 +31,32 @@ export function knownHistory({ folder }: Session): string | undefined {
   return isOurs(path) ? path : undefined;
 }
 
-/** The files that there are, or just that of history; `options` may be those of a project that has no migration yet. */
+/** The files that there are, or just that of history; gives those that were written. `options` may be those of a project that has no migration yet. */
 export async function updateTypes(
   session: Session,
   options: Session["options"],
   output: Output,
   which: "all" | "history" = "all",
-): Promise<void> {
+): Promise<readonly string[]> {
   try {
     const application = which === "all" ? applicationPath(session) : undefined;
     const isTyped = application !== undefined && isOurs(application);
     const isKnown = knownHistory(session) !== undefined;
     if (application !== undefined && isForeign(application))
       throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), application) });
-    if (!isKnown && !isTyped) return;
+    if (!isKnown && !isTyped) return [];
     const moments = await momentsOf(options);
     const files = [
       ...(isKnown ? [historyFile(session.folder, moments)] : []),
       ...(isTyped ? [applicationFile(application, moments)] : []),
     ];
-    for (const file of files) if (!isWritten(file)) writeTypes(file);
+    const stale = files.filter((file) => !isWritten(file));
+    for (const file of stale) writeTypes(file);
+    return stale.map(({ path }) => path);
   } catch (error) {
     // Whatever it is, the file that was asked for is there.
     output.progress(`note: what migrate types writes is as it was: ${firstLine(error)}`);
+    return [];
   }
 }
 

@@ -14,7 +14,7 @@ export const usageErrors = {
   ),
   ERR_MIGRATIONS_FOLDER: usage(
     (d: { folder: string; problem: string }) =>
-      `the migrations folder ${d.folder} ${d.problem}; set "migrations" in migrate.config.ts or run migrate new`,
+      `the migrations folder ${d.folder} ${d.problem}; set "migrations" in migrate.config.ts, or run migrate new, or migrate pull where there are tables already`,
   ),
   ERR_NAME_INVALID: usage(
     (d: { name: string }) =>

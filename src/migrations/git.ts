@@ -1,5 +1,6 @@
 /** What git knows of the migrations folder. */
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { firstLine, MigrateError } from "../errors.ts";
 
 /**
@@ -65,6 +66,7 @@ export function filesAtFork(folder: string, ref: string): ReadonlyMap<string, st
 
 /** Throws ERR_BRANCH where the folder is in no repository. */
 export function checkRepository(folder: string): void {
+  if (!existsSync(folder)) throw new MigrateError("ERR_MIGRATIONS_FOLDER", { folder, problem: "is not there" });
   if (ask(folder, ["rev-parse", "--git-dir"]) === undefined)
     throw new MigrateError("ERR_BRANCH", { problem: `${folder} is in no git repository, which tells what came in` });
 }

@@ -30,6 +30,7 @@ const shape = z.strictObject(
             .optional(),
         }),
       ]),
+      "has to be made by defineSchema",
     ),
   },
   "has to be made by defineSchema",
@@ -49,10 +50,8 @@ export async function loadSchema(path: string, seconds?: number): Promise<Databa
   const { data, error } = shape.safeParse(module.default);
   if (data === undefined) {
     const { path: at, message } = error.issues[0]!;
-    const table = (module.default as { tables?: readonly (readonly [string])[] } | undefined)?.tables?.[
-      Number(at[1])
-    ]?.[0];
-    const place = at.length > 2 ? `${table ?? ""}.${at.slice(3).join(".")} ` : "its default export ";
+    const words = wordsOf(module.default, at);
+    const place = words.length > 2 ? `${[words[1], ...words.slice(3)].join(".")} ` : "its default export ";
     throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: `${place}${message}` });
   }
   const database = new Map<string, Table>();
@@ -75,4 +74,14 @@ export async function loadSchema(path: string, seconds?: number): Promise<Databa
     if (indexes?.length === 0) database.set(name, { ...database.get(name)!, indexes: {} });
   }
   return database;
+}
+
+/** A path in what was exported, with names of tables and columns in the place of their numbers. */
+function wordsOf(whole: unknown, path: readonly PropertyKey[]): readonly string[] {
+  let at = whole;
+  return path.map((key) => {
+    at = (at as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[key];
+    const name = Array.isArray(at) ? (at as readonly unknown[])[0] : (at as { readonly name?: unknown } | null)?.name;
+    return typeof key === "number" && typeof name === "string" ? name : String(key);
+  });
 }

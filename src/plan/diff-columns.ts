@@ -100,12 +100,15 @@ function addition(table: string, { name, type, nullable }: Column): Extract<Step
   return { kind: "addColumn", table, name, type, nullable };
 }
 
-function addTo(column: Column, { table, after, said, changes }: Level): void {
+function addTo(column: Column, { table, after, said, changes, top }: Level): void {
   const { type, nullable } = column;
   const place = `${table}.${formatPath(after)}`;
   const step = addition(table, column);
   const filled = said(step);
-  if (after.length > 1) changes.impossible.push(`${place} is new, and a field can't be added to a struct`);
+  if (after.length > 1)
+    changes.impossible.push(
+      `${place} is new, and a field can't be added to a struct: say how the whole is made with ${retypeFlag(table, after, top!)}`,
+    );
   else if (nullable || filled?.as !== undefined) changes.adds.push(filled ?? step);
   else {
     const flag = shellWord(`${placeNotation(table, after)}:${typeNotation(type)} not null as SQL`);
@@ -119,24 +122,28 @@ function addTo(column: Column, { table, after, said, changes }: Level): void {
 function compareColumn(was: Column, wanted: Column, level: Level): void {
   const { table, after, said, changes } = level;
   const path = formatPath(after);
-  if (!sameType(was.type, wanted.type)) {
+  const step: Extract<Step, { kind: "retypeColumn" }> = { kind: "retypeColumn", table, path, type: wanted.type };
+  const worked = said(step);
+  if (worked?.using !== undefined) changes.retypes.push(worked);
+  else if (!sameType(was.type, wanted.type)) {
     const verdict = castVerdict(was.type, wanted.type);
-    const step: Extract<Step, { kind: "retypeColumn" }> = { kind: "retypeColumn", table, path, type: wanted.type };
-    const worked = said(step);
-    if (worked?.using !== undefined || verdict.allowed) changes.retypes.push(worked ?? step);
+    if (verdict.allowed) changes.retypes.push(step);
     else if (haveLikeChildren(was, wanted))
       compareLevel(childColumns(was.type), childColumns(wanted.type), { ...level, top: level.top ?? wanted });
     else {
-      // Just whole columns are made anew.
-      const top = level.top ?? wanted;
-      const flag = shellWord(`${placeNotation(table, after.slice(0, 1))}:${typeNotation(top.type)} using SQL`);
+      const flag = retypeFlag(table, after, level.top ?? wanted);
       changes.impossible.push(
-        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or say how with --retype ${flag}`,
+        `${table}.${path} can't be made ${formatType(wanted.type)} from ${formatType(was.type)}: ${verdict.hint}; or say how with ${flag}`,
       );
     }
   }
   if (was.nullable !== wanted.nullable)
     changes.nulls.push({ kind: "setNullable", table, path, nullable: wanted.nullable });
+}
+
+/** Just whole columns are made anew. */
+function retypeFlag(table: string, path: Path, { type }: Column): string {
+  return `--retype ${shellWord(`${placeNotation(table, path.slice(0, 1))}:${typeNotation(type)} using SQL`)}`;
 }
 
 /** The same but for what is inside. */

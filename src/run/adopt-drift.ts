@@ -89,5 +89,11 @@ function differencesAfter(
   for (const action of steps.flatMap(compileStep)) change(after, tablesAfter(after, action));
   return names
     .flatMap((name) => differencesOf(name, after.get(name), there.get(name)))
-    .map(({ table, differences }) => `table ${table}: ${differences.join(", ")}`);
+    .map(({ table, differences }) => `table ${table}: ${differences.map(withWay).join(", ")}`);
+}
+
+/** What was dropped and made again is the last one, as what is made anew is. */
+function withWay(words: string): string {
+  const way = "of one that was made anew say how with --retype 'TABLE.COLUMN:TYPE using SQL'";
+  return words.includes(" in another order: ") ? `${words} (${way})` : words;
 }

@@ -67,9 +67,7 @@ export async function findingsOf(options: MigratorOptions, choice: FindingsChoic
       choice,
       textAt,
     ),
-    ...linted.read
-      .filter(({ file: { version } }) => version > (choice.since ?? -1))
-      .flatMap(({ file: { path } }) => unknownRules(path, textAt(path))),
+    ...linted.read.flatMap(({ file: { path } }) => unknownRules(path, textAt(path))),
   ];
   const ranks = new Map([...linted.paths.values()].map((path, rank) => [path, rank]));
   const rank = ({ file }: Finding) => ranks.get(file) ?? ranks.size;

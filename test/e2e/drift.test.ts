@@ -245,6 +245,21 @@ test.each(described)("of a column that was added not null the values for elsewhe
   });
 });
 
+test("a column that was dropped and made again is the last one, and is said to be made anew", async () => {
+  const project = await aKeptProject("lance");
+  const people = await tableOf(project, "people");
+  await people.dropColumns(["id"]);
+  await people.addColumns([{ name: "id", valueSql: "cast(null as bigint)" }]);
+  expect(await project.run("verify", "--write")).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("(of one that was made anew say how with --retype 'TABLE.COLUMN:TYPE using SQL')"),
+  });
+  const said = ["--retype", "people.id:int64 using cast(length(full_name) as bigint)"];
+  expect(await project.run("verify", "again", "--write", ...said)).toMatchObject({ code: 0 });
+  expect(await project.run("baseline")).toMatchObject({ code: 0 });
+  expect(await project.run("verify")).toMatchObject({ code: 0 });
+});
+
 test("nothing is written while something is pending, nor what no step leads to, nor where nobody can look", async () => {
   const pending = await aKeptProject("lance", 3);
   expect(await pending.run("verify", "--write")).toEqual({
@@ -260,7 +275,7 @@ test("nothing is written while something is pending, nor what no step leads to, 
   expect(await project.run("verify", "--write")).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /^no migration can declare this: table people: the columns are in another order: full_name, id instead of id, full_name; put that right by hand\n$/,
+      /^no migration can declare this: table people: the columns are in another order: full_name, id instead of id, full_name \(of one that was made anew say how with --retype 'TABLE\.COLUMN:TYPE using SQL'\); put that right by hand\n$/,
     ),
   });
   const blind = await aKeptProject("service");

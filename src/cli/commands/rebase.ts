@@ -47,10 +47,10 @@ export const rebaseCommand: Command = {
         await scaffold.renumberMigrations(config.folder, renumbered);
       }
       const lock = renumbered.length > 0 && isDry !== true ? await writeLockOf(session) : undefined;
-      if (lock !== undefined) await updateTypes(session, options, output);
+      const types = lock === undefined ? [] : await updateTypes(session, options, output);
       output.data(documentOf(result, onto, lock));
-      report(result, onto, output);
-      if (lock !== undefined) output.result(`wrote ${relative(process.cwd(), lock)}`);
+      report(result, { onto, isDry: isDry === true }, output);
+      for (const file of [lock ?? [], types].flat()) output.result(`wrote ${relative(process.cwd(), file)}`);
       return done;
     });
   },
@@ -72,14 +72,18 @@ function documentOf({ renumbered, incoming, apart, notes }: RebaseResult, onto: 
   };
 }
 
-function report({ renumbered, incoming, apart, notes }: RebaseResult, onto: string, output: Output): void {
+function report(
+  { renumbered, incoming, apart, notes }: RebaseResult,
+  { onto, isDry }: { readonly onto: string; readonly isDry: boolean },
+  output: Output,
+): void {
   if (renumbered.length === 0) {
     output.result(`nothing to do: no migration of this branch stands beside one that came in from ${onto}`);
     return;
   }
   for (const one of renumbered) {
     const [from, to] = [formatMigration(one.migration), newName(one)];
-    output.result(from === to ? to : `${from} is ${to} now`);
+    output.result(from === to ? to : isDry ? `${from} would be ${to}` : `${from} is ${to} now`);
     for (const { before, after } of changesOf(one)) output.result(`  ${before} becomes ${after}`);
   }
   const others = incoming.length === 0 ? "what came in" : incoming.map(formatMigration).join(", ");

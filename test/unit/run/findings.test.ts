@@ -286,7 +286,7 @@ test("it is none where the new one is declared, where a later migration brings t
 test("a schema that can't be read is a problem, and one that is about something else none", async () => {
   const schema = declaredAs("title: 5");
   expect(await remarks(renamed, { schema })).toEqual([
-    expect.stringMatching(/^error ERR_SCHEMA_INVALID: schema.mjs: t.columns.0.type has to be a type/),
+    expect.stringMatching(/^error ERR_SCHEMA_INVALID: schema.mjs: t.columns.title.type has to be a type/),
   ]);
   writeFileSync(schema, "throw new Error('about something else');\n");
   expect(await remarks(renamed, { schema })).toEqual([]);
