@@ -61,5 +61,5 @@ function madeBare(action: Action): readonly Bare[] {
 function isFilled({ table, path }: Bare, action: Action): boolean {
   if (action.table !== table) return false;
   if (action.kind === "insertRows") return true;
-  return action.kind === "updateRows" && Object.keys(action.set).some((name) => name === path[0]);
+  return action.kind === "updateRows" && Object.keys(action.set).some((one) => parsePath(one)[0] === path[0]);
 }
