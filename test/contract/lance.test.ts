@@ -36,6 +36,22 @@ const people: Action = {
 const widen: Action = { kind: "alterColumns", table: "people", alterations: [{ path: "id", type: { kind: "int64" } }] };
 const rename: Action = { kind: "alterColumns", table: "people", alterations: [{ path: "id", rename: "key" }] };
 
+test("it is closed also while a call is under way that nobody waits for any more", async () => {
+  const folder = temporaryFolder();
+  const first = await openAt(folder);
+  await first.execute(people, undefined);
+  await first.close();
+  for (let round = 0; round < 20; round++) {
+    const target = await openAt(folder);
+    await target.listTables();
+    const left = Array.from({ length: 8 }, () => target.listTables().catch(() => []));
+    // So that the engine has begun, and has not ended.
+    for (let tick = 0; tick < round; tick++) await undefined;
+    await target.close();
+    await Promise.all(left);
+  }
+});
+
 test("reading makes no folder", async () => {
   const folder = temporaryFolder();
   const target = await openAt(folder);

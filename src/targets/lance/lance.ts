@@ -179,14 +179,24 @@ function connection(place: Place, readConsistencyInterval?: number) {
     },
     async close(): Promise<void> {
       // What went wrong while opening has been said by whoever opened.
-      const closed = made?.then(
-        (db) => db.close(),
-        () => {},
-      );
+      const closed = made?.then(closeOnceIdle, () => {});
       // An object store that has not answered so far would be waited for.
       if (place.folder !== undefined) await closed;
     },
   };
+}
+
+/**
+ * The engine refuses to close while a call is under way, such as one that nobody waits for since another failed. What is
+ * not closed in the end goes with the process.
+ */
+async function closeOnceIdle(db: Connection): Promise<void> {
+  for (let tries = 0; tries < 100; tries++)
+    try {
+      return db.close();
+    } catch {
+      await sleep(20);
+    }
 }
 
 /** Whether the folder is there. Throws when it can't be made either, because a file stands in its place or above it. */
