@@ -90,6 +90,18 @@ test("a stretch in which all was well is not passed over, however many versions 
   expect((await project.run("verify")).stdout).toContain(`people: since version ${third} of `);
 });
 
+test("of drift that is older than the versions that are looked at one by one it says that it may have come again", async () => {
+  const project = await aKeptProject("lance");
+  const people = await tableOf(project, "people");
+  await people.addColumns([{ name: "age", valueSql: "id + 1" }]);
+  const drifted = await people.version();
+  for (let id = 0; id < 210; id++) await people.add([{ id, full_name: "x", age: 1 }]);
+  const { stdout } = await project.run("verify");
+  expect(stdout).toContain(
+    `people: since version ${drifted} of ${await timeOf(people, drifted)}, or later should it have gone and come again\n`,
+  );
+});
+
 test.each(described)("where that version was cleaned up it says so (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   const people = await tableOf(project, "people");

@@ -34,9 +34,9 @@ export const typesCommand: Command = {
   async run(context) {
     const { flags, output, underWay } = context;
     const { check, out: path } = parseFlags(typesFlags, flags);
-    // Whoever names one means that, whatever the configuration says.
     return await withSession(context, {}, async (session) => {
       const { folder: migrations } = session;
+      // Whoever names one means that, whatever the configuration says.
       const file = path === undefined ? applicationPath(session) : resolve(path);
       if (file !== undefined && dirname(file) === migrations) throw new MigrateError("ERR_USAGE", { problem: out });
       const moments = await momentsOf(authoring(session));
