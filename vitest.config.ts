@@ -12,6 +12,7 @@ const longest = [
   "e2e/new",
   "container/serve",
   "sequences/back",
+  "histories/histories",
   "unit/run/blind",
   "unit/run/repair",
   "simulate/planted",
@@ -53,6 +54,8 @@ export default defineConfig({
     maxWorkers: 3,
     // Real engines and processes on machines of two cores: a limit that only a hanging test meets.
     testTimeout: 120_000,
+    // "expected [ …(2) ] to deeply equal []" at the end of a log does not say what was found.
+    chaiConfig: { truncateThreshold: 1_000 },
     hookTimeout: 120_000,
   },
 });

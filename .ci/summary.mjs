@@ -16,6 +16,6 @@ console.log(`${numPassedTests} passed, ${failed} failed`);
 function shortened(text) {
   return text
     .split("\n", 40)
-    .map((line) => `  ${line.slice(0, 400)}`)
+    .map((line) => `  ${line.slice(0, 2_000)}`)
     .join("\n");
 }

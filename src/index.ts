@@ -53,6 +53,7 @@ export type { Baseline, BaselineChoice } from "./run/baseline.ts";
 export type { DownChoice, DownResult } from "./run/down.ts";
 export type { Rehearsal, RehearsalChoice, RehearsedMigration, RehearsedStep } from "./run/rehearse.ts";
 export type { KeptPoint, PruneChoice } from "./run/prune.ts";
+export type { Resolution, ResolveChoice } from "./run/resolve.ts";
 export type { RunEvent } from "./run/events.ts";
 export type { StatusResult, UpChoice, UpResult } from "./run/migrator.ts";
 export type { Plan, PlannedAction, PlannedMigration } from "./plan/plan.ts";

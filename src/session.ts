@@ -15,6 +15,7 @@ import { plan, savePlan, status, up, type StatusResult, type UpChoice, type UpRe
 import type { MigratorOptions } from "./run/options.ts";
 import { rehearse, type Rehearsal, type RehearsalChoice } from "./run/rehearse.ts";
 import { prune, type KeptPoint, type PruneChoice } from "./run/prune.ts";
+import { resolve as resolveOne, type Resolution, type ResolveChoice } from "./run/resolve.ts";
 import { openScratch } from "./targets/index.ts";
 import { seconds } from "./seconds.ts";
 
@@ -82,6 +83,14 @@ const baselineShape = {
   dryRun: z.boolean("has to be true or false"),
 } satisfies Record<keyof BaselineChoice, z.ZodType>;
 
+const migration = z.union([migrationNumber, z.string()], "has to be the number of a migration, or its number and name");
+
+const resolveShape = {
+  reverted: migration,
+  adopted: migration,
+  yes: z.boolean("has to be true or false"),
+} satisfies Record<keyof ResolveChoice, z.ZodType>;
+
 /** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
 function checkOptions(options: unknown, shape: z.ZodRawShape): void {
   const { error } = z.strictObject(shape, "options have to be an object").partial().safeParse(options);
@@ -141,6 +150,8 @@ export interface Migrator {
   prune(choice?: PruneChoice): Promise<readonly KeptPoint[]>;
   /** Marks migrations as applied that never ran here, where the tables are as they leave them. */
   baseline(choice?: BaselineChoice): Promise<Baseline>;
+  /** Marks one migration as reverted or as adopted; without `yes` it says what that means. */
+  resolve(choice: ResolveChoice): Promise<Resolution>;
   status(): Promise<StatusResult>;
   close(): Promise<void>;
 }
@@ -183,6 +194,10 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
     baseline: async (choice = {}) => {
       checkOptions(choice, baselineShape);
       return await baseline(options, choice);
+    },
+    resolve: async (choice) => {
+      checkOptions(choice, resolveShape);
+      return await resolveOne(options, choice);
     },
     status: () => status(options),
     close,

@@ -82,13 +82,16 @@ async function ask({ unsure }: Diff, signal: AbortSignal): Promise<readonly Answ
     const answers: Answer[] = [];
     for (const one of unsure) {
       const { gone, names } = questionOf(one);
-      const question = `${gone} is gone and ${names.join(" and ")} new; its new name, or nothing if it is to be dropped: `;
+      const question = `${gone} is gone and ${names.join(" and ")} new; type its new name, or - to drop it: `;
       const name = await untilRight(question, (answer) => {
         const word = answer.trim();
-        if (word === "" || one.names.includes(word)) return word;
-        throw new MigrateError("ERR_USAGE", { problem: `${word} is none of ${one.names.join(", ")}` });
+        if (one.names.includes(word)) return word;
+        if (word === "-") return undefined;
+        // Dropping loses data, so that Enter never means it.
+        const problem = word === "" ? "nothing was typed" : `${word} is not one of ${one.names.join(", ")}`;
+        throw new MigrateError("ERR_USAGE", { problem });
       });
-      answers.push({ table: one.table, path: one.path, ...(name !== "" && { name }) });
+      answers.push({ table: one.table, path: one.path, name });
     }
     return answers;
   });

@@ -82,6 +82,8 @@ export function refusalText(refusal: NonNullable<Action["refusal"]>): string {
       return `needs consent: accepts = ["${refusal.consent}"] in its file, or --accept ${refusal.consent}`;
     case "forbidden":
       return `forbidden on this target: a step of rollback class ${refusal.class}`;
+    case "failure":
+      return `would fail: ${refusal.problem}`;
     case "rewrite": {
       const { bytes, limit } = refusal;
       const is = bytes === null ? "nobody can tell how much it is" : `it is about ${byteCount(bytes)} by then`;

@@ -34,19 +34,18 @@ export function renderTime(at: number): string {
     .replace(/\.\d+Z$/, "Z");
 }
 
-/** Such as "back to 0006_headlines: 3 actions, 1 rewrite of 1,200,000 rows, about 4.0 s". */
-function recoveryText({ to, actions, rewrites, rows, duration, stays }: Recovery): string {
-  const final = stays && `${formatMigration(stays)} can't be taken back`;
-  if (actions === 0) return final ?? "back: nothing has to be done";
+/** Such as "roll back with migrate down --to 6: 3 actions, 1 rewrite of 1,200,000 rows". */
+function recoveryText({ to, actions, rewrites, rows, stays }: Recovery): string {
+  const final = stays && `${formatMigration(stays)} can't be rolled back`;
+  if (actions === 0 && final !== undefined) return final;
   const parts = [
     count(actions, "action"),
     ...(rewrites === null || rewrites === 0
       ? []
       : [`${count(rewrites, "rewrite")}${rows === null ? "" : ` of ${rows.toLocaleString("en-US")} rows`}`]),
-    ...(duration === undefined ? [] : [`about ${renderDuration(duration)}`]),
     ...(final === undefined ? [] : [final]),
   ];
-  return `back to ${to === undefined ? "the start" : formatMigration(to)}: ${parts.join(", ")}`;
+  return `roll back with migrate down --to ${to?.version ?? 0}: ${parts.join(", ")}`;
 }
 
 /** One event of a run as progress. */
@@ -62,6 +61,8 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return output.progress(`note: ${event.words}`);
     case "recognised":
       return output.progress(`${formatMigration(event)} ran here as ${event.was.join(", ")}: recorded`);
+    case "missing":
+      return output.progress(`note: applied here without a file: ${event.migrations.map(formatMigration).join(", ")}`);
     case "waiting":
       return output.progress(
         `waiting for ${event.by}, who holds the lease; after ${renderDuration(event.lease)} of silence it is taken over`,

@@ -18,9 +18,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Column } from "../schema/data-type.ts";
+import type { NewTables } from "../schema/table-format.ts";
 import {
   connect,
   createEmptyTable,
+  creationOptions,
   createFilledTable,
   openTable,
   type Connection,
@@ -44,9 +46,10 @@ export async function createTable(
   file?: Buffer,
 ): Promise<boolean> {
   const make = file === undefined ? emptyTable(name, columns) : filledTable(name, file);
-  if (place.folder !== undefined) return await createInFolder(place.folder, name, make);
+  const { folder, newTables } = place;
+  if (folder !== undefined) return await createInFolder(folder, name, make, newTables);
   try {
-    await makeIn(place, make);
+    await makeIn(place, make, newTables);
     return true;
   } catch (error) {
     if (/already exists/.test(String(error))) return false;
@@ -81,7 +84,7 @@ function emptyTable(name: string, columns: readonly Column[], prepare?: Prepare)
   };
 }
 
-async function createInFolder(folder: string, name: string, make: Make): Promise<boolean> {
+async function createInFolder(folder: string, name: string, make: Make, newTables?: NewTables): Promise<boolean> {
   const home = join(folder, `${name}.lance`);
   if (existsSync(home) && readdirSync(home).length > 0) return false;
   const workshop = join(folder, privateFolder, randomUUID());
@@ -93,7 +96,7 @@ async function createInFolder(folder: string, name: string, make: Make): Promise
   }
   const made = statSync(workshop).mtimeMs;
   try {
-    await makeIn({ uri: workshop }, make);
+    await makeIn({ uri: workshop }, make, newTables);
     return moveInto(join(workshop, `${name}.lance`), home);
   } finally {
     rmSync(workshop, { recursive: true, force: true });
@@ -121,8 +124,12 @@ async function cloneInStore(place: Place, name: string, columns: readonly Column
   }
 }
 
-async function makeIn(place: Pick<Place, "uri" | "storageOptions">, make: Make): Promise<void> {
-  const db = await connect(place);
+async function makeIn(
+  { uri, storageOptions }: Pick<Place, "uri" | "storageOptions">,
+  make: Make,
+  newTables: NewTables = {},
+): Promise<void> {
+  const db = await connect({ uri, storageOptions: { ...storageOptions, ...creationOptions(newTables) } });
   try {
     await make(db);
   } finally {

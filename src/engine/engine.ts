@@ -6,6 +6,8 @@ import { createRequire } from "node:module";
 import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
 import type { Alteration } from "../schema/alteration.ts";
 import type { Column } from "../schema/data-type.ts";
+import type { NewTables } from "../schema/table-format.ts";
+import type { Table } from "../schema/table.ts";
 import type { TableIndex } from "../schema/table-index.ts";
 import { withoutKnownSecrets } from "../secrets.ts";
 import { toLanceType } from "../wire/lance-type.ts";
@@ -50,8 +52,16 @@ export async function connect(
 }
 
 export async function readColumns(table: EngineTable): Promise<readonly Column[]> {
-  const { fromIpc } = await import("../wire/arrow-schema.ts"); // a run with nothing pending reads no schema
-  return fromIpc(await readIpcSchema(table));
+  return (await readSchema(table)).columns;
+}
+
+/** The columns, and the metadata of the schema. */
+export async function readSchema(table: EngineTable): Promise<Pick<Table, "columns" | "metadata">> {
+  const { fromIpc, readSchema: schemaOf } = await import("../wire/arrow-schema.ts"); // a run with nothing pending reads no schema
+  const { metadataOf } = await import("../wire/arrow-metadata.ts");
+  const { withComputed } = await import("../wire/computed-column.ts");
+  const schema = await readIpcSchema(table);
+  return { columns: fromIpc(schema).map(withComputed), metadata: metadataOf(schemaOf(schema)) };
 }
 
 /** The indexes by their names; those of kinds that we don't know are left out. */
@@ -72,9 +82,22 @@ function toNative({ path, rename, type, nullable }: Alteration): NativeAlteratio
   return { path, rename, dataType: type === undefined ? undefined : JSON.stringify(toLanceType(type)), nullable };
 }
 
-export async function createEmptyTable(db: Connection, name: string, columns: readonly Column[]): Promise<void> {
+export async function createEmptyTable(
+  db: Connection,
+  name: string,
+  columns: readonly Column[],
+  metadata?: Readonly<Record<string, string>>,
+): Promise<void> {
   const { toIpcFile } = await import("../wire/arrow-schema.ts");
-  await native<NativeConnection>(db).createEmptyTable(name, toIpcFile(columns), "create", []);
+  await native<NativeConnection>(db).createEmptyTable(name, toIpcFile(columns, metadata), "create", []);
+}
+
+/** Storage options of a connection that decide how it makes tables. */
+export function creationOptions({ dataStorageVersion, stableRowIds }: NewTables): Record<string, string> {
+  return {
+    ...(dataStorageVersion === undefined ? {} : { new_table_data_storage_version: dataStorageVersion }),
+    ...(stableRowIds === undefined ? {} : { new_table_enable_stable_row_ids: String(stableRowIds) }),
+  };
 }
 
 /** Creates a table from an Arrow IPC file; all that the file's schema says is kept. */

@@ -1,6 +1,7 @@
 /** Where an embedded database lives. */
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { NewTables } from "../schema/table-format.ts";
 
 export interface Place {
   /** What the engine is given. Absolute: it takes any URI that begins with the letters "db" for a remote one. */
@@ -8,6 +9,8 @@ export interface Place {
   /** The folder, when it is one on this machine. */
   readonly folder?: string | undefined;
   readonly storageOptions?: Record<string, string> | undefined;
+  /** How migrations make tables here. */
+  readonly newTables?: NewTables | undefined;
 }
 
 /** What is wrong with a URI, or undefined. */

@@ -1,7 +1,9 @@
 /** Old versions of tables on the engine. */
 import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
-import { readColumns, readIndexes, type EngineTable } from "./engine.ts";
+import { contentsOf } from "./contents.ts";
+import type { ManifestPlace } from "./manifest.ts";
+import { readColumns, readIndexes, readSchema, type EngineTable } from "./engine.ts";
 import { addRows } from "./rows.ts";
 import { search } from "./search.ts";
 
@@ -39,14 +41,16 @@ export async function keptVersions(open: OpenTable): Promise<readonly Kept[]> {
     .map(([name, { parentVersion }]) => ({ name: name.slice(prefix.length), version: parentVersion }));
 }
 
-/** Old versions of one table, as `targets/old-versions.ts` asks for them. */
-export function versionsOf(open: OpenTable) {
+/** Old versions of one table, as `targets/old-versions.ts` asks for them. `place`: of the table, where it is in a folder. */
+export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version">) {
   const at = async (version: number): Promise<EngineTable> => {
     const table = await open();
     await table.checkout(version);
     return table;
   };
   return {
+    mostCompared: 1_000_000,
+    contents: place && ((version: number) => contentsOf({ ...place, version })),
     version: async (): Promise<number> => await (await open()).version(),
     list: async () =>
       (await (await open()).listVersions()).map(({ version, metadata, timestamp }) => ({
@@ -56,13 +60,15 @@ export function versionsOf(open: OpenTable) {
       })),
     async table(version: number): Promise<Table> {
       const then = await at(version);
-      return { columns: await readColumns(then), indexes: await readIndexes(then) };
+      return { ...(await readSchema(then)), indexes: await readIndexes(then) };
     },
     columns: async (version: number): Promise<readonly Column[]> => await readColumns(await at(version)),
     count: async (version: number | undefined, filter?: string): Promise<number> =>
       await (version === undefined ? await open() : await at(version)).countRows(filter),
-    async addresses(version: number): Promise<AsyncIterable<BigUint64Array>> {
-      return addressesOf((await at(version)).query().select(["_rowaddr"]));
+    async *batches(version: number, columns: readonly string[]): AsyncGenerator<Buffer> {
+      const { first, others } = await search(await at(version), { columns });
+      yield first;
+      yield* others;
     },
     async rows(version: number, filter: string, columns?: readonly (readonly [string, string])[]): Promise<Buffer> {
       const { joinFiles } = await import("../wire/ipc-file.ts"); // Arrow is slow to load
@@ -76,8 +82,4 @@ export function versionsOf(open: OpenTable) {
     },
     append: async (file: Buffer): Promise<void> => void (await addRows(await open(), file, "append")),
   };
-}
-
-async function* addressesOf(batches: ReturnType<ReturnType<EngineTable["query"]>["select"]>) {
-  for await (const batch of batches) yield batch.getChild("_rowaddr")!.toArray() as BigUint64Array;
 }

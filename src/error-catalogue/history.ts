@@ -9,7 +9,11 @@ export const historyErrors = {
   ),
   ERR_MIGRATION_MISSING: refused(
     (d: { version: string; name: string; begun?: boolean | undefined }) =>
-      `${d.version}_${d.name} ${d.begun === true ? "has begun and did not end" : "was applied"}, but its file is missing; restore it, or deploy a release that has it`,
+      `${d.version}_${d.name} ${d.begun === true ? "has begun and did not end" : "was applied"}, but its file is missing; restore it, or deploy a release that has it; where it is lost, see migrate resolve --help`,
+  ),
+  ERR_NUMBER_USED: refused(
+    (d: { file: string; version: number; other: string; is: "is applied" | "has begun" }) =>
+      `number ${d.version} was used by ${d.other}, which ${d.is} here and has no file; restore that file and give ${d.file} the next number, or see migrate resolve --help`,
   ),
   ERR_REPLACES: refused((d: { file: string; problem: string }) => `${d.file} stands for what ran before: ${d.problem}`),
   ERR_MOVED: refused((d: { path: string; problem: string }) => `${d.path} ${d.problem}`),
@@ -27,7 +31,7 @@ export const historyErrors = {
   ),
   ERR_BEGUN: refused((d: { version: string; file?: string | undefined }) =>
     d.file === undefined
-      ? `${d.version} has begun and did not end, and its file is not here; put it back, or deploy the release that has it`
+      ? `${d.version} has begun and did not end, and its file is not here; put it back, or deploy the release that has it; where it is lost, see migrate resolve --help`
       : `${d.file} has begun and did not end, so it has to be finished first; leave out --to, or go up to ${d.version}`,
   ),
   ERR_DRIFT: refused(

@@ -1,5 +1,5 @@
-/** Repairing the ledger. */
-import { refused } from "./entry.ts";
+/** Repairing the ledger, and resolving one migration in it. */
+import { refused, usage } from "./entry.ts";
 
 export const repairErrors = {
   ERR_REPAIR_NO_PLACE: refused(
@@ -20,5 +20,11 @@ export const repairErrors = {
   ERR_REPAIR_BLIND: refused(
     (d: { target: string; problem: string }) =>
       `target ${d.target} can't describe its tables, so its ledger can't be rebuilt from them: ${d.problem}`,
+  ),
+  ERR_RESOLVE: refused((d: { problem: string }) => `nothing is marked: ${d.problem}`),
+  ERR_RESOLVE_UNKNOWN: usage((d: { choice: string; where: string; there?: string | undefined }) =>
+    d.there === undefined
+      ? `${d.choice}: ${d.where} has no such migration; see migrate status`
+      : `${d.choice}: under that number ${d.where} has ${d.there}`,
   ),
 } as const;

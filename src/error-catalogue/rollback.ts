@@ -31,6 +31,18 @@ export const rollbackErrors = {
   ERR_ROLLBACK_BLOCKED: refused(
     (d: { problems: readonly string[]; hint: string }) => `rows stand in the way: ${d.problems.join("; ")}; ${d.hint}`,
   ),
+  ERR_ROLLBACK_STOPPED: failed(
+    (d: StepPlace & { problems: readonly string[] }) =>
+      `${at(d)} is not rolled back, because others wrote while migrate down ran: ${d.problems.join("; ")}; run migrate down again to roll back the rest`,
+  ),
+  ERR_WRITES_LOST: failed(
+    (d: StepPlace & { table: string; version: number; problems: readonly string[] }) =>
+      `${at(d)} was rolled back, and writes that arrived in that moment are lost: ${d.problems.join("; ")}; version ${d.version} of ${d.table} still holds them, so copy them from there`,
+  ),
+  ERR_WRITES_UNKNOWN: failed(
+    (d: StepPlace & { table: string; version: number; problems: readonly string[] }) =>
+      `${at(d)} was rolled back, and others wrote to ${d.table} after version ${d.version}, in that moment; whether these writes are lost is unknown: ${d.problems.join("; ")}; check what was written to ${d.table} since then`,
+  ),
   ERR_BACK_ORDER: refused(
     (d: { later: string; earlier: string; steps: number }) =>
       `${d.later} ran after ${d.earlier}, so it has to be taken back before it: migrate down --steps ${d.steps}`,

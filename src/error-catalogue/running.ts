@@ -1,6 +1,12 @@
 /** While a run goes on. */
 import { at, count, failed, interrupted, locked, unreachable, type StepPlace } from "./entry.ts";
 
+export interface ActionWords {
+  readonly version: string;
+  readonly name: string;
+  readonly action: number;
+}
+
 export const runningErrors = {
   ERR_TABLE_CHANGED: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
@@ -26,10 +32,16 @@ export const runningErrors = {
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
       `${at(d)} left table ${d.table} in an unexpected state: ${d.differences.join("; ")}`,
   ),
+  ERR_TABLE_RECREATED: failed(
+    (d: ActionWords & { problem: string }) => `${actionWords(d)}: ${d.problem}; check the table, then run it again`,
+  ),
+  ERR_METADATA_LOST: failed(
+    (d: ActionWords & { problem: string }) => `${actionWords(d)}: ${d.problem}; check that metadata, then run it again`,
+  ),
   ERR_ACTED_LATE: failed(
-    (d: { version: string; name: string; action: number }) =>
+    (d: { version: string; name: string; action: number; problem?: string | undefined }) =>
       `${d.version}_${d.name}: this run was stopped in action ${d.action}, and another one may have taken over before it went on; ` +
-      `run it again, it looks at that table first`,
+      `${d.problem === undefined ? "" : `${d.problem}; `}run it again, it looks at that table first`,
   ),
   ERR_LEASE_HELD: locked(
     (d: { by: string }) => `${d.by} holds the lease and is at work; try again later, or wait longer with --wait`,
@@ -62,3 +74,7 @@ export const runningErrors = {
     (d: { seconds: number; done: string }) => `not done within ${d.seconds} s (--timeout); ${d.done}`,
   ),
 } as const;
+
+function actionWords({ version, name, action }: ActionWords): string {
+  return `${version}_${name}, action ${action}`;
+}

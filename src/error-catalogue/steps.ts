@@ -36,6 +36,7 @@ export const stepsErrors = {
   ERR_ROWS: refused((d: { table: string; problem: string }) => `rows of ${d.table}: ${d.problem}`),
   ERR_NO_EFFECT: refused((d: { problem: string }) => `${d.problem}; remove the step`),
   ERR_STEP_IMPOSSIBLE: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
+  ERR_STEP_WOULD_FAIL: refused((d: StepPlace & { problem: string }) => `${at(d)} would fail: ${d.problem}`),
   ERR_UNSUPPORTED: refused(
     (d: StepPlace & { target: string; reason: string }) => `${at(d)}: target ${d.target} can't do this: ${d.reason}`,
   ),

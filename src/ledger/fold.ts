@@ -9,7 +9,7 @@ import {
 } from "./record.ts";
 
 /** How far a migration is taken back. */
-export interface Reversal extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt"> {
+export interface Reversal extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt" | "tables"> {
   readonly detail?: string | undefined;
   readonly midway?: Midway | undefined;
 }
@@ -20,6 +20,8 @@ export interface LedgerMigration extends MigrationFacts {
   readonly status: "applied" | "partial";
   /** The how-manieth event it was: migrations count in the order in which they ran, not in that of their numbers. */
   readonly order: number;
+  /** `name` is only the beginning of its name. */
+  readonly isNameCut?: true | undefined;
   /** It counts as applied and never ran. */
   readonly isBaselined?: true;
   readonly at: number;
@@ -198,24 +200,30 @@ function foldMigration(
   if (record.event === "reverting") return known && { ...known, reversal: reversalOf(known.reversal, record, facts) };
   if (known?.reversal !== undefined && (record.event === "failed" || record.event === "interrupted"))
     return { ...known, reversal: reversalOf(known.reversal, record, facts) };
-  const { at, by, detail } = record;
+  const { at, by, detail, isNameCut } = record;
+  const cut = isNameCut === true && { isNameCut };
   // A late record of an older holder is true, but what a newer one said stays; and what is applied stays applied.
   if (record.event === "noted" && known !== undefined) return { ...known, textHash: facts.textHash };
   if (known?.status === "applied") return known;
   if (saysApplied(record)) {
     const neverRan = record.event === "baselined" && { isBaselined: true as const };
-    return { ...facts, status: "applied", order, at, by, ...neverRan };
+    return { ...facts, ...cut, status: "applied", order, at, by, ...neverRan };
   }
-  return { ...facts, status: "partial", order, at, by, detail, midway: midwayOf(known, record, facts) };
+  return { ...facts, ...cut, status: "partial", order, at, by, detail, midway: midwayOf(known, record, facts) };
+}
+
+/** Whether a full name is that of a migration that the ledger knows. */
+export function isNamed(known: Pick<LedgerMigration, "name" | "isNameCut">, name: string): boolean {
+  return known.isNameCut === true ? name.startsWith(known.name) : name === known.name;
 }
 
 /** Undefined where it stopped before anything was done: the migration is as it was. */
 function reversalOf(known: Reversal | undefined, record: LedgerRecord, facts: MigrationFacts): Reversal | undefined {
-  const { step, total, checksum, steps, attempt } = facts;
+  const { step, total, checksum, steps, attempt, tables } = facts;
   const midway = midwayOf(known, record, facts);
   return isNothingReverted({ ...record, midway })
     ? undefined
-    : { step, total, checksum, steps, attempt, detail: record.detail, midway };
+    : { step, total, checksum, steps, attempt, tables, detail: record.detail, midway };
 }
 
 function midwayOf(

@@ -15,8 +15,7 @@ export function journalOf(
   switch (store.kind) {
     case "rows": {
       const table = store.records({ name: ledger, columns: ledgerColumns, key: "key" });
-      const { fences, unfenced } = target.capabilities;
-      const journal = rowsJournal(ledger, table, fences && unfenced === undefined);
+      const journal = rowsJournal(ledger, table);
       return {
         ...journal,
         async read() {

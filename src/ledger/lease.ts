@@ -2,9 +2,9 @@
 import { MigrateError } from "../errors.ts";
 import { recordChain, type Runner } from "./chain.ts";
 import { elapsed, now, type Clock, type Moment } from "../clock.ts";
-import { isHalfDone, type LedgerState } from "./fold.ts";
+import { foldLedger, isHalfDone, type LedgerState } from "./fold.ts";
 import type { Journal, LedgerHead } from "./journal.ts";
-import { saysApplied, start, type LedgerEntry, type LedgerRecord } from "./record.ts";
+import { start, type LedgerEntry, type LedgerRecord } from "./record.ts";
 
 export interface LeaseTerms {
   /** Milliseconds for which the ledger may stand still before another runner may take over. */
@@ -13,6 +13,8 @@ export interface LeaseTerms {
 }
 
 export interface Lease {
+  /** The ledger as it was read after the lease was taken. */
+  readonly ledger: readonly LedgerRecord[];
   /** Adds records in the order of the calls. */
   record(entries: readonly LedgerEntry[]): Promise<void>;
   /** Makes sure that the lease is still ours before something is changed. Throws ERR_LEASE_LOST. */
@@ -41,7 +43,8 @@ export async function takeLease(
   next: number | undefined,
   { duration, clock }: LeaseTerms,
 ): Promise<Lease | undefined> {
-  const chain = recordChain(state, runner, clock, journal.hashOf);
+  let chain = recordChain(state, runner, clock, journal.hashOf);
+  let ledger: readonly LedgerRecord[] = [];
   let upcoming = next;
   // When the last record that others can have seen in time was begun: they measure from when they see it, so later.
   let held: Moment;
@@ -50,16 +53,28 @@ export async function takeLease(
   // Whether the record that took the epoch can't say how long the lease is: the next one does.
   let saysNothing = false;
 
+  const renewal = (): LedgerEntry => ({ event: "renewed", next: upcoming, lease: duration });
   const takeEpoch = async (): Promise<void> => {
     const started = now(clock);
     const record = chain.begin({ event: "taken", next: upcoming, lease: duration });
     if (!(await take(journal, record))) return;
+    // What was read before may lack records, and all that follows would refer to the wrong one.
+    ledger = await journal.read();
+    // The holder of a newer epoch may have read less than this. What is written here would refer to what it has not seen.
+    if (ledger.some((other) => other.epoch > record.epoch)) return;
+    const before = foldLedger(ledger.filter((other) => other.epoch < record.epoch));
+    chain = recordChain(before, runner, clock, journal.hashOf);
     chain.began(record);
     held = started;
     standing = "held";
     epoch = record.epoch;
     saysNothing = journal.hashOf(record) === "";
-    if (saysNothing) await renew();
+    if (saysNothing) {
+      await write([renewal()]);
+      ledger = await journal.read();
+    }
+    // Before the lease's length was said, somebody may have waited for less and taken the next epoch.
+    if (ledger.some((other) => other.epoch > epoch)) standing = "lost";
   };
 
   let queue: Promise<void> = Promise.resolve();
@@ -82,8 +97,7 @@ export async function takeLease(
     upcoming = entries.at(-1)?.next;
   };
   const renew = async (): Promise<void> => {
-    await write([{ event: "renewed", next: upcoming, lease: duration }]);
-    // Before it was said, somebody may have waited for less, and taken the next epoch since.
+    await write([renewal()]);
     if (saysNothing && !(await journal.isNewest({ epoch, number: Infinity }))) standing = "lost";
   };
   const isHeld = () => standing === "held";
@@ -106,6 +120,7 @@ export async function takeLease(
   });
 
   return {
+    ledger,
     record: (entries) => inTurn(() => write(entries)),
     check: () =>
       inTurn(async () => {
@@ -160,13 +175,13 @@ export interface WaitTerms extends LeaseTerms {
   readonly patience: number;
   /** The record after which the ledger was silent for so long, if it was: whoever has written since is at work. */
   readonly after?: LedgerHead | undefined;
-  /** The migration up to which it is waited for; for the end of the epoch when absent. */
-  readonly upTo?: number | undefined;
+  /** Whether this newest record ends the wait; only the end of the epoch does when absent. */
+  readonly until?: ((seen: LedgerHead) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Waits while somebody holds the lease. Gives the record after which the ledger has stood still for a whole lease, so that
+ * Waits for the holder, which has to be one. Gives the record after which the ledger has stood still for a whole lease, so that
  * it may be taken over; undefined when the epoch has ended, or what is waited for is applied. Throws ERR_LEASE_HELD when
  * patience runs out; but as long as the holder may be dead it is waited for a whole lease, or a dead one would never be
  * taken over from.
@@ -174,7 +189,7 @@ export interface WaitTerms extends LeaseTerms {
 export async function waitForHolder(
   journal: Journal,
   { head, holder }: LedgerState,
-  { duration, clock, patience, after, upTo, signal }: WaitTerms,
+  { duration, clock, patience, after, until, signal }: WaitTerms,
 ): Promise<LedgerHead | undefined> {
   // By the steady clock alone: a wall clock that is set forward must not shorten somebody's lease, nor our patience.
   const began = clock.steady();
@@ -186,8 +201,7 @@ export async function waitForHolder(
   for (let pause = 25; ; pause = Math.min(pause * 1.5, longest)) {
     // Whoever has written while we waited is at work.
     const atWork = newest !== head || after?.epoch === head?.epoch;
-    if (atWork && clock.steady() - began >= patience)
-      throw new MigrateError("ERR_LEASE_HELD", { by: holder?.by ?? "somebody" });
+    if (atWork && clock.steady() - began >= patience) throw new MigrateError("ERR_LEASE_HELD", { by: holder!.by });
     // Many runners that wait for one holder should not ask at the same instants.
     await clock.sleep(pause * (0.75 + clock.random() / 2), signal);
     const asked = clock.steady();
@@ -201,7 +215,7 @@ export async function waitForHolder(
     }
     const seen = await journal.head();
     if (seen === undefined || seen.epoch !== newest?.epoch || seen.event === "released") return undefined;
-    if (saysApplied(seen) && upTo !== undefined && (seen.version ?? 0) >= upTo) return undefined;
+    if (until?.(seen) === true) return undefined;
     newest = seen;
     since = clock.steady();
     silence = Math.max(silence, seen.lease ?? 0);

@@ -58,7 +58,8 @@ export function parseMarkerName(ledger: string, table: string): LedgerRecord | u
   if (event === undefined) return { ...record, event: "taken" };
   const detail = event === "failed" ? `it failed; the row of table ${table} says why` : undefined;
   const parts: Partial<LedgerRecord> = Object.assign({}, ...rest.split(".").map(parsePart));
-  return { ...record, event: event as LedgerRecord["event"], detail, ...parts };
+  const cut = parts.name !== undefined && table.length === longest && { isNameCut: true as const };
+  return { ...record, event: event as LedgerRecord["event"], detail, ...parts, ...cut };
 }
 
 /** The ledger that a marker would be of by its name; undefined for a table that is no marker of any. */

@@ -7,6 +7,7 @@ import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
 import { sha256 } from "../migrations/checksum.ts";
 import { insist } from "../targets/insist.ts";
 import type { CreateMarker, Target } from "../targets/target.ts";
+import { agreesWithNewest } from "./audit-applied.ts";
 import { foldLedger } from "./fold.ts";
 import { otherForm, withoutAnswer, type Journal } from "./journal.ts";
 import { epochName, markerName, parseMarkerName } from "./marker-name.ts";
@@ -22,6 +23,9 @@ export interface MarkerStore {
   readonly clock: Pick<Clock, "sleep" | "random">;
 }
 
+const mostLists = 6;
+const firstPause = 25;
+
 export function markersJournal(ledger: string, { names, create, verdict, clock }: MarkerStore): Journal {
   /** Who took an epoch can't be read, so a run remembers which ones it was told are its own. */
   const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
@@ -31,6 +35,23 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   const recordOf = (name: string): LedgerRecord | undefined => {
     if (!known.has(name)) known.set(name, parseMarkerName(ledger, name));
     return known.get(name);
+  };
+
+  /** What was listed or made here before: a list without all of it is torn or stale. */
+  const seen = new Set<string>();
+  const list = async (): Promise<readonly string[]> => {
+    for (let tries = 1; ; tries++) {
+      const all = await names();
+      const there = new Set(all);
+      const absent = [...seen].find((name) => !there.has(name));
+      for (const name of all) if (recordOf(name) !== undefined) seen.add(name);
+      if (absent === undefined) return all;
+      if (tries === mostLists) {
+        const problem = `the service's list of tables lacks ${absent}, which it showed before or has just created; see migrate doctor`;
+        throw new MigrateError("ERR_LEDGER_UNREADABLE", { ledger, problem });
+      }
+      await clock.sleep(firstPause * 2 ** tries);
+    }
   };
 
   const recordsIn = (all: readonly string[]): readonly LedgerRecord[] =>
@@ -46,9 +67,11 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   const write = async (name: string, record: LedgerRecord): Promise<boolean> => {
     const attempt = async () => {
       try {
-        return await create(name, ledgerColumns, toRow(record));
+        const made = await create(name, ledgerColumns, toRow(record));
+        seen.add(name);
+        return made;
       } catch (error) {
-        if ((await names()).includes(name)) return false;
+        if ((await list()).includes(name)) return false;
         throw error;
       }
     };
@@ -63,20 +86,24 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
   return {
     name: ledger,
     async head() {
-      const { head, holder, late } = foldLedger(recordsIn(await names()));
+      const { head, holder, late } = foldLedger(recordsIn(await list()));
       // Whoever waits may see the newest of many at once, and the lease stands on another.
       return head && { ...withoutAnswer(head, late.length > 0), lease: holder?.lease };
     },
     async isNewest(place) {
-      return recordsIn(await names()).every((other) => byPlace(other, place) <= 0);
+      return recordsIn(await list()).every((other) => byPlace(other, place) <= 0);
     },
     async read() {
-      const all = await names();
-      const records = recordsIn(all);
-      // Both forms together are two ledgers, of which each says that nothing is applied.
-      if (records.length === 0 && all.includes(ledger))
-        throw otherForm(ledger, "in a table, as the dialect namespace keeps it");
-      return records;
+      // A torn list contradicts itself, and the next one has more records; a damaged ledger stays as it is.
+      for (let before = -1; ;) {
+        const all = await list();
+        const records = recordsIn(all);
+        // Both forms together are two ledgers, of which each says that nothing is applied.
+        if (records.length === 0 && all.includes(ledger))
+          throw otherForm(ledger, "in a table, as the dialect namespace keeps it");
+        if (records.length === before || agreesWithNewest(foldLedger(records))) return records;
+        before = records.length;
+      }
     },
     async take(record) {
       const { by, run, epoch } = record;

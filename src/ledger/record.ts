@@ -35,11 +35,17 @@ export type LedgerEvent =
 
 /**
  * A table's versions around what a migration did to it, where the target tells them. By the name that the table had
- * before. `shared`: others may have written to it in between.
+ * before. `shared`: others may have written to it in between. `times`: when these versions were made, in milliseconds since
+ * 1970, which tells the table from another of its name; absent from records of older releases.
  */
 export type TableVersions = Readonly<Record<string, OwnVersions>>;
 
-export type OwnVersions = readonly [before: number | null, after: number | null, shared?: true];
+export type OwnVersions = readonly [
+  before: number | null,
+  after: number | null,
+  shared?: boolean,
+  times?: readonly [before: number | null, after: number | null],
+];
 
 /** What an event says about a migration. */
 export interface MigrationFacts {
@@ -95,6 +101,8 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
   readonly lease?: number | undefined;
   /** The migration that the holder turns to next: the one in doubt, should it die now. */
   readonly next?: number | undefined;
+  /** `name` is only the beginning of the migration's name: a marker had no room for the rest. Never written. */
+  readonly isNameCut?: true | undefined;
   /** On `looked`: the epoch whose late call was looked at. */
   readonly late?: number | undefined;
   /** On `advanced`: the action after those that are done has begun. */

@@ -47,8 +47,7 @@ export function isLedgerShaped(columns: readonly Column[]): boolean {
   return ledgerColumns.every(({ name, nullable }) => nullable || names.has(name));
 }
 
-/** `fences`: the target refuses late calls, so that nobody has to look for them. */
-export function rowsJournal(name: string, table: RecordTable, fences: boolean): Journal {
+export function rowsJournal(name: string, table: RecordTable): Journal {
   const guarded = (code: "ERR_LEDGER_UNREADABLE" | "ERR_LEDGER_UNWRITABLE") =>
     async function <Result>(work: () => Promise<Result>): Promise<Result> {
       try {
@@ -68,7 +67,7 @@ export function rowsJournal(name: string, table: RecordTable, fences: boolean): 
       reading(async () => {
         const [row, late] = await Promise.all([
           table.last(["epoch", "number"], headColumns),
-          fences ? 0 : table.count("event = 'late'"),
+          table.count("event = 'late'"),
         ]);
         return row === undefined ? undefined : withoutAnswer(storedHead.parse(row), late > 0);
       }),

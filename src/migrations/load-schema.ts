@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isMigrateError, MigrateError } from "../errors.ts";
 import { tablesAfter, type Action } from "../schema/action.ts";
 import { indexType } from "../schema/index-options.ts";
-import { column } from "../schema/parse.ts";
+import { declaredColumn, schemaMetadata } from "../schema/parse.ts";
 import { change, type Database, type Table } from "../schema/table.ts";
 import { indexName } from "../steps/create-index.ts";
 import { textHash } from "./checksum.ts";
@@ -18,7 +18,7 @@ const shape = z.strictObject(
       z.tuple([
         z.string(),
         z.strictObject({
-          columns: z.array(column, "has to be an object of columns").min(1, "has to have at least one column"),
+          columns: z.array(declaredColumn, "has to be an object of columns").min(1, "has to have at least one column"),
           indexes: z
             .array(
               z.strictObject(
@@ -28,6 +28,7 @@ const shape = z.strictObject(
               "has to be a list of indexes",
             )
             .optional(),
+          metadata: schemaMetadata.optional(),
         }),
       ]),
       "has to be made by defineSchema",
@@ -55,9 +56,9 @@ export async function loadSchema(path: string, seconds?: number): Promise<Databa
     throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: `${place}${message}` });
   }
   const database = new Map<string, Table>();
-  for (const [name, { columns, indexes }] of data.tables) {
+  for (const [name, { columns, indexes, metadata }] of data.tables) {
     const actions: Action[] = [
-      { kind: "createTable", table: name, columns },
+      { kind: "createTable", table: name, columns, ...(metadata && { metadata }) },
       ...(indexes ?? []).map(({ on, type, name: own }): Action => ({
         kind: "createIndex",
         table: name,

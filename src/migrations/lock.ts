@@ -26,15 +26,22 @@ export function lockText(migrations: readonly LockEntry[], database: Database): 
   return `${objectText(members, "")}\n`;
 }
 
-function tableMembers({ columns, indexes = {} }: Table): readonly Member[] {
+function tableMembers({ columns, indexes = {}, metadata: ofSchema = {} }: Table): readonly Member[] {
   const known = Object.entries(indexes)
     .flatMap(([name, index]) => (index === null ? [] : [[name, `${formatIndex(index)} on ${index.path}`] as const]))
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
   const metadata = metadataMembers(columns, []);
   return [
-    ["columns", columns.map(({ name, type, nullable }) => [name, `${formatType(type)}${nullable ? "" : " not null"}`])],
+    [
+      "columns",
+      columns.map(({ name, type, nullable, computed }) => [
+        name,
+        `${formatType(type)}${nullable ? "" : " not null"}${computed === undefined ? "" : ` computed from ${computed}`}`,
+      ]),
+    ],
     ...(known.length === 0 ? [] : [["indexes", known] as const]),
     ...(metadata.length === 0 ? [] : [["metadata", metadata] as const]),
+    ...(Object.keys(ofSchema).length === 0 ? [] : [["schemaMetadata", Object.entries(ofSchema).toSorted()] as const]),
   ];
 }
 

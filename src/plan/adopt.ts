@@ -3,13 +3,15 @@ import { isMigrateError } from "../errors.ts";
 import { tablesAfter } from "../schema/action.ts";
 import { childColumns, formatType, itemName, ownValue, type Column } from "../schema/data-type.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
+import { reservedProblem } from "../schema/reserved-metadata.ts";
 import { columnNameProblem, tableNameProblem } from "../schema/names.ts";
-import { column as columnShape } from "../schema/parse.ts";
+import { declaredColumn as columnShape } from "../schema/parse.ts";
 import { formatPath, type Path } from "../schema/path.ts";
 import { indexType } from "../schema/index-options.ts";
 import { formatIndex, isVectorIndex, type TableIndex } from "../schema/table-index.ts";
 import { change, findColumn, twinOf, type Database, type Table } from "../schema/table.ts";
 import { compileStep, type Step } from "../steps/registry.ts";
+import { isComputed } from "../wire/computed-column.ts";
 import { diff, type Diff, type DiffOptions } from "./diff.ts";
 
 export interface Adoption extends Diff {
@@ -55,11 +57,12 @@ export function adopt(known: Database, found: Database, options: AdoptOptions = 
  * A new table is empty, and the engine makes an index of vectors only of rows. Of a table that is known others may have
  * indexes that are nobody's drift.
  */
-function adoptable(name: string, { columns, indexes = {} }: Table, known: Table | undefined, left: Left[]): Table {
+function adoptable(name: string, found: Table, known: Table | undefined, left: Left[]): Table {
+  const { columns, indexes = {}, metadata } = found;
   const plain = columns.map(withoutMetadata);
   if (known !== undefined) {
     const ours = Object.entries(indexes).filter(([index]) => (ownValue(known.indexes, index) ?? null) !== null);
-    return { columns: plain, indexes: Object.fromEntries(ours) };
+    return { columns: plain, indexes: Object.fromEntries(ours), metadata: metadata && only(metadata, known.metadata) };
   }
   const kept = Object.entries(indexes).filter(([index, one]) => {
     const problem = one === null ? undefined : indexProblem(name, plain, index, one);
@@ -67,7 +70,12 @@ function adoptable(name: string, { columns, indexes = {} }: Table, known: Table 
       left.push({ table: name, text: `index ${index} on ${name}.${one!.path} (${formatIndex(one!)}), ${problem}` });
     return problem === undefined;
   });
-  return { columns: plain, indexes: Object.fromEntries(kept) };
+  return { columns: plain, indexes: Object.fromEntries(kept), metadata };
+}
+
+/** What there is under the keys that are known; null for one that is missing. */
+function only(metadata: Metadata, known: Metadata = {}): Metadata {
+  return Object.fromEntries(Object.keys(known).map((key) => [key, ownValue(metadata, key) ?? null]));
 }
 
 /** Why no step makes it on an empty table. */
@@ -99,20 +107,24 @@ function metadataSteps(
   { takesEngines = false }: AdoptOptions,
 ): readonly Step[] {
   // Keys that mean something to the engine itself, such as that of a primary key.
-  const isOut = (key: string) => !takesEngines && key.startsWith("lance-schema:");
+  const reasonOf = (key: string, value: string | null): string | undefined => {
+    const reserved = reservedProblem(key, value);
+    if (reserved !== undefined) return `: ${reserved}`;
+    const isOut = !takesEngines && key.startsWith("lance-schema:");
+    return isOut ? ", which the engine never takes back, so that down could not" : undefined;
+  };
   const withoutThem = (metadata: Metadata): Metadata =>
-    Object.fromEntries(Object.entries(metadata).filter(([key]) => !isOut(key)));
+    Object.fromEntries(Object.entries(metadata).filter(([key, value]) => reasonOf(key, value) === undefined));
   return [...found].flatMap(([table, { columns }]) =>
     pathsOf(columns).flatMap((path): readonly Step[] => {
       const all = ownMetadata(findColumn(columns, path));
       const before = ownMetadata(findColumn(known.get(table)!.columns, path));
       const [now, was] = [all, before].map(withoutThem) as [Metadata, Metadata];
-      for (const key of Object.keys(all))
-        if (isOut(key) && (isNew(table) || Object.hasOwn(before, key)) && all[key] !== ownValue(before, key))
-          left.push({
-            table,
-            text: `${key} of ${table}.${formatPath(path)}, which the engine never takes back, so that down could not`,
-          });
+      for (const [key, value] of Object.entries(all)) {
+        const reason = reasonOf(key, value);
+        if (reason !== undefined && (isNew(table) || Object.hasOwn(before, key)) && value !== ownValue(before, key))
+          left.push({ table, text: `${key} of ${table}.${formatPath(path)}${reason}` });
+      }
       const changed = Object.entries(now).filter(
         ([key, value]) => (isNew(table) || Object.hasOwn(was, key)) && (ownValue(was, key) ?? null) !== value,
       );
@@ -157,6 +169,9 @@ export function undeclarable(found: Database): readonly string[] {
     const problem = tableNameProblem(table);
     return [
       ...(problem === undefined ? [] : [`table ${table}: its name ${problem}`]),
+      ...(columns[0]?.computed === undefined
+        ? []
+        : [`table ${table} begins with a computed column, ${columns[0].name}`]),
       ...inColumns(table, columns, []),
     ];
   });
@@ -177,6 +192,8 @@ function inColumns(table: string, columns: readonly Column[], parent: Path): rea
 
 function inType(table: string, column: Column, path: Path, place: string): readonly string[] {
   const { type } = column;
+  if (column.computed === undefined && isComputed(column))
+    return [`${place} is computed by something else than SQL, which no step declares`];
   if (type.kind === "unknown") return [`${place} is of the type ${type.name}, which no builder makes`];
   if (type.kind === "dictionary" && type.value.kind === "unknown")
     return [`${place} is of the type ${formatType(type)}, which no builder makes`];
@@ -184,7 +201,9 @@ function inType(table: string, column: Column, path: Path, place: string): reado
   if (type.kind === "list" || type.kind === "largeList" || type.kind === "fixedSizeList") {
     const { item } = type;
     if (item.name !== itemName)
-      return [`${place} is a list whose items are called ${item.name}, where the builders make ${itemName}`];
+      return [
+        `${place} holds a ${formatType(type)} whose items are called ${item.name}, where the builders make ${itemName}`,
+      ];
     const inside = inType(table, item, [...path, item.name], place);
     if (inside.length > 0) return inside;
   }

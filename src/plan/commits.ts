@@ -58,9 +58,10 @@ function namedBy(action: Action, tables: Tables): NonNullable<Table["indexes"]> 
 
 /** The tables without what is known of indexes, but for these, and of metadata. */
 function bare(tables: Tables, indexes: NonNullable<Table["indexes"]>): Tables {
-  const without = ({ columns, indexes: known }: Table): Table => ({
-    columns: columns.map(withoutMetadata),
-    ...(known && { indexes }),
+  const without = (table: Table): Table => ({
+    ...table,
+    columns: table.columns.map(withoutMetadata),
+    ...(table.indexes && { indexes }),
   });
   return new Map([...tables].map(([name, table]) => [name, table && without(table)]));
 }

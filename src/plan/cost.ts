@@ -2,7 +2,7 @@
 import { tablesAfter, writtenBy, type Action } from "../schema/action.ts";
 import type { Column } from "../schema/data-type.ts";
 import { change, databaseOf, type Table, type Tables } from "../schema/table.ts";
-import { sum, widthOf } from "../schema/width.ts";
+import { widthOf } from "../schema/width.ts";
 import type { PlannedCommit } from "./commits.ts";
 import type { PlannedAction } from "./plan.ts";
 
@@ -21,11 +21,15 @@ export interface Cost {
 
 export const nothing: Cost = { rows: 0, bytes: 0, added: 0, indexes: [], versions: 0 };
 
-/** A table's rows, and the bytes of its files; undefined where the target does not tell. */
+/** A table's rows; undefined where the target does not tell. */
 export interface Size {
   readonly rows: number | undefined;
-  readonly bytes: number | undefined;
+  /** Where the plan itself creates the table with rows: how long one is, on average. */
+  readonly rowBytes?: number | undefined;
 }
+
+/** The mean bytes of the values of columns of variable length, by the names that these have when they are written. */
+export type Widths = ReadonlyMap<string, number>;
 
 /** The sizes of tables, by their names at some point of a plan. */
 export type Sizes = ReadonlyMap<string, Size>;
@@ -51,10 +55,13 @@ export type Survey = ReadonlyMap<PlannedAction, ActionEstimate>;
 export function costOf(
   commits: readonly Pick<PlannedCommit, "action" | "before">[],
   sizes: Sizes,
+  widths: Widths,
   where?: number,
 ): Cost {
   return total(
-    commits.map(({ action, before }) => costOfCommit(action, before.get(action.table), sizes.get(action.table), where)),
+    commits.map(({ action, before }) =>
+      costOfCommit(action, before.get(action.table), sizes.get(action.table), widths, where),
+    ),
   );
 }
 
@@ -85,34 +92,42 @@ function added(numbers: readonly (number | null)[]): number | null {
   return numbers.reduce((all, one) => (all === null || one === null ? null : all + one), 0);
 }
 
-function costOfCommit(action: Action, before: Table | undefined, size: Size | undefined, where?: number): Cost {
-  const one = { ...nothing, versions: action.kind === "dropTable" ? 0 : 1 };
+/** A refresh of all rows takes two, one for the values and one for what the engine notes of them. */
+function versionsOf({ kind }: Action): number {
+  return kind === "dropTable" ? 0 : kind === "refreshColumn" ? 2 : 1;
+}
+
+function costOfCommit(
+  action: Action,
+  before: Table | undefined,
+  size: Size | undefined,
+  widths: Widths,
+  where?: number,
+): Cost {
+  const one = { ...nothing, versions: versionsOf(action) };
   const written = writtenBy(action, before);
   if (written === undefined) return one;
   if ("index" in written) return { ...one, indexes: [written.index] };
   if ("rows" in written) return { ...one, added: written.rows ?? null };
   const rows = (written.where === undefined ? undefined : where) ?? size?.rows;
   if (rows === undefined) return { ...one, rows: null, bytes: null };
-  return { ...one, rows, bytes: bytesOf(written.columns, rows, before?.columns ?? [], size) };
+  return { ...one, rows, bytes: bytesOf(written.columns, rows, widths, size?.rowBytes) };
 }
 
-/** Texts and lists are taken to be as long as they are on average in the table's files. */
+/** Null where a column's values are of variable length and were not sampled. */
 function bytesOf(
   columns: readonly Column[],
   rows: number,
-  all: readonly Column[],
-  size: Size | undefined,
+  widths: Widths,
+  rowBytes: number | undefined,
 ): number | null {
-  const { fixed, variable } = widthOfAll(columns);
-  if (variable === 0 || rows === 0) return Math.round(fixed * rows);
-  const whole = widthOfAll(all);
-  if (size?.bytes === undefined || size.rows === undefined || size.rows === 0) return null;
-  const average = Math.max(0, size.bytes / size.rows - whole.fixed) / Math.max(1, whole.variable);
-  return Math.round((fixed + average * variable) * rows);
-}
-
-function widthOfAll(columns: readonly Column[]) {
-  return sum(columns.map(({ type }) => widthOf(type)));
+  if (rows === 0) return 0;
+  const perRow = columns.map(({ name, type }) => {
+    const { fixed, variable } = widthOf(type);
+    return variable === 0 ? fixed : (widths.get(name) ?? rowBytes ?? null);
+  });
+  const sum = added(perRow);
+  return sum === null ? null : Math.round(sum * rows);
 }
 
 /** Carries the sizes on to what they are after an action, as far as can be told. */
@@ -121,17 +136,17 @@ export function carrySizes(after: Map<string, Size>, action: Action): void {
   const rows = (more: number) => (own?.rows === undefined ? undefined : own.rows + more);
   switch (action.kind) {
     case "createTable":
-      after.set(action.table, { rows: action.rows?.length ?? 0, bytes: lengthOf(action.rows ?? []) });
+      after.set(action.table, { rows: action.rows?.length ?? 0, rowBytes: lengthOf(action.rows) });
       return;
     case "insertRows":
       after.set(action.table, {
         rows: rows(action.rows.length),
-        bytes: own?.bytes === undefined ? undefined : own.bytes + lengthOf(action.rows),
+        rowBytes: own?.rows === 0 ? lengthOf(action.rows) : own?.rowBytes,
       });
       return;
     case "putBackRows":
     case "restoreTable":
-      after.set(action.table, { rows: undefined, bytes: undefined });
+      after.set(action.table, { rows: undefined });
       return;
     case "renameTable":
       after.delete(action.table);
@@ -142,9 +157,9 @@ export function carrySizes(after: Map<string, Size>, action: Action): void {
   }
 }
 
-/** About how many bytes rows of a file take. */
-function lengthOf(rows: readonly unknown[]): number {
-  return rows.length === 0 ? 0 : JSON.stringify(rows).length;
+/** About how many bytes a row of a file takes. */
+function lengthOf(rows: readonly unknown[] = []): number | undefined {
+  return rows.length === 0 ? undefined : JSON.stringify(rows).length / rows.length;
 }
 
 /** Actions one after the other, with the tables before each. */

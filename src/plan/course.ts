@@ -1,7 +1,7 @@
 /** The actions of a migration in either direction, and what the ledger knows of them. Pure. */
 import { isMigrateError, MigrateError } from "../errors.ts";
 import type { LedgerMigration, LedgerState, Reversal } from "../ledger/fold.ts";
-import type { Midway } from "../ledger/record.ts";
+import type { Midway, TableVersions } from "../ledger/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Database } from "../schema/table.ts";
@@ -30,6 +30,8 @@ export interface Course {
   /** How far the ledger knows the next one to have got, where that takes several commits. */
   readonly midway: Midway | undefined;
   readonly attempt: number;
+  /** Of a rollback that has begun: the version that each table had then which is restored. */
+  readonly startedAt?: TableVersions | undefined;
 }
 
 export function courseUp(migration: Migration, { migrations }: LedgerState, describing: Describing): Course {
@@ -78,6 +80,7 @@ function courseFrom(
     begun: units.map((_, index) => index + 1),
     obstacles,
     ...progressOf(known.reversal),
+    startedAt: known.reversal?.tables,
   };
 }
 

@@ -3,6 +3,7 @@ import { castVerdict } from "../schema/cast.ts";
 import { childColumns, formatType, sameType, withChildColumns, type Column } from "../schema/data-type.ts";
 import { placeNotation, shellWord, typeNotation } from "../schema/notation-text.ts";
 import { formatPath, type Path } from "../schema/path.ts";
+import { addingStep } from "../steps/from-action.ts";
 import type { Step } from "../steps/registry.ts";
 
 /** Something that is gone, and something new that may be it. */
@@ -40,6 +41,10 @@ export interface Changes {
   readonly adds: Step[];
   readonly drops: Path[];
   readonly dropsAfter: Path[];
+  /** Computed columns that are declared again, by their old names: what they read may change once they are gone. */
+  readonly dropsFirst: Path[];
+  /** What declares computed columns and fills them, after all that they may read. */
+  readonly computed: Step[];
   readonly unsure: Unsure[];
   readonly impossible: string[];
 }
@@ -50,37 +55,48 @@ export interface Level {
   readonly before: Path;
   readonly after: Path;
   readonly answered: AnsweredIn;
+  /** The new name that is said of a column, whether or not it can have that. */
+  readonly nameSaid: (path: string) => string | undefined;
   readonly said: SaidStep;
   readonly changes: Changes;
   /** The whole column that is wanted where it is inside of one. */
   readonly top?: Column | undefined;
+  /** Whether a step can add a field here: the target can, and there is no list around it. */
+  readonly addsFields: boolean;
 }
 
 export function compareLevel(were: readonly Column[], wanted: readonly Column[], level: Level): void {
-  const { table, before, after, answered, said, changes } = level;
-  const gone = were.filter(({ name }) => !wanted.some((one) => one.name === name));
-  const added = wanted.filter(({ name }) => !were.some((one) => one.name === name));
+  const { table, before, after, answered, nameSaid, said, changes } = level;
+  const pathOf = ({ name }: Column) => formatPath([...before, name]);
+  // What is said to be added is nothing that was there before.
+  const isAdded = (column: Column) =>
+    !were.some(({ name }) => name === column.name) &&
+    said(addition(table, [...after, column.name], column)) !== undefined;
   const renamed = new Map<string, Column>();
+  for (const [column, name] of renamesIn(
+    were,
+    wanted.filter((one) => !isAdded(one)),
+    (one) => nameSaid(pathOf(one)),
+  )) {
+    answered([name], pathOf(column));
+    renamed.set(name, column);
+  }
+  const kept = new Set(renamed.values());
+  const gone = were.filter((column) => !kept.has(column) && !wanted.some(({ name }) => name === column.name));
+  const added = wanted.filter(({ name }) => !renamed.has(name) && !were.some((one) => one.name === name));
   /** Of which is asked: what becomes of them is not said before that is answered. */
   const open = new Set<string>();
-  // What is said to be added is nothing that was there before.
-  const others = added.filter((column) => after.length > 0 || said(addition(table, column)) === undefined);
-  const news = () => others.map(({ name }) => name).filter((name) => !renamed.has(name));
-  const pathOf = ({ name }: Column) => formatPath([...before, name]);
-  const unanswered = gone.filter((column) => {
-    const answer = answered(news(), pathOf(column));
-    if (answer?.name !== undefined) renamed.set(answer.name, column);
-    return answer === undefined;
-  });
-  for (const column of unanswered) {
-    const like = news().filter((name) => others.some((one) => one.name === name && couldBe(column, one)));
+  const others = added.filter((column) => !isAdded(column));
+  for (const column of gone.filter((one) => answered([], pathOf(one)) === undefined)) {
+    const like = others.filter((one) => couldBe(column, one)).map(({ name }) => name);
     if (like.length === 0) continue;
     changes.unsure.push({ table, path: pathOf(column), names: like });
     for (const name of [column.name, ...like]) open.add(name);
   }
-  const kept = new Set(renamed.values());
-  for (const column of gone)
-    if (!kept.has(column) && !open.has(column.name)) {
+  // What reads others goes before them.
+  const readers = gone.filter(isComputed).toReversed();
+  for (const column of [...readers, ...gone.filter((one) => !isComputed(one))])
+    if (!open.has(column.name)) {
       changes.drops.push([...before, column.name]);
       changes.dropsAfter.push([...after, column.name]);
     }
@@ -89,25 +105,72 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
     const here: Level = { ...level, before: [...before, was?.name ?? column.name], after: [...after, column.name] };
     if (was === undefined && open.has(column.name)) continue;
     if (was === undefined) addTo(column, here);
-    else {
+    else if (isDeclaredAgain(was, column)) {
+      changes.dropsFirst.push(here.before);
+      addTo(column, here);
+    } else {
       if (was.name !== column.name) changes.renames.push({ path: here.before, name: column.name });
       compareColumn(was, column, here);
     }
   }
 }
 
-function addition(table: string, { name, type, nullable }: Column): Extract<Step, { kind: "addColumn" }> {
-  return { kind: "addColumn", table, name, type, nullable };
+/**
+ * The columns that get the names that are said of them. One that passes its name on may itself be wanted, under the name of
+ * another that is said to be renamed: a swap, a longer cycle, or a chain.
+ */
+function renamesIn(
+  were: readonly Column[],
+  wanted: readonly Column[],
+  nameFor: (column: Column) => string | undefined,
+): ReadonlyMap<Column, string> {
+  const isIn = (columns: readonly Column[], name: string) => columns.some((one) => one.name === name);
+  const renames = new Map<Column, string>();
+  // Where two are said to get one name, it goes to the one that is gone.
+  const goneFirst = were.toSorted((one, other) => Number(isIn(wanted, one.name)) - Number(isIn(wanted, other.name)));
+  for (const column of goneFirst) {
+    const name = nameFor(column);
+    const isFree = name !== undefined && ![...renames.values()].includes(name);
+    if (isFree && name !== column.name && isIn(wanted, name)) renames.set(column, name);
+  }
+  // Without one of them, those that need its name can't be either.
+  for (let before = -1; before !== renames.size;) {
+    before = renames.size;
+    for (const [column, name] of renames) {
+      const isLeft = !isIn(wanted, column.name) || [...renames.values()].includes(column.name);
+      const isVacant = !isIn(were, name) || isIn([...renames.keys()], name);
+      if (!isLeft || !isVacant) renames.delete(column);
+    }
+  }
+  return renames;
 }
 
-function addTo(column: Column, { table, after, said, changes, top }: Level): void {
+function addition(table: string, path: Path, { type, nullable }: Column): Extract<Step, { kind: "addColumn" }> {
+  return { kind: "addColumn", table, name: path.length === 1 ? path[0]! : formatPath(path), type, nullable };
+}
+
+function isComputed({ computed }: Column): boolean {
+  return computed !== undefined;
+}
+
+/** No call makes a column a computed one, or gives one another expression or type. */
+function isDeclaredAgain(was: Column, wanted: Column): boolean {
+  return was.computed !== wanted.computed || (wanted.computed !== undefined && !sameType(was.type, wanted.type));
+}
+
+function addTo(column: Column, { table, after, said, changes, top, addsFields }: Level): void {
+  if (column.computed !== undefined) {
+    changes.computed.push(addingStep(table, column), { kind: "refreshColumn", table, path: formatPath(after) });
+    return;
+  }
   const { type, nullable } = column;
   const place = `${table}.${formatPath(after)}`;
-  const step = addition(table, column);
+  const step = addition(table, after, column);
   const filled = said(step);
-  if (after.length > 1)
+  const isField = after.length > 1;
+  if (isField && (!addsFields || !nullable || filled?.as !== undefined))
     changes.impossible.push(
-      `${place} is new, and a field can't be added to a struct: say how the whole is made with ${retypeFlag(table, after, top!)}`,
+      `${place} is new, and can't be added to the struct that it is in: say how the whole is made with ${retypeFlag(table, after, top!)}, where ${after[0]!} itself as SQL keeps the other fields`,
     );
   else if (nullable || filled?.as !== undefined) changes.adds.push(filled ?? step);
   else {
@@ -129,7 +192,11 @@ function compareColumn(was: Column, wanted: Column, level: Level): void {
     const verdict = castVerdict(was.type, wanted.type);
     if (verdict.allowed) changes.retypes.push(step);
     else if (haveLikeChildren(was, wanted))
-      compareLevel(childColumns(was.type), childColumns(wanted.type), { ...level, top: level.top ?? wanted });
+      compareLevel(childColumns(was.type), childColumns(wanted.type), {
+        ...level,
+        top: level.top ?? wanted,
+        addsFields: level.addsFields && was.type.kind === "struct",
+      });
     else {
       const flag = retypeFlag(table, after, level.top ?? wanted);
       changes.impossible.push(
@@ -157,5 +224,6 @@ function haveLikeChildren({ type }: Column, { type: wanted }: Column): boolean {
 }
 
 function couldBe(one: Column, other: Column): boolean {
+  if (isComputed(one) !== isComputed(other)) return false;
   return sameType(one.type, other.type) || castVerdict(one.type, other.type).allowed;
 }

@@ -39,6 +39,7 @@ const rollback = z.object({
 const refusal = z.discriminatedUnion("reason", [
   z.object({ reason: z.literal("consent"), consent: z.enum(["lossy", "irreversible"]), loss: text }),
   z.object({ reason: z.literal("forbidden"), class: rollback.shape.class, problem: text }),
+  z.object({ reason: z.literal("failure"), problem: text }),
   z.object({ reason: z.literal("rewrite"), bytes: whole.nullable(), limit: whole }),
 ]);
 
@@ -51,7 +52,7 @@ const plannedAction = z.object({
   cost: cost.optional(),
   risks: z.array(
     z.object({
-      kind: z.enum(["loss", "failure", "writers"]),
+      kind: z.enum(["loss", "failure", "writers", "embedding"]),
       text,
       rows: whole.optional().describe("How many rows it is about now, where the target was asked."),
     }),

@@ -88,6 +88,8 @@ function namesOf(action: Action): readonly string[] {
       return action.alterations.flatMap(({ path, rename = [] }) => [...partsOf(path), rename].flat());
     case "dropColumns":
       return action.paths.flatMap(partsOf);
+    case "addField":
+      return partsOf(action.path);
     case "convertColumn":
       return [...partsOf(action.path), ...namesIn(action.using)];
     case "createIndex":

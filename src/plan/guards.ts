@@ -39,9 +39,20 @@ export function withRefusals(
   return { ...plan, migrations };
 }
 
-/** Throws ERR_CONSENT, ERR_FORBIDDEN, ERR_REWRITE, ERR_ROLLBACK_BLOCKED. */
-export function checkRefusals({ migrations, blocked }: Plan, target: string): void {
+/** The first action of which it is known that it would fail. */
+export function failureIn({ migrations }: Plan): MigrateError<"ERR_STEP_WOULD_FAIL"> | undefined {
+  for (const { place, refusal } of migrations.flatMap(({ actions }) => actions))
+    if (refusal?.reason === "failure")
+      return new MigrateError("ERR_STEP_WOULD_FAIL", { ...place, problem: refusal.problem });
+  return undefined;
+}
+
+/** Throws ERR_STEP_WOULD_FAIL, ERR_CONSENT, ERR_FORBIDDEN, ERR_REWRITE, ERR_ROLLBACK_BLOCKED. */
+export function checkRefusals(plan: Plan, target: string): void {
+  const { migrations, blocked } = plan;
   if (blocked !== undefined) throw new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
+  const failure = failureIn(plan);
+  if (failure !== undefined) throw failure;
   const actions = migrations.flatMap((migration) => migration.actions);
   for (const [index, { place, refusal }] of actions.entries()) {
     if (refusal?.reason === "consent")

@@ -1,6 +1,6 @@
 /** The files against the ledger: what is pending, and what must not go on. Pure. */
 import { count, MigrateError } from "../errors.ts";
-import { isHalfDone, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
+import { isHalfDone, isNamed, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import { checksumOf, matchesHash, stepHash } from "../migrations/checksum.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
@@ -118,27 +118,46 @@ export function checkMissing(files: readonly MigrationFile[], state: LedgerState
     });
 }
 
-/** Refuses to pass over what another release has left half-done. What a holder is at is not left: it may be at work. */
-export function checkBegun(files: readonly MigrationFile[], { migrations, doubtful, holder }: LedgerState): void {
-  const isHere = (version: number) => version === holder?.next || files.some((file) => file.version === version);
-  const left = [...migrations.values()].find((known) => isHalfDone(known) && !isHere(known.version));
-  const version = left?.version ?? [...doubtful].find((one) => !isHere(one));
+/** Migrations that have begun, or may have, and have no file here. What a holder is at is among them. */
+export function begunElsewhere(
+  files: readonly MigrationFile[],
+  { migrations, doubtful, holder }: LedgerState,
+): readonly number[] {
+  const half = [...migrations.values()].filter(isHalfDone).map(({ version }) => version);
+  const atWork = holder?.next === undefined || migrations.get(holder.next)?.status === "applied" ? [] : [holder.next];
+  const here = new Set(files.map(({ version }) => version));
+  return [...new Set([...half, ...doubtful, ...atWork])].filter((version) => !here.has(version));
+}
+
+/** Refuses to pass over what another release has left half-done. `atWork`: what a holder that may be alive is at. */
+export function checkBegun(files: readonly MigrationFile[], state: LedgerState, atWork?: number): void {
+  const version = begunElsewhere(files, state).find((one) => one !== atWork);
   if (version === undefined) return;
-  const known = migrations.get(version);
+  const known = state.migrations.get(version);
   const migration = known === undefined ? formatVersion(version) : formatMigration(known);
   throw new MigrateError("ERR_BEGUN", { version: migration, file: undefined });
 }
 
-/** Refuses migrations whose steps are not those that ran; text alone may differ. Throws ERR_LEDGER_CHANGED where not they were changed. */
+/**
+ * Refuses migrations whose steps are not those that ran; text alone may differ. Throws ERR_NUMBER_USED for a new file under
+ * a used number, and ERR_LEDGER_CHANGED where the ledger was changed instead.
+ */
 export function checkUnchanged(migrations: readonly Migration[], state: LedgerState, describing: Describing): void {
   for (const migration of migrations) {
     const known = state.migrations.get(migration.version);
     if (known === undefined) continue;
-    const { file, steps } = migration;
+    const { file, steps, name, version } = migration;
     const begun = known.status === "partial";
     const between = begun ? changeOfBegun(steps, known, describing) : undefined;
     const change = begun ? changeOfPartial(migration, known, describing) : changeOfApplied(migration, known);
     if (change === undefined && between === undefined) continue;
+    if (!isNamed(known, name))
+      throw new MigrateError("ERR_NUMBER_USED", {
+        file,
+        version,
+        other: formatMigration(known),
+        is: begun ? "has begun" : "is applied",
+      });
     if (change === undefined || !hasListedSteps(migration, known))
       throw new MigrateError("ERR_MIGRATION_CHANGED", { file, change: (change ?? between)!, ...(begun && { begun }) });
     const problem = `its record of ${formatMigration(known)} lists the steps that ${file} has, and another checksum or count`;
@@ -156,10 +175,8 @@ function hasListedSteps({ steps }: Migration, known: LedgerMigration): boolean {
   );
 }
 
-function changeOfApplied({ steps, checksum, name }: Migration, known: LedgerMigration): string | undefined {
+function changeOfApplied({ steps, checksum }: Migration, known: LedgerMigration): string | undefined {
   if (matchesHash(checksum, known.checksum)) return undefined;
-  // Another branch may have used the number. A marker may hold the beginning of a name only.
-  if (!name.startsWith(known.name)) return `what was applied under its number is ${formatMigration(known)}`;
   // A ledger of markers has no room for the hashes of single steps.
   if (known.steps.length === 0) return "its steps are not those that ran";
   const at = steps.findIndex((step, index) => stepHash(step) !== known.steps[index]);

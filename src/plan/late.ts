@@ -42,7 +42,7 @@ export function inTheMiddle(state: Table, expected: Table, action: Action, after
     const before = rewritten.has(column.name) ? undefined : expected.columns.find(({ name }) => name === column.name);
     return before !== undefined && sameColumn(column, before) ? before : column;
   });
-  return { columns, indexes: { ...Object.fromEntries(indexes), ...state.indexes } };
+  return { ...state, columns, indexes: { ...Object.fromEntries(indexes), ...state.indexes } };
 }
 
 /** After these the table of that name is another one. */

@@ -74,7 +74,7 @@ export function knowing(table: Table, kept: Known): Table {
     table.columns,
   );
   const indexes = Object.entries(table.indexes ?? {}).map(([name, index]) => [name, asTold(index, kept.indexes[name])]);
-  return { columns, indexes: { ...kept.indexes, ...Object.fromEntries(indexes) } };
+  return { ...table, columns, indexes: { ...kept.indexes, ...Object.fromEntries(indexes) } };
 }
 
 /** Somebody may have made it again with other parameters; what a table does not tell of them only migrations know. */

@@ -2,13 +2,13 @@
 import { count, type StepPlace } from "../errors.ts";
 import { changesRows, type Action } from "../schema/action.ts";
 import { castVerdict } from "../schema/cast.ts";
-import { formatType, type DataType } from "../schema/data-type.ts";
-import { formatPath, parsePath, type Path } from "../schema/path.ts";
-import { change, columnPaths, findColumn, replaceColumn, type Database, type Table } from "../schema/table.ts";
+import type { TableVersions } from "../ledger/record.ts";
+import { formatType, ownValue } from "../schema/data-type.ts";
+import { change, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Obstacle } from "../schema/way-back.ts";
-import { arrowName } from "../wire/arrow-cast.ts";
-import { follow, restOf } from "./follow.ts";
+import { askAfter, askOf, type Ask, type RowsObstacle } from "./ask.ts";
 import type { Plan, PlannedMigration } from "./plan.ts";
+import { spansSince, type Span } from "./spans.ts";
 
 export interface Question {
   readonly place: StepPlace;
@@ -21,6 +21,8 @@ export interface Question {
   readonly allowed: number;
   /** Those may be there that were at this version of the table; null where nobody knows which one it is. Any number counts when absent. */
   readonly since?: number | null | undefined;
+  /** Where others may have written since that version; undefined where that is everywhere. */
+  readonly spans?: readonly Span[] | undefined;
   /** So many have to be there. */
   readonly least?: number;
   /** What is in the way, where rows are too many; or where nobody can tell how many there are. `written`: those of them that came since. */
@@ -37,8 +39,12 @@ export interface SinceQuestion {
   readonly place: StepPlace;
   /** As it is called now. */
   readonly table: string;
-  /** Undefined where nobody knows which one it is. */
+  /** Only others wrote after it; undefined where it is unknown. */
   readonly version: number | undefined;
+  /** Whether the migration wrote rows itself. */
+  readonly writes: boolean;
+  /** Where others may have written since that version; undefined where that is everywhere. */
+  readonly spans: readonly Span[] | undefined;
   /** The version that is to be restored, an older one or the same. */
   readonly restores: number;
   /** A newer one, after which that was not done before. */
@@ -49,18 +55,10 @@ export interface SinceQuestion {
   readonly until: number | undefined;
   /** Whether rows that were added can be put back. */
   readonly putsBack: boolean;
-}
-
-export interface Ask {
-  readonly table: string;
-  /** As it is called there; none where all rows are counted. */
-  readonly column?: string | undefined;
-  /** SQL; every row when absent. */
-  readonly predicate: string | undefined;
-  /** The version that is restored by then; undefined where the table is as it is now. */
-  readonly version?: number | undefined;
-  /** Rows that came since are put back on it. */
-  readonly putsBack?: boolean | undefined;
+  /** Columns whose values they lose then. */
+  readonly leaves: readonly string[];
+  /** Whether they lose none, or that was consented to. */
+  readonly isWhole: boolean;
 }
 
 export interface Questions {
@@ -69,7 +67,7 @@ export interface Questions {
 }
 
 /** All of a plan that takes migrations back. */
-export function questionsOf({ now, migrations }: Plan): Questions {
+export function questionsOf({ now, migrations }: Pick<Plan, "now" | "migrations">): Questions {
   const places = placesNow(now, migrations);
   const before: Action[] = [];
   const since: SinceQuestion[] = [];
@@ -82,12 +80,17 @@ export function questionsOf({ now, migrations }: Plan): Questions {
       .flatMap(({ place, obstacle, at }): readonly Question[] => {
         const way = [...before, ...own.slice(0, at - done)];
         if (obstacle.kind === "since") {
-          const asked = sinceOf(obstacle, place, own.slice(at - done), way, now, since);
+          const asked = sinceOf(obstacle, place, own.slice(at - done), way, now, since, migrations.slice(0, index));
           if (asked !== undefined) since.push(asked);
           return [];
         }
         const asks = places.flatMap((database, skipped) => askAfter(obstacle, way.slice(skipped), database) ?? []);
-        return [{ place, asks, wasAsked: index === 0 && places.length > 1, ...aboutOf(obstacle, asks[0]) }];
+        const about = aboutOf(obstacle, asks[0]);
+        const spans =
+          about.since == null
+            ? undefined
+            : spansSince(obstacle.table, about.since, migrations.slice(0, index), asks[0]?.version);
+        return [{ place, asks, wasAsked: index === 0 && places.length > 1, ...about, spans }];
       });
     before.push(...own);
     // What is made on the way has no rows that anybody wrote.
@@ -96,14 +99,23 @@ export function questionsOf({ now, migrations }: Plan): Questions {
   return { rows, since };
 }
 
+/** Those of one action, on the tables right before it. `at`: how many actions of its migration come before it. */
+export function questionsAt(planned: PlannedMigration, at: number, before: Tables): Questions {
+  const now = new Map([...before].flatMap(([name, table]) => (table === undefined ? [] : [[name, table] as const])));
+  const obstacles = planned.obstacles.filter((one) => one.at === at);
+  const actions = planned.actions.slice(at - planned.done);
+  return questionsOf({ now, migrations: [{ ...planned, done: at, midway: undefined, actions, obstacles }] });
+}
+
 /** What restoring a version would lose. `before`: the actions between the tables as they are and that. */
 function sinceOf(
-  { table: name, version }: Extract<Obstacle, { kind: "since" }>,
+  { table: name, version, writes, leaves }: Extract<Obstacle, { kind: "since" }>,
   place: StepPlace,
   [restoring, next]: readonly Action[],
   before: readonly Action[],
   now: Database,
   asked: readonly SinceQuestion[],
+  newer: readonly PlannedMigration[],
 ): SinceQuestion | undefined {
   const table = askOf({ kind: "rows", table: name, own: 0 }, before, now)?.table;
   if (table === undefined || restoring?.kind !== "restoreTable") return undefined;
@@ -113,33 +125,54 @@ function sinceOf(
     (action) =>
       changesRows(action) && action.kind !== "restoreTable" && action.kind !== "putBackRows" && action.table === name,
   );
+  const until = asked.findLast((one) => one.table === table)?.restores;
   return {
     place,
     table,
     version: isChanged ? undefined : version,
+    writes,
+    spans: version === undefined ? undefined : spansSince(name, version, newer, until),
     restores,
     after,
     as,
-    until: asked.findLast((one) => one.table === table)?.restores,
-    putsBack: next?.kind === "putBackRows" && !isChanged,
+    until,
+    putsBack: next?.kind === "putBackRows" && next.columns !== undefined && !isChanged,
+    leaves,
+    isWhole: next?.kind === "putBackRows" && (next.leaves ?? []).length === 0,
   };
 }
 
-/** As `askOf`; of a table that is restored by then it is asked in that version. */
-export function askAfter(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
-  const leads = (table: string, actions: readonly Action[]) =>
-    follow({ table, path: [], casts: [] }, actions)?.table === obstacle.table;
-  const at = before.findLastIndex(
-    (action, index) => action.kind === "restoreTable" && leads(action.table, before.slice(index + 1)),
-  );
-  const restoring = before[at];
-  if (restoring?.kind !== "restoreTable") return askOf(obstacle, before, now);
-  const { table, version, as } = restoring;
-  const after = before.slice(at + 1);
-  const ask = askOf(obstacle, after, new Map([[table, as]]));
-  const live = askOf({ kind: "rows", table, own: 0 }, before.slice(0, at), now)?.table;
-  const putsBack = after.some((action) => action.kind === "putBackRows" && action.table === table);
-  return ask === undefined || live === undefined ? undefined : { ...ask, table: live, version, putsBack };
+/**
+ * The rollback where versions are restored only after these ones of their tables: a version that was restored before, or by
+ * somebody else, may hold the very same.
+ */
+export function restoringAfter(planned: PlannedMigration, starts: TableVersions): PlannedMigration {
+  const startOf = (table: string) => ownValue(starts, table)?.[0] ?? 0;
+  const later = (action: Action): Action =>
+    action.kind === "restoreTable" || action.kind === "putBackRows"
+      ? { ...action, after: Math.max(action.after, startOf(action.table)) }
+      : action;
+  return { ...planned, actions: planned.actions.map((one) => ({ ...one, action: later(one.action) })) };
+}
+
+/** The plan where nobody has consented to put rows back that lose values by it. */
+export function keepingValues(plan: Plan): Plan {
+  return { ...plan, migrations: plan.migrations.map(keepingValuesOf) };
+}
+
+function keepingValuesOf(planned: PlannedMigration): PlannedMigration {
+  const leavesOf = (table: string) =>
+    planned.obstacles.flatMap(({ obstacle }) =>
+      obstacle.kind === "since" && obstacle.table === table ? obstacle.leaves : [],
+    );
+  return {
+    ...planned,
+    actions: planned.actions.map((one) =>
+      one.action.kind === "putBackRows"
+        ? { ...one, action: { ...one.action, leaves: leavesOf(one.action.table) } }
+        : one,
+    ),
+  };
 }
 
 /** The tables as they may be: an action that takes several commits may have given columns their new names. */
@@ -152,8 +185,6 @@ function placesNow(now: Database, [first]: readonly PlannedMigration[]): readonl
 }
 
 const noLimit = Number.POSITIVE_INFINITY;
-
-export type RowsObstacle = Exclude<Obstacle, { kind: "since" }>;
 
 function aboutOf(
   obstacle: RowsObstacle,
@@ -209,6 +240,13 @@ function aboutOf(
         mayLose: true,
         isRefused: false,
       };
+    case "misfit":
+      return {
+        allowed: 0,
+        words: (rows = 0) => `${are(rows, "does", "do")} not fit ${formatType(obstacle.to)}`,
+        mayLose: false,
+        isRefused: true,
+      };
     case "cast": {
       const { from, to } = obstacle;
       const verdict = castVerdict(from, to);
@@ -232,62 +270,4 @@ function wordsOfRows(table: string, rows: number | undefined, written: number | 
   if (written === undefined)
     return `${table} has ${count(rows, "row")}, of which nobody can tell how many were written since, and goes with them`;
   return `${table} has ${count(rows, "row")}, ${written} of them written since, and goes with them`;
-}
-
-/** `before`: the actions between the tables as they are and what the obstacle is about. Undefined where nobody can ask. */
-function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
-  if (obstacle.kind === "rows") {
-    const table = [...now.keys()].find(
-      (name) => follow({ table: name, path: [], casts: [] }, before)?.table === obstacle.table,
-    );
-    return table === undefined ? undefined : { table, predicate: undefined };
-  }
-  const wanted = parsePath(obstacle.path);
-  for (const [table, { columns }] of now)
-    for (const path of columnPaths(columns)) {
-      const there = follow({ table, path, casts: [] }, before);
-      if (there?.table !== obstacle.table) continue;
-      const inside = restOf(wanted, there.path);
-      const { type } = findColumn(columns, path)!;
-      if (inside === undefined || (inside.length > 0 && type.kind === "struct")) continue;
-      const predicate = predicateOf(obstacle, named(path), there.casts.at(-1) ?? type, inside, there.casts);
-      return predicate === undefined ? undefined : { table, column: formatPath([...path, ...inside]), predicate };
-    }
-  return undefined;
-}
-
-/** `type`: what the column is by then. `inside`: where in it the obstacle is, should it be a list. */
-function predicateOf(
-  obstacle: Exclude<RowsObstacle, { kind: "rows" }>,
-  sql: string,
-  type: DataType,
-  inside: Path,
-  casts: readonly DataType[],
-): string | undefined {
-  switch (obstacle.kind) {
-    case "null":
-      // The engine looks into lists itself.
-      return inside.length > 0 ? undefined : `${sql} IS NULL`;
-    case "vectors":
-      return inside.length > 0 ? undefined : `${sql} IS NOT NULL`;
-    case "values":
-    case "filled":
-      return `${sql} IS NOT NULL`;
-    case "cast": {
-      const column = { name: "", type, nullable: true };
-      const [was] = replaceColumn([column], ["", ...inside], (one) => ({ ...one, type: obstacle.to }));
-      const is = castTo(sql, casts);
-      const back = castTo(is, [was!.type, type]);
-      return `${sql} IS NOT NULL AND (${back} IS NULL OR ${back} <> ${is})`;
-    }
-  }
-}
-
-/** Null where a value does not fit. */
-function castTo(sql: string, types: readonly DataType[]): string {
-  return types.reduce((inner, type) => `arrow_try_cast(${inner}, '${arrowName(type).replaceAll("'", "''")}')`, sql);
-}
-
-function named(path: Path): string {
-  return path.map((name) => `\`${name.replaceAll("`", "``")}\``).join(".");
 }

@@ -5,6 +5,8 @@ import type { Midway, TableVersions } from "../ledger/record.ts";
 import type { Migration } from "../migrations/load.ts";
 import { changesRows, describeAction, risksOf, tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
 import { isReserved } from "../schema/actions/guard.ts";
+import { parsePath } from "../schema/path.ts";
+import { reservedProblem } from "../schema/reserved-metadata.ts";
 import type { Risk } from "../schema/risk.ts";
 import { change, databaseOf, mayLookAlike, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
@@ -62,7 +64,11 @@ export interface PlannedMigration {
   readonly midway: Midway | undefined;
   /** Whether its first action may have run without having been recorded. */
   readonly doubtful: boolean;
+  /** The last action that was found done and is not recorded: the run that carried it out may not have checked what it did. */
+  readonly found?: PlannedAction | undefined;
   readonly attempt: number;
+  /** Of a rollback that has begun: the version that each table had then which is restored. */
+  readonly startedAt?: TableVersions | undefined;
   /** What takes it back as its file says, in words; its actions do not say that then. */
   readonly writtenDown?: readonly string[] | undefined;
   /** Tables of which the version before it has to be known, should it be taken back. */
@@ -142,7 +148,10 @@ export function planMigration(
   const { migration } = course;
   const left = actions.slice(done);
   const writtenDown = done === 0 ? writtenRollback({ ...course, actions }, database, capabilities) : undefined;
-  for (const { place, action } of left) checkAllowed(place, action, target, ledger);
+  for (const { place, action } of left) {
+    checkAllowed(place, action, target, ledger);
+    checkMetadata(place, action, course.direction);
+  }
   const isDerived = course.direction === "up" && migration.down === undefined;
   const lineages = isDerived ? lineagesOf(actions.map(({ action }) => action)).slice(done) : undefined;
   const planned = planActions(left, database, target, lineages);
@@ -245,12 +254,24 @@ function checkAllowed(place: StepPlace, action: Action, target: PlanInput["targe
   if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason });
 }
 
+/** Removing a key that is there only because a migration has set it is a way back, so it works. */
+function checkMetadata(place: StepPlace, action: Action, direction: Direction): void {
+  if (action.kind !== "setMetadata") return;
+  for (const [key, value] of action.updates.flatMap(({ metadata }) => Object.entries(metadata))) {
+    const problem = direction === "down" && value === null ? undefined : reservedProblem(key, value);
+    if (problem !== undefined)
+      throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: `${problem}; leave it out` });
+  }
+}
+
 /** The names that an action gives to columns. */
 function namesGiven(action: Action): readonly string[] {
   switch (action.kind) {
     case "createTable":
     case "addColumns":
       return action.columns.map(({ name }) => name);
+    case "addField":
+      return parsePath(action.path).slice(-1);
     case "alterColumns":
       return action.alterations.flatMap(({ rename = [] }) => rename);
     default:

@@ -51,6 +51,7 @@ export function isToTry({ actions, writtenDown }: PlannedMigration): boolean {
 export function judge({ actions, writtenDown }: PlannedMigration, trial: Trial): readonly Judged[] {
   const about = {
     isVolatile: actions.some(({ action }) => expressionsOf(action).some((sql) => changing.test(sql))),
+    isRefreshed: actions.some(({ action }) => action.kind === "refreshColumn"),
     mayBeRefused: actions.some(({ rollback }) => rollback?.class === "checked"),
   };
   return actions.map((action) => {
@@ -82,7 +83,7 @@ function verdictOn(
   { action, rollback }: PlannedAction,
   is: RollbackClass | undefined,
   trial: Trial,
-  { isVolatile, mayBeRefused }: { readonly isVolatile: boolean; readonly mayBeRefused: boolean },
+  { isVolatile, isRefreshed, mayBeRefused }: Readonly<Record<"isVolatile" | "isRefreshed" | "mayBeRefused", boolean>>,
 ): Omit<Judged, "class"> {
   const own = tablesOfAction(action);
   switch (trial.kind) {
@@ -104,7 +105,8 @@ function verdictOn(
       const { before, after, back, again } = trial;
       const isOwn = ({ table }: Change) => own.includes(table);
       const wrong = changesOf(before, back).filter(isOwn);
-      const lost = wrong.filter(({ rows }) => is !== undefined || !rows);
+      // What a refresh computed follows from the other columns, so no values are promised.
+      const lost = wrong.filter(({ rows }) => !rows || (is !== undefined && !isRefreshed));
       if (lost.length > 0) return { verdict: "broken", reason: `after down ${words(lost)}` };
       if (typeof again === "string") return { verdict: "broken", reason: `up did not go a second time: ${again}` };
       const other = changesOf(after, again).filter(isOwn);

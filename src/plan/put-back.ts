@@ -8,7 +8,7 @@ import { arrowName } from "../wire/arrow-cast.ts";
 import { followPath } from "./blind.ts";
 
 /**
- * SQL for each column that the table had before; undefined where a value can't be told, or may not fit. `actions`: the
+ * SQL for each column that the table had before, but for those that the engine computes; undefined where a value can't be told, or may not fit. `actions`: the
  * migration's own on that table. A column that it drops holds nulls in these rows.
  */
 export function putBackColumns(
@@ -16,10 +16,22 @@ export function putBackColumns(
   after: Table,
   actions: readonly Action[],
 ): Readonly<Record<string, string>> | undefined {
-  const columns = before.columns.map((column) => [column.name, expressionFor(column, after, actions)] as const);
+  const written = before.columns.filter(({ computed }) => computed === undefined);
+  const columns = written.map((column) => [column.name, expressionFor(column, after, actions)] as const);
   const isWhole = (entry: readonly [string, string | undefined]): entry is readonly [string, string] =>
     entry[1] !== undefined;
   return columns.every(isWhole) ? Object.fromEntries(columns) : undefined;
+}
+
+/** The columns whose values, or some of whose digits, rows lose that are put back: those that the migration added, above all. */
+export function leftBehind(before: Table, after: Table, actions: readonly Action[]): readonly string[] {
+  const isWhole = (column: Column) => {
+    const old = before.columns.find(({ name }) => placeAfter(name, actions) === column.name);
+    if (old === undefined) return false;
+    const verdict = castVerdict(column.type, old.type);
+    return sameType(old.type, column.type) || (verdict.allowed && !verdict.mayLose);
+  };
+  return after.columns.filter((column) => column.computed === undefined && !isWhole(column)).map(({ name }) => name);
 }
 
 function expressionFor(column: Column, { columns }: Table, actions: readonly Action[]): string | undefined {

@@ -210,7 +210,8 @@ function columnsCast(alterations: readonly Alteration[]): readonly string[] {
 function kindsOfWork(action: Action): readonly Work["kind"][] {
   if (action.kind === "insertRows") return ["rows"];
   if (action.kind === "convertColumn" || changesRows(action)) return ["sql"];
-  if (action.kind === "addColumns") return action.columns.some(({ as }) => as !== undefined) ? ["sql"] : [];
+  if (action.kind === "addColumns")
+    return action.columns.some(({ as, computed }) => (as ?? computed) !== undefined) ? ["sql"] : [];
   if (action.kind !== "alterColumns") return [];
   return [
     ...(action.alterations.some(({ type }) => type !== undefined) ? ["cast" as const] : []),

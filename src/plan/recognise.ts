@@ -1,6 +1,6 @@
 /** Migrations that stand for others, which the ledger knows: renumbered by `rebase`, or put together by `squash`. Pure. */
 import { MigrateError } from "../errors.ts";
-import { isHalfDone, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
+import { isHalfDone, isNamed, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
@@ -29,8 +29,8 @@ export function recognisedIn(files: readonly MigrationFile[], state: LedgerState
 
 function knownAs({ version, name, checksum }: Former, { migrations }: LedgerState): LedgerMigration | undefined {
   const known = migrations.get(version);
-  // A ledger of markers may have room for the beginnings only.
-  const isIt = known !== undefined && name.startsWith(known.name) && known.checksum.startsWith(checksum);
+  // A ledger of markers has room for the beginning of a checksum only.
+  const isIt = known !== undefined && isNamed(known, name) && known.checksum.startsWith(checksum);
   return isIt ? known : undefined;
 }
 

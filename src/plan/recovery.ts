@@ -10,8 +10,6 @@ export interface Recovery {
   /** How many of them write values anew, and in how many rows all in all; null where nobody can tell. */
   readonly rewrites: number | null;
   readonly rows: number | null;
-  /** Milliseconds, from how long the run itself took for the like; undefined where it did nothing like it. */
-  readonly duration: number | undefined;
   /** The last one of this run that can't be taken back. */
   readonly stays: MigrationName | undefined;
 }
@@ -23,14 +21,13 @@ export type Costs = ReadonlyMap<
 >;
 
 /**
- * `before`: the last migration before the run. `took`: milliseconds by the actions that ran. Undefined where a migration had
- * begun before the run: what was done of it then is not among its actions.
+ * `before`: the last migration before the run. Undefined where a migration had begun before the run: what was done of it then
+ * is not among its actions.
  */
 export function recoveryOf(
   migrations: readonly PlannedMigration[],
   before: MigrationName | undefined,
   costs: Costs,
-  took: ReadonlyMap<PlannedAction, number>,
 ): Recovery | undefined {
   if (migrations.some(({ done, midway, doubtful }) => done > 0 || midway !== undefined || doubtful)) return undefined;
   const final = migrations.findLastIndex(isFinal);
@@ -44,7 +41,6 @@ export function recoveryOf(
     actions: back.length,
     rewrites: isKnown ? back.filter((cost) => cost.rows !== 0).length : null,
     rows: isKnown ? rows : null,
-    duration: isKnown ? durationOf(back, costs, took) : undefined,
     stays,
   };
 }
@@ -66,42 +62,4 @@ function costsBack({ actions, writtenDown }: PlannedMigration, costs: Costs): re
     ...[...restored].map(() => ({ ...nothing, versions: 1 })),
     ...others.flatMap((one) => costs.get(one)?.back?.cost ?? []),
   ];
-}
-
-function durationOf(back: readonly Cost[], costs: Costs, took: ReadonlyMap<PlannedAction, number>): number | undefined {
-  const ran = [...took].flatMap(([one, time]) => {
-    const cost = costs.get(one)?.cost;
-    return cost === undefined ? [] : [{ cost, time }];
-  });
-  const light = ran.filter(({ cost }) => isLight(cost));
-  const heavy = ran.filter(({ cost }) => cost.bytes !== null && cost.bytes > 0);
-  const each = ratio(light, commitsIn);
-  const perByte = ratio(heavy, ({ bytes }) => bytes ?? 0);
-  let sum = 0;
-  for (const cost of back) {
-    if (isLight(cost)) {
-      if (each === undefined) return undefined;
-      sum += each * commitsIn(cost);
-    } else if (perByte === undefined || cost.bytes === null || cost.indexes.length > 0) return undefined;
-    else sum += perByte * cost.bytes;
-  }
-  return Math.round(sum);
-}
-
-/** A dropped table leaves no version behind. */
-function commitsIn({ versions }: Cost): number {
-  return Math.max(1, versions);
-}
-
-function isLight({ rows, added, indexes }: Cost): boolean {
-  return rows === 0 && added === 0 && indexes.length === 0;
-}
-
-/** Milliseconds for one of what is measured; undefined where there was none. */
-function ratio(
-  ran: readonly { readonly cost: Cost; readonly time: number }[],
-  measure: (cost: Cost) => number,
-): number | undefined {
-  const all = ran.reduce((sum, { cost }) => sum + measure(cost), 0);
-  return all === 0 ? undefined : ran.reduce((sum, { time }) => sum + time, 0) / all;
 }

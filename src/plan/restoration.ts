@@ -8,7 +8,7 @@ import { change, differences, type Database, type Table } from "../schema/table.
 import type { Obstacle, WayBack } from "../schema/way-back.ts";
 import type { PlacedAction } from "./compile.ts";
 import type { Lineage } from "./lineage.ts";
-import { putBackColumns } from "./put-back.ts";
+import { leftBehind, putBackColumns } from "./put-back.ts";
 
 export interface Restoring {
   /** Whether the target can restore an old version. */
@@ -113,19 +113,22 @@ function restoration(
   after: Table,
   { tables, putsBack }: Restoring,
 ): Way {
-  const [found, end, shared] = ownValue(tables, table)!;
+  const [found, end, shared, times] = ownValue(tables, table)!;
   const version = found!;
   const own = { table, version, after: end ?? version };
   const isSilent = sameColumns(before.columns, after.columns);
-  const columns = putsBack ? putBackColumns(before, after, actions) : undefined;
   // Where the migration has written rows itself, what others wrote is only what came after its end.
-  const since = !actions.some(changesRows) ? version : shared === true ? undefined : (end ?? undefined);
+  const writes = actions.some(changesRows);
+  const since = end !== null && shared !== true ? end : writes ? undefined : version;
+  const checks = putsBack && since !== undefined;
+  const columns = checks ? putBackColumns(before, after, actions) : undefined;
+  const leaves = columns === undefined ? [] : leftBehind(before, after, actions);
   return {
     actions: [
-      { kind: "restoreTable", ...own, as: before, isSilent },
-      ...(columns === undefined || since !== version ? [] : [{ kind: "putBackRows" as const, ...own, columns }]),
+      { kind: "restoreTable", ...own, at: times?.[0] ?? undefined, as: before, isSilent },
+      ...(checks ? [{ kind: "putBackRows" as const, ...own, since, writes, columns }] : []),
     ],
-    obstacles: [{ kind: "since", table, version: since }],
+    obstacles: [{ kind: "since", table, version: since, writes, leaves }],
   };
 }
 

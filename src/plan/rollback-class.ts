@@ -79,7 +79,7 @@ function classOf(way: WayBack, { actions: able, describes }: Able): ActionRollba
   const actions = describes ? way.actions : way.actions.flatMap(withoutSwaps);
   const missing = actions.flatMap(kindsOf).find((kind) => able[kind] !== true);
   if (missing !== undefined) return none(String(able[missing] ?? `the target has no call for ${missing}`));
-  const text = actions.map(describeAction).join(", then ");
+  const text = actions.length === 0 ? "nothing to roll back" : actions.map(describeAction).join(", then ");
   if (way.obstacles.length === 0) return { class: "exact", actions, text, reason: undefined };
   return { class: "checked", actions, text, reason: way.obstacles.map(conditionOf).join(", ") };
 }
@@ -93,6 +93,7 @@ function conditionOf(obstacle: Obstacle): string {
       return `unless ${table}.${obstacle.path} holds values by then`;
     case "vectors":
       return `unless ${table}.${obstacle.path} holds fewer than ${count(obstacle.least, "vector")} by then`;
+    case "misfit":
     case "cast":
       return `unless values of ${table}.${obstacle.path} are not the same as ${formatType(obstacle.to)} by then`;
     case "since":

@@ -5,6 +5,7 @@ import { byPlace, placeOf, savedPlanOf, type LedgerEntry, type LedgerRecord } fr
 import { canonicalJson, matchesHash, sha256, stepHash } from "../migrations/checksum.ts";
 import { acceptances } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
+import { identityOf } from "../schema/identity.ts";
 import { migrationsOf, planDocumentShape, type DocumentAction, type PlanDocument } from "./document.ts";
 
 const shape = z.strictObject({
@@ -33,6 +34,8 @@ const shape = z.strictObject({
   }),
   /** The tables that it touches, at which version; null where there was none, or the target does not tell. */
   tables: z.record(z.string(), z.int().nullable()),
+  /** When these versions were made, in milliseconds since 1970: together they identify the table. Not in plans of older releases. */
+  times: z.record(z.string(), z.int().nullable()).optional(),
   plan: planDocumentShape,
 });
 
@@ -148,20 +151,44 @@ function endOf({ direction }: PlanDocument): string {
   return direction === "up" ? "applied" : "taken back";
 }
 
-/** `versions`: of its tables, as they are now. Throws ERR_PLAN_STALE where one is not the table that it was. */
-export function checkVersions(saved: SavedPlan, versions: SavedPlan["tables"]): void {
-  for (const [table, was] of Object.entries(saved.tables)) {
-    const is = versions[table] ?? null;
-    if (was === null || is === null || is === was) continue;
-    if (is < was)
-      throw stale(saved.plan, "table", `table ${table} was made anew: it is at version ${is}, and was at ${was}`);
-    if (saved.choice.acceptLoss === true)
+/** What is known now of a table that a plan touches. */
+export interface TableNow {
+  readonly newest: number;
+  /** The time of the version that the plan was made from; undefined where that is no longer listed. */
+  readonly at: number | undefined;
+  /** Whether the target lists versions: otherwise only a lower one shows that it is another table. */
+  readonly listsVersions: boolean;
+}
+
+/** `tables`: those of the plan that exist and whose versions are told. Throws ERR_PLAN_STALE where one is not the table that it was. */
+export function checkTables(saved: SavedPlan, tables: ReadonlyMap<string, TableNow>): void {
+  for (const [table, now] of tables) {
+    const version = saved.tables[table];
+    if (version == null) continue;
+    const at = saved.times?.[table] ?? undefined;
+    const identity = identityOf({ version, at }, now);
+    if (identity === "another")
+      throw stale(saved.plan, "table", `table ${table} was dropped and recreated since the plan was saved`);
+    if (identity === "unknown" && now.listsVersions)
       throw stale(
         saved.plan,
         "table",
-        `table ${table} was written to, and the plan loses rows of it: it is at version ${is}, and was at ${was}`,
+        at === undefined
+          ? `it does not state when version ${version} of table ${table} was made, so it is unknown whether this is the same table`
+          : `version ${version} of table ${table} was cleaned up since the plan was saved, so it is unknown whether this is the same table`,
+        `save the plan again with ${planCommand(saved.plan)}`,
+      );
+    if (saved.choice.acceptLoss === true && now.newest !== version)
+      throw stale(
+        saved.plan,
+        "table",
+        `table ${table} was written to, and the plan loses rows of it: it is at version ${now.newest}, and was at ${version}`,
       );
   }
+}
+
+function planCommand({ direction }: PlanDocument): string {
+  return `migrate plan ${direction === "up" ? "" : "--down "}--out`;
 }
 
 /** What planning found wrong, where that is a table which was as it should when the plan was made. */
@@ -172,7 +199,7 @@ export function asStale({ plan }: SavedPlan, error: unknown): unknown {
 }
 
 function stale(
-  { direction }: PlanDocument,
+  plan: PlanDocument,
   changed: "target" | "used" | "ledger" | "files" | "table" | "actions",
   problem: string,
   hint?: string,
@@ -180,6 +207,6 @@ function stale(
   return new MigrateError("ERR_PLAN_STALE", {
     changed,
     problem,
-    hint: hint ?? `make a new one with migrate plan ${direction === "up" ? "" : "--down "}--out`,
+    hint: hint ?? `make a new one with ${planCommand(plan)}`,
   });
 }

@@ -70,7 +70,14 @@ export function placeOf(actions: readonly PlannedAction[], sights: Tables): Acti
 }
 
 function settled(planned: PlannedMigration, found: number): PlannedMigration {
-  return { ...planned, done: planned.done + found, actions: planned.actions.slice(found), midway: undefined };
+  const { actions, done } = planned;
+  return {
+    ...planned,
+    done: done + found,
+    actions: actions.slice(found),
+    found: actions[found - 1],
+    midway: undefined,
+  };
 }
 
 /** The same check where only the list of tables is known: those that should be there are, and the others are not. */

@@ -1,35 +1,44 @@
 /** Indexes of vectors that can't be made, as their migration itself has left nothing to make them of. Pure. */
 import { count } from "../errors.ts";
 import type { Action } from "../schema/action.ts";
-import { parsePath, type Path } from "../schema/path.ts";
+import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { isNull } from "../schema/risk.ts";
 import { isVectorIndex, vectorsNeeded } from "../schema/table-index.ts";
 import { placeAfter, restOf } from "./follow.ts";
 
 /** A table without rows, with an empty path, or a column that is null in every row. */
-interface Bare {
+export interface Bare {
   readonly table: string;
   readonly path: Path;
 }
 
 /** The reasons by the places of the actions. They are those of one migration, which nobody writes rows between. */
 export function withoutVectors(actions: readonly Action[]): ReadonlyMap<number, string> {
-  const reasons = new Map<number, string>();
+  const bare = bareBefore(actions);
+  return new Map(
+    actions.flatMap((action, index) => {
+      const empty = emptyFor(action, bare[index]!);
+      const hint = "make it in a later migration, to be run once there are";
+      return empty === undefined ? [] : [[index, vectorsProblem(empty, hint)] as const];
+    }),
+  );
+}
+
+export function vectorsProblem({ table, path }: Bare, hint: string): string {
+  const what = path.length === 0 ? `${table} has no rows` : `${formatPath(path)} is all null`;
+  return `an index of vectors needs some, and ${what} by then; ${hint}`;
+}
+
+/** What is bare before each action, because those before have left it so. */
+export function bareBefore(actions: readonly Action[]): readonly (readonly Bare[])[] {
   let bare: readonly Bare[] = [];
-  for (const [index, action] of actions.entries()) {
-    const empty = action.kind === "createIndex" ? emptyFor(action, bare) : undefined;
-    if (empty !== undefined) {
-      const what = empty.path.length === 0 ? `${empty.table} has no rows` : `${empty.path[0]!} is all null`;
-      reasons.set(
-        index,
-        `an index of vectors needs some, and ${what} by then; make it in a later migration, to be run once there are`,
-      );
-    }
+  return actions.map((action) => {
+    const before = bare;
     bare = [...bare.flatMap((one) => placeAfter(one, action) ?? []), ...madeBare(action)].filter(
       (one) => !isFilled(one, action),
     );
-  }
-  return reasons;
+    return before;
+  });
 }
 
 /** What an action may have failed of, in brackets; nothing where it is no such index. */
@@ -38,8 +47,9 @@ export function vectorsHint(action: Action): string {
   return ` (this index is made of vectors: it needs ${count(vectorsNeeded(action.index), "row")} at least)`;
 }
 
-function emptyFor(action: Extract<Action, { readonly kind: "createIndex" }>, bare: readonly Bare[]): Bare | undefined {
-  if (!isVectorIndex(action.index)) return undefined;
+/** What leaves an index of vectors nothing to be made of. */
+export function emptyFor(action: Action, bare: readonly Bare[]): Bare | undefined {
+  if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return undefined;
   const path = parsePath(action.index.path);
   return bare.find((one) => one.table === action.table && restOf(path, one.path) !== undefined);
 }
@@ -50,7 +60,11 @@ function madeBare(action: Action): readonly Bare[] {
     case "createTable":
       return (action.rows ?? []).length === 0 ? [{ table, path: [] }] : [];
     case "addColumns":
-      return action.columns.filter(({ as }) => as === undefined).map(({ name }) => ({ table, path: [name] }));
+      return action.columns
+        .filter(({ as }) => as === undefined || isNull(as))
+        .map(({ name }) => ({ table, path: [name] }));
+    case "addField":
+      return [{ table, path: parsePath(action.path) }];
     case "convertColumn":
       return isNull(action.using) ? [{ table, path: parsePath(action.path) }] : [];
     default:

@@ -2,6 +2,7 @@
 import { isMigrateError, type MigrateError } from "../errors.ts";
 import type { Kept, Midway } from "../ledger/record.ts";
 import { rewrites, tablesAfter, type Action } from "../schema/action.ts";
+import type { MetadataUpdate } from "../schema/actions/set-metadata.ts";
 import { parsePath } from "../schema/path.ts";
 import { databaseOf, findColumn, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
@@ -70,6 +71,11 @@ export function stillToDo({ commits, progress }: Whereabouts, found: Tables): re
   });
 }
 
+/** Whether others have done nothing of it meanwhile, so that it is sent as it is. */
+export function isAllLeft(action: Action, found: Tables): boolean {
+  return withoutDone(action, found.get(action.table)) === action;
+}
+
 /** Others may have made the index again, or have set the metadata: then theirs is newer. */
 function withoutDone(action: Action, table: Table | undefined): Action | undefined {
   if (table === undefined) return action;
@@ -80,7 +86,12 @@ function withoutDone(action: Action, table: Table | undefined): Action | undefin
     const left = Object.entries(metadata).filter(([key]) => (own[key] ?? null) === null);
     return left.length === 0 ? [] : [{ path, metadata: Object.fromEntries(left) }];
   });
-  return updates.length === 0 ? undefined : { ...action, updates };
+  if (updates.length === 0) return undefined;
+  return sizeOf(updates) === sizeOf(action.updates) ? action : { ...action, updates };
+}
+
+function sizeOf(updates: readonly MetadataUpdate[]): number {
+  return updates.reduce((sum, { metadata }) => sum + Object.keys(metadata).length, 0);
 }
 
 /** Others may have made an index again since it was dropped, which stands in the way of a cast. */

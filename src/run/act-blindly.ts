@@ -18,7 +18,7 @@ export async function actBlindly(planned: PlannedAction, mayBeDone: boolean, act
     await lease.check();
     // Nothing is awaited from here to the call.
     if (!lease.isSure()) continue;
-    const failure = await attempt(
+    const { failure } = await attempt(
       planned.action,
       { table: planned.before.get(planned.action.table) ?? { columns: [] }, version: undefined },
       acting,

@@ -6,13 +6,15 @@ import type { Kept, Midway } from "../ledger/record.ts";
 import { canonicalJson } from "../migrations/checksum.ts";
 import { leadsBack, planCommits, type PlannedCommit } from "../plan/commits.ts";
 import type { PlannedAction } from "../plan/plan.ts";
-import { stillToDo, toDropOnceMore, whereabouts, type Whereabouts } from "../plan/whereabouts.ts";
+import { isAllLeft, stillToDo, toDropOnceMore, whereabouts, type Whereabouts } from "../plan/whereabouts.ts";
 import { rewrites } from "../schema/action.ts";
-import { isHidden, madeName } from "../schema/actions/guard.ts";
+import { isHidden } from "../schema/actions/guard.ts";
+import { madeName } from "../schema/names.ts";
 import { sameTables, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { act, changed, look, tablesIn } from "./act.ts";
 import type { Acting, Done, Ending, Sights, Undone } from "./attempt.ts";
+import { versionIn } from "./identity.ts";
 
 /** What the ledger knows of the action, and how it is told more. */
 export interface Noting {
@@ -47,7 +49,8 @@ export async function actInCommits(
     if (!isSeen) await lease.check();
     const found = tablesIn(sights);
     const version = sights.get(action.table)?.version;
-    versions ??= { before: version, after: version };
+    const seenVersion = versionIn(sights.get(action.table));
+    versions ??= { before: seenVersion, after: seenVersion };
     const whereIn = (tables: Tables) => whereabouts(action, before, noted, tables, target.capabilities);
     const where = isBegun || sameTables(before, found) ? whereIn(found) : undefined;
     if (where === undefined) return { error: changed(planned, sights), inDoubt: isBegun };
@@ -81,14 +84,22 @@ export async function actInCommits(
       // The lease's and the ledger's answers may have taken long.
       sights: isSeen && !isToNote ? sights : undefined,
       whileOthers: now.detour.length > 0 ? "detour" : hides ? "hurried" : undefined,
-      // What others give it while a call of ours is refused or waits would go with it unseen.
-      mayAct: (tables) => !now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain >= mostAgain,
+      // While a call of ours is refused or waits, others may do the same themselves, or give it what would go with it unseen.
+      mayAct: (tables) =>
+        isAllLeft(now.action, tables) &&
+        (!now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain >= mostAgain),
     });
     if (!("error" in ending)) {
       [isBegun, isResumed] = [true, isRefresh && isResumed];
       seen = ending.found;
-      versions = { ...versions, after: ending.after };
-      fresh = isRefresh || worksOut(commit) || fresh === ending.before ? quietly(ending) : undefined;
+      versions = {
+        ...versions,
+        after: ending.after,
+        commits: (versions.commits ?? 0) + (ending.commits ?? 1),
+        ...(now.loses && { lossy: now.after }),
+        harm: versions.harm ?? ending.harm,
+      };
+      fresh = isRefresh || worksOut(commit) || fresh === ending.before?.version ? quietly(ending) : undefined;
       if (commit.action.kind === "dropIndex") ways.dropped.add(commit.text);
       if (now === commits.at(-1)) return versions;
     } else if (ending.starved && now.detour.length > 0) {
@@ -145,7 +156,7 @@ function worksOut({ action }: PlannedCommit): boolean {
 
 /** The version that a commit made right after the one that was seen before it. */
 function quietly({ before, after }: Done): number | undefined {
-  return before !== undefined && after === before + 1 ? after : undefined;
+  return before !== undefined && after?.version === before.version + 1 ? after.version : undefined;
 }
 
 /** What has to be worked out again before the commit, as others have written to the table since. */

@@ -1,12 +1,14 @@
 /** One action on a target that describes its tables: looked at before, and after, whatever the answer was. */
 import { MigrateError } from "../errors.ts";
 import { withoutSwaps } from "../plan/blind.ts";
-import { changesRows, type ActionKind } from "../schema/action.ts";
+import { changesRows, type Action, type ActionKind } from "../schema/action.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import { differences, sameTables, type Tables } from "../schema/table.ts";
-import { isFenced, type Sight, type Target } from "../targets/target.ts";
+import type { Sight, Target } from "../targets/target.ts";
+import { lostUnanswered } from "./aftermath.ts";
 import { patience, type Acting, type Ending, type Failure, type Sights } from "./attempt.ts";
 import { attemptHedged } from "./hedge.ts";
+import { isAnother, versionIn } from "./identity.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
   const { target, lease, mayAct } = acting;
@@ -19,12 +21,16 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   let wasUnanswered = false;
   let failure: Failure | undefined;
   let given = acting.sights;
+  let first: Sight | undefined;
   const stillThere = async () => {
     const sights = await look(before.keys(), target, withIndexes);
     const found = tablesIn(sights);
-    const isStill = sameTables(before, found) && mayAct?.(found) !== false;
-    return isStill && lease.isSure() ? sights.get(action.table) : undefined;
+    const seen = sights.get(action.table);
+    const isStill = sameTables(before, found) && !(await isAnother(action.table, first, seen, target));
+    return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
   };
+  const harmOf = async (sights: Sights) =>
+    (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), target))?.problem;
   for (;;) {
     const isGiven = given !== undefined && lease.isSure();
     const sights = isGiven ? given! : await look(before.keys(), target, withIndexes);
@@ -33,23 +39,37 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     // After the look: whoever slept in between must not act on what his successor has made of the table.
     if (!isGiven) await lease.check();
     if (inDoubt && hasTrace && sameTables(after, tablesIn(sights)))
-      return { before: undefined, after: seen?.version, found: sights };
+      return { before: undefined, after: versionIn(seen), found: sights, harm: await harmOf(sights) };
     if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };
-    if (mayAct?.(tablesIn(sights)) === false) return { error: changed(planned, sights), inDoubt, moved: true };
+    first ??= seen;
+    if (await isAnother(action.table, first, seen, target)) return { error: recreated(planned), inDoubt };
+    if (mayAct?.(tablesIn(sights), seen?.version) === false)
+      return { error: changed(planned, sights), inDoubt, moved: true };
     // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
     if (!lease.isSure()) continue;
-    if (maySend(planned, failure, target)) failure = await attemptHedged(action, seen, acting, stillThere);
+    const sends = maySend(planned, failure, target);
+    const sent = inDoubt && action.kind === "putBackRows" ? { ...action, mayBeDone: true } : action;
+    const called = sends ? await attemptHedged(sent, seen, acting, stillThere) : undefined;
+    if (called !== undefined) failure = called.failure;
     else if (!hasTrace) return { error: failure!.error, inDoubt };
     // Whatever the answer was, or whether there was one: the table tells what happened, where only rows changed the answer.
     const found = await look(before.keys(), target, withIndexes);
     if ((hasTrace || failure === undefined) && sameTables(after, tablesIn(found)))
-      return { before: seen?.version, after: found.get(action.table)?.version, found };
+      return {
+        before: versionIn(seen),
+        after: versionIn(found.get(action.table)),
+        found,
+        commits: commitsMade(action, seen?.version, called?.made, failure),
+        harm: failure === undefined ? called?.harm : await harmOf(found),
+      };
     // Not as it should be: it may be the next holder's doing, if we slept.
     await lease.check();
     const wasDone = failure === undefined;
     failure ??= unexpected(planned, found, target);
     wasUnanswered ||= failure.kind === "unanswered";
     inDoubt ||= wasUnanswered;
+    // It may fail after it has put the rows back.
+    inDoubt ||= action.kind === "putBackRows";
     if (!sameTables(before, tablesIn(found))) return { error: failure.error, inDoubt: inDoubt || wasDone };
     if (!(await again(failure))) {
       // What may still be under way would come in the middle of a detour.
@@ -65,8 +85,23 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
  * once would both insert, so the next run makes it.
  */
 function maySend({ action }: PlannedAction, failure: Failure | undefined, { capabilities }: Target): boolean {
-  if (failure?.kind !== "unanswered" || isFenced(action.kind, capabilities)) return true;
+  if (failure?.kind !== "unanswered" || capabilities.fences) return true;
   return !addsRows.has(action.kind) && withoutSwaps(action).length === 1;
+}
+
+/**
+ * A call makes one version. Refreshing a column makes two, or none like what was done already. One that was refused makes none:
+ * the table was as it should be, such as without an index of which nothing was known.
+ */
+function commitsMade(
+  { kind }: Action,
+  before: number | undefined,
+  made: number | undefined,
+  failure: Failure | undefined,
+): number {
+  const isNothing = failure === undefined ? made !== undefined && made === before : failure.kind !== "unanswered";
+  if (isNothing) return 0;
+  return kind === "refreshColumn" ? 2 : 1;
 }
 
 /** What two at once would do twice. */
@@ -96,6 +131,10 @@ function wrongIn(
 
 export function changed({ place, before }: PlannedAction, sights: Sights): MigrateError {
   return new MigrateError("ERR_TABLE_CHANGED", { ...place, ...wrongIn(before, sights) });
+}
+
+function recreated({ place, action: { table } }: PlannedAction): MigrateError {
+  return new MigrateError("ERR_TABLE_CHANGED", { ...place, table, differences: ["it was dropped and recreated"] });
 }
 
 /** What was answered well and has another result. A service may also not yet show what it has done. */

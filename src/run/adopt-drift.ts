@@ -7,6 +7,7 @@ import { formatMigration } from "../migrations/file-name.ts";
 import { loadMigrations } from "../migrations/source.ts";
 import { asTheyRan } from "../plan/recognise.ts";
 import { adopt, undeclarable, type Adoption } from "../plan/adopt.ts";
+import { diffAbilities } from "../plan/diff.ts";
 import type { Answer } from "../plan/diff-columns.ts";
 import { foldHistory } from "../plan/fold.ts";
 import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../plan/history.ts";
@@ -17,6 +18,7 @@ import { compileStep, type Step } from "../steps/registry.ts";
 import { recognisedState } from "./recognise.ts";
 import { contradiction } from "./audited.ts";
 import { compare } from "./compare.ts";
+import { movedTables } from "./moved-tables.ts";
 import type { MigratorOptions } from "./options.ts";
 import { lookAt } from "./planning.ts";
 import { checkDeclarable } from "./pull.ts";
@@ -65,11 +67,15 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     checkDeclarable(undeclarable(there), byHand);
     const tables = new Map([...known].filter(([name]) => !names.includes(name)));
     change(tables, found);
-    const renamesTables = capabilities.actions.renameTable === true;
+    const gone = new Map([...known].filter(([name]) => names.includes(name) && !there.has(name)));
+    const moved = await movedTables(gone, new Set([...known.keys(), ...names]), target, ledger);
     return {
       differences,
       adopt(answers) {
-        const adoption = adopt(known, tables, { answers, renamesTables });
+        const all = new Map([...tables, ...moved.chosen(answers)]);
+        const made = adopt(known, all, { answers, ...diffAbilities(capabilities) });
+        // Adopted as dropped, a table that only has another name would be dropped wherever the migration runs.
+        const adoption = { ...made, unsure: moved.unsure(made, answers) };
         if (adoption.unsure.length + adoption.impossible.length === 0)
           checkDeclarable(differencesAfter(known, adoption.steps, names, there), byHand);
         return adoption;

@@ -5,8 +5,10 @@ import type { Lease } from "../ledger/lease.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import type { Action } from "../schema/action.ts";
-import { isFenced, type Sight, type Target, type Verdict } from "../targets/target.ts";
+import type { SeenVersion } from "../schema/identity.ts";
 import type { Tables } from "../schema/table.ts";
+import type { Sight, Target, Verdict } from "../targets/target.ts";
+import { aftermath, type Harm } from "./aftermath.ts";
 import type { ActionPlace, Emit } from "./events.ts";
 
 /** What was seen of some tables, by name; undefined where there is no such table. */
@@ -20,7 +22,7 @@ export interface Acting {
   readonly emit: Emit;
   readonly place: ActionPlace;
   /** Calls that may still be under way when the action is done; waited for at its end. */
-  readonly pending: Promise<unknown>[];
+  readonly pending: Promise<Called>[];
   /** How long it is tried while others' commits come first: not for long where there is another way, or on that way. */
   readonly whileOthers?: "detour" | "hurried" | undefined;
   /** Whether indexes are looked at where the action itself has to do with none. */
@@ -28,17 +30,23 @@ export interface Acting {
   /** What was looked at just before, nothing awaited since: it need not be looked at again. */
   readonly sights?: Sights | undefined;
   /** Whether it may still be sent, by the look right before: what was decided on an earlier one may hold no more. */
-  readonly mayAct?: ((found: Tables) => boolean) | undefined;
+  readonly mayAct?: ((found: Tables, version: number | undefined) => boolean) | undefined;
 }
 
 /** How an action ended: with the table's versions around it where the target tells them, or with an error. */
 export type Ending = Done | Undone;
 
 export interface Done {
-  readonly before: number | undefined;
-  readonly after: number | undefined;
+  readonly before: SeenVersion | undefined;
+  readonly after: SeenVersion | undefined;
   /** What was seen of the action's tables last, when it was done. */
   readonly found?: Sights;
+  /** How many versions its own commits made; one when absent. */
+  readonly commits?: number | undefined;
+  /** The action's tables as the commit leaves them that may lose values, where that is not the last one. */
+  readonly lossy?: Tables;
+  /** Metadata of others that was lost with it, in words. */
+  readonly harm?: string | undefined;
 }
 
 export interface Undone {
@@ -55,39 +63,55 @@ export interface Failure extends Verdict {
   readonly error: unknown;
 }
 
+/** How a call ended: well, where there is no failure. */
+export interface Called {
+  readonly failure?: Failure | undefined;
+  /** The table's version after it, where the target tells it. */
+  readonly made?: number | undefined;
+  /** Metadata of others that was lost with it, in words. */
+  readonly harm?: string | undefined;
+}
+
 /** What a single call needs: `place` is what the ledger is told should it come late. */
 export type Calling = Pick<Acting, "target" | "lease" | "place"> & {
   /** The migration that is in doubt should the run end with the call; that of the place when absent, none when null. */
   readonly next?: number | null | undefined;
 };
 
-/** The failure of the call, or undefined when it was answered well. Its caller asked `isSure` and awaited nothing since. */
-export async function attempt(action: Action, seen: Sight | undefined, calling: Calling): Promise<Failure | undefined> {
-  const { target } = calling;
+/** Its caller asked `isSure` and awaited nothing since. Throws ERR_TABLE_RECREATED, ERR_ACTED_LATE. */
+export async function attempt(action: Action, seen: Sight | undefined, calling: Calling): Promise<Called> {
+  const { target, place } = calling;
   let failure: Failure | undefined;
+  let made: number | undefined;
   try {
-    await target.execute(action, seen);
+    made = await target.execute(action, seen);
   } catch (thrown) {
     const error = thrown ?? new Error("the call failed without a reason");
     failure = { ...target.verdict(error), error };
   }
-  await confessLateness(action, failure, calling);
-  return failure;
+  const checking = failure === undefined ? aftermath(action, seen, made, target) : undefined;
+  const harm = await checking?.catch(() => undefined);
+  await confessLateness(failure, harm, calling);
+  await checking; // throws where it could not be checked
+  if (harm?.code !== "ERR_TABLE_RECREATED") return { failure, made, harm: harm?.problem };
+  const { version, name, action: number } = place;
+  throw new MigrateError(harm.code, { version: formatVersion(version), name, action: number, problem: harm.problem });
 }
 
 /**
- * Who was stopped between the last look at his own clock and the call may have acted when the lease was another's. An
- * embedded engine refuses most such calls; a service does them. So it is said in the ledger, for the next run to look.
+ * A run that was stopped between its last look at the clock and the call may have acted when another one held the lease. The
+ * embedded engine refuses many such calls and accepts others; a service carries them out. So every one is recorded in the
+ * ledger, whatever its kind, and the next run looks at its table.
  */
 async function confessLateness(
-  { kind }: Action,
   failure: Failure | undefined,
+  harm: Harm | undefined,
   { target, lease, place, next }: Calling,
 ): Promise<void> {
   // What an engine in the same process refuses it may have begun.
   const mayHaveBegun = failure?.kind === "unanswered" || (failure?.kind === "refused" && target.capabilities.fences);
   const surelyNothing = failure !== undefined && !mayHaveBegun;
-  if (isFenced(kind, target.capabilities) || surelyNothing || lease.isSure()) return;
+  if (surelyNothing || lease.isSure()) return;
   try {
     await lease.check();
   } catch (cause) {
@@ -97,7 +121,8 @@ async function confessLateness(
     const late = { event: "late", next: inDoubt, version, name, step: action, total } as const;
     // What can't be written is said at least here.
     await lease.recordLate(late).catch(() => {});
-    throw new MigrateError("ERR_ACTED_LATE", { version: formatVersion(version), name, action }, { cause });
+    const details = { version: formatVersion(version), name, action, problem: harm?.problem };
+    throw new MigrateError("ERR_ACTED_LATE", details, { cause });
   }
 }
 

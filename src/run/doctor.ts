@@ -1,6 +1,6 @@
 /** What a target can do, found out on scratch tables: whether a ledger can be kept there, and how it answers. */
 import { randomUUID } from "node:crypto";
-import { isMigrateError } from "../errors.ts";
+import { count, isMigrateError } from "../errors.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { foldLedger } from "../ledger/fold.ts";
 import { takeLease } from "../ledger/lease.ts";
@@ -8,6 +8,7 @@ import { systemClock } from "../clock.ts";
 import { tableAfter, type Action } from "../schema/action.ts";
 import type { Alteration } from "../schema/alteration.ts";
 import type { Column } from "../schema/data-type.ts";
+import { clientsOf, formatWords, type TableFormat } from "../schema/table-format.ts";
 import { columnPaths, differences, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { hasColumns } from "./questions.ts";
@@ -48,8 +49,9 @@ export async function doctor(
     findings.push(finding);
     tell(finding);
   };
-  const { length } = await target.listTables();
-  note({ what: "lists its tables", found: true, needed: true, detail: `there are ${length}` });
+  const tables = await target.listTables();
+  note({ what: "lists its tables", found: true, needed: true, detail: `there are ${tables.length}` });
+  tellFormats(target, tables.filter((table) => table !== ledger).toSorted(), note);
 
   const name = `${ledger}.doctor-${randomUUID().slice(0, 8)}`;
   let leftBehind: readonly string[] = [];
@@ -79,12 +81,37 @@ async function cleanUp(target: Target, name: string): Promise<readonly string[]>
 
 type Note = (finding: Finding) => void;
 
+/** What clients can read and write the tables that are there. Nothing is said where the target can't tell their formats. */
+function tellFormats({ formatOf }: Target, tables: readonly string[], note: Note): void {
+  const alike = new Map<string, { readonly format: TableFormat; readonly names: string[] }>();
+  for (const table of tables) {
+    const format = formatOf?.(table);
+    if (format === undefined) continue;
+    const words = formatWords(format);
+    alike.set(words, { format, names: [...(alike.get(words)?.names ?? []), table] });
+  }
+  for (const [words, { format, names }] of alike) {
+    const rest = names.length - 3;
+    const some = `${names.slice(0, 3).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+    const what = `has ${count(names.length, "table")} in ${words}`;
+    note({ what, found: true, needed: false, detail: `${some}; ${clientsOf(format)}` });
+  }
+}
+
 async function createsOnce(target: Target, table: string, note: Note): Promise<boolean> {
   const refused = await refusal(target, { kind: "createTable", table, columns: scratch });
   note({ what: "creates a table", found: refused === undefined, needed: true, detail: refused?.words });
   if (refused !== undefined) return false;
-  const listed = (await target.listTables()).includes(table);
-  note({ what: "lists the table that it has just created", found: listed, needed: true });
+  const format = target.formatOf?.(table);
+  if (format !== undefined)
+    note({ what: `makes new tables in ${formatWords(format)}`, found: true, needed: false, detail: clientsOf(format) });
+  const lacking = await listsWithout(target, table);
+  note({
+    what: "lists the table that it has just created, each time",
+    found: lacking === 0,
+    needed: true,
+    detail: lacking === 0 ? undefined : `${lacking} of ${lists} lists lack it, and the ledger is kept by such lists`,
+  });
   const again = await refusal(target, { kind: "createTable", table, columns: [scratch[0]!] });
   note({
     what: "refuses a second create of the same name",
@@ -101,6 +128,16 @@ async function createsOnce(target: Target, table: string, note: Note): Promise<b
     detail: describes ? words.join("; ") : "tables changed by hand are noticed only when a step is refused",
   });
   return true;
+}
+
+const lists = 10;
+
+/** How many of the lists that are asked for one after another and at once, after a table was created, lack it. */
+async function listsWithout({ listTables }: Target, table: string): Promise<number> {
+  const inTurn: (readonly string[])[] = [];
+  for (let asked = 0; asked < lists / 2; asked++) inTurn.push(await listTables());
+  const atOnce = await Promise.all(Array.from({ length: lists / 2 }, () => listTables()));
+  return [...inTurn, ...atOnce].filter((names) => !names.includes(table)).length;
 }
 
 async function alters(target: Target, table: string, note: Note): Promise<void> {

@@ -9,18 +9,22 @@ import type { MigrationFile } from "../migrations/files.ts";
 import { checkSettled, orderBack, type BackChoice } from "../plan/back.ts";
 import { checkRefusals } from "../plan/guards.ts";
 import { checkMissing } from "../plan/history.ts";
+import { keepingValues, restoringAfter } from "../plan/obstacles.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { SavedPlan } from "../plan/saved-plan.ts";
 import { recordRecognised, areFormer, checkRecorded } from "./recognise.ts";
 import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
 import { withObstacles, type Consent } from "./in-the-way.ts";
+import { recreatedTables } from "./identity.ts";
 import { lookAtLate } from "./late.ts";
+import { lateWrites } from "./late-writes.ts";
 import type { MigratorOptions } from "./options.ts";
 import { planChosen, planNow, planUnlessMoved, type Planned } from "./planning.ts";
 import { thisRunner } from "./runner.ts";
-import { bind, bindingOf, versionsOf } from "./saved-plan.ts";
+import { bind, bindingOf, boundTables } from "./saved-plan.ts";
 import { touchedTables } from "../plan/settle.ts";
+import { unbegun } from "./unbegun.ts";
 import { underLease } from "./under-lease.ts";
 
 export interface DownChoice extends BackChoice, Consent {
@@ -55,15 +59,18 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
       async settled({ records, state }) {
         binding.checkLedger(records);
         const isNothing = orderBack(state, files, choice).length === 0;
-        return isNothing && state.late.length === 0 ? { reverted: 0, total: appliedIn(state).length } : undefined;
+        // What is in doubt may have run, and would then be among what is rolled back.
+        const isSettled = state.late.length === 0 && inDoubt(state, runner.run).size === 0;
+        return isNothing && isSettled ? { reverted: 0, total: appliedIn(state).length } : undefined;
       },
       async prepare({ state }) {
         const planned = await binding.keep(() =>
           planBack(journal, files, state, choice, { ...options, runner }, false),
         );
         if (planned === undefined) return undefined;
-        const { plan, migrations } = planned;
+        const { plan, migrations, seen, notBegun = [] } = planned;
         checkRefusals(plan, target.name);
+        const late = choice.acceptLoss === true ? undefined : lateWrites(target, seen ?? {});
         return {
           // Nothing is in doubt before it is recorded that it is being taken back.
           first: undefined,
@@ -72,15 +79,18 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
             for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
             const opening = [
               ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
+              ...notBegun,
               ...binding.opening(undefined),
             ];
-            if (opening.length > 0) await lease.record(opening);
             const back = new Set(plan.migrations.map(({ migration }) => migration.version));
-            const left = appliedIn(state).filter(({ version }) => !back.has(version));
-            return {
-              reverted: await execute(plan.migrations, { target, lease, clock, emit, signal }),
-              total: left.length,
-            };
+            const total = appliedIn(state).filter(({ version }) => !back.has(version)).length;
+            if (back.size === 0) {
+              await lease.release(opening);
+              return { reverted: 0, total };
+            }
+            if (opening.length > 0) await lease.record(opening);
+            const execution = { target, lease, clock, emit, signal, lateWrites: late };
+            return { reverted: await execute(plan.migrations, execution), total };
           },
         };
       },
@@ -106,7 +116,7 @@ export async function savePlanDown(
   const first = await plan();
   if (choice.acceptLoss !== true) return await bind(first, "down", choice, options, runner);
   // What is written after this look is not among the rows that are counted as lost, so the versions have to be older.
-  const tables = await versionsOf(touchedTables(first.plan), target);
+  const tables = await boundTables(first.plan, target);
   return await bind(await plan(), "down", choice, options, runner, tables);
 }
 
@@ -137,11 +147,21 @@ async function planBack(
   besideAnother: boolean,
 ): Promise<Planned | undefined> {
   const input = { target, ledger, source, files, state, run: runner.run, besideAnother };
-  const planned = await planUnlessMoved(journal, input, async () => {
+  return await planUnlessMoved(journal, input, async () => {
     checkMissing(files, state);
     checkSettled(state, inDoubt(state, runner.run), target.capabilities);
-    return await planChosen(orderBack(state, files, choice), "down", input, choice.acceptLoss !== true);
+    const notBegun = await unbegun(input);
+    const planned = await planChosen(orderBack(state, files, choice), "down", input, choice.acceptLoss !== true);
+    // Before the tables are asked: what is written after this look may not be among the answers.
+    const seen: Record<string, number | null> = {};
+    for (const table of touchedTables(planned.plan)) seen[table] = (await target.look(table))?.version ?? null;
+    const recreated = await recreatedTables(planned.plan, target);
+    const starts = Object.fromEntries(
+      Object.entries(seen).map(([table, version]) => [table, [version, null] as const]),
+    );
+    const started = planned.plan.migrations.map((one) => restoringAfter(one, one.startedAt ?? starts));
+    const asked = { ...planned.plan, migrations: started };
+    const plan = choice.keepAppended === true ? asked : keepingValues(asked);
+    return { ...planned, plan: await withObstacles(plan, target, choice, recreated), seen, notBegun };
   });
-  if (planned === undefined) return undefined;
-  return { ...planned, plan: await withObstacles(planned.plan, target, choice) };
 }

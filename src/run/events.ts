@@ -19,6 +19,8 @@ export type RunEvent =
   | { readonly event: "accepted"; readonly words: string }
   /** A migration that ran under other names goes by its own from now on. */
   | ({ readonly event: "recognised"; readonly was: readonly string[] } & MigrationName)
+  /** They are applied and have no file here: a newer release has run, or the files are lost. */
+  | { readonly event: "missing"; readonly migrations: readonly MigrationName[] }
   /** `lease`: milliseconds of silence after which it is taken over. */
   | { readonly event: "waiting"; readonly by: string; readonly lease: number }
   | { readonly event: "takenOver"; readonly by: string }

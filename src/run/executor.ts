@@ -5,19 +5,22 @@
 import { count, isMigrateError, MigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
-import type { LedgerEntry } from "../ledger/record.ts";
-import { formatMigration } from "../migrations/file-name.ts";
+import type { LedgerEntry, OwnVersions, TableVersions } from "../ledger/record.ts";
+import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import { stepHash } from "../migrations/checksum.ts";
 import { factsOf } from "../plan/facts.ts";
+import { restoringAfter } from "../plan/obstacles.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
 import { vectorsHint } from "../plan/vectors.ts";
 import type { Target } from "../targets/target.ts";
 import { actBlindly } from "./act-blindly.ts";
 import { act } from "./act.ts";
 import { actInCommits, mayTakeCommits, type Noting } from "./act-in-commits.ts";
+import { lostUnanswered } from "./aftermath.ts";
 import type { Acting, Ending, Undone } from "./attempt.ts";
 import type { Emit } from "./events.ts";
-import { letGo, restorePoints, trackVersions } from "./table-versions.ts";
+import type { LateWrites, Watch } from "./late-writes.ts";
+import { isSince, letGo, restorePoints, trackVersions } from "./table-versions.ts";
 
 export interface Execution {
   readonly target: Target;
@@ -25,6 +28,8 @@ export interface Execution {
   readonly clock: Clock;
   readonly emit: Emit;
   readonly signal?: AbortSignal | undefined;
+  /** Where what others write meanwhile may not be lost. */
+  readonly lateWrites?: LateWrites | undefined;
 }
 
 /** What a course says in the ledger: on its way, and at its end. */
@@ -35,15 +40,26 @@ const events = {
 
 /** Carries out the migrations, gives how many, and releases the lease with the last record. */
 export async function execute(migrations: readonly PlannedMigration[], execution: Execution): Promise<number> {
-  const { lease } = execution;
+  const { lease, target } = execution;
+  const kept: PlannedMigration[] = [];
   for (const [index, planned] of migrations.entries()) {
     const following = migrations[index + 1];
     const ended = await executeMigration(planned, index, execution);
-    // While the lease is ours: a next run may keep another version under the same name.
-    if (planned.direction === "down") await letGo(planned, execution.target);
-    if (following === undefined) await lease.release([ended]);
-    // What is to be taken back next is in doubt once it is recorded that it is being taken back.
-    else await lease.record([following.direction === "up" ? { ...ended, next: following.migration.version } : ended]);
+    const record = following?.direction === "up" ? { ...ended, next: following.migration.version } : ended;
+    if (planned.direction === "down") {
+      // A migration that is not known to be rolled back may still need the version; without the lease, a next run may keep
+      // another one under the same name.
+      await lease.record([record]);
+      // A run that took over before this record was written still needs the version.
+      await lease.check();
+      if (isSince(planned, migrations.slice(index + 1))) kept.push(planned);
+      else await letGo(planned, target);
+      if (following === undefined) {
+        for (const one of kept) await letGo(one, target);
+        await lease.release([{ event: "renewed" }]);
+      }
+    } else if (following === undefined) await lease.release([record]);
+    else await lease.record([record]);
     const { version, name } = planned.migration;
     execution.emit({ event: events[planned.direction].end, version, name, duration: ended.duration ?? 0 });
   }
@@ -51,11 +67,10 @@ export async function execute(migrations: readonly PlannedMigration[], execution
 }
 
 /** The record that says the migration has come to its end. What stops it is recorded here, with how far it got. */
-async function executeMigration(
-  planned: PlannedMigration,
-  applied: number,
-  execution: Execution,
-): Promise<LedgerEntry> {
+async function executeMigration(given: PlannedMigration, applied: number, execution: Execution): Promise<LedgerEntry> {
+  const starts =
+    given.direction === "down" ? (given.startedAt ?? (await startsOf(given, execution.target))) : undefined;
+  const planned = starts === undefined ? given : restoringAfter(given, starts);
   const { target, lease, clock, emit, signal } = execution;
   const { migration, direction, units, total, attempt } = planned;
   const { onTheWay, end } = events[direction];
@@ -69,7 +84,7 @@ async function executeMigration(
       total,
       attempt,
       duration: Math.round(clock.steady() - started),
-      tables: versions.tables(),
+      tables: starts ?? versions.tables(),
     });
 
   /** What the run ends with; it is recorded where it may be. */
@@ -111,6 +126,8 @@ async function executeMigration(
     // Before anything is changed: whoever goes on from there has to know them.
     await lease.record([{ event: onTheWay, ...facts(), next: version }]);
   }
+  const unchecked = await lostByFound(planned, target);
+  if (unchecked !== undefined) throw await failed(planned.found!, { error: unchecked, inDoubt: false });
   for (const [index, action] of planned.actions.entries()) {
     if (signal?.aborted === true) {
       const inDoubt = planned.doubtful && index === 0;
@@ -136,20 +153,85 @@ async function executeMigration(
         }
       },
     };
-    const ending = await executeAction(action, mayBeDone, {
-      ...noting,
-      target,
-      lease,
-      clock,
-      emit,
-      place,
-      pending: [],
-    });
+    const run = async (mayAct: Acting["mayAct"]) =>
+      await executeAction(action, mayBeDone, { ...noting, target, lease, clock, emit, place, pending: [], mayAct });
+    const ending = await guarded(run, planned, action, done, execution);
     if ("error" in ending) throw await failed(action, ending, unwritten);
     versions.note(action, ending);
     done++;
+    // What is lost is reported once: the action is done.
+    const lost = ending.lost ?? lostMetadata(place, ending.harm);
+    if (lost !== undefined) throw await failed(action, { error: lost, inDoubt: false });
   }
+  await versions.date(target);
   return { event: end, ...facts(units) };
+}
+
+/** Others may write to the table each time that it was looked at. */
+const mostLooks = 5;
+
+/** An action that is not sent where what it destroys has changed since that was asked for; then it is asked again. */
+async function guarded(
+  run: (mayAct: Acting["mayAct"]) => Promise<Ending>,
+  planned: PlannedMigration,
+  action: PlannedAction,
+  at: number,
+  { lateWrites }: Execution,
+): Promise<Ending & { readonly lost?: unknown }> {
+  if (lateWrites === undefined || planned.direction === "up") return await run(undefined);
+  for (let looks = 1; ; looks++) {
+    const isLast = looks === mostLooks && action.action.kind !== "dropTable";
+    let watch: Watch | undefined;
+    try {
+      watch = await lateWrites.before(planned, action, at);
+    } catch (error) {
+      return { error, inDoubt: planned.doubtful && at === planned.done };
+    }
+    const mayAct =
+      watch === undefined || isLast ? undefined : (_: unknown, version?: number) => version === watch.version;
+    const ending = await run(mayAct);
+    if ("error" in ending && ending.moved === true && looks < mostLooks) continue;
+    if ("error" in ending) return ending;
+    try {
+      await lateWrites.after(watch, action, ending);
+    } catch (lost) {
+      return { ...ending, lost };
+    }
+    return ending;
+  }
+}
+
+/** What the last action of a run that was stopped has lost; undefined where that is nothing. */
+async function lostByFound(
+  { found, migration: { version, name }, done, total }: PlannedMigration,
+  target: Target,
+): Promise<unknown> {
+  if (found === undefined) return undefined;
+  const { action, after } = found;
+  try {
+    const now = await target.look(action.table);
+    const harm = await lostUnanswered(action, undefined, now, after.get(action.table), target);
+    return lostMetadata({ version, name, action: done, total }, harm?.problem);
+  } catch (error) {
+    return error;
+  }
+}
+
+function lostMetadata(
+  { version, name, action }: Acting["place"],
+  problem: string | undefined,
+): MigrateError | undefined {
+  if (problem === undefined) return undefined;
+  return new MigrateError("ERR_METADATA_LOST", { version: formatVersion(version), name, action, problem });
+}
+
+/** The versions of the tables of which older ones are to be restored. */
+async function startsOf({ actions }: PlannedMigration, target: Target): Promise<TableVersions> {
+  const starts: Record<string, OwnVersions> = {};
+  for (const { action } of actions)
+    if (action.kind === "restoreTable")
+      starts[action.table] = [(await target.look(action.table))?.version ?? null, null];
+  return starts;
 }
 
 /** Errors after which the ledger may not be written: the lease runs out, and the next run finds out how far this one got. */
@@ -179,10 +261,13 @@ async function executeAction(planned: PlannedAction, mayBeDone: boolean, acting:
   const quiet = clock.every(firstWord, () => emit({ event: "running", ...place, text, elapsed: elapsed() }));
   try {
     const carryOut = target.capabilities.describes ? (mayTakeCommits(planned) ? actInCommits : act) : actBlindly;
-    // What comes after could be a table made anew, on which the engine does not know an old call for one.
+    // A call that is still under way could come to a table that a later action makes.
     const ending = await carryOut(planned, mayBeDone, acting).finally(() => Promise.allSettled(pending));
-    if (!("error" in ending)) emit({ event: "done", ...place, text, duration: elapsed() });
-    return ending;
+    // It may have done harm, whatever the call that came first was answered.
+    const called = await Promise.all(pending);
+    if ("error" in ending) return ending;
+    emit({ event: "done", ...place, text, duration: elapsed() });
+    return { ...ending, harm: ending.harm ?? called.find(({ harm }) => harm !== undefined)?.harm };
   } catch (error) {
     // A look or a question that failed: the action may have run.
     return { error, inDoubt: true };

@@ -1,7 +1,7 @@
 /** What a declared schema takes, after all the migrations that there are. */
 import { MigrateError } from "../errors.ts";
 import type { Answer, Unsure, ValueStep } from "../plan/diff-columns.ts";
-import { diff, type Diff } from "../plan/diff.ts";
+import { diff, diffAbilities, type Diff } from "../plan/diff.ts";
 import { tablesAfter } from "../schema/action.ts";
 import { formatType } from "../schema/data-type.ts";
 import { placeNotation, shellWord } from "../schema/notation-text.ts";
@@ -20,8 +20,7 @@ export async function compareDeclared(
   if (problems[0] !== undefined) throw problems[0];
   const now = new Map<string, Table>();
   for (const { action } of plan!.migrations.flatMap(({ actions }) => actions)) change(now, tablesAfter(now, action));
-  const renamesTables = options.target.capabilities.actions.renameTable === true;
-  return diff(now, declared, { answers, renamesTables });
+  return diff(now, declared, { answers, ...diffAbilities(options.target.capabilities) });
 }
 
 /** Throws ERR_USAGE where an answer answers nothing. */
@@ -34,7 +33,7 @@ export function checkAnswers({ unused }: Diff): void {
   const problem =
     name === undefined
       ? `${gone} is not gone, so there is nothing to drop`
-      : `${gone} can't have become ${name}: it is not gone, or ${name} is not new there`;
+      : `${gone} can't have become ${name}: it is not gone, or ${name} is not new there; where columns trade names, say the new name of each with --rename`;
   throw new MigrateError("ERR_USAGE", { problem });
 }
 

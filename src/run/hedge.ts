@@ -4,8 +4,8 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Action } from "../schema/action.ts";
-import { isFenced, type Sight } from "../targets/target.ts";
-import { attempt, type Acting, type Calling, type Failure } from "./attempt.ts";
+import type { Sight } from "../targets/target.ts";
+import { attempt, type Acting, type Called, type Calling } from "./attempt.ts";
 
 /** A call that nobody comes before takes some 10 ms in a folder. Where it takes longer than this, the second is refused. */
 const pause = 1_000;
@@ -22,10 +22,10 @@ export async function attemptHedged(
   seen: Sight | undefined,
   acting: Calling & Pick<Acting, "clock" | "pending">,
   stillThere: () => Promise<Sight | undefined>,
-): Promise<Failure | undefined> {
+): Promise<Called> {
   const { target, clock, pending } = acting;
   const calls = [attempt(action, seen, acting)];
-  if (!isMomentary(action) || !isFenced(action.kind, target.capabilities)) return await firstGood(calls);
+  if (!isMomentary(action) || !target.capabilities.fences) return await firstGood(calls);
   while (calls.length < mostCalls) {
     const ended = firstGood(calls);
     if (!(await isSlow(ended, clock))) break;
@@ -58,15 +58,16 @@ function isMomentary(action: Action): boolean {
   return action.alterations.every(({ type, nullable }) => type === undefined && nullable === undefined);
 }
 
-/** Undefined as soon as one was answered well; when all have failed, a failure, if there is one of another kind than a conflict. */
-async function firstGood(calls: readonly Promise<Failure | undefined>[]): Promise<Failure | undefined> {
+/** The first that was answered well; when all have failed, a failure, if there is one of another kind than a conflict. */
+async function firstGood(calls: readonly Promise<Called>[]): Promise<Called> {
   return await new Promise((resolve, reject) => {
-    const failures: Failure[] = [];
+    const failed: Called[] = [];
     for (const call of calls)
-      call.then((failure) => {
-        if (failure === undefined) return resolve(undefined);
-        failures.push(failure);
-        if (failures.length === calls.length) resolve(failures.find(({ kind }) => kind !== "conflict") ?? failure);
+      call.then((called) => {
+        if (called.failure === undefined) return resolve(called);
+        failed.push(called);
+        if (failed.length === calls.length)
+          resolve(failed.find(({ failure }) => failure!.kind !== "conflict") ?? called);
       }, reject);
   });
 }

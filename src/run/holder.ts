@@ -3,7 +3,14 @@ import type { Clock } from "../clock.ts";
 import { count } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 
-export function holderWords({ holder, head }: LedgerState, clock: Clock): string | undefined {
+/** Whether the holder has been silent for longer than its lease, by this clock. */
+export function isSilent({ holder, head }: LedgerState, clock: Clock): boolean {
+  // The name of a marker that takes an epoch does not say when.
+  return holder !== undefined && head !== undefined && head.at !== 0 && clock.wall() - head.at > holder.lease;
+}
+
+export function holderWords(state: LedgerState, clock: Clock): string | undefined {
+  const { holder, head } = state;
   if (holder === undefined) return undefined;
   const holds = `${holder.by} holds the lease`;
   const takesOver = "the next run that has something to do takes over";
@@ -12,7 +19,7 @@ export function holderWords({ holder, head }: LedgerState, clock: Clock): string
   if (head === undefined || head.at === 0) return `${holds}; ${whenSilent}`;
   const silence = clock.wall() - head.at;
   const heard = `${holds}, last heard of ${ago(silence)} by this clock`;
-  return silence > holder.lease ? `${heard}: its lease has run out, and ${takesOver}` : `${heard}; ${whenSilent}`;
+  return isSilent(state, clock) ? `${heard}: its lease has run out, and ${takesOver}` : `${heard}; ${whenSilent}`;
 }
 
 function ago(milliseconds: number): string {

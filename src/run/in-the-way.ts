@@ -1,9 +1,10 @@
 /** Rows that stand in the way of taking migrations back, looked for before anything is changed. */
 import { count, isMigrateError, MigrateError } from "../errors.ts";
-import { questionsOf, type Ask, type Question, type SinceQuestion } from "../plan/obstacles.ts";
+import { questionsOf, type Question, type SinceQuestion } from "../plan/obstacles.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Span } from "../plan/spans.ts";
 import { differences } from "../schema/table.ts";
-import type { OldVersion, Since, Target } from "../targets/target.ts";
+import type { OldVersion, Since, SinceScope, Target } from "../targets/target.ts";
 
 export interface Consent {
   /** Lose what was written since into what is taken away. */
@@ -24,10 +25,15 @@ interface InTheWay {
 }
 
 /** The plan with what stands in its way, and what was accepted to be lost, or to be put back. Throws ERR_ROLLBACK_BLOCKED where not even that can be told. */
-export async function withObstacles(plan: Plan, target: Target, { acceptLoss, keepAppended }: Consent): Promise<Plan> {
+export async function withObstacles(
+  plan: Plan,
+  target: Target,
+  { acceptLoss, keepAppended }: Consent,
+  recreated: readonly string[] = [],
+): Promise<Plan> {
   const { rows, since } = questionsOf(plan);
-  const found: InTheWay[] = [];
-  const accepted: string[] = [];
+  const found: InTheWay[] = acceptLoss === true ? [] : recreated.map((words) => ({ words, mayLose: true }));
+  const accepted: string[] = acceptLoss === true ? [...recreated] : [];
   const putBack = new Map<string, number>();
   for (const question of since) {
     const lost = await lostSince(question, putBack, target);
@@ -82,29 +88,32 @@ async function lostSince(
   putBack: Map<string, number>,
   target: Target,
 ): Promise<InTheWay | undefined> {
-  const { table, restores, putsBack } = question;
+  const { table, restores, putsBack, leaves } = question;
   if (await isRestored(question, target)) return undefined;
   const written = await writtenSince(question, target);
   if (written === undefined)
     return {
-      words: `what others have written to ${table} can't be told from what the migration wrote, and would be lost with it`,
+      words: `it is unknown what was written to ${table} since, which restoring version ${restores} would lose`,
       mayLose: true,
     };
-  const { gone } = written;
+  const gone = written.changed + written.removed;
   const added = written.added + (putBack.get(table) ?? 0);
   putBack.set(table, added);
   if (added === 0 && gone === 0) return undefined;
   const are = (rows: number, what: string) =>
     rows === 0 ? [] : [`${count(rows, "row")} of ${table} ${rows === 1 ? "was" : "were"} ${what} since`];
   const words = [...are(added, "written"), ...are(gone, "changed or removed")].join(", ");
+  const mayPutBack = gone === 0 && putsBack;
+  const without = leaves.length === 0 ? "" : ` without what they have in ${leaves.join(", ")}`;
+  const orWithout = mayPutBack && without !== "" ? `; they can be put back${without}` : "";
   return {
-    words: `${words}, which restoring version ${restores} would lose`,
-    putBack: `${words}, which are put back`,
+    words: `${words}, which restoring version ${restores} would lose${orWithout}`,
+    putBack: `${words}, which are put back${without}`,
     mayLose: true,
-    mayPutBack: gone === 0 && putsBack,
+    mayPutBack,
     unkept:
       gone > 0
-        ? "where rows were changed or removed nobody can tell which are new"
+        ? "rows that were changed or removed can't be put back"
         : putsBack
           ? undefined
           : `rows of ${table} can't be made what they were before it`,
@@ -129,35 +138,71 @@ async function isRestored(
   return old.isRestored;
 }
 
-/** Undefined where nobody can tell. */
-async function writtenSince(
-  { table, version, restores, until }: SinceQuestion,
-  { versions }: Target,
-): Promise<Since | undefined> {
+/** Undefined where that is unknown. */
+async function writtenSince(question: SinceQuestion, target: Target): Promise<Since | undefined> {
+  const { table, version, restores, after, until, writes, spans } = question;
   if (version === undefined) return undefined;
-  if (version === restores) return await versions!.since(table, version, until);
+  const sinceEnd = version === restores ? undefined : await writtenIn(spans, table, version, until, target);
   // Only the version that is restored is kept from being cleaned up.
+  return sinceEnd ?? (writes ? undefined : await sinceOf(target, table, restores, { until, from: after }));
+}
+
+/** Undefined where that is unknown. */
+async function writtenIn(
+  spans: readonly Span[] | undefined,
+  table: string,
+  version: number,
+  until: number | undefined,
+  target: Target,
+): Promise<Since | undefined> {
+  const all = await sumOf(spans, (span) => sinceOf(target, table, span.from, { until: span.until }));
+  return all ?? (await sinceOf(target, table, version, { until, mayHaveMore: true }));
+}
+
+const nothing: Since = { added: 0, changed: 0, removed: 0 };
+
+async function sumOf(
+  spans: readonly Span[] | undefined,
+  ask: (span: Span) => Promise<Since | undefined>,
+): Promise<Since | undefined> {
+  let sum = spans && nothing;
+  for (const span of spans ?? []) {
+    const one = await ask(span);
+    if (one === undefined) return undefined;
+    const { added, changed, removed } = sum!;
+    sum = { added: added + one.added, changed: changed + one.changed, removed: removed + one.removed };
+  }
+  return sum;
+}
+
+/** Undefined also where the version was cleaned up, or a table that was recreated has another history. */
+export async function sinceOf(
+  { versions }: Target,
+  table: string,
+  version: number,
+  scope: SinceScope,
+): Promise<Since | undefined> {
   try {
-    return await versions!.since(table, version, until);
+    return await versions!.since(table, version, scope);
   } catch (cause) {
     if (isMigrateError(cause)) throw cause;
     return undefined;
   }
 }
 
-interface RowsThere {
+export interface RowsThere {
   readonly rows: number;
   /** Those of them that are more than may be there; undefined where nobody can tell. */
   readonly written: number | undefined;
 }
 
-function isTooMany({ rows, written = rows }: RowsThere): boolean {
+export function isTooMany({ rows, written = rows }: RowsThere): boolean {
   return written > 0;
 }
 
 /** Undefined where they can't be counted. */
-async function rowsInTheWay(
-  { place, asks, allowed, since, wasAsked }: Question,
+export async function rowsInTheWay(
+  { place, asks, allowed, since, spans, wasAsked }: Question,
   target: Target,
 ): Promise<RowsThere | undefined> {
   const { count: rowsOf, explain } = target;
@@ -168,7 +213,8 @@ async function rowsInTheWay(
       const rows = await rowsOf(ask.table, ask.predicate, ask.version);
       const more = Math.max(0, rows - allowed);
       if (since === undefined || rows === 0) return { rows, written: more };
-      const added = await addedSince(since, ask, target);
+      const written = since === null ? undefined : await writtenIn(spans, ask.table, since, ask.version, target);
+      const added = written && written.added + written.changed;
       // A table that was dropped and made anew may be at that version once more.
       return { rows, written: added === undefined ? undefined : Math.min(rows, Math.max(more, added)) };
     } catch (error) {
@@ -177,20 +223,4 @@ async function rowsInTheWay(
   if (failure === undefined || wasAsked) return undefined;
   const problem = `its rows can't be looked at: ${explain(failure)}`;
   throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem }, { cause: failure });
-}
-
-/** Undefined where nobody can tell. */
-async function addedSince(
-  version: number | null,
-  { table, version: until }: Ask,
-  { versions }: Target,
-): Promise<number | undefined> {
-  if (version === null) return undefined;
-  try {
-    return (await versions!.since(table, version, until)).added;
-  } catch (cause) {
-    // Cleaned up; a table that was made anew has another history.
-    if (isMigrateError(cause)) throw cause;
-    return undefined;
-  }
 }

@@ -217,7 +217,7 @@ async function stateAgain(
     do await lease.check();
     while (!lease.isSure());
     const again: Action = { kind: "alterColumns", table: action.table, alterations: [alteration] };
-    const failure = await attempt(again, { table, version: undefined }, calling);
+    const { failure } = await attempt(again, { table, version: undefined }, calling);
     if (failure?.kind === "refused") return [target.explain(failure.error)];
     if (failure !== undefined) throw failure.error;
   }

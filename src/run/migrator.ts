@@ -3,16 +3,18 @@
  */
 import { appliedHash } from "../ledger/applied-hash.ts";
 import { systemClock } from "../clock.ts";
+import { isMigrateError } from "../errors.ts";
 import { appliedIn, foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/fold.ts";
-import { isAtRest, type Journal } from "../ledger/journal.ts";
+import { isAtRest, sameRecord, type Journal, type LedgerHead } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
-import { byPlace, type LedgerRecord } from "../ledger/record.ts";
+import { byPlace, saysApplied, type LedgerRecord } from "../ledger/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
 import {
+  begunElsewhere,
   checkBegun,
   checkNotReverting,
   checkUnchanged,
@@ -29,12 +31,13 @@ import { recordRecognised, recognisedState, areFormer, checkRecorded } from "./r
 import { contradiction } from "./audited.ts";
 import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
-import { holderWords } from "./holder.ts";
+import { holderWords, isSilent } from "./holder.ts";
+import { withKnownFailures } from "./known-failures.ts";
 import { lookAtLate } from "./late.ts";
 import { openingEntries, planNow, planPending, planUnlessMoved, type Planned } from "./planning.ts";
 import { costs } from "./survey.ts";
 import { thisRunner } from "./runner.ts";
-import { watchRun } from "./recovery.ts";
+import { askRecovery } from "./recovery.ts";
 import { bind, bindingOf } from "./saved-plan.ts";
 import type { MigratorOptions } from "./options.ts";
 import { underLease, type Ledger } from "./under-lease.ts";
@@ -56,8 +59,12 @@ export interface StatusResult {
   /** Being taken back: the next `down` goes on. */
   readonly reverting: readonly LedgerMigration[];
   readonly pending: readonly (MigrationFile & { readonly partial: LedgerMigration | undefined })[];
-  /** Applied, but their files are not here: a newer release has run. */
+  /** Applied or half-done, but their files are not here: a newer release has run, or they are lost. */
   readonly missing: readonly LedgerMigration[];
+  /** Begun, or may have, and their files are not here: `up` refuses. What a holder that is still heard of is at is not among them. */
+  readonly begun: readonly Begun[];
+  /** Applied or begun, and their files do something else now: `up` refuses. */
+  readonly changed: readonly (MigrationName & { readonly problem: string })[];
   /** Who holds the lease. */
   readonly holder: string | undefined;
   /** Since when nothing was heard of the holder, and what follows from that, in plain words. */
@@ -66,6 +73,11 @@ export interface StatusResult {
   readonly late: readonly LateCall[];
   /** Why the ledger is not to be believed. */
   readonly problem: string | undefined;
+}
+
+export interface Begun extends Pick<LedgerMigration, "version"> {
+  /** What the ledger says of it; undefined where a run turned to it and was never heard of again. */
+  readonly known: LedgerMigration | undefined;
 }
 
 /** Applies what is pending. Throws a MigrateError; by then as much is done as the ledger says. */
@@ -94,6 +106,7 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
   if (saved === undefined && (await nothingPending(journal, files))) return finish({ applied: 0, total: files.length });
   if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
 
+  let heard: LedgerHead | undefined;
   const result = await underLease(
     journal,
     { ...options, runner },
@@ -102,11 +115,20 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
         binding.checkLedger(records);
         checkNotReverting(state);
         if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;
-        checkBegun(files, state);
+        checkBegun(files, state, state.holder?.next);
+        // A holder whose file is not here may be dead. One more record shows that it is not.
+        heard ??= state.head;
+        if (begunElsewhere(files, state).length > 0 && sameRecord(heard, state.head)) return undefined;
         checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
+        const missing = missingFiles(files, state).map(({ version, name }) => ({ version, name }));
+        if (missing.length > 0) emit({ event: "missing", migrations: missing });
         return { applied: 0, total: appliedIn(state).length };
       },
-      upTo: (state) => pendingFiles(chosen, state).at(-1)?.version,
+      until(state) {
+        const last = pendingFiles(chosen, state).at(-1)?.version;
+        if (last === undefined) return state.late.length > 0 ? undefined : () => true;
+        return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
+      },
       async prepare({ state }) {
         const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother: false };
         const planned = await binding.keep(() => planUnlessMoved(journal, input, planPending));
@@ -124,10 +146,9 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
               ...binding.opening(plan.migrations[0]?.migration.version),
             ];
             if (opening.length > 0) await lease.record(opening);
-            const watch = await watchRun(plan, target, lastOf(state), { emit, clock });
-            const applied = await execute(plan.migrations, { target, lease, clock, emit: watch.emit, signal });
-            const recovery = applied === 0 ? undefined : watch.recovery();
-            if (recovery !== undefined) emit({ event: "recovery", ...recovery });
+            const recovery = await askRecovery(plan, target, lastOf(state), clock);
+            const applied = await execute(plan.migrations, { target, lease, clock, emit, signal });
+            if (applied > 0 && recovery !== undefined) emit({ event: "recovery", ...recovery });
             return { applied, total: appliedIn(state).length + applied };
           },
         };
@@ -180,30 +201,28 @@ export async function planOn(
 }
 
 async function guarded(plan: Plan, { guards, target }: MigratorOptions, { accept }: Choice): Promise<Plan> {
-  if (guards === undefined) return plan;
-  return withRefusals(
-    plan,
-    guards,
-    accept,
-    guards.maxRewriteBytes === undefined ? undefined : await costs(plan, target),
-  );
+  const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
+  return await withKnownFailures(guards === undefined ? plan : withRefusals(plan, guards, accept, limited), target);
 }
 
-/** What is applied and what is pending. Evaluates nothing. */
+/** What is applied and what is pending. Evaluates only files whose text is not the one that ran. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
   const { target, ledger, migrations: source, clock = systemClock } = options;
   const files = source.list();
   const journal = journalOf(target, ledger, options.clock);
   const told = foldLedger(await journal.read());
   const state = await recognisedState(told, files, options).catch(() => told);
+  const atWork = isSilent(state, clock) ? undefined : state.holder?.next;
+  const begun = begunElsewhere(files, state).filter((version) => version !== atWork);
   return {
     applied: appliedIn(state),
     reverting: [...state.migrations.values()].filter(({ reversal }) => reversal !== undefined),
     pending: pendingFiles(files, state).map((file) => ({ ...file, partial: state.migrations.get(file.version) })),
-    // What a holder is at may have its file there.
     missing: missingFiles(files, state).filter(
-      ({ status: is, version }) => is === "applied" || version !== state.holder?.next,
+      ({ status: is, version }) => is === "applied" || begun.includes(version),
     ),
+    begun: begun.map((version) => ({ version, known: state.migrations.get(version) })),
+    changed: await changedFiles(options, files, state),
     holder: state.holder?.by,
     lease: holderWords(state, clock),
     late: state.late,
@@ -223,7 +242,24 @@ async function nothingPending(journal: Journal, files: readonly MigrationFile[])
   return head !== undefined && isAtRest(head) && matchesHash(appliedHash(files).value, head.applied);
 }
 
-/** The applied migrations whose text is not the one that ran. */
+/** The files that `up` refuses because they were changed after they had run. */
+async function changedFiles(
+  { migrations: source, target }: MigratorOptions,
+  files: readonly MigrationFile[],
+  state: LedgerState,
+): Promise<StatusResult["changed"]> {
+  const changed: (MigrationName & { readonly problem: string })[] = [];
+  for (const file of files)
+    try {
+      checkUnchanged(await loadChanged(source, [file], state), state, target.capabilities);
+    } catch (error) {
+      if (!isMigrateError(error)) throw error;
+      changed.push({ version: file.version, name: file.name, problem: error.message });
+    }
+  return changed;
+}
+
+/** The migrations that have run whose text is not the one that ran. */
 async function loadChanged(
   source: MigrationSource,
   files: readonly MigrationFile[],

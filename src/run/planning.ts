@@ -1,5 +1,5 @@
 /** The plan of a run: from files, ledger and tables as they are now, and whether they stood still for it. */
-import { isMigrateError } from "../errors.ts";
+import { isMigrateError, type ErrorCode } from "../errors.ts";
 import { foldLedger, inDoubt, type LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal } from "../ledger/journal.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
@@ -45,11 +45,23 @@ export interface Planned {
   readonly plan: Plan;
   /** Everything that had to be loaded for it. */
   readonly migrations: readonly Migration[];
+  /** The version of each table before it was asked what blocks a rollback. */
+  readonly seen?: Readonly<Record<string, number | null>>;
+  /** What says of migrations that were in doubt that nothing of them has run. */
+  readonly notBegun?: readonly LedgerEntry[];
 }
+
+/** What the tables and their versions say against a plan. */
+const againstPlan: readonly ErrorCode[] = [
+  "ERR_DRIFT",
+  "ERR_IRREVERSIBLE",
+  "ERR_ROLLBACK_BLOCKED",
+  "ERR_STEP_IMPOSSIBLE",
+];
 
 /**
  * The plan for a ledger as it was read; undefined when another runner has written to it meanwhile. What then looks like
- * drift is what that runner did: it writes to the ledger before it changes a table.
+ * drift, or blocks a rollback, is what that runner did: it writes to the ledger before it changes a table.
  */
 export async function planUnlessMoved<Input extends PlanningInput>(
   journal: Journal,
@@ -58,12 +70,12 @@ export async function planUnlessMoved<Input extends PlanningInput>(
 ): Promise<Planned | undefined> {
   const contradicts = await contradiction(journal, input.state);
   if (contradicts !== undefined) throw contradicts;
+  const hasMoved = async () => !sameRecord(await journal.head(), input.state.head);
   try {
-    return await plan(input);
+    const planned = await plan(input);
+    return planned.plan.blocked !== undefined && (await hasMoved()) ? undefined : planned;
   } catch (error) {
-    if (!isMigrateError(error, "ERR_DRIFT")) throw error;
-    const head = await journal.head();
-    if (sameRecord(head, input.state.head)) throw error;
+    if (againstPlan.every((code) => !isMigrateError(error, code)) || !(await hasMoved())) throw error;
     return undefined;
   }
 }
@@ -86,11 +98,11 @@ export async function planNow(
 
 /** What is pending and chosen. */
 export async function planPending(input: PlanningInput & { readonly choice: Choice }): Promise<Planned> {
-  const { files, state, choice, run } = input;
+  const { files, state, choice, run, besideAnother } = input;
   checkNotReverting(state);
   const doubtful = inDoubt(state, run);
   const pending = orderPending({ files, state, doubtful, choice });
-  checkBegun(files, state);
+  checkBegun(files, state, besideAnother ? state.holder?.next : undefined);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
   return await planChosen(pending, "up", input);
 }

@@ -5,6 +5,7 @@ import { journalOf } from "../ledger/journals.ts";
 import { ledgerOfMarker, parseMarkerName } from "../ledger/marker-name.ts";
 import { isLedgerShaped } from "../ledger/rows.ts";
 import { adopt, undeclarable, type Adoption } from "../plan/adopt.ts";
+import { shellWord } from "../schema/notation-text.ts";
 import { similarName } from "../schema/names.ts";
 import { databaseOf, type Database } from "../schema/table.ts";
 import type { MigratorOptions } from "./options.ts";
@@ -40,15 +41,23 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
       `${target.name} has no tables${but} at ${target.place}`,
       "check the target, or begin with migrate new",
     );
-  const looked = databaseOf(await lookAt(target, chosen, new Set(chosen), true));
+  const unreadable = chosen.map((name) => [name, target.unreadable?.(name) ?? []] as const);
+  const readable = unreadable.flatMap(([name, columns]) => (columns.length === 0 ? [name] : []));
+  const looked = databaseOf(await lookAt(target, readable, new Set(readable), true));
   const ledgers = otherLedgers(looked);
   const found = new Map([...looked].filter(([name]) => !ledgers.has(name)));
+  const problems = unreadable.flatMap(([name, columns]) =>
+    columns.map((column) => `table ${name}: column ${column}, which the engine can't read`),
+  );
+  const isStuck = (name: string) => !readable.includes(name) || undeclarable(only(found, name)).length > 0;
+  const flags = chosen.filter(isStuck).map((name) => `--except ${shellWord(name)}`);
+  const hint = `leave these tables out with ${flags.join(" ")}, or change them first`;
+  checkDeclarable([...problems, ...undeclarable(found)], hint);
   if (found.size === 0)
     throw refused(
       `${target.name} has no tables${but === "" ? " but" : `${but} and`} the ledgers of other migrations at ${target.place}`,
       "check the target, name its ledger in the configuration, or begin with migrate new",
     );
-  checkDeclarable(undeclarable(found), "leave such tables out with --except TABLE, or change them first");
   const adoption = adopt(new Map(), found);
   const others = [...new Set(ledgers.values())].map((name) => `${name}, which is a ledger of other migrations`);
   return { ...adoption, left: [...others, ...adoption.left] };
@@ -60,12 +69,16 @@ function otherLedgers(found: Database): ReadonlyMap<string, string> {
   return new Map(shaped.map(([name]) => [name, ledgerOfMarker(name) ?? name]));
 }
 
+function only(tables: Database, name: string): Database {
+  return new Map([...tables].filter(([own]) => own === name));
+}
+
 /** Throws ERR_ADOPT_IMPOSSIBLE. */
 export function checkDeclarable(problems: readonly string[], hint: string): void {
   if (problems.length > 0) throw new MigrateError("ERR_ADOPT_IMPOSSIBLE", { problems, hint });
 }
 
-function isLedgers(name: string, ledger: string): boolean {
+export function isLedgers(name: string, ledger: string): boolean {
   return name === ledger || parseMarkerName(ledger, name) !== undefined;
 }
 

@@ -1,43 +1,27 @@
-/** What a run tells at its end of taking back what it has done. */
+/** What a run says at its end about rolling back what it has done. */
 import type { Clock } from "../clock.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
-import type { Plan, PlannedAction } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import { recoveryOf, type Recovery } from "../plan/recovery.ts";
 import type { Target } from "../targets/target.ts";
-import type { Emit } from "./events.ts";
 import { costs } from "./survey.ts";
-
-export interface Watch {
-  /** To be told what the run tells. */
-  readonly emit: Emit;
-  /** Once all is done; undefined where nobody could tell. */
-  readonly recovery: () => Recovery | undefined;
-}
 
 /** Milliseconds. */
 const patience = 2_000;
 
-/** Begins before anything is done: what it will have cost is told by the tables as they are. `before`: the last migration then. */
-export async function watchRun(
+/**
+ * Called before anything is done: how many rows are rewritten follows from the tables as they are. `before`: the last migration
+ * at that point. Undefined where it is unknown.
+ */
+export async function askRecovery(
   plan: Plan,
   target: Target,
   before: MigrationName | undefined,
-  { emit, clock }: { readonly emit: Emit; readonly clock: Clock },
-): Promise<Watch> {
-  const took = new Map<PlannedAction, number>();
+  clock: Clock,
+): Promise<Recovery | undefined> {
   const asking = costs(plan, target, true);
   const known = target.size === undefined ? await asking : await quickly(asking, clock);
-  return {
-    emit(event) {
-      if (event.event === "done") {
-        const planned = plan.migrations.find(({ migration }) => migration.version === event.version);
-        const action = planned?.actions[event.action - 1 - planned.done];
-        if (action !== undefined) took.set(action, event.duration);
-      }
-      emit(event);
-    },
-    recovery: () => known && recoveryOf(plan.migrations, before, known, took),
-  };
+  return known && recoveryOf(plan.migrations, before, known);
 }
 
 /** Nobody waits long for what is only told. */

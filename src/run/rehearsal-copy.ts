@@ -87,11 +87,12 @@ const nowhere: MigratorOptions["migrations"] = {
 async function drawTable(
   { target, draw }: Scratch,
   table: string,
-  { columns, indexes = {} }: Table,
+  wanted: Table,
   rows: number,
   values: Draw,
 ): Promise<number> {
-  const drawn = await draw(table, columns, rows, values);
+  const { columns, indexes = {} } = wanted;
+  const drawn = await draw(table, wanted, rows, values);
   const updates = columnPaths(columns).flatMap((path) => {
     const known = Object.entries(findColumn(columns, path)?.metadata ?? {}).filter(([, value]) => value !== null);
     return known.length === 0 ? [] : [{ path: formatPath(path), metadata: Object.fromEntries(known) }];

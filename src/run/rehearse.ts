@@ -7,6 +7,7 @@ import type { MigrationSource } from "../migrations/source.ts";
 import type { Plan, PlannedMigration } from "../plan/plan.ts";
 import { isToTry, judge, timesBack, timesOf, type Judged, type Timed, type Trial } from "../plan/promises.ts";
 import type { Refusal } from "../plan/refusal.ts";
+import type { NewTables } from "../schema/table-format.ts";
 import type { Scratch } from "../targets/target.ts";
 import type { Draw } from "../wire/drawn-values.ts";
 import { down } from "./down.ts";
@@ -56,14 +57,14 @@ export interface RehearsedStep extends Judged {
 export async function rehearse(
   options: MigratorOptions,
   { rows = 1_000, ...choice }: RehearsalChoice,
-  openScratch: () => Promise<Scratch>,
+  openScratch: (newTables?: NewTables) => Promise<Scratch>,
 ): Promise<Rehearsal> {
   const planned = await planOn(options, choice);
   if (planned.plan.migrations.length === 0)
     return { tables: [], migrations: [], unreached: [], stoppedByEdges: undefined, problem: undefined };
   checkNotBegun(planned.plan);
   const onCopy = async (draw: Draw): Promise<Outcome> => {
-    const scratch = await openScratch();
+    const scratch = await openScratch(options.target.newTables);
     try {
       return await runOn(scratch, options, planned, { rows, draw });
     } finally {
@@ -237,6 +238,12 @@ function problemOf(
     const reasons = steps.flatMap(({ verdict, reason }) => (verdict === "broken" ? [reason] : []));
     return [...new Set(reasons)].map((reason) => `${formatMigration(name)}: ${reason}`);
   });
-  const problems = [...broken, ...(stopped === undefined ? [] : [stopped])];
+  const refused = migrations.flatMap(({ steps, ...name }) => {
+    const reasons = steps.flatMap(({ verdict, reason }) => (verdict === "refused" ? [reason] : []));
+    return [...new Set(reasons)].map(
+      (reason) => `${formatMigration(name)} can't be rolled back with the rows that exist now: ${reason}`,
+    );
+  });
+  const problems = [...broken, ...refused, ...(stopped === undefined ? [] : [stopped])];
   return problems.length === 0 ? undefined : new MigrateError("ERR_REHEARSAL", { target, problems });
 }

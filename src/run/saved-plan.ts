@@ -15,11 +15,12 @@ import {
   checkLedger,
   checkPlace,
   checkPlan,
-  checkVersions,
+  checkTables,
   headOf,
   sealed,
   useOf,
   type SavedPlan,
+  type TableNow,
 } from "../plan/saved-plan.ts";
 import { touchedTables } from "../plan/settle.ts";
 import { cleaned } from "../secrets.ts";
@@ -27,6 +28,7 @@ import type { Target } from "../targets/target.ts";
 import type { MigratorOptions } from "./options.ts";
 import type { Planned } from "./planning.ts";
 import { survey } from "./survey.ts";
+import { timeOf } from "./identity.ts";
 import type { Runner } from "../ledger/chain.ts";
 
 /** What a run is bound to by the plan that it was given; to nothing where it was given none. */
@@ -74,21 +76,21 @@ export function bindingOf(
       if (made === undefined) return undefined;
       // As it was written: nothing in it is a secret.
       checkPlan(saved, cleaned(planDocument(made.plan, target.name, direction)));
-      checkVersions(saved, await versionsOf(Object.keys(saved.tables), target));
+      checkTables(saved, await tablesNow(saved, target));
       return made;
     },
     opening: (next) => [useOf(saved, next)],
   };
 }
 
-/** The plan with all that it was made from. `tables`: their versions, where they were looked at before. Throws what a run of it would refuse. */
+/** The plan with all that it was made from. `tables`: where they were looked at before. Throws what a run of it would refuse. */
 export async function bind(
   { plan, records }: { readonly plan: Plan; readonly records: readonly LedgerRecord[] },
   direction: Direction,
   choice: SavedPlan["choice"],
   { target, ledger, clock = systemClock }: MigratorOptions,
   { tool }: Runner,
-  tables?: SavedPlan["tables"],
+  tables?: BoundTables,
 ): Promise<SavedPlan> {
   checkRefusals(plan, target.name);
   const { hashOf } = journalOf(target, ledger, clock);
@@ -98,13 +100,32 @@ export async function bind(
     choice,
     place: target.place,
     ledger: { table: ledger, head: headOf(records, hashOf) },
-    tables: tables ?? (await versionsOf(touchedTables(plan), target)),
+    ...(tables ?? (await boundTables(plan, target))),
     plan: cleaned(planDocument(plan, target.name, direction, await survey(plan, target))),
   });
 }
 
-export async function versionsOf(tables: readonly string[], target: Target): Promise<Record<string, number | null>> {
-  const versions: Record<string, number | null> = {};
-  for (const table of tables) versions[table] = (await target.look(table))?.version ?? null;
-  return versions;
+type BoundTables = Pick<SavedPlan, "tables" | "times">;
+
+/** The tables that a plan touches, as it is bound to them. */
+export async function boundTables(plan: Plan, target: Target): Promise<BoundTables> {
+  const tables: Record<string, number | null> = {};
+  const times: Record<string, number | null> = {};
+  for (const table of touchedTables(plan)) {
+    const sight = await target.look(table);
+    tables[table] = sight?.version ?? null;
+    times[table] = (sight && (await timeOf(table, sight, target))) ?? null;
+  }
+  return { tables, times };
+}
+
+async function tablesNow(saved: SavedPlan, target: Target): Promise<ReadonlyMap<string, TableNow>> {
+  const tables = new Map<string, TableNow>();
+  for (const [table, version] of Object.entries(saved.tables)) {
+    const newest = (await target.look(table))?.version;
+    if (version === null || newest === undefined) continue;
+    const at = await target.versions?.time(table, version);
+    tables.set(table, { newest, at, listsVersions: target.versions !== undefined });
+  }
+  return tables;
 }

@@ -9,6 +9,7 @@ import { loadMigrations } from "../migrations/source.ts";
 import { chosenFiles } from "../plan/history.ts";
 import { squash, type Squash } from "../plan/squash.ts";
 import { differences } from "../schema/table.ts";
+import type { NewTables } from "../schema/table-format.ts";
 import { up } from "./migrator.ts";
 import type { MigratorOptions } from "./options.ts";
 import type { Scratch } from "../targets/target.ts";
@@ -29,7 +30,7 @@ export interface SquashResult extends Omit<Squash, "differences"> {
 export async function planSquash(
   options: MigratorOptions,
   to: number,
-  openScratch: () => Promise<Scratch>,
+  openScratch: (newTables?: NewTables) => Promise<Scratch>,
 ): Promise<SquashResult> {
   const { migrations: source, target } = options;
   const all = source.list();
@@ -64,10 +65,10 @@ async function prove(
   options: MigratorOptions,
   migrations: readonly Migration[],
   { steps, partial }: Pick<Squash, "steps" | "partial">,
-  openScratch: () => Promise<Scratch>,
+  openScratch: (newTables?: NewTables) => Promise<Scratch>,
 ): Promise<Pick<SquashResult, "proven" | "unproven">> {
   const together: Migration = { ...migrations.at(-1)!, steps, checksum: checksumOf(steps) };
-  const [before, after] = [await openScratch(), await openScratch()];
+  const [before, after] = [await openScratch(options.target.newTables), await openScratch(options.target.newTables)];
   try {
     try {
       await runAll(before, options, migrations);

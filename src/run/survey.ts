@@ -1,6 +1,6 @@
 /** What can be told of a plan only by asking its target: calls as they will be, what they cost, and rows that are at risk. */
 import { tablesOfAction, writtenBy, type Action } from "../schema/action.ts";
-import type { Tables } from "../schema/table.ts";
+import { databaseOf, type Tables } from "../schema/table.ts";
 import { planCommits, type PlannedCommit } from "../plan/commits.ts";
 import {
   carrySizes,
@@ -12,11 +12,13 @@ import {
   type Size,
   type Sizes,
   type Survey,
+  type Widths,
 } from "../plan/cost.ts";
 import type { Costs } from "../plan/recovery.ts";
-import { askAfter } from "../plan/obstacles.ts";
+import { askAfter } from "../plan/ask.ts";
 import type { Plan, PlannedAction } from "../plan/plan.ts";
 import type { ActionRollback } from "../plan/rollback-class.ts";
+import { writtenValues, type WrittenValue } from "../plan/written-values.ts";
 import type { Target } from "../targets/target.ts";
 
 /** Asks for the size of every table that is written to, and for the rows of every risk and every condition. */
@@ -45,15 +47,17 @@ export async function survey(plan: Plan, target: Target): Promise<Survey> {
 export async function costs({ now, migrations }: Plan, target: Target, isQuick = false): Promise<Costs> {
   const planned = migrations.flatMap(({ actions }) => actions);
   const sizes = await sizesNow(planned, [...now.keys()], target);
+  const sample = isQuick ? async () => new Map<string, number>() : sampling(now, new Map(sizes), target);
   const found = new Map<PlannedAction, { readonly cost: Cost; readonly back: { readonly cost: Cost } | undefined }>();
   const before: Action[] = [];
   for (const one of planned) {
     const { action, commits, rollback, after } = one;
-    const cost = costOf(commits, sizes, isQuick ? undefined : await rowsOfCondition(action, before, target));
+    const where = isQuick ? undefined : await rowsOfCondition(action, before, target);
+    const cost = costOf(commits, sizes, await sample(commits, before), where);
     carrySizes(sizes, action);
-    const back = rollback && commitsBack(rollback, after, target);
-    found.set(one, { cost, back: back && { cost: costBack(back, sizes) } });
     before.push(action);
+    const back = rollback && commitsBack(rollback, after, target);
+    found.set(one, { cost, back: back && { cost: costBack(back, sizes, await sample(back, before)) } });
   }
   return found;
 }
@@ -78,8 +82,31 @@ function commitsBack(
 }
 
 /** Which version is restored nobody knows before the migration runs. */
-function costBack(back: readonly PlannedCommit[], sizes: Sizes): Cost {
-  return back.length === 0 ? { ...nothing, versions: 1 } : costOf(back, sizes);
+function costBack(back: readonly PlannedCommit[], sizes: Sizes, widths: Widths): Cost {
+  return back.length === 0 ? { ...nothing, versions: 1 } : costOf(back, sizes, widths);
+}
+
+/** Asks the tables as they are now how long the values are that commits write, and no value twice. */
+export function sampling(now: Tables, sizes: Sizes, { widths }: Pick<Target, "widths">) {
+  const known = new Map<string, number | undefined>();
+  const keyOf = ({ table, sql }: WrittenValue) => `${table} ${sql}`;
+  return async (
+    commits: readonly Pick<PlannedCommit, "action" | "before">[],
+    before: readonly Action[],
+  ): Promise<Widths> => {
+    const values = writtenValues(commits, before, databaseOf(now));
+    for (const table of new Set(values.map((one) => one.table))) {
+      const asked = values.filter((one) => one.table === table && !known.has(keyOf(one)));
+      const rows = sizes.get(table)?.rows ?? 0;
+      if (asked.length === 0 || rows === 0 || widths === undefined) continue;
+      const expressions = asked.map(({ sql }) => sql);
+      // A value that can't be asked for is not known: a service may not have the function.
+      const found = await widths(table, expressions, rows).catch(() => undefined);
+      for (const [index, one] of asked.entries()) known.set(keyOf(one), found?.[index]);
+    }
+    const widthsNow = values.map((one) => [one.column, known.get(keyOf(one))] as const);
+    return new Map(widthsNow.flatMap(([column, width]) => (width === undefined ? [] : [[column, width] as const])));
+  };
 }
 
 function commitsOf(actions: readonly Action[], tables: Tables, { capabilities }: Target): readonly PlannedCommit[] {
@@ -94,7 +121,7 @@ async function sizesNow(
   { size }: Target,
 ): Promise<Map<string, Size>> {
   const sizes = new Map<string, Size>();
-  const unknown: Size = { rows: undefined, bytes: undefined };
+  const unknown: Size = { rows: undefined };
   const touched = new Set(planned.flatMap(({ before }) => [...before.keys()]));
   const isWritten = planned.some(
     ({ commits, rollback }) =>
@@ -109,9 +136,9 @@ async function sizesNow(
 /** That nobody can tell how large a table is, is no reason not to plan. */
 async function sizeOf(table: string, size: NonNullable<Target["size"]>): Promise<Size> {
   try {
-    return { bytes: undefined, ...(await size(table)) };
+    return await size(table);
   } catch {
-    return { rows: undefined, bytes: undefined };
+    return { rows: undefined };
   }
 }
 

@@ -9,6 +9,7 @@ import { ownValue } from "../schema/data-type.ts";
 import type { Target } from "../targets/target.ts";
 import type { Done } from "./attempt.ts";
 import type { Emit } from "./events.ts";
+import { identify, timeOf } from "./identity.ts";
 
 /** Under which name a migration's versions are kept. */
 function keptName({ migration }: Pick<PlannedMigration, "migration">): string {
@@ -16,7 +17,7 @@ function keptName({ migration }: Pick<PlannedMigration, "migration">): string {
 }
 
 /**
- * The versions before the migration, where the target keeps them from now on: whoever takes it back restores them. Undefined
+ * The versions before the migration, where the target keeps them from now on: rolling it back restores them. Undefined
  * where none are to be taken, or they are known and an action may have run since.
  */
 export async function restorePoints(
@@ -26,14 +27,19 @@ export async function restorePoints(
   emit: Emit,
 ): Promise<TableVersions | undefined> {
   const { restores, done, midway, doubtful, tables } = planned;
-  const isKnown = restores.every((table) => ownValue(tables, table) !== undefined);
   if (restores.length === 0 || target.versions === undefined || done > 0 || midway !== undefined) return undefined;
-  if (doubtful && isKnown) return undefined;
   const points = new Map<string, OwnVersions>();
   for (const table of restores) {
-    const version = (await target.look(table))?.version;
-    if (version === undefined) continue;
-    // Whoever slept would keep a version that his successor has made.
+    const known = doubtful ? ownValue(tables, table) : undefined;
+    if (known !== undefined && !(await isOfAnother(table, known, target))) points.set(table, known);
+  }
+  if (points.size === restores.length) return undefined;
+  for (const table of restores.filter((one) => !points.has(one))) {
+    const sight = await target.look(table);
+    if (sight?.version === undefined) continue;
+    const { version } = sight;
+    const time = await timeOf(table, sight, target);
+    // A holder that slept would keep a version that its successor has made.
     await lease.check();
     try {
       await target.versions.keep(table, version, keptName(planned));
@@ -42,15 +48,33 @@ export async function restorePoints(
       const { version: number, name } = planned.migration;
       emit({ event: "unkept", version: number, name, table, problem: target.explain(error) });
     }
-    points.set(table, [version, null]);
+    points.set(table, ownVersions(version, null, false, [time ?? null, null]));
   }
   return Object.fromEntries(points);
+}
+
+/** Whether the table was recreated since the version was recorded, which went with the old one. */
+async function isOfAnother(table: string, [version, , , times]: OwnVersions, target: Target): Promise<boolean> {
+  if (version === null) return false;
+  return (await identify(table, [{ version, at: times?.[0] ?? undefined }], target)) === "another";
+}
+
+function ownVersions(
+  before: number | null,
+  after: number | null,
+  isShared: boolean,
+  times: NonNullable<OwnVersions[3]>,
+): OwnVersions {
+  if (times.some((time) => time !== null)) return [before, after, isShared, times];
+  return isShared ? [before, after, true] : [before, after];
 }
 
 export interface VersionsTrack {
   readonly tables: () => TableVersions;
   readonly begin: (points: TableVersions) => void;
-  readonly note: (planned: Pick<PlannedAction, "action" | "commits">, ending: Done) => void;
+  readonly note: (planned: Pick<PlannedAction, "action">, ending: Done) => void;
+  /** Adds the times of versions that no look told. */
+  readonly date: (target: Pick<Target, "versions">) => Promise<void>;
 }
 
 export function trackVersions({
@@ -70,7 +94,8 @@ export function trackVersions({
     begin: (points) => {
       tables = points;
     },
-    note({ action, commits }, { before = null, after = null }) {
+    note({ action }, { before: seen, after: left, commits = 1 }) {
+      const [before, after] = [seen?.version ?? null, left?.version ?? null];
       const { table } = action;
       if (action.kind === "createTable" && ownValue(tables, table) !== undefined) names.set(table, undefined);
       const name = names.has(table) ? names.get(table) : table;
@@ -83,12 +108,20 @@ export function trackVersions({
       if (isMade) watched.add(name);
       const from = isMade ? 0 : before;
       const last = own?.[1] ?? own?.[0] ?? from;
-      // Each commit makes one version.
-      const isAlone = from !== null && after !== null && from === last && after - from <= commits.length;
+      const isAlone = from !== null && from === last && after !== null && (after === from || after - from === commits);
       const isShared = own?.[2] === true || (watched.has(name) && !isAlone);
       // A table that the migration has made had none.
       const first = own === undefined ? before : own[0];
-      tables = { ...tables, [name]: isShared ? [first, after, true] : [first, after] };
+      const firstTime = own === undefined ? seen?.at : own[3]?.[0];
+      tables = { ...tables, [name]: ownVersions(first, after, isShared, [firstTime ?? null, left?.at ?? null]) };
+    },
+    async date({ versions }) {
+      for (const [name, [before, after, shared, times]] of Object.entries(tables)) {
+        if (after === null || times?.[1] != null) continue;
+        const [current = name] = [...names].find(([, known]) => known === name) ?? [];
+        const time = await versions?.time(current, after).catch(() => undefined);
+        tables = { ...tables, [name]: ownVersions(before, after, shared === true, [times?.[0] ?? null, time ?? null]) };
+      }
     },
   };
 }
@@ -127,6 +160,14 @@ export async function keepRenumbered(
       if (!marks.some((other) => other.table === table && formatVersion(other.number) === name))
         await versions.letGo(table, name).catch(() => undefined);
   };
+}
+
+/** Whether rows that came after a version that is kept for this migration are put back when the following ones are rolled back. */
+export function isSince({ tables }: PlannedMigration, following: readonly PlannedMigration[]): boolean {
+  const kept = new Set(Object.values(tables).map(([before]) => before));
+  return following.some(({ actions }) =>
+    actions.some(({ action }) => action.kind === "putBackRows" && kept.has(action.since ?? null)),
+  );
 }
 
 /** What is kept for a migration is needed no more. What can't be let go now is left to `migrate prune`. */

@@ -2,7 +2,7 @@
 import { isMigrateError } from "../errors.ts";
 import { systemClock } from "../clock.ts";
 import { foldLedger, type LedgerState } from "../ledger/fold.ts";
-import type { Journal } from "../ledger/journal.ts";
+import type { Journal, LedgerHead } from "../ledger/journal.ts";
 import { takeLease, type Lease } from "../ledger/lease.ts";
 import { start, type LedgerRecord } from "../ledger/record.ts";
 import type { MigratorOptions } from "./options.ts";
@@ -11,8 +11,8 @@ import { throwIfInterrupted, waitingFor } from "./waiting.ts";
 export interface Work<Result> {
   /** The result where nothing is to be done: for that nobody is waited for. */
   readonly settled?: (ledger: Ledger) => Promise<Result | undefined>;
-  /** The migration up to which a holder is waited for; for the end of its epoch when absent. */
-  readonly upTo?: (state: LedgerState) => number | undefined;
+  /** Which record of a holder ends the wait for it; only the end of its epoch does when absent. */
+  readonly until?: (state: LedgerState) => ((seen: LedgerHead) => boolean) | undefined;
   /**
    * What is to be done to the ledger as it is now. It is asked before the lease is taken, so that what can't be done takes
    * none, and once more with it. Undefined when somebody has written to the ledger meanwhile.
@@ -36,15 +36,17 @@ export interface Prepared<Result> {
 export async function underLease<Result>(
   journal: Journal,
   options: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
-  { settled, upTo, prepare }: Work<Result>,
+  { settled, until, prepare }: Work<Result>,
 ): Promise<Result> {
   const { signal, runner, clock = systemClock, emit = () => {} } = options;
   const waiting = waitingFor(journal, options);
   let lease: Lease | undefined;
+  let ledger: readonly LedgerRecord[] | undefined;
   try {
     for (;;) {
       throwIfInterrupted(signal);
-      const records = await journal.read();
+      const records = ledger ?? (await journal.read());
+      ledger = undefined;
       const state = foldLedger(records);
       if (state.holder?.run !== runner.run) {
         // Should we have been told that the epoch is ours: the ledger is what everyone else believes.
@@ -58,7 +60,7 @@ export async function underLease<Result>(
       }
       // Looking at tables beside a runner that is at work would take its half-done changes for drift.
       if (lease === undefined && waiting.isDue(state)) {
-        await waiting.wait(state, upTo?.(state));
+        await waiting.wait(state, until?.(state));
         continue;
       }
       const prepared = await prepare({ records, state });
@@ -73,6 +75,7 @@ export async function underLease<Result>(
       throwIfInterrupted(signal);
       emit({ event: "taking" });
       lease = await takeLease(journal, state, runner, prepared.first, { ...options.lease, clock });
+      ledger = lease?.ledger;
     }
   } catch (error) {
     // What stops a run before its first action leaves nothing in doubt; later on the executor has said what does.

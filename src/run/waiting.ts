@@ -9,8 +9,8 @@ import type { MigratorOptions } from "./options.ts";
 export interface Waiting {
   /** Whether somebody holds the lease, so that it has to be waited for: nobody has been silent for a whole lease. */
   isDue(state: LedgerState): boolean;
-  /** Until the lease is free or may be taken over, or a migration is applied. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
-  wait(state: LedgerState, upTo?: number): Promise<void>;
+  /** Where it is due: until the lease is free or may be taken over, or a record of its holder says enough. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
+  wait(state: LedgerState, until?: (seen: LedgerHead) => boolean): Promise<void>;
 }
 
 export function waitingFor(journal: Journal, options: MigratorOptions): Waiting {
@@ -20,9 +20,9 @@ export function waitingFor(journal: Journal, options: MigratorOptions): Waiting 
   let silentSince: LedgerHead | undefined;
   return {
     isDue: ({ holder, head }) => holder !== undefined && !sameRecord(silentSince, head),
-    async wait(state, upTo) {
-      const by = state.holder?.by ?? "somebody";
-      emit({ event: "waiting", by, lease: Math.max(lease.duration, state.holder?.lease ?? 0) });
+    async wait(state, until) {
+      const { by, lease: held = 0 } = state.holder!;
+      emit({ event: "waiting", by, lease: Math.max(lease.duration, held) });
       const from = clock.steady();
       const patience = lease.patience - waited;
       try {
@@ -30,7 +30,7 @@ export function waitingFor(journal: Journal, options: MigratorOptions): Waiting 
           ...lease,
           patience,
           after: silentSince,
-          upTo,
+          until,
           clock,
           signal,
         });

@@ -66,7 +66,9 @@ function rowTypes(
   const inside: string[] = [];
   const members = columns.map((column): TypeMember => {
     const own = `${name} ${column.name}`;
-    return [column.name, nullableType(column, valueType(column.type, own))];
+    // The engine refuses whatever else is written to a computed column.
+    const access = column.computed === undefined ? undefined : "readonly";
+    return [column.name, nullableType(column, valueType(column.type, own)), access];
   });
   const written = `/** ${comment.replaceAll("*/", "*\\/")} */\nexport ${interfaceOf(name, members)}`;
   return [written, ...inside];

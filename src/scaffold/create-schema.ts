@@ -52,5 +52,5 @@ async function otherTables(draft: string, tables: Database): Promise<string | un
 }
 
 function withoutIndexes(tables: Database): Database {
-  return new Map([...tables].map(([name, { columns }]) => [name, { columns }]));
+  return new Map([...tables].map(([name, table]) => [name, { ...table, indexes: undefined }]));
 }

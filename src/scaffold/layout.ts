@@ -95,7 +95,8 @@ function entry(key: string, value: Source, indent: number, inner: (one: Source, 
   return isLong && widthOf(key) >= 5 ? `${key}:\n${" ".repeat(indent + 2)}${text}` : `${key}: ${text}`;
 }
 
-function endOf({ notNull }: Call): string {
+function endOf({ notNull, computed }: Call): string {
+  if (computed !== undefined) return `).computed(${textText(computed)})`;
   return notNull === true ? ").notNull()" : ")";
 }
 

@@ -18,7 +18,7 @@ export function schemaText(tables: Database): string {
   return `${importLine([...new Set(namesIn(source))].toSorted())}\n\n/** The tables that are wanted: migrate generate writes what leads there. */\n${start}${declaration};\n`;
 }
 
-function tableSource({ columns, indexes = {} }: Table): Source {
+function tableSource({ columns, indexes = {}, metadata = {} }: Table): Source {
   const declared = Object.entries(indexes).flatMap(([name, index]): readonly Source[] => {
     if (index === null) return [];
     const { path, ...type } = index;
@@ -26,8 +26,12 @@ function tableSource({ columns, indexes = {} }: Table): Source {
   });
   const fields = fieldsSource(columns);
   // TypeScript takes a list under a name that every object has, such as constructor, only from a call.
-  if (declared.length === 0) return fields.kind === "array" ? call("table", fields) : fields;
-  return call("table", fields, { kind: "object", entries: [["indexes", { kind: "array", items: declared }]] });
+  const options: readonly (readonly [string, Source])[] = [
+    ...(declared.length === 0 ? [] : [["indexes", { kind: "array", items: declared }] as const]),
+    ...(Object.keys(metadata).length === 0 ? [] : [["metadata", valueSource(metadata)] as const]),
+  ];
+  if (options.length === 0) return fields.kind === "array" ? call("table", fields) : fields;
+  return call("table", fields, { kind: "object", entries: options });
 }
 
 function indexEntry(path: string, type: IndexType, name: string | undefined): Source {

@@ -10,7 +10,7 @@ export type TypeSource =
   /** Members that stand on a line each. */
   | { readonly lines: readonly TypeMember[] };
 
-export type TypeMember = readonly [key: string, type: TypeSource];
+export type TypeMember = readonly [key: string, type: TypeSource, access?: "readonly" | undefined];
 
 /** `used`: how much of its first line is taken. One character has to follow it. */
 export function layOutType(source: TypeSource, indent: number, used: number): string {
@@ -27,8 +27,8 @@ export function layOutType(source: TypeSource, indent: number, used: number): st
   return `{\n${members.map((member) => `${pad}${layOutMember(member, indent + 2)};\n`).join("")}${end}}`;
 }
 
-function layOutMember([key, type]: TypeMember, indent: number): string {
-  const start = `${keyText(key)}: `;
+function layOutMember([key, type, access]: TypeMember, indent: number): string {
+  const start = `${access === undefined ? "" : `${access} `}${keyText(key)}: `;
   const text = layOutType(type, indent, indent + widthOf(start));
   return text.startsWith("\n") ? `${start.trimEnd()}${text}` : `${start}${text}`;
 }

@@ -1,9 +1,10 @@
 /** What one `alter_columns` call does to a table: atomic, every path meant against the table as it was before. */
 import { MigrateError } from "../errors.ts";
 import { castVerdict } from "./cast.ts";
+import { checkNotComputed, checkNotRead, declareAgain } from "./computed.ts";
 import { childColumns, formatType, sameType, withChildColumns, type Column, type DataType } from "./data-type.ts";
 import { withMetadataOf } from "./metadata.ts";
-import { columnNameProblem } from "./names.ts";
+import { columnNameProblem, madeName } from "./names.ts";
 import { formatPath, parsePath, type Path } from "./path.ts";
 import { currentPath, newNames } from "./renames.ts";
 import type { Alteration } from "./alteration.ts";
@@ -92,8 +93,18 @@ function isInside(inner: Path, outer: Path): boolean {
 function checkAlone(name: string, table: Table, { alteration, path, column }: Located): void {
   const place = `${name}.${formatPath(path)}`;
   const { rename, type, nullable } = alteration;
+  if (rename !== undefined || type !== undefined) checkNotRead(name, table.columns, path);
+  if (type !== undefined || path.length > 1) checkNotComputed(name, table.columns, path, declareAgain);
+  if (nullable === false)
+    checkNotComputed(
+      name,
+      table.columns,
+      path,
+      "it stays nullable, as rows that are added have no value in it before a refresh",
+    );
   if (rename !== undefined) checkRename(place, column, rename);
-  if (type !== undefined) checkRetype(place, column, type);
+  // A field that is being made is cast to its own type to be written.
+  if (type !== undefined && !path.includes(madeName)) checkRetype(place, column, type);
   if (type !== undefined && path.length > 1) checkStruct(place, table, path);
   if (nullable !== undefined) checkNullable(place, table, path, column, nullable);
 }

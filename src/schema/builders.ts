@@ -8,6 +8,8 @@ declare const shape: unique symbol;
 export interface ColumnType<Nullable extends boolean = boolean, Shape = unknown> {
   readonly type: DataType;
   readonly nullable: Nullable;
+  /** Of a column that the engine computes from others. */
+  readonly expression?: string;
   /** Known to TypeScript alone, as far as it is: the type in our notation. */
   readonly [shape]?: Shape;
 }
@@ -15,12 +17,17 @@ export interface ColumnType<Nullable extends boolean = boolean, Shape = unknown>
 /** A nullable column type, which `.notNull()` turns into one that refuses nulls. */
 export interface NullableType<Shape = unknown> extends ColumnType<true, Shape> {
   notNull(): ColumnType<false, Shape>;
+  /** Of a column that the engine computes from others by an SQL expression; for `schema.ts`, as steps have `addComputedColumn`. */
+  computed(expression: string): ColumnType<true, Shape>;
 }
 
 // On the prototype, so that what a migration exports stays plain data.
 const nullableType = {
   notNull(this: NullableType): ColumnType<false> {
     return { type: this.type, nullable: false };
+  },
+  computed(this: NullableType, expression: string): ColumnType<true> {
+    return { type: this.type, nullable: true, expression };
   },
 };
 
@@ -145,7 +152,8 @@ export function columnsOf(fields: Fields): readonly Column[] {
 }
 
 function named([name, column]: readonly [string, ColumnType]): Column {
-  return { name, type: column?.type, nullable: column?.nullable };
+  const { type, nullable, expression } = column ?? {};
+  return { name, type: type!, nullable: nullable!, ...(expression !== undefined && { computed: expression }) };
 }
 
 function itemOf(item: ColumnType): Column {

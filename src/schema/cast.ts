@@ -126,7 +126,9 @@ function pointInTimeVerdict(from: DataType, to: DataType): CastVerdict & { allow
   return readsLocalTime(from, to) ? { ...verdict, mayFail: true } : verdict;
 }
 
-function readsLocalTime(from: DataType, to: DataType): boolean {
+/** Whether a time without a zone is read as the local one of a zone. The way back keeps the moment instead, so it gives another time. */
+export function readsLocalTime(from: DataType, to: DataType): boolean {
+  if (!isPointInTime(from) || !isPointInTime(to)) return false;
   const zoneOf = (type: DataType) => (type.kind === "timestamp" ? type.zone : undefined);
   return zoneOf(from) === undefined && (zoneOf(to) ?? "UTC") !== "UTC";
 }

@@ -30,6 +30,8 @@ export interface Column {
   readonly name: string;
   readonly type: DataType;
   readonly nullable: boolean;
+  /** The SQL from which the engine computes its values; absent for a column that is written to. */
+  readonly computed?: string | undefined;
   /** As far as it is known; null for a key that is known not to be there. */
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;
 }
@@ -76,7 +78,8 @@ export function formatType(type: DataType, nameOf: (name: string) => string = as
 
 /** A column as people write it: `id int64 not null`. */
 export function formatColumn(column: Column): string {
-  return `${column.name} ${formatItem(column)}`;
+  const computed = column.computed === undefined ? "" : ` computed from ${column.computed}`;
+  return `${column.name} ${formatItem(column)}${computed}`;
 }
 
 function asItIs(name: string): string {
@@ -127,6 +130,7 @@ export function sameColumn(expected: Column, other: Column): boolean {
     expected === other ||
     (expected.name === other.name &&
       expected.nullable === other.nullable &&
+      expected.computed === other.computed &&
       sameType(expected.type, other.type) &&
       Object.entries(expected.metadata ?? {}).every(
         ([key, value]) => (ownValue(other.metadata, key) ?? null) === value,

@@ -15,6 +15,8 @@ export interface DeclaredTable {
   readonly columns: readonly Column[];
   /** All that there should be; none of them is looked at when absent. */
   readonly indexes?: readonly DeclaredIndex[] | undefined;
+  /** Of the schema; not compared when absent. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface DeclaredSchema {
@@ -22,12 +24,12 @@ export interface DeclaredSchema {
 }
 
 /**
- * A table with its indexes.
+ * A table with its indexes, and the metadata of its schema.
  *
  * @example
  * table({ id: int64().notNull(), title: utf8() }, { indexes: [{ on: "id", type: btree() }] })
  */
-export function table(columns: Fields, options: Pick<DeclaredTable, "indexes"> = {}): DeclaredTable {
+export function table(columns: Fields, options: Pick<DeclaredTable, "indexes" | "metadata"> = {}): DeclaredTable {
   return { columns: columnsOf(columns), ...options };
 }
 

@@ -2,6 +2,11 @@
 import { childColumns, withChildColumns, type Column } from "./data-type.ts";
 import { formatPath, type Path } from "./path.ts";
 
+/** The keys that are there. */
+export function withoutNulls(metadata: Readonly<Record<string, string | null>> = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(metadata).filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
 /** The metadata of every column that has some, at any depth, by paths. */
 export function knownMetadata(
   columns: readonly Column[],
@@ -15,8 +20,9 @@ export function knownMetadata(
   });
 }
 
-export function withoutMetadata({ name, type, nullable }: Column): Column {
-  return { name, type: withChildColumns(type, childColumns(type).map(withoutMetadata)), nullable };
+export function withoutMetadata({ name, type, nullable, computed }: Column): Column {
+  const children = childColumns(type).map(withoutMetadata);
+  return { name, type: withChildColumns(type, children), nullable, ...(computed !== undefined && { computed }) };
 }
 
 /** A column that takes the place of another: it and what is inside have the metadata of what had their names. */

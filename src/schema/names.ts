@@ -9,6 +9,12 @@ const reservedColumns: ReadonlySet<string> = new Set([
   "_row_last_updated_at_version",
 ]);
 
+/** Names of columns that a search adds to what it finds: it fails where the table has one, or hides its values. */
+const searchColumns: ReadonlySet<string> = new Set(["_distance", "_score", "_relevance_score"]);
+
+/** Of a column or a field that is being made, until it takes the name that it is for. */
+export const madeName = "_lance_migrate_new";
+
 const longestTableName = 249;
 
 /** What is wrong with a column's name, or undefined. */
@@ -21,6 +27,7 @@ export function columnNameProblem(name: string): string | undefined {
   if (/\p{Surrogate}/u.test(name)) return "holds half a character (a lone surrogate)";
   if (name === "*") return "means all columns to the engine";
   if (reservedColumns.has(name)) return "is reserved by the engine and would make the table unreadable";
+  if (searchColumns.has(name)) return "is the name of a column that a search adds, and searches would fail or hide it";
   return undefined;
 }
 

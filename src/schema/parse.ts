@@ -88,13 +88,28 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
 );
 
 /** A column with its name, or a field of a struct, or the item of a list. */
-export const column: z.ZodType<Column> = z
-  .strictObject({
-    name: z.string(),
-    type: dataType,
-    nullable: z.boolean("has to be a type such as int64() or utf8()"),
-  })
-  .refine(({ type, nullable }) => nullable || type?.kind !== "null", "is of type null and can't be notNull()");
+export const column: z.ZodType<Column> = withoutNull({
+  name: z.string(),
+  type: dataType,
+  nullable: z.boolean("has to be a type such as int64() or utf8()"),
+});
+
+/** A column of a table of `schema.ts`, which may be a computed one. */
+export const declaredColumn: z.ZodType<Column> = withoutNull({
+  name: z.string(),
+  type: dataType,
+  nullable: z.boolean("has to be a type such as int64() or utf8()"),
+  computed: z.string("has to be an SQL expression").optional(),
+});
+
+function withoutNull<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z
+    .strictObject(shape)
+    .refine(
+      ({ type, nullable }: Partial<Column>) => nullable === true || type?.kind !== "null",
+      "is of type null and can't be notNull()",
+    ) as unknown as z.ZodType<Column>;
+}
 
 /** A value of a row, as plain JSON. */
 const rowValue: z.ZodType<RowValue> = z.union(
@@ -112,6 +127,11 @@ const rowValue: z.ZodType<RowValue> = z.union(
 export const rows: z.ZodType<readonly RowValues[]> = z
   .array(z.record(z.string(), rowValue, "has to be an object of values"), "has to be a list of rows")
   .min(1, "has to have at least one row");
+
+/** Of a table's schema. */
+export const schemaMetadata = z
+  .record(z.string(), z.string("has to be text"), "has to be an object of texts")
+  .refine((metadata) => Object.keys(metadata).length > 0, "has to have at least one key");
 
 function isZone(zone: string): boolean {
   if (!/^[A-Za-z]/.test(zone)) return false;

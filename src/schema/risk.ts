@@ -12,8 +12,9 @@ export interface Risk {
    * - `loss`: values may change without a word.
    * - `failure`: a value in the table may stop the step; nothing changes then.
    * - `writers`: what other programs write meanwhile may be lost.
+   * - `embedding`: clients that use an embedding function of the table can't add rows afterwards.
    */
-  readonly kind: "loss" | "failure" | "writers";
+  readonly kind: "loss" | "failure" | "writers" | "embedding";
   readonly text: string;
   /** The rows that it is about, where they can be looked for beforehand. */
   readonly obstacle?: Obstacle | undefined;
@@ -43,7 +44,11 @@ export function risksOfAlteration(
   if (verdict.allowed && verdict.mayLose)
     risks.push({ kind: "loss", text: `${place} may lose precision or range without a word: ${cast}`, obstacle });
   if (verdict.allowed && verdict.mayFail)
-    risks.push({ kind: "failure", text: `a value in ${place} that does not fit would stop this: ${cast}`, obstacle });
+    risks.push({
+      kind: "failure",
+      text: `a value in ${place} that does not fit would stop this: ${cast}`,
+      obstacle: { kind: "misfit", table, path, to: type },
+    });
   if (column.nullable)
     risks.push({
       kind: "writers",

@@ -68,7 +68,9 @@ function keyText(key: boolean | number | string, type: DataType): string {
   return String(key);
 }
 
-function cellProblem(value: RowValue, { type, nullable }: Column, place: string): string | undefined {
+function cellProblem(value: RowValue, { type, nullable, computed }: Column, place: string): string | undefined {
+  if (value !== null && computed !== undefined)
+    return `${place} is a computed column; refreshColumn computes its values`;
   if (value === null) return nullable ? undefined : `${place} has to have a value, as it is not null`;
   return valueProblem(value, type, place);
 }

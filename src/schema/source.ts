@@ -5,7 +5,13 @@ import type { IndexType } from "./table-index.ts";
 export type Source =
   | { readonly kind: "value"; readonly value: string | number | boolean | null }
   /** Of a function that the package exports. */
-  | { readonly kind: "call"; readonly name: string; readonly args: readonly Source[]; readonly notNull?: boolean }
+  | {
+      readonly kind: "call";
+      readonly name: string;
+      readonly args: readonly Source[];
+      readonly notNull?: boolean;
+      readonly computed?: string | undefined;
+    }
   | { readonly kind: "array"; readonly items: readonly Source[] }
   | { readonly kind: "object"; readonly entries: readonly (readonly [key: string, value: Source])[] };
 
@@ -32,8 +38,9 @@ export function optionsSource(options: Readonly<Record<string, unknown>>): reado
 }
 
 /** A column's type with its nullability. */
-export function columnSource({ type, nullable }: Pick<Column, "type" | "nullable">): Source {
+export function columnSource({ type, nullable, computed }: Pick<Column, "type" | "nullable" | "computed">): Source {
   const source = typeSource(type);
+  if (computed !== undefined && source.kind === "call") return { ...source, computed };
   return nullable ? source : { ...source, ...(source.kind === "call" && { notNull: true }) };
 }
 

@@ -77,6 +77,10 @@ const takes = {
 };
 
 function vectorProblem(distance: unknown, kind: IndexKind, type: DataType): string | undefined {
+  if (type.kind === "list" && type.item.type.kind === "fixedSizeList") {
+    if (distance !== "cosine") return 'on a list of vectors takes no distance but "cosine"';
+    return vectorProblem(distance, kind, type.item.type);
+  }
   if (type.kind !== "fixedSizeList") return "is for vectors";
   const item = type.item.type;
   if (item.kind === "uint8" && distance === "hamming" && kind === "ivfFlat") return undefined;
@@ -86,6 +90,7 @@ function vectorProblem(distance: unknown, kind: IndexKind, type: DataType): stri
 
 /** How long a vector has to be so that it can be cut into equal parts. */
 function partsProblem({ kind, options }: IndexType, type: DataType): string | undefined {
+  if (type.kind === "list") return partsProblem({ kind, options }, type.item.type);
   if (type.kind !== "fixedSizeList") return undefined;
   const { length } = type;
   if (kind === "ivfRq" && length % 8 !== 0) return `is for vectors of a length that 8 divides, and this is ${length}`;

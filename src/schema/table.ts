@@ -9,6 +9,8 @@ export interface Table {
   readonly columns: readonly Column[];
   /** By their names, as far as they are known; null for one that is known not to be there. */
   readonly indexes?: Readonly<Record<string, TableIndex | null>> | undefined;
+  /** Of the schema: of an expected table what migrations have set, of one that was seen all of it. Absent where it is unknown. */
+  readonly metadata?: Readonly<Record<string, string | null>> | undefined;
 }
 
 /** Tables by name. */
@@ -25,7 +27,10 @@ export function getTable(database: Database, name: string): Table {
 /** Whether a table is as expected: of indexes and metadata just what is expected has to be there. */
 export function sameTable(expected: Table | undefined, found: Table | undefined): boolean {
   if (expected === found || expected === undefined || found === undefined) return expected === found;
-  return sameColumns(expected.columns, found.columns) && indexDifferences(expected, found).length === 0;
+  return (
+    sameColumns(expected.columns, found.columns) &&
+    [...indexDifferences(expected, found), ...schemaMetadataDifferences(expected, found)].length === 0
+  );
 }
 
 /** The table without what is known of indexes on a column that is gone, or on one inside it. */
@@ -150,21 +155,31 @@ export function twinOf(columns: readonly Column[], index: number): Column | unde
 export function differences(expected: Table | undefined, found: Table | undefined): readonly string[] {
   if (expected === undefined) return found === undefined ? [] : ["it exists, but should not"];
   if (found === undefined) return ["it does not exist"];
-  return [...columnDifferences(expected.columns, found.columns, []), ...indexDifferences(expected, found)];
+  return [
+    ...columnDifferences(expected.columns, found.columns, []),
+    ...indexDifferences(expected, found),
+    ...schemaMetadataDifferences(expected, found),
+  ];
 }
 
 /** What is expected of a table of which all is known: that it has no more indexes and metadata than these. */
 export function andNoMore(expected: Table | undefined, found: Table | undefined): Table | undefined {
   if (expected === undefined || found === undefined) return expected;
-  const none = Object.fromEntries(Object.keys(found.indexes ?? {}).map((name) => [name, null]));
-  return { columns: withNoMore(expected.columns, found.columns), indexes: { ...none, ...expected.indexes } };
+  const none = nulls(found.indexes);
+  const columns = withNoMore(expected.columns, found.columns);
+  const indexes = { ...none, ...expected.indexes };
+  return { columns, indexes, metadata: { ...nulls(found.metadata), ...expected.metadata } };
+}
+
+function nulls(values: object = {}): Readonly<Record<string, null>> {
+  return Object.fromEntries(Object.keys(values).map((key) => [key, null]));
 }
 
 function withNoMore(expected: readonly Column[], found: readonly Column[]): readonly Column[] {
   return expected.map((column) => {
     const other = found.find(({ name }) => name === column.name);
     if (other === undefined) return column;
-    const none = Object.fromEntries(Object.keys(other.metadata ?? {}).map((key) => [key, null]));
+    const none = nulls(other.metadata);
     const type = withChildColumns(column.type, withNoMore(childColumns(column.type), childColumns(other.type)));
     return { ...column, type, metadata: { ...none, ...column.metadata } };
   });
@@ -182,12 +197,26 @@ function indexDifferences(expected: Table, found: Table): readonly string[] {
   });
 }
 
-function metadataDifferences(path: string, expected: Column, found: Column): readonly string[] {
+/** What differs in the metadata of the schema; nothing where one of the tables tells nothing of it. */
+export function schemaMetadataDifferences(expected: Table, found: Table): readonly string[] {
+  if (found.metadata === undefined) return [];
+  return metadataDifferences("in the schema's metadata", expected, found);
+}
+
+function metadataDifferences(
+  place: string,
+  expected: Pick<Column, "metadata">,
+  found: Pick<Column, "metadata">,
+): readonly string[] {
   return Object.entries(expected.metadata ?? {}).flatMap(([key, value]) => {
     const other = ownValue(found.metadata, key) ?? null;
     const shown = (one: string | null) => (one === null ? "not set" : JSON.stringify(one));
-    return other === value ? [] : [`${key} of column ${path} is ${shown(other)} instead of ${shown(value)}`];
+    return other === value ? [] : [`${key} ${place} is ${shown(other)} instead of ${shown(value)}`];
   });
+}
+
+function computedWords({ computed }: Column): string {
+  return computed === undefined ? "not computed" : `computed from ${computed}`;
 }
 
 function names(columns: readonly Column[]): string {
@@ -209,7 +238,9 @@ function columnDifferences(expected: readonly Column[], found: readonly Column[]
       words.push(
         `column ${path} is ${other.nullable ? "nullable" : "not null"} instead of ${column.nullable ? "nullable" : "not null"}`,
       );
-    words.push(...metadataDifferences(path, column, other));
+    if (column.computed !== other.computed)
+      words.push(`column ${path} is ${computedWords(other)} instead of ${computedWords(column)}`);
+    words.push(...metadataDifferences(`of column ${path}`, column, other));
     if (column.type.kind === "struct" && other.type.kind === "struct")
       words.push(...columnDifferences(column.type.fields, other.type.fields, [...parent, column.name]));
     else if (formatType(column.type) !== formatType(other.type))

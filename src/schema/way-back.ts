@@ -11,6 +11,8 @@ export type Obstacle = {
   | { readonly kind: "null"; readonly path: string }
   /** What does not come back from a cast as it was. */
   | { readonly kind: "cast"; readonly path: string; readonly from: DataType; readonly to: DataType }
+  /** What the engine refuses to cast. */
+  | { readonly kind: "misfit"; readonly path: string; readonly to: DataType }
   /** Values that somebody has given a new column. */
   | { readonly kind: "values"; readonly path: string }
   /** The same, where the action gave it values itself: what others wrote came after that version, which nobody may know. */
@@ -22,8 +24,16 @@ export type Obstacle = {
    * null where nobody knows at which one there were no others.
    */
   | { readonly kind: "rows"; readonly own: number; readonly version?: number | null | undefined }
-  /** What was written after a version; undefined where nobody knows which one it is that only others wrote after. */
-  | { readonly kind: "since"; readonly version: number | undefined }
+  /**
+   * What was written after a version; undefined where it is unknown which version only others wrote after. `writes`: whether the
+   * migration wrote rows itself. `leaves`: columns whose values rows lose that are put back.
+   */
+  | {
+      readonly kind: "since";
+      readonly version: number | undefined;
+      readonly writes: boolean;
+      readonly leaves: readonly string[];
+    }
 );
 
 export type WayBack =

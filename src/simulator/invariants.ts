@@ -1,8 +1,8 @@
 /** What has to hold, whatever happened. Each check gives what is wrong, in words, or undefined. */
 import { isMigrateError, type ErrorCode } from "../errors.ts";
 import { ledgerRows, ledgerState } from "./ledger-view.ts";
-import { textOf } from "./reference.ts";
-import { isLedger, longWait, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
+import { longWait, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
+import { textOf, type TablesText } from "./tables-text.ts";
 
 /** How a run may end that met with trouble. */
 const expected: readonly ErrorCode[] = [
@@ -28,12 +28,23 @@ const alarms: readonly ErrorCode[] = ["ERR_DRIFT", "ERR_TABLE_CHANGED", "ERR_UNE
 export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined {
   const { machine, trouble, weather, ended, files, patience } = run;
   if (ended === undefined) return machine.isAlive() ? `${machine.name} waits for ever` : undefined;
-  if (!("error" in ended)) return undefined;
+  if (!("error" in ended)) {
+    const [stray] = run.strayed;
+    // The other models do not tell a table from another of its name.
+    if (stray !== undefined && scene.model === "embedded")
+      return `${machine.name} has carried out its plan on another ${stray}`;
+    const lost = scene.losses.find(({ sender, isLost }) => sender === machine && isLost());
+    return lost && `${machine.name} reports success, and by its call ${lost.what}`;
+  }
   const { error } = ended;
   const isOneOf = (codes: readonly ErrorCode[]) => codes.some((code) => isMigrateError(error, code));
   const said = `${machine.name} ends with ${wordsOf(error)}`;
   if (isOneOf(alarms))
-    return wasLate(scene) || mayHaveBeenLate(scene) ? undefined : `${said}, and nobody had acted late`;
+    return wasLate(scene) || mayHaveBeenLate(scene) || scene.strays.size > 0 || scene.application.hasRecreated()
+      ? undefined
+      : `${said}, and nobody had acted late`;
+  if (isOneOf(["ERR_TABLE_RECREATED"]) && scene.application.hasRecreated()) return undefined;
+  if (isUnknownLoss(scene, run) || isRefusal(scene, run)) return undefined;
   if (!isOneOf(expected)) return said;
   const isCalm = Object.values(scene.weather).every((probability) => probability === 0);
   if (isOneOf(older) && files === scene.migrations.length) return said;
@@ -47,8 +58,27 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   return undefined;
 }
 
+/** What only runs meet with that were asked for something else than the others, or less than all. */
+function isRefusal({ orders, application }: Scene, { order, ended }: SimulatedRun): boolean {
+  const isOneOf = (...codes: readonly ErrorCode[]) =>
+    ended !== undefined && "error" in ended && codes.some((code) => isMigrateError(ended.error, code));
+  if (orders.has("opposite") && isOneOf("ERR_UNSETTLED", "ERR_REVERTING", "ERR_BACK_ORDER")) return true;
+  if (order.savedFor !== undefined && isOneOf("ERR_PLAN_STALE")) return true;
+  if (order.acceptLoss) return false;
+  // Rows that came in the moment of the restoration, and that nothing can put back, are named.
+  if (application.does.has("writes") && isOneOf("ERR_STEP_FAILED")) return true;
+  return isOneOf("ERR_ROLLBACK_BLOCKED", "ERR_ROLLBACK_STOPPED", "ERR_WRITES_LOST", "ERR_WRITES_UNKNOWN");
+}
+
+/** The version is gone that tells what metadata the call has replaced, or the metadata could not be set again. */
+export function isUnknownLoss({ application: { does } }: Scene, { ended }: SimulatedRun): boolean {
+  const may = ["compaction", "metadata", "recreation"].some((one) => does.has(one));
+  return may && ended !== undefined && "error" in ended && isMigrateError(ended.error, "ERR_METADATA_LOST");
+}
+
 /** Who acted after somebody else had taken over says so, where nothing else would have refused it. */
-export function checkLateness({ late, tables, runs }: Scene): string | undefined {
+export function checkLateness({ late, tables, runs, careless }: Scene): string | undefined {
+  if (careless.length > 0) return careless[0];
   const said = new Set(ledgerRows(tables).flatMap(({ event, run }) => (event === "late" ? [run] : [])));
   const silent = late.find(({ sender, arrivedInTime }) => {
     const run = runs.find(({ machine }) => machine === sender);
@@ -74,13 +104,15 @@ export function unsaid({ late, runs, model }: Scene): boolean {
 
 /** The ledger is behind by no more than what is in doubt, and an epoch is one run's. */
 export async function checkAfterTrouble(scene: Scene): Promise<string | undefined> {
-  const { tables, model, reference } = scene;
+  const { tables, model, reference, strays } = scene;
   const owners = new Map<unknown, unknown>();
   for (const { epoch, run } of ledgerRows(tables)) {
     if (owners.has(epoch) && owners.get(epoch) !== run)
       return `${String(run)} and ${String(owners.get(epoch))} both wrote in epoch ${String(epoch)}`;
     owners.set(epoch, run);
   }
+  // Where some apply what others roll back, any part of it may be there.
+  if (scene.orders.has("opposite")) return undefined;
   if (wasLate(scene) || mayHaveBeenLate(scene)) {
     scene.watcher.count("maybeLate");
     return undefined;
@@ -95,21 +127,28 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
   const recorded = reference.actions.findIndex((action) => !isDone(action));
   const least = recorded === -1 ? reference.actions.length : recorded;
   const begun = reference.actions[least];
-  const { effects } = textOf(tables, (name) => !isLedger(name));
+  const effects = textOf(tables).without(strays).effects();
+  const isAs = (text: TablesText) => text.without(strays).effects() === effects;
   for (let count = least; count <= reference.actions.length; count++) {
-    if (reference.after(count).effects === effects) return undefined;
+    if (isAs(reference.after(count))) return undefined;
     const next = reference.actions[count];
     // Beyond what is recorded: one action where each has its record, otherwise those of one migration.
     const isLast = model === "service" ? count > least : next?.version !== begun?.version;
     if (isLast) break;
-    if (next?.between.some((between) => between.effects === effects) === true) return undefined;
+    if (next?.between.some(isAs) === true) return undefined;
   }
   return `the tables are not what the ledger says, which is ${least} actions, nor what is in doubt beyond it`;
 }
 
+/** Whether something is destroyed, by a run that was killed or has reported an error: then the tables can't be as they should. */
+export function isDamaged({ losses }: Scene): boolean {
+  return losses.some(({ column, isLost }) => column === undefined && isLost());
+}
+
 /** Whether what was done too late has done harm that runs say, or of which nobody could know. Nothing more can be asked for. */
 export function isHarmed(scene: Scene, { ended }: SimulatedRun): boolean {
-  if (!wasLate(scene) || ended === undefined || !("error" in ended)) return false;
+  if (ended === undefined || !("error" in ended)) return false;
+  if (!wasLate(scene) && scene.strays.size === 0) return false;
   return unsaid(scene) || alarms.some((code) => isMigrateError(ended.error, code));
 }
 
@@ -128,7 +167,7 @@ export function checkAtEnd(
   { ended, machine }: SimulatedRun,
   standsInTheWay: boolean,
 ): string | undefined {
-  const { tables, reference, refused, goal } = scene;
+  const { tables, reference, refused, goal, strays } = scene;
   if (ended === undefined) return `${machine.name} waits for ever`;
   if ("error" in ended) {
     if (standsInTheWay && isMigrateError(ended.error, "ERR_STEP_FAILED")) return undefined;
@@ -139,10 +178,11 @@ export function checkAtEnd(
   if (ended.result.total !== goal.total)
     return `${machine.name} says that ${ended.result.total} of ${goal.total} are applied`;
   if (unsaid(scene)) return undefined;
-  const found = textOf(tables, (name) => !isLedger(name));
-  const wanted = reference.after(reference.actions.length);
-  if (found.schema !== wanted.schema) return `the tables are not as they should be: ${found.schema}`;
-  if (!wasLate(scene) && !mayHaveBeenLate(scene) && found.effects !== wanted.effects)
-    return `a step took effect more than once: ${found.effects}`;
+  const found = textOf(tables).without(strays);
+  const wanted = reference.after(reference.actions.length).without(strays);
+  if (found.schema() !== wanted.schema()) return `the tables are not as they should be: ${found.schema()}`;
+  const isComparable = !wasLate(scene) && !mayHaveBeenLate(scene) && !scene.orders.has("opposite");
+  if (isComparable && found.effects() !== wanted.effects())
+    return `a step took effect more than once: ${found.effects()}`;
   return undefined;
 }

@@ -2,6 +2,7 @@
 import { MigrateError } from "../errors.ts";
 import type { Action, ActionKind } from "../schema/action.ts";
 import type { Carry, Model } from "../targets/memory/memory.ts";
+import { readsRows } from "../targets/memory/stale.ts";
 import type { Chance } from "./chance.ts";
 import type { Machine } from "./machine.ts";
 import type { Watcher } from "./watcher.ts";
@@ -40,14 +41,17 @@ export interface NetworkOptions {
   readonly refuses: (action: Action) => boolean;
   /** Whether it can't be done on a table to which somebody appends meanwhile. */
   readonly meetsAppends: (action: Action) => boolean;
-  /** Told of each action that reaches the tables, and of who sent it. */
-  readonly arrived: (action: Action, sender: Machine) => Call;
+  /** Told when somebody decides to send an action; gives who is told when that reaches the tables. */
+  readonly decided: (action: Action) => () => Call;
   readonly watcher: Watcher;
 }
 
 /** What becomes of an action that has reached the tables. */
 export interface Call {
-  done(): void;
+  /** Right before it takes effect, and right after. */
+  ends(): void;
+  /** Whether its sender waits for it no more. */
+  done(isGivenUp: boolean): void;
 }
 
 /** The others just write what a table is, in no time. */
@@ -57,11 +61,17 @@ const onRows: ReadonlySet<ActionKind> = new Set([
   "createIndex",
   "deleteRows",
   "insertRows",
+  "refreshColumn",
   "updateRows",
 ]);
 
+/** A rename just writes what a table is. */
+function takesLong(action: Action): boolean {
+  return onRows.has(action.kind) && readsRows(action);
+}
+
 export function carryFor(machine: Machine, options: NetworkOptions): Carry {
-  const { world, chance, model, weather, lease, limit, refuses, meetsAppends, arrived, watcher } = options;
+  const { world, chance, model, weather, lease, limit, refuses, meetsAppends, decided, watcher } = options;
   const { tell, count } = watcher;
   const troubled = (trouble: Exclude<keyof Weather, "slow" | "long">) => {
     const happens = chance.happens(weather[trouble]);
@@ -71,8 +81,7 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
   const isEmbedded = model === "embedded";
   const leg = () => (chance.happens(weather.slow) ? chance.between(0, lease / 4) : chance.between(0.1, 10));
   const work = (action: Action | undefined) => {
-    if (action !== undefined && onRows.has(action.kind) && chance.happens(weather.long))
-      return chance.between(0, 3 * lease);
+    if (action !== undefined && takesLong(action) && chance.happens(weather.long)) return chance.between(0, 3 * lease);
     return chance.happens(weather.slow) ? chance.between(0, lease / 4) : chance.between(0.1, 20);
   };
   const unanswered = (what: string) =>
@@ -87,16 +96,20 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
   // An engine in the same process stands still with it, and dies with it.
   const here = isEmbedded ? machine.hear : (work: () => void) => work();
 
-  return <Result>({ what, action, arrive }: Parameters<Carry>[0]) =>
+  return <Result>({ what, action, arrive, changes }: Parameters<Carry>[0]) =>
     new Promise<Result>((resolve, reject) => {
+      const arrived = action && decided(action);
       let settled = false;
       const hear = (settle: () => void, said: string) =>
-        machine.hear(() => {
-          if (settled) return;
-          settled = true;
-          tell(() => `${machine.name} <- ${what}: ${said}`);
-          settle();
-        }, action && "answers");
+        machine.hear(
+          () => {
+            if (settled) return;
+            settled = true;
+            tell(() => `${machine.name} <- ${what}: ${said}`);
+            settle();
+          },
+          changes === true || action !== undefined ? "answers" : undefined,
+        );
       const fail = (problem: () => Error, delay: number) =>
         world.after(delay, () => {
           if (settled) return;
@@ -124,19 +137,20 @@ export function carryFor(machine: Machine, options: NetworkOptions): Carry {
         if (failing && chance.happens(0.5)) return fail(() => failed(what, "before it acted"), leg());
         if (action !== undefined && refuses(action))
           return fail(() => answered(400, what, "the data stands in its way"), leg());
-        const call = action && arrived(action, machine);
+        const call = arrived?.();
         const end = (arrive as () => () => Result)();
         world.after(work(action), () => here(() => finish(end, call, failing)));
       };
       const finish = (end: () => Result, call: Call | undefined, failing: boolean) => {
         let result: Result;
+        call?.ends();
         try {
           result = end();
         } catch (error) {
           return fail(() => error as Error, leg());
         }
         tell(() => `   ${machine.name}: ${what} is done`);
-        call?.done();
+        call?.done(settled);
         if (failing) return fail(() => failed(what, "after it acted"), leg());
         if (troubled("answerLost")) {
           if (isEmbedded || chance.happens(0.7)) fail(() => unanswered(what), leg());

@@ -1,7 +1,7 @@
 /** What the tables have to be after each action, when every one takes effect once and in its order. */
 import { isMigrateError } from "../errors.ts";
-import { canonicalJson } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
+import type { OwnVersions, TableVersions } from "../ledger/record.ts";
 import { planCommits, type PlannedCommit } from "../plan/commits.ts";
 import { compileMigration, type PlacedAction } from "../plan/compile.ts";
 import { rollbackOf } from "../plan/rollback.ts";
@@ -10,6 +10,7 @@ import { change, type Database, type Table } from "../schema/table.ts";
 import { memoryTables, type MemoryTables } from "../targets/memory/tables.ts";
 import type { Capabilities } from "../targets/target.ts";
 import type { Scenario } from "./scenario.ts";
+import { textOf, type TablesText } from "./tables-text.ts";
 
 export interface Reference {
   /** All actions in their order, with the version of the migration and the number in it, counted from 1. */
@@ -27,16 +28,13 @@ export interface ReferenceAction {
   readonly between: readonly TablesText[];
 }
 
-/** Tables as texts that are equal when they are: as they look, and with what led to that. */
-export type TablesText = Readonly<Record<"schema" | "effects", string>>;
-
 export function referenceOf({ migrations, beside }: Scenario, capabilities: Capabilities): Reference {
   const tables = memoryTables();
-  const texts = [textOf(tables, isEverything)];
+  const texts = [textOf(tables)];
   const actions = migrations.flatMap((migration, at) => {
     if (at === beside?.after) {
       for (const action of beside.actions) tables.carryOut(action);
-      texts[texts.length - 1] = textOf(tables, isEverything);
+      texts[texts.length - 1] = textOf(tables);
     }
     return carriedOut(migration, compileMigration(migration, capabilities), tables, capabilities, texts);
   });
@@ -45,16 +43,12 @@ export function referenceOf({ migrations, beside }: Scenario, capabilities: Capa
 
 /** The same from where all migrations have run, of the actions that take back those above a version. */
 export function referenceBack(scenario: Scenario, capabilities: Capabilities, to: number): Reference {
-  const { migrations, beside } = scenario;
   const tables = memoryTables();
-  for (const [at, migration] of migrations.entries()) {
-    if (at === beside?.after) for (const action of beside.actions) tables.carryOut(action);
-    carriedOut(migration, compileMigration(migration, capabilities), tables, capabilities, []);
-  }
-  const texts = [textOf(tables, isEverything)];
-  const actions = rollbacksOf(scenario, capabilities)
+  const back = rollbacksOf(scenario, capabilities, tables);
+  const texts = [textOf(tables)];
+  const actions = back
     .filter(({ migration }) => migration.version > to)
-    .flatMap(({ migration, actions: back }) => carriedOut(migration, back, tables, capabilities, texts));
+    .flatMap(({ migration, actions }) => carriedOut(migration, actions, tables, capabilities, texts));
   return { actions, after: (count) => texts[count]! };
 }
 
@@ -63,12 +57,23 @@ interface MigrationBack {
   readonly actions: readonly PlacedAction[];
 }
 
-/** Of the last migration first, as far as they can be taken back. */
-export function rollbacksOf({ migrations }: Scenario, capabilities: Capabilities): readonly MigrationBack[] {
+/** Of the last migration first, as far as they can be taken back. All of them are carried out on the tables. */
+export function rollbacksOf(
+  { migrations, beside }: Scenario,
+  capabilities: Capabilities,
+  tables: MemoryTables = memoryTables(),
+): readonly MigrationBack[] {
   const database = new Map<string, Table>();
-  const all = migrations.map((migration): MigrationBack | undefined => {
+  const all = migrations.map((migration, at): MigrationBack | undefined => {
+    if (at === beside?.after) for (const action of beside.actions) tables.carryOut(action);
     const actions = compileMigration(migration, capabilities);
-    const back = rollbackIn(migration, actions.length, database, capabilities);
+    const before = versionsOf(tables);
+    carriedOut(migration, actions, tables, capabilities, []);
+    const after = versionsOf(tables);
+    const versions: TableVersions = Object.fromEntries(
+      [...before].map(([name, version]): [string, OwnVersions] => [name, [version, after.get(name) ?? null]]),
+    );
+    const back = rollbackIn(migration, actions.length, database, capabilities, versions);
     for (const { action } of actions) change(database, tablesAfter(database, action));
     return back;
   });
@@ -76,16 +81,22 @@ export function rollbacksOf({ migrations }: Scenario, capabilities: Capabilities
   return all.slice(last + 1).toReversed() as readonly MigrationBack[];
 }
 
+function versionsOf(tables: MemoryTables): ReadonlyMap<string, number> {
+  return new Map(tables.names().map((name) => [name, tables.get(name)!.version]));
+}
+
 function rollbackIn(
   migration: Migration,
   done: number,
   before: Database,
   capabilities: Capabilities,
+  tables: TableVersions,
 ): MigrationBack | undefined {
+  const canCall = (action: Action) => kindsOf(action).every((kind) => capabilities.actions[kind] === true);
+  const able = capabilities.describes && capabilities.actions.restoreTable === true;
   try {
-    const { actions } = rollbackOf(migration, done, before, capabilities);
-    const isAble = actions.every(({ action }) => kindsOf(action).every((kind) => capabilities.actions[kind] === true));
-    return isAble ? { migration, actions } : undefined;
+    const { actions } = rollbackOf(migration, done, before, capabilities, { able, tables, putsBack: false });
+    return actions.every(({ action }) => canCall(action)) ? { migration, actions } : undefined;
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     return undefined;
@@ -116,19 +127,6 @@ function carriedOut(
 function textsAfter(commits: readonly PlannedCommit[], tables: MemoryTables): readonly TablesText[] {
   return commits.map(({ action }) => {
     tables.carryOut(action);
-    return textOf(tables, isEverything);
+    return textOf(tables);
   });
-}
-
-const isEverything = () => true;
-
-export function textOf(tables: MemoryTables, counts: (table: string) => boolean): TablesText {
-  const names = tables.names().filter(counts).toSorted();
-  const textsOf = (text: (name: string) => string) => names.map(text).join("\n");
-  const schema = textsOf((name) => {
-    const { columns, indexes } = tables.get(name)!;
-    return `${name} ${canonicalJson({ columns, indexes })}`;
-  });
-  const effects = textsOf((name) => JSON.stringify([...tables.get(name)!.effects].toSorted()));
-  return { schema, effects: `${schema}\n${effects}` };
 }

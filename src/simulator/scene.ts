@@ -1,11 +1,13 @@
 /** All that one schedule is made of. */
 import { isMigrateError } from "../errors.ts";
+import type { Tear } from "../targets/memory/memory.ts";
 import type { MemoryTables } from "../targets/memory/tables.ts";
 import type { Chance } from "./chance.ts";
 import type { Machine, Trouble } from "./machine.ts";
 import type { Weather } from "./network.ts";
 import type { Reference } from "./reference.ts";
 import type { Scenario } from "./scenario.ts";
+import type { Order, Orders } from "./variety.ts";
 import type { Watcher } from "./watcher.ts";
 import type { World } from "./world.ts";
 
@@ -34,6 +36,7 @@ export interface Scene extends Scenario {
   readonly world: World;
   readonly chance: Chance;
   readonly tables: MemoryTables;
+  readonly orders: Orders;
   readonly reference: Reference;
   readonly weather: Weather;
   /** The shortest one of all runs, in milliseconds. */
@@ -43,6 +46,13 @@ export interface Scene extends Scenario {
   readonly runs: SimulatedRun[];
   /** Actions that took effect at a service after somebody else had taken the lease. */
   readonly late: LateEffect[];
+  /** Names of indexes that a service made when the run that had asked for them no longer waited, or held the lease no more. */
+  readonly strays: Set<string>;
+  /** What calls of runs have destroyed. */
+  losses: readonly Loss[];
+  /** Calls that were sent though their sender could have known that the lease was another's. */
+  readonly careless: string[];
+  readonly application: Application;
   readonly watcher: Watcher;
 }
 
@@ -55,8 +65,42 @@ export interface SimulatedRun {
   /** Milliseconds; not everyone's configuration says the same. */
   readonly lease: number;
   readonly patience: number;
+  readonly order: Order;
+  /** The tables that its saved plan was made for, by when each was created; undefined where it has none. */
+  boundTo?: Map<string, number> | undefined;
+  /** Tables that it changed though its saved plan was made for other ones of these names. */
+  readonly strayed: string[];
   /** Undefined while it runs, and for ever when it was killed. */
   ended: { readonly result: RunResult } | { readonly error: unknown } | undefined;
+}
+
+/** Applications that use the tables meanwhile. */
+export interface Application {
+  readonly does: ReadonlySet<string>;
+  /** Whether a table was recreated. */
+  readonly hasRecreated: () => boolean;
+  /** Called when a call has arrived at the tables and has not yet taken effect. */
+  readonly meanwhile: (table: string) => void;
+  /** Called when a machine was killed. */
+  readonly afterKill: () => void;
+  /** How the next list of tables is torn. */
+  readonly tear: () => Tear | undefined;
+  /** Lets it do things now and then, for so many milliseconds. */
+  readonly begin: (milliseconds: number) => void;
+  /** It does nothing more. */
+  readonly end: () => void;
+}
+
+/** Something that an application has written, or a table, as a call of a run has destroyed it. */
+export interface Loss {
+  readonly sender: Machine;
+  readonly table: string;
+  /** Where it is metadata of one. */
+  readonly column: string | undefined;
+  /** In words. */
+  readonly what: string;
+  /** Whether it has not come back. */
+  readonly isLost: () => boolean;
 }
 
 export interface LateEffect {

@@ -1,16 +1,29 @@
 /** One schedule: some runs at once on machines that meet with trouble, then runs that meet with none, and what has to hold. */
+import { isMigrateError } from "../errors.ts";
 import { canonicalJson } from "../migrations/checksum.ts";
 import type { Action } from "../schema/action.ts";
-import { abilitiesOf } from "../targets/memory/memory.ts";
+import { abilitiesOf, type Model } from "../targets/memory/memory.ts";
 import { memoryTables } from "../targets/memory/tables.ts";
+import { anApplication, drawDisturbances, type Disturbance } from "./application.ts";
 import { chanceOf, type Chance } from "./chance.ts";
-import { checkAfterTrouble, checkAtEnd, checkEnding, checkLateness, isHarmed, unsaid } from "./invariants.ts";
+import {
+  checkAfterTrouble,
+  checkAtEnd,
+  checkEnding,
+  checkLateness,
+  isDamaged,
+  isHarmed,
+  isUnknownLoss,
+  unsaid,
+} from "./invariants.ts";
 import { ledgerFindings } from "./ledger-view.ts";
 import type { Trouble } from "./machine.ts";
-import { referenceBack, referenceOf, rollbacksOf, textOf } from "./reference.ts";
+import { referenceBack, referenceOf, rollbacksOf } from "./reference.ts";
 import { isLedger, longWait, wordsOf, type Goal, type Scene, type SimulatedRun } from "./scene.ts";
 import type { Scenario } from "./scenario.ts";
 import { refusedAs, start, type Start } from "./start.ts";
+import { textOf } from "./tables-text.ts";
+import { drawOrders, type Order } from "./variety.ts";
 import { calm, drawFate, drawTrouble, drawWeather } from "./weather.ts";
 import { blind, type Watcher } from "./watcher.ts";
 import { aWorld } from "./world.ts";
@@ -28,38 +41,46 @@ export async function runSchedule(
   const old = beside?.after ?? (chance.happens(0.3) ? chance.below(migrations.length) : 0);
   const longest = 4 * lease;
   const before =
-    old === 0 ? undefined : await runCalmly(scene, "first run", { ...upwards, files: old, lease: longest });
+    old === 0 ? undefined : await runCalmly(scene, "first run", { order: upwards, files: old, lease: longest });
   if (typeof before === "string") return before;
   for (const action of beside?.actions ?? []) tables.carryOut(action);
-  const all = isBack ? await runCalmly(scene, "run before", upwards) : undefined;
+  const all = isBack ? await runCalmly(scene, "run before", { order: upwards }) : undefined;
   if (typeof all === "string") return all;
   const count = chance.pick([1, 1, 2, 2, 3, 4, 5]);
   // Markers have to have heard of the longest lease (docs/ledger.md).
   const mayDiffer = scene.model !== "service" || old > 0;
-  const fate = drawFate(chance);
+  const fate = drawFate(chance, isBack);
   for (let index = 0; index < count; index++) {
     const isWhole = chance.happens(0.85) || isBack;
     const files = isWhole ? migrations.length : Math.max(old, 1) + chance.below(migrations.length - old);
     const own = mayDiffer ? chance.pick([lease, lease, lease, 2 * lease, longest]) : lease;
     const patience = chance.pick([0, lease, longWait * lease, longWait * lease]);
-    const trouble = drawTrouble(chance, lease, fate);
+    const trouble = drawTrouble(chance, lease, fate, isBack);
+    const order = scene.orders.next();
     world.after(chance.happens(0.5) ? 0 : chance.between(0, 3 * lease), () =>
-      start(scene, { name: `run ${index + 1}`, files, lease: own, patience, trouble, weather: scene.weather }),
+      start(scene, { name: `run ${index + 1}`, files, lease: own, patience, trouble, weather: scene.weather, order }),
     );
   }
   writeBeside(scene);
+  scene.application.begin(6 * lease);
   if (!(await world.run())) return "somebody waits for ever: there is no end of asking";
+  scene.application.end();
   for (const run of runs) {
     const violation = checkEnding(scene, run);
     if (violation !== undefined) return violation;
   }
-  const violation = checkLateness(scene) ?? (await checkAfterTrouble(scene));
+  const lateness = checkLateness(scene);
+  if (lateness !== undefined) return lateness;
+  if (scene.losses.some(({ isLost }) => isLost())) scene.watcher.count("loud");
+  // Nobody can repair it, and no migration is asked to.
+  if (isDamaged(scene)) return undefined;
+  const violation = await checkAfterTrouble(scene);
   if (violation !== undefined) return violation;
 
   for (const standsInTheWay of [true, false]) {
     if (!standsInTheWay) refused.clear();
     if (standsInTheWay && refused.size === 0) continue;
-    const found = await runCalmly(scene, standsInTheWay ? "run beside the data" : "last run");
+    const found = await runWithWaysOut(scene, standsInTheWay ? "run beside the data" : "last run");
     if (typeof found === "string") return found;
     if (isHarmed(scene, found)) {
       scene.watcher.count("harmed");
@@ -76,6 +97,7 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
   const chance = chanceOf(seed);
   const world = aWorld();
   const drawn = scenario(chance);
+  const tables = memoryTables({ now: () => 1_750_000_000_000 + Math.floor(world.now()) });
   const goal = drawGoal(chance, drawn);
   const forward = referenceOf(drawn, abilitiesOf(drawn.model));
   const reference = goal.backTo === undefined ? forward : referenceBack(drawn, abilitiesOf(drawn.model), goal.backTo);
@@ -91,27 +113,52 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
   );
   const refused = new Set<string>();
   if (canBeRefused.length > 0 && chance.happens(0.25)) refused.add(refusedAs(chance.pick(canBeRefused)));
+  const [weather, lease] = [drawWeather(chance), chance.pick([1_000, 3_000])];
+  const told: Watcher = { count, tell: (what) => tell(() => `${(world.now() / 1_000).toFixed(3)} ${what()}`) };
+  const does = drawDisturbances(seed, goal.backTo !== undefined, (one) => suits(one, drawn.model, goal));
   return {
     ...drawn,
     world,
     chance,
-    tables: memoryTables(),
+    tables,
     goal,
+    orders: drawOrders(seed, goal, lease),
     reference,
-    weather: drawWeather(chance),
-    lease: chance.pick([1_000, 3_000]),
+    weather,
+    lease,
     refused,
     runs: [],
     late: [],
-    watcher: { count, tell: (what) => tell(() => `${(world.now() / 1_000).toFixed(3)} ${what()}`) },
+    strays: new Set(),
+    losses: [],
+    careless: [],
+    application: anApplication({ seed, world, tables, watcher: told, does, lease }),
+    watcher: told,
   };
+}
+
+function suits(one: Disturbance, model: Model, { backTo }: Goal): boolean {
+  switch (one) {
+    case "tornLists":
+      return model === "service";
+    // A service has no fence, and a call whose answer is lost is not compared with the version before it.
+    case "metadata":
+      return model === "embedded";
+    // The versions that a rollback would restore went with the table.
+    case "recreation":
+      return backTo === undefined;
+    default:
+      return true;
+  }
 }
 
 /** Some schedules take back what can be: all above a version. */
 function drawGoal(chance: Chance, scenario: Scenario): Goal {
   const { migrations, model } = scenario;
   const isBack = chance.happens(0.3);
-  const back = isBack ? rollbacksOf(scenario, abilitiesOf(model)) : [];
+  // What an application has built upon stays.
+  const most = migrations.length - (scenario.beside?.after ?? 0);
+  const back = isBack ? rollbacksOf(scenario, abilitiesOf(model)).slice(0, most) : [];
   if (back.length === 0) return { backTo: undefined, total: migrations.length };
   const total = migrations.length - 1 - chance.below(back.length);
   return { backTo: migrations[total - 1]?.version ?? 0, total };
@@ -144,20 +191,45 @@ function writeBeside({ chance, world, tables, lease }: Scene): void {
 
 const untroubled: Trouble = { mishaps: [], clockStops: false, offset: 0 };
 
-/** It applies everything, whatever the others are for. */
-const upwards = { upwards: true };
+const upwards: Order = { direction: "up", acceptLoss: true, savedFor: undefined };
+const backwards: Order = { ...upwards, direction: "down" };
 
 async function runCalmly(
   scene: Scene,
   name: string,
-  other: Partial<Pick<Start, "files" | "lease" | "upwards">> = {},
+  other: Partial<Pick<Start, "files" | "lease" | "order">> = {},
 ): Promise<SimulatedRun | string> {
-  const { world, lease, migrations } = scene;
+  const { world, lease, migrations, goal } = scene;
   const patience = 100 * lease;
-  const usual = { files: migrations.length, lease, patience, trouble: untroubled, weather: calm };
+  const order = goal.backTo === undefined ? upwards : backwards;
+  const usual = { files: migrations.length, lease, patience, trouble: untroubled, weather: calm, order };
   const run = start(scene, { name, ...usual, ...other });
   if (!(await world.run()) || run.ended === undefined) return `${name} waits for ever`;
   return run;
+}
+
+const mostTries = 5;
+
+/**
+ * Does what errors ask for: where a clean-up removed what a stopped run had made, the next one reports that a loss is unknown
+ * and asks to be run again; and what began in the other direction may have to end first.
+ */
+async function runWithWaysOut(scene: Scene, name: string): Promise<SimulatedRun | string> {
+  for (let tries = 1; ; tries++) {
+    const run = await runCalmly(scene, tries === 1 ? name : `${name}, try ${tries}`);
+    if (typeof run === "string" || tries === mostTries) return run;
+    const first = opposite(run);
+    if (first === undefined && !isUnknownLoss(scene, run)) return run;
+    const turned = first && (await runCalmly(scene, `${name}, the other way`, { order: first }));
+    if (typeof turned === "string") return turned;
+  }
+}
+
+/** What an error says has to run first. */
+function opposite({ ended }: SimulatedRun): Order | undefined {
+  if (ended === undefined || !("error" in ended)) return undefined;
+  if (isMigrateError(ended.error, "ERR_UNSETTLED")) return upwards;
+  return isMigrateError(ended.error, "ERR_REVERTING") ? backwards : undefined;
 }
 
 async function checkNothingPending(scene: Scene): Promise<string | undefined> {
@@ -177,12 +249,12 @@ async function checkNothingPending(scene: Scene): Promise<string | undefined> {
 
 /** What was taken back can be applied once more, and then all is as it was. */
 async function checkUpAgain(scene: Scene): Promise<string | undefined> {
-  const run = await runCalmly(scene, "run once more", upwards);
+  const run = await runCalmly(scene, "run once more", { order: upwards });
   if (typeof run === "string") return run;
   if (unsaid(scene)) return undefined;
   if (run.ended === undefined || "error" in run.ended)
     return `what was taken back can't be applied again: ${run.ended === undefined ? "" : wordsOf(run.ended.error)}`;
-  const { schema } = textOf(scene.tables, (name) => !isLedger(name));
-  const before = scene.reference.after(0).schema;
+  const schema = textOf(scene.tables).without(scene.strays).schema();
+  const before = scene.reference.after(0).without(scene.strays).schema();
   return schema === before ? undefined : `the tables are not as before they were taken back: ${schema}`;
 }

@@ -3,18 +3,17 @@ import { canonicalJson } from "../migrations/checksum.ts";
 import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { MigrationSource } from "../migrations/source.ts";
-import { down } from "../run/down.ts";
-import { up } from "../run/migrator.ts";
 import type { MigratorOptions } from "../run/options.ts";
 import type { Action } from "../schema/action.ts";
 import { guardColumn, keepsOut } from "../schema/actions/guard.ts";
-import { abilitiesOf, memoryTarget } from "../targets/memory/memory.ts";
+import { memoryTarget } from "../targets/memory/memory.ts";
 import type { MemoryTables } from "../targets/memory/tables.ts";
-import { isFenced } from "../targets/target.ts";
 import { ownerOf } from "./ledger-view.ts";
-import { aMachine, type Machine } from "./machine.ts";
+import { lossesOf } from "./losses.ts";
+import { aMachine } from "./machine.ts";
 import { carryFor } from "./network.ts";
 import { ledger, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
+import { carryOut } from "./variety.ts";
 import type { Watcher } from "./watcher.ts";
 
 /** What writes new files for the rows that are there, on a table from which appends are not kept out. */
@@ -23,25 +22,31 @@ function meetsAppends(action: Action, tables: MemoryTables): boolean {
   if (table === undefined || keepsOut(table)) return false;
   return (
     action.kind === "addColumns" ||
+    action.kind === "addField" ||
     (action.kind === "alterColumns" && action.alterations.some(({ type }) => type !== undefined))
   );
 }
 
-export interface Start extends Pick<SimulatedRun, "files" | "lease" | "patience" | "trouble" | "weather"> {
+export interface Start extends Pick<SimulatedRun, "files" | "lease" | "patience" | "trouble" | "weather" | "order"> {
   readonly name: string;
-  /** Applies everything, whatever the others are for. */
-  readonly upwards?: boolean | undefined;
 }
 
-export function start(
-  scene: Scene,
-  { name, files, lease, patience, trouble, weather, upwards: isUp = false }: Start,
-): SimulatedRun {
-  const { world, chance, tables, model, watcher, goal } = scene;
-  const { tell } = watcher;
+export function start(scene: Scene, { name, files, lease, patience, trouble, weather, order }: Start): SimulatedRun {
+  const { world, chance, tables, model, watcher, goal, application } = scene;
+  const { tell, count } = watcher;
   watcher.count("run");
-  const machine = aMachine(name, world, chance, trouble, watcher);
-  const run: SimulatedRun = { machine, trouble, weather, files, lease, patience, ended: undefined };
+  if (scene.orders.has("opposite") && order.direction === "up") count("opposite");
+  if (!order.acceptLoss) count("careful");
+  if (order.savedFor !== undefined) count("saved");
+  const machine = aMachine(name, world, chance, trouble, {
+    tell,
+    count(what) {
+      count(what);
+      if (what === "kill") application.afterKill();
+    },
+  });
+  const strayed: string[] = [];
+  const run: SimulatedRun = { machine, trouble, weather, files, lease, patience, order, strayed, ended: undefined };
   scene.runs.push(run);
   const carry = carryFor(machine, {
     world,
@@ -53,10 +58,14 @@ export function start(
     limit: scene.lease * (weather.slow > 0 ? chance.pick([0.5, 1, 10]) : 10),
     refuses: (action) => scene.refused.has(refusedAs(action)),
     meetsAppends: (action) => meetsAppends(action, tables),
-    arrived: (action, sender) => watch(scene, action, sender),
+    decided: (action) => {
+      // Its sender can have known that the lease is another's; a question may be asked all the same.
+      const isCareless = ownerOf(tables) !== name;
+      return () => watch(scene, action, run, isCareless);
+    },
     watcher,
   });
-  const target = memoryTarget({ name: model, model, tables, carry, clock: machine.clock });
+  const target = memoryTarget({ name: model, model, tables, carry, clock: machine.clock, tear: application.tear });
   const options: MigratorOptions = {
     target,
     migrations: sourceOf(scene.migrations.slice(0, files)),
@@ -67,14 +76,7 @@ export function start(
     signal: machine.signal,
     emit: (event) => tell(() => `   ${name}: ${JSON.stringify(event)}`),
   };
-  const going =
-    goal.backTo === undefined || isUp
-      ? up(options).then(({ applied, total }) => ({ changed: applied, total }))
-      : down(options, { to: goal.backTo, acceptLoss: true }).then(({ reverted, total }) => ({
-          changed: reverted,
-          total,
-        }));
-  going.then(
+  carryOut(order, options, goal, () => bind(run, tables)).then(
     (result) => end(run, { result }, tell),
     (error: unknown) => end(run, { error }, tell),
   );
@@ -94,23 +96,52 @@ function renamedBy(action: Action): string | undefined {
   return renames ? action.table : undefined;
 }
 
+/** Remembers which tables the plan of a run was made for. */
+function bind(run: SimulatedRun, tables: MemoryTables): void {
+  run.boundTo = new Map(tables.names().map((name) => [name, tables.get(name)!.born]));
+}
+
 /** Follows an action from when it reaches the tables to when it has taken effect. */
-function watch(scene: Scene, action: Action, sender: Machine) {
-  const { model, tables, late, watcher } = scene;
-  const before = tables.get(action.table);
+function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: boolean) {
+  const { tables, late, strays, careless, watcher, application } = scene;
+  const { machine: sender, order, boundTo } = run;
+  const { table } = action;
   const inTime = ownerOf(tables) === sender.name;
+  let before = tables.get(table);
+  application.meanwhile(table);
   return {
-    done() {
-      const after = tables.get(action.table);
+    ends() {
+      before = tables.get(table);
+    },
+    done(isGivenUp: boolean) {
+      const after = tables.get(table);
+      const bound = boundTo?.get(table);
+      if (bound !== undefined && before !== undefined && before.born !== bound && before.effects !== after?.effects)
+        run.strayed.push(table);
+      // From then on it is the run's own.
+      if (action.kind === "createTable") boundTo?.delete(table);
+      const losses = lossesOf(action, sender, before, tables, order.acceptLoss);
+      for (const { what } of losses) watcher.tell(() => `   ${sender.name}: ${what}`);
+      // A column that is dropped takes with it what was set of it.
+      if (isDrop(action)) scene.losses = scene.losses.filter((one) => one.table !== table || one.column === undefined);
+      scene.losses = [...scene.losses, ...losses];
       if (after?.effects === before?.effects && canonicalJson(after?.indexes) === canonicalJson(before?.indexes))
         return;
-      if (ownerOf(tables) === sender.name) return;
+      const isOwner = ownerOf(tables) === sender.name;
+      if (action.kind === "createIndex" && (isGivenUp || !isOwner)) {
+        watcher.count("stray");
+        strays.add(action.name);
+      }
+      if (isOwner) return;
       if (!inTime) watcher.count("late");
-      // What is fenced was done only because nobody has changed the table since it was looked at, which harms nobody.
-      if (!isFenced(action.kind, abilitiesOf(model)))
-        late.push({ sender, arrivedInTime: inTime, renamed: renamedBy(action) });
+      if (isCareless) careless.push(`${sender.name} sends ${action.kind} ${table} when another has taken the lease`);
+      late.push({ sender, arrivedInTime: inTime, renamed: renamedBy(action) });
     },
   };
+}
+
+function isDrop({ kind }: Action): boolean {
+  return kind === "dropColumns" || kind === "dropTable" || kind === "restoreTable";
 }
 
 /** What data stands in the way of it: a guard has the same value in every row. */

@@ -33,17 +33,21 @@ export function drawWeather(chance: Chance): Weather {
 /** What is rare otherwise: the same befalls every machine. */
 export type Fate = "oversleep" | "crash loop";
 
-export function drawFate(chance: Chance): Fate | undefined {
-  return chance.pick(["oversleep", "crash loop", ...Array.from({ length: 8 }, () => undefined)] as const);
+export function drawFate(chance: Chance, isBack: boolean): Fate | undefined {
+  const fate = chance.below(10);
+  // A rollback has more moments at which being killed matters.
+  const crashes = isBack ? 4 : 1;
+  if (fate === 0) return "oversleep";
+  return fate <= crashes ? "crash loop" : undefined;
 }
 
 /** What happens to one machine. */
-export function drawTrouble(chance: Chance, lease: number, fate: Fate | undefined): Trouble {
+export function drawTrouble(chance: Chance, lease: number, fate: Fate | undefined, isBack: boolean): Trouble {
   const clockStops = chance.happens(0.3);
   // Set back while the other one stands still, it leaves nothing to notice a sleep by: then nobody can.
   const directions = clockStops ? [1] : [-1, 1];
   return {
-    mishaps: drawMishaps(chance, lease, fate, directions),
+    mishaps: drawMishaps(chance, lease, fate, isBack, directions),
     clockStops,
     offset: chance.pick([0, 0, 3_600_000, -3_600_000]),
   };
@@ -53,15 +57,20 @@ function drawMishaps(
   chance: Chance,
   lease: number,
   fate: Fate | undefined,
+  isBack: boolean,
   directions: readonly number[],
 ): readonly Mishap[] {
   switch (fate) {
-    // Stopped right before a call, it wakes when the lease is another's.
-    case "oversleep":
-      return [{ at: 1 + chance.below(5), of: "actions", kind: "stop", milliseconds: lease * chance.between(1, 4) }];
-    // Killed, one after the other, before what each has done could be recorded.
+    // Stopped right before a call, it wakes when the lease is another's; killed then, it can't report that it acted late.
+    case "oversleep": {
+      const at = 1 + chance.below(5);
+      const stop = { at, of: "actions", kind: "stop", milliseconds: lease * chance.between(1, 4) } as const;
+      const kill = { at, of: "answers", kind: "kill", milliseconds: 0 } as const;
+      return chance.happens(0.4) ? [stop, kill] : [stop];
+    }
+    // Killed, one after the other, before what each has done could be recorded. A rollback also releases versions at its end.
     case "crash loop":
-      return [{ at: 1 + chance.below(3), of: "answers", kind: "kill", milliseconds: 0 }];
+      return [{ at: 1 + chance.below(isBack ? 8 : 3), of: "answers", kind: "kill", milliseconds: 0 }];
     default:
       return Array.from({ length: chance.pick([0, 0, 1, 1, 1, 2, 3]) }, () => drawMishap(chance, lease, directions));
   }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { fieldsSource, optionsSource, valueSource } from "../schema/source.ts";
 import { columnsOf, type Fields } from "../schema/builders.ts";
-import { column, rows } from "../schema/parse.ts";
+import { column, rows, schemaMetadata } from "../schema/parse.ts";
 import type { RowValues } from "../schema/row-values.ts";
 import type { NewTableArgument } from "../schema/typed/arguments.ts";
 import type { WithTable } from "../schema/typed/database.ts";
@@ -12,13 +12,20 @@ const fields = z.object({
   table: tableName,
   columns: z.array(column, "has to be an object of columns").min(1, "has to have at least one column"),
   rows: rows.optional(),
+  metadata: schemaMetadata.optional(),
 });
+
+interface TableOptions {
+  readonly rows?: readonly RowValues[];
+  /** Of the schema, in which LanceDB's clients keep their embedding functions. It can't be changed later. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
 
 interface CreateTable extends StepDefinition<"createTable", (typeof fields)["shape"]> {
   <Database, Table extends string, const Columns extends Fields>(
     table: NewTableArgument<NoInfer<Database>, Table>,
     columns: Columns,
-    options?: { readonly rows?: readonly RowValues[] },
+    options?: TableOptions,
   ): CheckedStep<
     "createTable",
     z.output<typeof fields>,
@@ -38,28 +45,29 @@ interface CreateTable extends StepDefinition<"createTable", (typeof fields)["sha
 export const createTable: CreateTable = defineStep({
   kind: "createTable",
   fields,
-  build: (table: string, columns: Fields, options: { readonly rows?: readonly RowValues[] } = {}) => ({
+  build: (table: string, columns: Fields, options: TableOptions = {}) => ({
     table,
     columns: columnsOf(columns),
     ...options,
   }),
-  compile: ({ table, columns, rows: values }) => [
-    { kind: "createTable", table, columns, ...(values === undefined ? {} : { rows: values }) },
+  compile: ({ table, columns, rows: values, metadata }) => [
+    { kind: "createTable", table, columns, ...(values && { rows: values }), ...(metadata && { metadata }) },
   ],
-  source: ({ table, columns, rows: values }) => [
+  source: ({ table, columns, rows: values, metadata }) => [
     valueSource(table),
     fieldsSource(columns),
-    ...optionsSource({ rows: values }),
+    ...optionsSource({ rows: values, metadata }),
   ],
   flags: [
     {
       name: "create-table",
       describe: "create a table, empty or with a few rows",
-      form: "TABLE(COLUMN TYPE [not null], …) [rows JSON]",
+      form: "TABLE(COLUMN TYPE [not null], …) [rows JSON | metadata JSON]",
       read(notation) {
         const table = notation.name();
         const columns = notation.columns();
-        return { table, columns, ...(notation.takes("rows") && { rows: notation.json() }) };
+        if (notation.takes("rows")) return { table, columns, rows: notation.json() };
+        return { table, columns, ...(notation.takes("metadata") && { metadata: notation.json() }) };
       },
     },
   ],

@@ -1,5 +1,6 @@
 /** Steps that do what actions do, to be written into a migration. */
 import type { Action } from "../schema/action.ts";
+import type { AddedColumn } from "../schema/actions/add-columns.ts";
 import { indexName } from "./create-index.ts";
 import type { Step } from "./registry.ts";
 
@@ -12,18 +13,23 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
     case "convertColumn":
       return [{ kind: "retypeColumn", table, path: action.path, type: action.type, using: action.using }];
     case "addColumns":
-      return action.columns.map(({ name, type, nullable, as }) => ({
-        kind: "addColumn",
-        table,
-        name,
-        type,
-        nullable,
-        ...(as !== undefined && { as }),
-      }));
+      return action.columns.map((column) => addingStep(table, column));
+    case "addField":
+      return [{ kind: "addColumn", table, name: action.path, type: action.type, nullable: action.nullable }];
+    case "refreshColumn":
+      return [{ kind: "refreshColumn", table, path: action.path }];
     case "dropColumns":
       return action.paths.map((path) => ({ kind: "dropColumn", table, path }));
     case "createTable":
-      return [{ kind: "createTable", table, columns: [...action.columns], ...(action.rows && { rows: action.rows }) }];
+      return [
+        {
+          kind: "createTable",
+          table,
+          columns: [...action.columns],
+          ...(action.rows && { rows: action.rows }),
+          ...(action.metadata && { metadata: { ...action.metadata } }),
+        },
+      ];
     case "dropTable":
       return [{ kind: "dropTable", table }];
     case "renameTable":
@@ -59,6 +65,12 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
     case "putBackRows":
       return undefined;
   }
+}
+
+/** The step that adds a column, a computed one too. */
+export function addingStep(table: string, { name, type, nullable, as, computed }: AddedColumn): Step {
+  if (computed !== undefined) return { kind: "addComputedColumn", table, name, type, computed };
+  return { kind: "addColumn", table, name, type, nullable, ...(as !== undefined && { as }) };
 }
 
 type Alteration = Extract<Action, { kind: "alterColumns" }>["alterations"][number];

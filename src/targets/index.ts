@@ -1,5 +1,6 @@
 /** The registry of targets, each loaded when it is first used. A new target is one file and one line here. */
 import type { z } from "zod";
+import type { NewTables } from "../schema/table-format.ts";
 import type { OpenContext, Scratch, Target } from "./target.ts";
 
 interface TargetModule<Options extends z.ZodType> {
@@ -29,7 +30,7 @@ export async function loadTarget(kind: string): Promise<TargetModule<z.ZodType> 
   return (await targets[kind as TargetKind]()) as unknown as TargetModule<z.ZodType>;
 }
 
-/** A throw-away database to try things on. */
-export async function openScratch(): Promise<Scratch> {
-  return await (await import("./lance/scratch.ts")).openScratch();
+/** A throw-away database to try things on; `newTables` as the target has it that it stands for. */
+export async function openScratch(newTables?: NewTables): Promise<Scratch> {
+  return await (await import("./lance/scratch.ts")).openScratch(newTables);
 }

@@ -1,88 +1,113 @@
 /** What old versions of a table tell, and restoring them so that doing it once more changes nothing. */
+import { count } from "../errors.ts";
+import type { PutBackRowsAction } from "../schema/actions/put-back-rows.ts";
 import { sameColumns, type Column } from "../schema/data-type.ts";
-import type { OldVersion, Since, TableVersion } from "./target.ts";
+import type { OldVersion, SinceScope, TableVersion } from "./target.ts";
+import { sameIds, tallyOf, writtenSince, type Written } from "./written-since.ts";
 
 /** What a target has to tell of the versions of one table. */
 export interface VersionedTable {
+  /** At most this many rows are compared by value. */
+  readonly mostCompared: number;
   /** The newest. */
   version(): Promise<number>;
   list(): Promise<readonly (TableVersion & { readonly metadata: Readonly<Record<string, string>> })[]>;
   columns(version: number): Promise<readonly Column[]>;
   /** Rows for which an SQL predicate holds, of a version or of the table as it is. */
   count(version: number | undefined, filter?: string): Promise<number>;
-  /** Of all rows: the number of the fragment, times 2^32, and the place in it. */
-  addresses(version: number): Promise<AsyncIterable<BigUint64Array> | Iterable<BigUint64Array>>;
+  /** These columns of all rows, as Arrow IPC files or streams. */
+  batches(version: number, columns: readonly string[]): AsyncIterable<Buffer>;
+  /** What a version holds, where that can be told without reading rows. */
+  readonly contents?: ((version: number) => VersionContents | undefined) | undefined;
   /** An Arrow IPC file. */
   rows(version: number, filter: string, columns?: readonly (readonly [name: string, sql: string])[]): Promise<Buffer>;
   restore(version: number): Promise<void>;
   append(file: Buffer): Promise<void>;
 }
 
-/**
- * How many rows a table has, or had at a newer version, that a version has not; and how many of that version's rows it has
- * no more as they were.
- */
-export async function writtenSince(table: VersionedTable, version: number, until?: number): Promise<Since> {
-  const end = await endOf(table, version);
-  const rows = await table.count(version);
-  // A row that is changed moves to a new fragment.
-  const stayed = await table.count(until, `_rowaddr < ${end}`);
-  const added = await table.count(until, `_rowaddr >= ${end}`);
-  const gone = rows - stayed;
-  const mayHaveMoved = added > 0 && added === gone && rows <= mostCompared;
-  return mayHaveMoved && (await haveJustMoved(table, version, until)) ? { added: 0, gone: 0 } : { added, gone };
+/** Two versions with the same of both hold the same rows. */
+export interface VersionContents {
+  /** What identifies each top-level column: another text for a column that was dropped and added again. */
+  readonly ids: ReadonlyMap<string, string>;
+  readonly files: string;
 }
 
-/** So many rows are read to see whether they are the same ones. */
-const mostCompared = 10_000;
-
-/** Whether a table holds what it held: compaction gives rows new addresses. */
-async function haveJustMoved(table: VersionedTable, version: number, until?: number): Promise<boolean> {
-  try {
-    const now = until ?? (await table.version());
-    const [before, after] = [await table.columns(version), await table.columns(now)];
-    if (!sameColumns(before, after) || !sameColumns(after, before)) return false;
-    const { haveSameRows } = await import("../wire/same-rows.ts"); // Arrow is slow to load
-    return haveSameRows(await table.rows(version, "true"), await table.rows(now, "true")) === true;
-  } catch {
-    // Rows that can't be read can't be told from others.
-    return false;
-  }
+export interface Restoring {
+  readonly version: number;
+  /** When it was made, where that is known. */
+  readonly at?: number | undefined;
+  /** The version that the migration left, and what is restored differs from it. */
+  readonly after: number;
 }
 
-/** Gives the table's version. `after`: the version that the migration left, and what is restored differs from it. */
-export async function restoreVersion(table: VersionedTable, version: number, after: number): Promise<number> {
+/** Gives the table's version. Throws where the version is gone, or is that of another table. */
+export async function restoreVersion(table: VersionedTable, { version, at, after }: Restoring): Promise<number> {
+  if (at !== undefined && (await table.list()).some((one) => one.version === version && (one.at ?? at) !== at))
+    throw new Error(`version ${version} is not the one that the migration found: the table was dropped and recreated`);
   if ((await restoredAs(table, version, after)) === undefined) await table.restore(version);
   return await table.version();
 }
 
-/** Gives the table's version. `columns`: SQL for each of the table's columns over those before the version was restored. */
-export async function putBack(
-  table: VersionedTable,
-  version: number,
-  after: number,
-  columns: Readonly<Record<string, string>>,
-): Promise<number> {
+export type PuttingBack = Omit<PutBackRowsAction, "kind" | "table">;
+
+/** Gives the table's version. Throws where the restored version has replaced something that cannot be put back. */
+export async function putBack(table: VersionedTable, putting: PuttingBack): Promise<number> {
+  const { version, after, since = version, columns, leaves = [], mayBeDone = false } = putting;
   const restored = await restoredAs(table, version, after);
   if (restored === undefined) throw new Error(`version ${version} was not restored`);
   const source = restored - 1;
-  const way = `migrate down --accept-loss goes on without the rows that came after version ${version}`;
-  if (!(await versionsOf(table)).some((one) => one.version === source))
-    throw new Error(`version ${source}, which held the rows that came since, was cleaned up: ${way}`);
-  const written = await writtenSince(table, version, source);
-  if (written.added > 0) {
-    if (written.gone > 0)
-      throw new Error(
-        `rows were changed or moved before version ${version} was restored, so that nobody can tell which are new: ${way}`,
-      );
-    const filter = `_rowaddr >= ${await endOf(table, version)}`;
-    const file = await table.rows(source, filter, Object.entries(columns));
-    const { rowsInFile } = await import("../wire/ipc-file.ts"); // Arrow is slow to load
-    if (rowsInFile(file) !== written.added)
-      throw new Error(`${rowsInFile(file)} of ${written.added} rows were read; ${way}`);
-    if (!(await isThere(table, restored, written.added, file))) await table.append(file);
+  const way = `to continue without them, run migrate down --accept-loss`;
+  const unsure = (why: string) =>
+    new Error(`it is unknown what was written before version ${version} was restored: ${why}; ${way}`);
+  const all = await versionsOf(table);
+  if (!all.some((one) => one.version === source)) throw unsure(`version ${source}, which had it, was cleaned up`);
+  if (source <= since) return await table.version();
+  const written = await sinceAny(table, putting, source);
+  const holds = `version ${source} still holds them`;
+  if (written === undefined) throw unsure(`versions ${since} and ${source} can't be compared`);
+  const { added, addedRows } = written;
+  const gone = written.changed + written.removed;
+  if (gone > 0) {
+    const wrote = added > 0 ? ` and ${added} added` : "";
+    throw new Error(
+      `${count(gone, "row")} ${gone === 1 ? "was" : "were"} changed or removed${wrote} before version ${version} was restored, which undid that; ${holds}; ${way}`,
+    );
   }
+  if (added === 0) return await table.version();
+  const lost = `${count(added, "row")} ${added === 1 ? "was" : "were"} added before version ${version} was restored`;
+  if (columns === undefined || addedRows === undefined)
+    throw new Error(`${lost} and can't be put back; ${holds}; ${way}`);
+  const hasValue = leaves.map((name) => `\`${name.replaceAll("`", "``")}\` is not null`).join(" or ");
+  if (hasValue !== "" && (await table.count(source, `(${addedRows}) and (${hasValue})`)) > 0)
+    throw new Error(
+      `${lost}, and would lose what they have in ${leaves.join(", ")} if they were put back; ${holds}; to put them back without that, run migrate down --keep-appended`,
+    );
+  const file = await table.rows(source, addedRows, Object.entries(columns));
+  const { rowsInFile } = await import("../wire/ipc-file.ts"); // Arrow is slow to load
+  const read = rowsInFile(file);
+  if (read !== added) throw new Error(`${lost}, but ${read} were read; ${holds}; ${way}`);
+  const isThere = mayBeDone && (await wasAppended(table, restored, added, file));
+  if (isThere === undefined) throw new Error(`${lost}, and it is unknown whether they were put back; ${holds}; ${way}`);
+  if (!isThere) await table.append(file);
   return await table.version();
+}
+
+/** Where the version that the migration left is gone, or cannot be compared, the restored one is there. */
+async function sinceAny(
+  table: VersionedTable,
+  { version, after, since = version, writes }: PuttingBack,
+  until: number,
+): Promise<Written | undefined> {
+  const all = await versionsOf(table);
+  const isThere = (wanted: number) => all.some((one) => one.version === wanted);
+  const scopes: (readonly [number, SinceScope])[] = [];
+  if (since !== version) scopes.push([since, { until }]);
+  if (writes !== true) scopes.push([version, { until, from: after }]);
+  for (const [from, scope] of scopes) {
+    const written = isThere(from) ? await writtenSince(table, from, scope) : undefined;
+    if (written !== undefined) return written;
+  }
+  return undefined;
 }
 
 /** In their order, without what only this file reads. */
@@ -94,67 +119,76 @@ export async function listVersions(table: VersionedTable): Promise<readonly Tabl
 
 /** What a table's version was like, and whether it was restored after another one. */
 export async function lookAtVersion(table: VersionedTable, version: number, after: number): Promise<OldVersion> {
-  if (!(await versionsOf(table)).some((one) => one.version === version)) throw gone(version);
-  return {
-    columns: await table.columns(version),
-    isRestored: (await restoredAs(table, version, after)) !== undefined,
-  };
+  const restored = await restoredAs(table, version, after);
+  return { columns: await table.columns(version), isRestored: restored !== undefined };
 }
 
 /**
- * The first version after another one that holds the very same as this: the same files, columns and rows in the same places.
- * A commit that leaves all that as it is, such as one of an index, may come after it.
+ * The first version after another one that holds the very same as this: the same files, columns and rows. A commit that
+ * leaves all that as it is, such as one of an index, may come after it.
  */
 async function restoredAs(table: VersionedTable, version: number, after: number): Promise<number | undefined> {
   const all = await versionsOf(table);
   const wanted = all.find((one) => one.version === version);
-  if (wanted === undefined) throw gone(version);
+  if (wanted === undefined) throw new Error(`version ${version} is gone: old versions were cleaned up`);
   const like = all.filter((one) => one.version > after && one.totals === wanted.totals);
   if (like.length === 0) return undefined;
-  const [columns, places] = [await table.columns(version), await placesOf(table, version)];
+  const columns = await table.columns(version);
   for (const one of like) {
     const others = await table.columns(one.version);
     if (!sameColumns(columns, others) || !sameColumns(others, columns)) continue;
-    if ((await placesOf(table, one.version)) === places) return one.version;
+    if (await holdSameRows(table, version, one.version)) return one.version;
   }
   return undefined;
 }
 
-/** A text that is another one when a row has come, gone or moved, in whatever order they are read: a row that is changed moves. */
-async function placesOf(table: VersionedTable, version: number): Promise<string> {
-  let rows = 0;
-  let sum = 0n;
-  let mixed = 0n;
-  for await (const batch of await table.addresses(version))
-    for (const address of batch) {
-      rows++;
-      sum += address;
-      mixed ^= BigInt.asUintN(64, (address + 1n) * (address + 0x9e37_79b9_7f4a_7c15n));
-    }
-  return `${rows} ${sum} ${mixed}`;
+/** Of two versions with the same columns, and as many files and rows. Throws where that is unknown. */
+async function holdSameRows(table: VersionedTable, version: number, other: number): Promise<boolean> {
+  const [one, two] = [table.contents?.(version), table.contents?.(other)];
+  if (one !== undefined && two !== undefined) return one.files === two.files && sameIds(one, two, [...one.ids.keys()]);
+  const written = await writtenSince(table, version, { until: other });
+  if (written !== undefined) return written.added + written.changed + written.removed === 0;
+  // Too many to compare by value. A column that was dropped and added again holds nulls alone.
+  const tallies = [await tallyOf(table, version, Infinity), await tallyOf(table, other, Infinity)] as const;
+  if (tallies[0] === undefined || tallies[1] === undefined)
+    throw new Error(`versions ${version} and ${other} can't be compared`);
+  if (tallies[0].rows !== tallies[1].rows || tallies[0].sum !== tallies[1].sum) return false;
+  for (const { name } of await table.columns(version)) {
+    const isNull = `\`${name.replaceAll("`", "``")}\` is null`;
+    if ((await table.count(version, isNull)) !== (await table.count(other, isNull))) return false;
+  }
+  return true;
 }
 
-/** Whether somebody, who can only have been an earlier try, has added these rows since. */
-async function isThere(table: VersionedTable, restored: number, rows: number, file: Buffer): Promise<boolean> {
-  const { haveSameRows } = await import("../wire/same-rows.ts"); // Arrow is slow to load
+/** Whether these rows were added since, which only an earlier try can have done. Undefined where that is unknown. */
+async function wasAppended(
+  table: VersionedTable,
+  restored: number,
+  rows: number,
+  file: Buffer,
+): Promise<boolean | undefined> {
   const all = await versionsOf(table);
   for (const [index, { version, rows: then }] of all.entries()) {
     const before = all[index - 1];
     if (version <= restored || before === undefined || then - before.rows !== rows) continue;
-    const added = await table.rows(version, `_rowaddr >= ${await endOf(table, before.version)}`);
-    // Where nobody can compare them: there are as many.
-    if (haveSameRows(added, file) !== false) return true;
+    const written = await writtenSince(table, before.version, { until: version });
+    if (written?.addedRows === undefined) return undefined;
+    const are = written.added === rows && (await sameRows(file, await table.rows(version, written.addedRows)));
+    if (are !== false) return are;
   }
   return false;
 }
 
-/** The first address that no row of a version has or had: those of later rows are higher. Throws where the version is gone. */
-async function endOf(table: VersionedTable, version: number): Promise<bigint> {
-  if (!(await versionsOf(table)).some((one) => one.version === version)) throw gone(version);
-  let last = -1n;
-  for await (const batch of await table.addresses(version))
-    for (const address of batch) if (address > last) last = address;
-  return ((last >> 32n) + 1n) << 32n;
+/** Undefined where they hold a type that can't be read. */
+async function sameRows(one: Buffer, other: Buffer): Promise<boolean | undefined> {
+  if (one.equals(other)) return true;
+  const { sumOfRows } = await import("../wire/rows-sum.ts"); // Arrow is slow to load
+  try {
+    const [first, second] = [await sumOfRows([one]), await sumOfRows([other])];
+    return first.rows === second.rows && first.sum === second.sum;
+  } catch {
+    return undefined;
+  }
 }
 
 interface Version {
@@ -174,8 +208,4 @@ async function versionsOf(table: VersionedTable): Promise<readonly Version[]> {
       return { version, rows, totals: JSON.stringify(totals) };
     })
     .toSorted((one, other) => one.version - other.version);
-}
-
-function gone(version: number): Error {
-  return new Error(`version ${version} is gone: old versions were cleaned up`);
 }

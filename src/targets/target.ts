@@ -9,7 +9,9 @@
  * 7. Add it to targets/index.ts and run the contract suite on it (test/contract).
  */
 import type { Action, ActionKind } from "../schema/action.ts";
+import type { AddedColumn } from "../schema/actions/add-columns.ts";
 import type { Column } from "../schema/data-type.ts";
+import type { NewTables, TableFormat } from "../schema/table-format.ts";
 import type { Table } from "../schema/table.ts";
 import type { Draw } from "../wire/drawn-values.ts";
 import type { Row } from "../wire/rows.ts";
@@ -21,15 +23,11 @@ export interface Capabilities {
   readonly refuses?: ((action: Action, before: Table | undefined) => string | undefined) | undefined;
   /** Whether `look` can tell a table's columns. Where it can't, it only tells whether there is such a table. */
   readonly describes: boolean;
-  /** Whether `execute` is refused when the table has changed since it was looked at. */
+  /**
+   * Whether `execute` on a sight that is out of date is refused where that would undo a change of columns by others, and each
+   * call has an answer. It is no proof that a late call did nothing: docs/engine.md.
+   */
   readonly fences: boolean;
-  /** Kinds that it carries out all the same. */
-  readonly unfenced?: ReadonlySet<ActionKind> | undefined;
-}
-
-/** Whether a late call of that kind is refused. */
-export function isFenced(kind: ActionKind, { fences, unfenced }: Pick<Capabilities, "fences" | "unfenced">): boolean {
-  return fences && unfenced?.has(kind) !== true;
 }
 
 /** A table as it was seen. The one who looked acts on what he saw. */
@@ -38,6 +36,10 @@ export interface Sight {
   readonly table: Table;
   /** The table's version, where the target tells it. */
   readonly version: number | undefined;
+  /** When that version was made, where the target tells it with the look. The table was opened after that was read. */
+  readonly at?: number | undefined;
+  /** As `instance` of the target gives it, read before the table was opened. */
+  readonly instance?: string | undefined;
 }
 
 /**
@@ -53,6 +55,11 @@ export interface Verdict {
   readonly pause?: number | undefined;
 }
 
+/** The version that was restored; or why none was: others have made `newer` versions, or there is none before the commit. */
+export type Undone =
+  | { readonly restored: number }
+  | { readonly before: number | undefined; readonly newer: readonly number[] };
+
 export interface Target {
   /** As the configuration calls it. */
   readonly name: string;
@@ -64,10 +71,20 @@ export interface Target {
   /** The table of that name as it is now, its indexes where they are asked for; undefined when there is none. */
   look(table: string, withIndexes?: boolean): Promise<Sight | undefined>;
   /**
+   * What tells a table from every other that had its name, also where old versions were cleaned up; for one run only, as a
+   * copy of the database has others. Absent where the target can't tell, and undefined where it can't tell for this table.
+   */
+  readonly instance?: ((table: string) => Promise<string | undefined>) | undefined;
+  /**
    * Carries out one action on what was seen, as one atomic commit, and gives the table's new version where the target
    * tells it. Throws whatever the target answers; who called finds out what happened.
    */
   execute(action: Action, seen: Sight | undefined): Promise<number | undefined>;
+  /**
+   * Undoes a commit that `execute` made on another table than the one that was seen, by restoring the version before it. Undefined
+   * where it is not proven that the commit is that call's.
+   */
+  readonly undo?: ((action: Action, seen: Sight, made: number) => Promise<Undone | undefined>) | undefined;
   /** What `execute` calls for an action on a table as it is then: the request, or the engine's method with what it is given. */
   call(action: Action, before: Table | undefined): Promise<string>;
   verdict(error: unknown): Verdict;
@@ -78,10 +95,27 @@ export interface Target {
   readonly versions?: Versions | undefined;
   /** How many rows of a table, or of one of its versions, there are for which an SQL predicate holds, or at all; where the target can be asked. */
   readonly count?: ((table: string, predicate?: string, version?: number) => Promise<number>) | undefined;
-  /** How large a table is; where the target can be asked. */
+  /** How many rows a table has; where the target can be asked quickly. */
   readonly size?: ((table: string) => Promise<TableSize>) | undefined;
+  /**
+   * The mean bytes of the values of SQL expressions, by a sample of a table of so many rows; where the target can be queried.
+   * Undefined where there are no rows.
+   */
+  readonly widths?:
+    | ((table: string, expressions: readonly string[], rows: number) => Promise<readonly number[] | undefined>)
+    | undefined;
+  /** How migrations make tables, where that is chosen. */
+  readonly newTables?: NewTables | undefined;
+  /** How the files of a table are written; where the target can tell, and undefined where it can't for this table. */
+  readonly formatOf?: ((table: string) => TableFormat | undefined) | undefined;
+  /** In words, columns at which looking at the table would fail; where the target can tell. */
+  readonly unreadable?: ((table: string) => readonly string[]) | undefined;
   /** Puts copies of tables as they are now into a folder, as an embedded database, and changes nothing here; where the target can. */
   readonly copyTo?: ((folder: string, tables: readonly string[]) => Promise<void>) | undefined;
+  /** Drops columns of a copy of a table, and changes nothing here: what goes wrong, undefined where it works; where the target can. */
+  readonly tryDropping?: ((table: string, paths: readonly string[]) => Promise<string | undefined>) | undefined;
+  /** Declares a computed column on an empty table with these columns, and changes nothing here: what goes wrong, undefined where it works; where the target can. */
+  readonly tryComputing?: ((columns: readonly Column[], added: AddedColumn) => Promise<string | undefined>) | undefined;
   /** Drops a scratch table, where the target can. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;
@@ -89,8 +123,6 @@ export interface Target {
 
 export interface TableSize {
   readonly rows: number;
-  /** Of its files, where the target tells. */
-  readonly bytes?: number | undefined;
 }
 
 /** A throw-away database on the embedded engine, in a folder of its own that is gone when it is closed. */
@@ -99,7 +131,7 @@ export interface Scratch {
   /** Does what the embedded engine does, and gives tables other names too. */
   readonly target: Target;
   /** Makes a table with made-up rows, always the same ones; without any where it can't hold them. Gives how many. */
-  draw(table: string, columns: readonly Column[], rows: number, draw: Draw): Promise<number>;
+  draw(name: string, table: Table, rows: number, draw: Draw): Promise<number>;
   /** What tells the rows of a table from others. */
   rows(table: string): Promise<TableRows>;
 }
@@ -122,10 +154,12 @@ export interface Versions {
   look(table: string, version: number, after: number): Promise<OldVersion>;
   /** Those of a table that there are still, in their order. */
   list(table: string): Promise<readonly TableVersion[]>;
+  /** When a version was made, in milliseconds since 1970; undefined where it is gone, or the table is. What tells a table from another of its name: see schema/identity.ts. */
+  time(table: string, version: number): Promise<number | undefined>;
   /** A table as it was at a version; its indexes where the target tells them of old versions. Throws where that is gone. */
   at(table: string, version: number): Promise<Table>;
-  /** What a table holds, or held at a newer version, that the version did not. Throws where that is gone. */
-  since(table: string, version: number, until?: number): Promise<Since>;
+  /** What was written after a version. Undefined where that cannot be determined. Throws where the version is gone. */
+  since(table: string, version: number, scope?: SinceScope): Promise<Since | undefined>;
 }
 
 export interface TableVersion {
@@ -145,10 +179,19 @@ export interface KeptVersion {
 }
 
 export interface Since {
-  /** Rows that are new, or were written anew. */
   readonly added: number;
-  /** Rows of the version that are not there as they were: changed or removed. */
-  readonly gone: number;
+  /** Where rows are compared by value, one that was changed counts as removed and added. */
+  readonly changed: number;
+  readonly removed: number;
+}
+
+export interface SinceScope {
+  /** The newer version that is compared; the newest when absent. */
+  readonly until?: number | undefined;
+  /** The version from which on the table's columns should be as they are; `version` when absent. */
+  readonly from?: number | undefined;
+  /** Whether the newer version may have columns that the older one had not: they are left out of the comparison. */
+  readonly mayHaveMore?: boolean | undefined;
 }
 
 /** Where a ledger can be kept. */

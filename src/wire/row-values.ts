@@ -5,11 +5,12 @@ import { ticksOf } from "../schema/moments.ts";
 import { valueIn, type RowValue, type RowValues } from "../schema/row-values.ts";
 import { toArrow, toArrowField } from "./arrow-type.ts";
 
-/** These columns of the rows. */
+/** These columns of the rows; `metadata`: of the schema. */
 export function valuesToIpc(
   columns: readonly Column[],
   rows: readonly RowValues[],
   format: "file" | "stream",
+  metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   const fields = columns.map(toArrowField);
   const children = columns.map(({ name, type }) =>
@@ -19,7 +20,8 @@ export function valuesToIpc(
     ),
   );
   const data = arrow.makeData({ type: new arrow.Struct(fields), length: rows.length, nullCount: 0, children });
-  return arrow.tableToIPC(new arrow.Table([new arrow.RecordBatch(new arrow.Schema(fields), data)]), format);
+  const schema = new arrow.Schema(fields, new Map(Object.entries(metadata)));
+  return arrow.tableToIPC(new arrow.Table([new arrow.RecordBatch(schema, data)]), format);
 }
 
 /** Those that some row has a value for: of the others, what merges rows knows itself that they are null. */

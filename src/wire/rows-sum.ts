@@ -1,4 +1,4 @@
-/** What tells rows from others by every value, in whatever order and batches they come. Loaded when rows are compared. */
+/** Tells rows from others by every value, in whatever order and batches they come. Loaded when rows are compared. */
 import { hash } from "node:crypto";
 import { DataType, tableFromIPC, type Data } from "apache-arrow";
 import { childColumns, type Column } from "../schema/data-type.ts";
@@ -19,23 +19,64 @@ export function canRead(columns: readonly Column[]): boolean {
 }
 
 /** Of the rows of Arrow IPC files of one schema; one file after another is in memory. */
-export async function sumOfRows(files: AsyncIterable<Buffer>): Promise<RowsSum> {
+export async function sumOfRows(files: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<RowsSum> {
   let rows = 0;
   let sum = 0n;
   for await (const file of files)
-    for (const { data } of tableFromIPC(file).batches) {
-      // A list without rows may have no items to look at.
-      if (data.length === 0) continue;
-      for (const column of data.children) makeOneNaN(column);
-      rows += data.length;
-      for (let row = 0; row < data.length; row++) {
-        const bytes: Uint8Array[] = [];
-        for (const column of data.children) write(column, row, row + 1, bytes);
-        // A sum, as an exclusive or would not tell a row that is there twice from none.
-        sum = BigInt.asUintN(256, sum + BigInt(`0x${hash("sha256", Buffer.concat(bytes))}`));
-      }
+    for (const { hash } of rowsOf(file)) {
+      rows++;
+      // A sum, as an exclusive or would not tell a row that is there twice from none.
+      sum = BigInt.asUintN(256, sum + BigInt(`0x${hash}`));
     }
   return { rows, sum: sum.toString(16) };
+}
+
+export interface RowDifference {
+  /** The ids of rows that only the newer files hold. */
+  readonly added: readonly bigint[];
+  /** How many rows only the older files hold. */
+  readonly removed: number;
+}
+
+/** Of two sets of rows by value: a row that is there twice and was there once is added. `id` is a column with their ids, which is not compared. */
+export async function rowDifference(
+  older: AsyncIterable<Buffer>,
+  newer: AsyncIterable<Buffer>,
+  id: string,
+): Promise<RowDifference> {
+  const left = new Map<string, number>();
+  for await (const file of older) for (const { hash } of rowsOf(file, id)) left.set(hash, (left.get(hash) ?? 0) + 1);
+  const added: bigint[] = [];
+  for await (const file of newer)
+    for (const row of rowsOf(file, id)) {
+      const times = left.get(row.hash) ?? 0;
+      if (times === 0) added.push(row.id!);
+      else if (times === 1) left.delete(row.hash);
+      else left.set(row.hash, times - 1);
+    }
+  return { added, removed: [...left.values()].reduce((sum, times) => sum + times, 0) };
+}
+
+interface HashedRow {
+  readonly hash: string;
+  readonly id: bigint | undefined;
+}
+
+/** Two rows have the same hash where all values are the same. */
+function* rowsOf(file: Buffer, id?: string): Generator<HashedRow> {
+  for (const batch of tableFromIPC(file).batches) {
+    const { data, schema } = batch;
+    // A list without rows may have no items to look at.
+    if (data.length === 0) continue;
+    const columns = data.children.filter((_, at) => schema.fields[at]!.name !== id);
+    for (const column of columns) makeOneNaN(column);
+    const ids = id === undefined ? undefined : batch.getChild(id);
+    for (let row = 0; row < data.length; row++) {
+      const bytes: Uint8Array[] = [];
+      for (const column of columns) write(column, row, row + 1, bytes);
+      yield { hash: hash("sha256", Buffer.concat(bytes)), id: ids?.get(row) as bigint | undefined };
+    }
+  }
 }
 
 /** The values from one place to another: which of them are null, and the bytes of the others. */

@@ -51,13 +51,6 @@ export function rowsFromIpc(bytes: Uint8Array, names: readonly string[]): readon
   );
 }
 
-/** A column of unsigned 64-bit integers of an Arrow IPC file or stream, in parts. Throws when it is none, or does not hold it. */
-export function addressesFromIpc(bytes: Uint8Array, name: string): readonly BigUint64Array[] {
-  const values = tableFromIPC(bytes).getChild(name);
-  if (values === null) throw new TypeError(`there is no column ${name}`);
-  return values.data.map((part) => part.values as BigUint64Array);
-}
-
 function toArrow(type: DataType): ArrowType {
   if (type.kind === "utf8") return new Utf8();
   if (type.kind === "int64") return new Int64();

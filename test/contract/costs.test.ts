@@ -5,13 +5,20 @@ import { afterEach, expect, test, vi } from "vitest";
 import { connect, native } from "../../src/engine/engine.ts";
 import { planCommits } from "../../src/plan/commits.ts";
 import { costOf } from "../../src/plan/cost.ts";
+import { sampling } from "../../src/run/survey.ts";
 import type { Action } from "../../src/schema/action.ts";
-import { columnsOf, float32, float64, int32, int64, utf8, vector } from "../../src/schema/builders.ts";
+import { columnsOf, float32, float64, int32, int64, struct, utf8, vector } from "../../src/schema/builders.ts";
 import { btree } from "../../src/schema/index-builders.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { temporaryFolder } from "../support/project.ts";
 
-const columns = columnsOf({ id: int32().notNull(), title: utf8(), score: float64(), v: vector(8) });
+const columns = columnsOf({
+  id: int32().notNull(),
+  title: utf8(),
+  score: float64(),
+  v: vector(8),
+  s: struct({ town: utf8(), lat: float64() }),
+});
 /** So many that the files' own headers do not count. */
 const rows = 40_000;
 
@@ -25,6 +32,7 @@ function drawn() {
     title: letters() + letters() + letters(),
     score: next(),
     v: Array.from({ length: 8 }, next),
+    s: { town: letters(), lat: next() },
   }));
 }
 
@@ -41,7 +49,11 @@ const writing: Readonly<Record<string, readonly [action: Action, where?: number]
   "a column with values": [
     of("addColumns", { columns: [{ name: "n", type: { kind: "float64" }, nullable: true, as: "score * 3.7" }] }),
   ],
+  "a column with texts": [
+    of("addColumns", { columns: [{ name: "n", type: { kind: "utf8" }, nullable: true, as: "concat(title, title)" }] }),
+  ],
   "a column made anew": [of("convertColumn", { path: "score", type: { kind: "float64" }, using: "score * 3.7" })],
+  "a field": [of("addField", { path: "s.zip", type: { kind: "int32" }, nullable: true })],
   "a dropped column": [of("dropColumns", { paths: ["v"] })],
   "deleted rows": [of("deleteRows", { where: "score < 0.5" })],
   "updated rows": [of("updateRows", { set: { score: "1.5" } })],
@@ -67,7 +79,9 @@ test.each(Object.entries(writing))("%s: about so many bytes are written", async 
   const commits = planCommits(action, new Map([["t", before]]), target.capabilities);
   const size = await target.size!("t");
   expect(size.rows).toBe(rows);
-  const cost = costOf(commits, new Map([["t", { bytes: undefined, ...size }]]), where);
+  const sizes = new Map([["t", size]]);
+  const widths = await sampling(new Map([["t", before]]), sizes, target)(commits, []);
+  const cost = costOf(commits, sizes, widths, where);
   const [bytes, version] = [bytesIn(data), (await target.look("t"))!.version!];
   for (const commit of commits) await target.execute(commit.action, await target.look("t"));
   const written = bytesIn(data) - bytes;
@@ -85,8 +99,12 @@ afterEach(() => vi.restoreAllMocks());
 
 const small: Action = { kind: "createTable", table: "t", columns, rows: [{ id: 1, title: "one", score: 1, v: null }] };
 
+const twice = { name: "twice", type: { kind: "int32" }, nullable: true, computed: "id * 2" } as const;
+
 test.each<readonly [Action, ...Action[]]>([
   [of("addColumns", { columns: [{ name: "n", type: { kind: "int8" }, nullable: true, as: "id" }] })],
+  [of("addColumns", { columns: [twice] })],
+  [of("refreshColumn", { path: "twice" }), of("addColumns", { columns: [twice] })],
   [of("alterColumns", { alterations: [{ path: "id", type: { kind: "int64" } }] })],
   [of("alterColumns", { alterations: [{ path: "title", rename: "headline", nullable: false }] })],
   [of("createIndex", { name: "by_id", index: { path: "id", ...btree() } })],
@@ -111,11 +129,11 @@ test.each<readonly [Action, ...Action[]]>([
 /** The method of the engine that changes something, and what it was given. */
 async function watched(folder: string, work: () => Promise<unknown>): Promise<unknown> {
   const table = await (await connect({ uri: join(folder, "db") })).openTable("t");
-  const names = ["addColumns", "createIndex", "delete", "dropColumns", "dropIndex", "update", "updateFieldMetadata"];
+  const names = ["addColumns", "createIndex", "delete", "dropColumns", "dropIndex", "refreshColumn", "update"];
   const outer = Object.getPrototypeOf(table) as Record<string, () => unknown>;
   const inner = Object.getPrototypeOf(native<object>(table)) as Record<string, () => unknown>;
   const spies = [
-    ...names.map((name) => [name, vi.spyOn(outer, name)] as const),
+    ...[...names, "updateFieldMetadata"].map((name) => [name, vi.spyOn(outer, name)] as const),
     ...["alterColumns", "mergeInsert"].map((name) => [name, vi.spyOn(inner, name)] as const),
   ];
   await work();

@@ -1,12 +1,13 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Action } from "../../src/schema/action.ts";
+import { tablesAfter, type Action } from "../../src/schema/action.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { recordsOf } from "../support/ledger.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
+import type { IndexType } from "../../src/schema/table-index.ts";
 import { describeActions, type WholePair } from "./actions-suite.ts";
 import { describeRecords, describeTarget, justSeen } from "./suite.ts";
 
@@ -163,3 +164,38 @@ test.each([
   const scan = await (await db.openTable("t")).query().toArray();
   expect(JSON.stringify(scan.map((row) => row.s))).toBe(JSON.stringify([value, value]));
 });
+
+test.each([
+  { kind: "ivfFlat", options: { distanceType: "cosine" } },
+  { kind: "ivfPq", options: { distanceType: "cosine", numPartitions: 2, numSubVectors: 2 } },
+  { kind: "ivfRq", options: { distanceType: "cosine", numPartitions: 2 } },
+  { kind: "hnswPq", options: { distanceType: "cosine", numSubVectors: 2 } },
+  { kind: "hnswSq", options: { distanceType: "cosine" } },
+] satisfies readonly IndexType[] as readonly IndexType[])(
+  "$kind with cosine is made on a list of vectors, and with another distance it is refused before",
+  async (type) => {
+    const folder = temporaryFolder();
+    const vector: DataType = {
+      kind: "fixedSizeList",
+      length: 8,
+      item: { name: "item", type: { kind: "float32" }, nullable: true },
+    };
+    const columns: readonly Column[] = [
+      { name: "v", type: { kind: "list", item: { name: "item", type: vector, nullable: true } }, nullable: true },
+    ];
+    const target = await openAt(folder);
+    const one = (at: number) => Array.from({ length: 8 }, (_, index) => (at * index) % 17);
+    const rows = Array.from({ length: 300 }, (_, at) => ({ v: [one(at), one(at + 1)] }));
+    await target.execute({ kind: "createTable", table: "t", columns, rows }, undefined);
+    const index = { path: "v", ...type };
+    const before = new Map([["t", { columns }]]);
+    const action = { kind: "createIndex", table: "t", name: "v_idx", index } satisfies Action;
+    expect(() => tablesAfter(before, action)).not.toThrow();
+    await target.execute(action, await target.look("t"));
+    const found = justSeen(await target.look("t", true));
+    expect(Object.keys(found?.table.indexes ?? {})).toEqual(["v_idx"]);
+    const other = { ...action, index: { ...index, options: { ...type.options, distanceType: "l2" } } };
+    expect(() => tablesAfter(before, other)).toThrow(/on a list of vectors takes no distance but "cosine"/);
+    await target.close();
+  },
+);

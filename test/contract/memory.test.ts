@@ -12,7 +12,7 @@ function openPair(model: Model): Pair {
     other: other!,
     found: async (table) => {
       const found = tables.get(table);
-      return found && justSeen({ table: { columns: found.columns }, version: found.version });
+      return found && justSeen({ table: { columns: found.columns, metadata: found.metadata }, version: found.version });
     },
   };
 }

@@ -56,6 +56,7 @@ export const columnsOfEveryType: readonly Column[] = everyType.map((type, index)
 const documents: Action = {
   kind: "createTable",
   table: "documents",
+  metadata: { embedding_functions: "[]", owner: 'the "search" team, ü' },
   columns: [
     column("id", plain("int32"), false),
     column("title", plain("utf8")),
@@ -104,6 +105,11 @@ export function describeTarget(name: string, open: OpenPair): void {
       const { one } = await open();
       expect(await one.look("documents")).toBeUndefined();
       expect(await one.listTables()).toEqual([]);
+    });
+
+    test("versions of a table that is not there have no time", async () => {
+      const { one } = await open();
+      expect(await one.versions?.time("documents", 1)).toBeUndefined();
     });
 
     test("a table that was made is seen and listed by others", async () => {

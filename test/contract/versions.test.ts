@@ -1,25 +1,35 @@
 /** Old versions on the engine itself: what was written since one, restoring it, and rows that are put back. */
+import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { connect, createEmptyTable, type EngineTable } from "../../src/engine/engine.ts";
 import { columnsOf, float64, int32, utf8 } from "../../src/schema/builders.ts";
 import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../src/engine/versions.ts";
-import { lookAtVersion, putBack, restoreVersion, writtenSince } from "../../src/targets/old-versions.ts";
+import { lookAtVersion, putBack, restoreVersion } from "../../src/targets/old-versions.ts";
+import { writtenSince } from "../../src/targets/written-since.ts";
 import * as fc from "../support/fast-check.ts";
 import { temporaryFolder } from "../support/project.ts";
+
+// The engine's client knows the fields of its own copy only.
+const { Field, Utf8 } = createRequire(import.meta.url)("apache-arrow") as typeof import("apache-arrow");
 
 const shape = columnsOf({ id: int32(), a: float64(), b: utf8() });
 const same = { id: "id", a: "a", b: "b" };
 
+const stable = { new_table_enable_stable_row_ids: "true" };
+
 /** A table with rows 1 to `rows`, and how to open it. */
-async function aTable(rows: number, columns = shape) {
-  const db = await connect({ uri: temporaryFolder() });
+async function aTable(rows: number, columns = shape, storageOptions: Record<string, string> = {}) {
+  const folder = temporaryFolder();
+  const db = await connect({ uri: folder, storageOptions });
   await createEmptyTable(db, "t", columns);
   const open = async () => await db.openTable("t");
+  /** As in a folder, whose manifests can be read, and as in an object store. */
+  const places = [versionsOf(open, { folder, table: "t" }), versionsOf(open)];
   const add = async (from: number, to: number) =>
     await (await open()).add(range(from, to).map((id) => ({ id, a: id / 8, b: `b${id}` })));
   if (rows > 0) await add(1, rows);
-  return { db, open, add, version: await (await open()).version() };
+  return { db, open, add, places, version: await (await open()).version() };
 }
 
 function range(from: number, to: number): readonly number[] {
@@ -35,16 +45,22 @@ const changes = {
   update: fc.integer({ min: 1, max: 8 }).map((id) => ({ kind: "update" as const, id })),
   upsert: fc.integer({ min: 1, max: 12 }).map((id) => ({ kind: "upsert" as const, id })),
   remove: fc.integer({ min: 1, max: 12 }).map((id) => ({ kind: "remove" as const, id })),
-  cast: fc.constant({ kind: "cast" as const }),
+  rename: fc.constant({ kind: "rename" as const }),
+  compact: fc.constant({ kind: "compact" as const }),
 };
 
-test("what was written since a version is counted, whatever that was", async () => {
+const kinds = [
+  ["a plain table", {}],
+  ["a table with stable row ids", stable],
+] as const;
+
+test.each(kinds)("what was written since a version is counted, whatever that was, on %s", async (_, options) => {
   await fc.assert(
     fc.asyncProperty(
       fc.nat({ max: 6 }),
       fc.array(fc.oneof(...Object.values(changes)), { maxLength: 6 }),
       async (rows, all) => {
-        const { open, version } = await aTable(rows);
+        const { open, version } = await aTable(rows, shape, options);
         const table = await open();
         const old = new Set(range(1, rows));
         const others = new Set<number>();
@@ -55,8 +71,11 @@ test("what was written since a version is counted, whatever that was", async () 
             next += one.rows;
             await table.add(ids.map((id) => ({ id, a: 0, b: "" })));
             for (const id of ids) others.add(id);
-          } else if (one.kind === "cast") {
-            await table.alterColumns([{ path: "b", rename: "b" }]);
+          } else if (one.kind === "rename") {
+            await table.alterColumns([{ path: "b", rename: "c" }]);
+            await table.alterColumns([{ path: "c", rename: "b" }]);
+          } else if (one.kind === "compact") {
+            await table.optimize();
           } else if (one.kind === "remove") {
             await table.delete(`id = ${one.id}`);
             old.delete(one.id);
@@ -74,32 +93,140 @@ test("what was written since a version is counted, whatever that was", async () 
             others.add(one.id);
           }
         }
-        expect(await writtenSince(versionsOf(open), version)).toEqual({ added: others.size, gone: rows - old.size });
-        await restoreVersion(versionsOf(open), version, await table.version());
+        expect(await sinceOf(open, version)).toEqual({ written: others.size, gone: rows - old.size });
+        await restoreVersion(versionsOf(open), { version, after: await table.version() });
         expect(await idsOf(await open())).toEqual(range(1, rows));
-        expect(await writtenSince(versionsOf(open), version)).toEqual({ added: 0, gone: 0 });
+        expect(await sinceOf(open, version)).toEqual(none);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
+
+test.each(kinds)("rows that are written in place count as changed, on %s", async (_, options) => {
+  const { open, version } = await aTable(5, shape, options);
+  const table = await open();
+  await table.createIndex("id");
+  await table
+    .mergeInsert("id")
+    .whenMatchedUpdateAll()
+    .execute([{ id: 1, a: 9 }]);
+  expect(await sinceOf(open, version)).toEqual({ written: 1, gone: 1 });
+});
+
+test.each(kinds)(
+  "a column that was recreated counts as changed, also with other values or none, on %s",
+  async (_, options) => {
+    for (const [valueSql, rows] of [
+      ["upper(b)", 3],
+      ["arrow_cast(null, 'Utf8')", 3],
+      ["b", 0],
+    ] as const) {
+      const { open, version } = await aTable(3, shape, options);
+      const table = await open();
+      await table.addColumns([{ name: "c", valueSql }]);
+      await table.dropColumns(["b"]);
+      await table.alterColumns([{ path: "c", rename: "b" }]);
+      expect(await sinceOf(open, version)).toEqual({ written: rows, gone: rows });
+    }
+  },
+);
+
+test.each(kinds)("columns that exchanged their names count as changed, on %s", async (_, options) => {
+  const { open, version } = await aTable(3, columnsOf({ id: int32(), a: utf8(), b: utf8() }), options);
+  const table = await open();
+  for (const [path, rename] of [
+    ["a", "c"],
+    ["b", "a"],
+    ["c", "b"],
+  ] as const)
+    await table.alterColumns([{ path, rename }]);
+  expect(await sinceOf(open, version)).toEqual({ written: 3, gone: 3 });
+});
+
+test.each(kinds)("columns that exchanged their names in one commit count as changed, on %s", async (_, options) => {
+  const { open, places, version } = await aTable(3, columnsOf({ id: int32(), a: utf8(), b: utf8() }), options);
+  const swap = [
+    { path: "a", rename: "b" },
+    { path: "b", rename: "a" },
+  ];
+  await (await open()).alterColumns(swap);
+  for (const place of places) expect(await writtenSince(place, version)).toMatchObject({ added: 3, removed: 3 });
+});
+
+test.each(kinds)("a column that was added again as null is not the restored one, on %s", async (_, options) => {
+  const { open, places, version } = await aTable(3, shape, options);
+  const table = await open();
+  await table.dropColumns(["b"]);
+  await table.addColumns(new Field("b", new Utf8(), true));
+  const after = await table.version();
+  for (const place of places) expect(await lookAtVersion(place, version, version)).toMatchObject({ isRestored: false });
+  await restoreVersion(places[0]!, { version, after });
+  for (const place of places) expect(await lookAtVersion(place, version, after)).toMatchObject({ isRestored: true });
+});
+
+test.each(kinds)("an older version that somebody restored counts as changed, on %s", async (_, options) => {
+  const { open, version: first } = await aTable(3, shape, options);
+  await (await open()).update({ where: "id = 2", values: { a: 7 } });
+  await restoreVersion(versionsOf(open), { version: first, after: first + 1 });
+  expect(await sinceOf(open, first + 1)).toEqual({ written: 1, gone: 1 });
+});
+
+test("values that print alike are told apart", async () => {
+  const values = [
+    "arrow_cast('NaN', 'Float64')",
+    "arrow_cast('inf', 'Float64')",
+    "-arrow_cast('inf', 'Float64')",
+    "arrow_cast(null, 'Float64')",
+    "0.0",
+    "-0.0",
+  ];
+  for (const from of values)
+    for (const to of values) {
+      const { open } = await aTable(2);
+      const table = await open();
+      await table.update({ where: "id = 1", valuesSql: { a: from } });
+      const version = await table.version();
+      await table.update({ where: "id = 1", valuesSql: { a: to } });
+      const rows = from === to ? 0 : 1;
+      expect([from, to, await sinceOf(open, version)]).toEqual([from, to, { written: rows, gone: rows }]);
+    }
+});
+
+test("what can't be compared is unknown", async () => {
+  const { open, version } = await aTable(3);
+  const table = await open();
+  await table.delete("id = 2");
+  expect(await writtenSince({ ...versionsOf(open), mostCompared: 2 }, version)).toBeUndefined();
+  await table.addColumns([{ name: "list", valueSql: "arrow_cast(make_array(1), 'LargeList(Int32)')" }]);
+  const listed = await table.version();
+  await table.delete("id = 1");
+  expect(await writtenSince(versionsOf(open), listed)).toBeUndefined();
+});
+
+const none = { written: 0, gone: 0 };
+
+async function sinceOf(open: () => Promise<EngineTable>, version: number) {
+  const { added, changed, removed } = (await writtenSince(versionsOf(open), version))!;
+  return { written: added + changed, gone: changed + removed };
+}
 
 test("restored once more, rows that came after the first time stay", async () => {
   const { open, add, version } = await aTable(3);
   await (await open()).delete("id = 2");
   const after = await (await open()).version();
-  await restoreVersion(versionsOf(open), version, after);
+  await restoreVersion(versionsOf(open), { version, after });
   await add(10, 11);
-  await restoreVersion(versionsOf(open), version, after);
+  await restoreVersion(versionsOf(open), { version, after });
   expect(await idsOf(await open())).toEqual([1, 2, 3, 10, 11]);
 });
 
 test("a version is restored once more after the migration ran once more", async () => {
   const { open, version } = await aTable(3);
   await (await open()).delete("id = 2");
-  await restoreVersion(versionsOf(open), version, await (await open()).version());
+  await restoreVersion(versionsOf(open), { version, after: await (await open()).version() });
   await (await open()).delete("id = 2");
-  await restoreVersion(versionsOf(open), version, await (await open()).version());
+  await restoreVersion(versionsOf(open), { version, after: await (await open()).version() });
   expect(await idsOf(await open())).toEqual([1, 2, 3]);
 });
 
@@ -107,7 +234,7 @@ test("a commit that leaves a version's files as they are is not taken for its re
   const { open, version } = await aTable(3);
   const after = await (await open()).dropColumns(["a"]);
   await (await open()).updateFieldMetadata([{ path: "b", metadata: { unit: "s" } }]);
-  await restoreVersion(versionsOf(open), version, after.version);
+  await restoreVersion(versionsOf(open), { version, after: after.version });
   expect((await (await open()).schema()).fields.map(({ name }) => name)).toEqual(["id", "a", "b"]);
 });
 
@@ -120,10 +247,10 @@ test("rows that are written anew with values as wide are no restoring, nor is an
     after.push(await table.version());
   }
   await table.createIndex("id");
-  await restoreVersion(versionsOf(open), after[0]!, after[1]!);
+  await restoreVersion(versionsOf(open), { version: after[0]!, after: after[1]! });
   const [row] = await (await open()).query().toArray();
   expect(row.a).toBe(5.5);
-  await restoreVersion(versionsOf(open), version, after[0]!);
+  await restoreVersion(versionsOf(open), { version, after: after[0]! });
   expect(await (await open()).countRows("a < 1")).toBe(3);
   expect(await lookAtVersion(versionsOf(open), version, after[0]!)).toMatchObject({ isRestored: true });
   expect(await lookAtVersion(versionsOf(open), version, await (await open()).version())).toMatchObject({
@@ -135,29 +262,56 @@ test("an index that is made after a restoring hides no rows that came before it"
   const { open, add, version } = await aTable(3);
   const { version: after } = await (await open()).dropColumns(["a"]);
   await (await open()).add([{ id: 10, b: "theirs" }]);
-  await restoreVersion(versionsOf(open), version, after);
+  await restoreVersion(versionsOf(open), { version, after });
   await (await open()).createIndex("id");
-  await putBack(versionsOf(open), version, after, { ...same, a: "arrow_cast(NULL, 'Float64')" });
+  await putBack(versionsOf(open), { version, after, columns: { ...same, a: "arrow_cast(NULL, 'Float64')" } });
   expect(await idsOf(await open())).toEqual([1, 2, 3, 10]);
   await add(11, 11);
-  await putBack(versionsOf(open), version, after, { ...same, a: "arrow_cast(NULL, 'Float64')" });
+  await putBack(versionsOf(open), {
+    version,
+    after,
+    mayBeDone: true,
+    columns: { ...same, a: "arrow_cast(NULL, 'Float64')" },
+  });
   expect(await idsOf(await open())).toEqual([1, 2, 3, 10, 11]);
 });
 
-test.each([
-  ["changed", async (table: EngineTable) => void (await table.update({ where: "id = 2", values: { b: "new" } }))],
-  ["moved by a compaction", async (table: EngineTable) => void (await table.optimize())],
-])("where rows were %s nothing is put back twice", async (_, change) => {
-  const { open, add, version: first } = await aTable(3);
-  await add(4, 5);
-  const version = first + 1;
+test.each(kinds)(
+  "where rows were changed nothing is put back, and the error names the version that has them, on %s",
+  async (_, options) => {
+    const { open, add, version: first } = await aTable(3, shape, options);
+    await add(4, 5);
+    const version = first + 1;
+    const { version: after } = await (await open()).dropColumns(["a"]);
+    await (await open()).update({ where: "id = 2", values: { b: "new" } });
+    await restoreVersion(versionsOf(open), { version, after });
+    await expect(
+      putBack(versionsOf(open), { version, after, columns: { ...same, a: "arrow_cast(NULL, 'Float64')" } }),
+    ).rejects.toThrow(/1 row was changed or removed .*version 5 still holds them/);
+    expect(await idsOf(await open())).toEqual([1, 2, 3, 4, 5]);
+  },
+);
+
+test.each(kinds)("rows that came before or after a compaction are put back once, on %s", async (_, options) => {
+  const { open, version } = await aTable(3, shape, options);
   const { version: after } = await (await open()).dropColumns(["a"]);
-  await change(await open());
-  await restoreVersion(versionsOf(open), version, after);
-  await expect(
-    putBack(versionsOf(open), version, after, { ...same, a: "arrow_cast(NULL, 'Float64')" }),
-  ).rejects.toThrow("rows were changed or moved before version");
-  expect(await idsOf(await open())).toEqual([1, 2, 3, 4, 5]);
+  await (await open()).add([{ id: 10, b: "one" }]);
+  await (await open()).optimize();
+  await (
+    await open()
+  ).add([
+    { id: 11, b: "two" },
+    { id: 11, b: "two" },
+  ]);
+  await restoreVersion(versionsOf(open), { version, after });
+  for (let times = 0; times < 2; times++)
+    await putBack(versionsOf(open), {
+      version,
+      after,
+      mayBeDone: times > 0,
+      columns: { ...same, a: "arrow_cast(NULL, 'Float64')" },
+    });
+  expect(await idsOf(await open())).toEqual([1, 2, 3, 10, 11, 11]);
 });
 
 test("rows that came since are put back once, also those that came last; and nobody else's are taken for them", async () => {
@@ -165,19 +319,26 @@ test("rows that came since are put back once, also those that came last; and nob
   const table = await open();
   await table.alterColumns([{ path: "a", dataType: "float" as never }]);
   const after = await (await open()).version();
+  const since = after;
   await add(10, 11);
-  await restoreVersion(versionsOf(open), version, after);
+  await restoreVersion(versionsOf(open), { version, after });
   // As many, by somebody else, before ours.
   await add(30, 31);
   for (let times = 0; times < 3; times++)
-    await putBack(versionsOf(open), version, after, { ...same, a: "arrow_cast(a, 'Float64')" });
+    await putBack(versionsOf(open), {
+      version,
+      after,
+      mayBeDone: times > 0,
+      since,
+      columns: { ...same, a: "arrow_cast(a, 'Float64')" },
+    });
   expect(await idsOf(await open())).toEqual([1, 2, 3, 30, 31, 10, 11]);
   const [row] = await (await open()).query().where("id = 11").toArray();
   expect(row.toJSON()).toEqual({ id: 11, a: 11 / 8, b: "b11" });
 });
 
 test("types that apache-arrow can't read are put back, and odd names", async () => {
-  const { open } = await aTable(0, columnsOf({ id: int32() }));
+  const { open } = await aTable(0, columnsOf({ id: int32() }), stable);
   const table = await open();
   await table.add([{ id: 1 }]);
   const lists = (items: string) => `arrow_cast(make_array(${items}), 'LargeList(Int32)')`;
@@ -188,9 +349,15 @@ test("types that apache-arrow can't read are put back, and odd names", async () 
   const columns = ["id", 'Größe "x" (m)'].map((name) => [name, `\`${name}\``] as const);
   const { rows, append } = versionsOf(open);
   await append(await rows(after, "id = 1", [...columns, ["list", lists("3")]]));
-  await restoreVersion(versionsOf(open), version, after);
+  await restoreVersion(versionsOf(open), { version, after });
   for (let times = 0; times < 2; times++)
-    await putBack(versionsOf(open), version, after, { id: "id", 'Größe "x" (m)': "list" });
+    await putBack(versionsOf(open), {
+      version,
+      after,
+      mayBeDone: times > 0,
+      since: after,
+      columns: { id: "id", 'Größe "x" (m)': "list" },
+    });
   expect(await (await open()).countRows('array_length(`Größe "x" (m)`) = 1')).toBe(1);
 });
 
@@ -209,14 +376,16 @@ test("a version is kept through a cleaning up, until it is let go", async () => 
   const cleanUp = async () =>
     await (await open()).optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
   await cleanUp();
-  expect(await writtenSince(versionsOf(open), version)).toMatchObject({ gone: 3 });
+  expect(await writtenSince(versionsOf(open), version)).toMatchObject({ added: 2, removed: 0 });
   await expect(writtenSince(versionsOf(open), 1)).rejects.toThrow("version 1 is gone: old versions were cleaned up");
   await letVersionGo(open, "0007");
   await letVersionGo(open, "0008");
   await letVersionGo(open, "0008");
   expect(await keptVersions(open)).toEqual([]);
   await cleanUp();
-  await expect(restoreVersion(versionsOf(open), version, version)).rejects.toThrow(`version ${version} is gone`);
+  await expect(restoreVersion(versionsOf(open), { version, after: version })).rejects.toThrow(
+    `version ${version} is gone`,
+  );
   // Why it is no tag.
   const table = await open();
   await (await table.tags()).create("kept", await table.version());

@@ -265,6 +265,18 @@ const configuration: readonly BadInput[] = [
     says: "storageOptions.timeout",
   },
   {
+    title: "a file format that loses nulls",
+    files: target(`{ kind: "lance", uri: "a", newTables: { dataStorageVersion: "legacy" } }`),
+    code: 2,
+    says: 'newTables.dataStorageVersion has to be one of "2.0", "2.1", "2.2"',
+  },
+  {
+    title: "stable row ids that are a text",
+    files: target(`{ kind: "lance", uri: "a", newTables: { stableRowIds: "true" } }`),
+    code: 2,
+    says: "newTables.stableRowIds has to be true or false",
+  },
+  {
     title: "a uri that is a file",
     files: { ...uri("data"), data: "not a database" },
     code: 6,

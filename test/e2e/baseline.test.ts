@@ -120,7 +120,9 @@ test("what has begun is not marked", async () => {
   await addRows(project.data, "places", [{ id: 1000, title: "a" }]);
   project.migration(
     "0003_names.ts",
-    `m.renameColumn("people", "name", "full_name"), m.retypeColumn("places", "id", m.int8())`,
+    // A value that a step before may change is not known to stop it.
+    `m.renameColumn("people", "name", "full_name"), m.execute("places", { update: { id: "1" }, where: "id is null" }),
+     m.retypeColumn("places", "id", m.int8())`,
   );
   expect(await project.run("up", "--to", "3")).toMatchObject({ code: 1 });
   expect(await project.run("baseline", "--to", "3")).toMatchObject({

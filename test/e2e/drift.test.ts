@@ -1,5 +1,5 @@
 /** migrate verify on tables that something else has changed: since when, and the migration that adopts it. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { addRows, columnsOf, lancedb } from "../support/tables.ts";
@@ -224,6 +224,63 @@ test.each(described)("tables that are gone, and that came back, are adopted as t
   expect(await project.run("baseline")).toMatchObject({ code: 0 });
   expect(await project.run("verify")).toMatchObject({ code: 0 });
 });
+
+test("a table that --rename-table says was renamed is adopted as renamed", async () => {
+  const project = await aKeptProject("namespace");
+  project.migration("0005_less.ts", `m.dropTable("people")`);
+  expect(await project.run("up", "--accept", "lossy,irreversible")).toMatchObject({ code: 0 });
+  const db = await lancedb.connect(project.data);
+  await db.createEmptyTable("people", await (await db.openTable("places")).schema());
+  await db.dropTable("places");
+  expect(await project.run("verify", "moved", "--write")).toMatchObject({
+    code: 4,
+    stderr: "places is gone and people new; answer with --rename-table places:people, or --drop-table places\n",
+  });
+  const answered = await project.run("verify", "moved", "--write", "--rename-table", "places:people");
+  expect(answered).toMatchObject({ code: 0, stderr: "" });
+  expect(stepsOf(project, "0006_moved.ts")).toBe(
+    `export const up: readonly Step[] = [renameTable("places", "people")];\n`,
+  );
+});
+
+test.each(described)(
+  "a table that was renamed to a name of no migration is not adopted as dropped (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    renameSync(join(project.data, "places.lance"), join(project.data, "sites.lance"));
+    const before = filesOf(project);
+    expect(await project.run("verify", "moved", "--write")).toMatchObject({
+      code: 4,
+      stderr: "places is gone and sites new; answer with --rename-table places:sites, or --drop-table places\n",
+    });
+    expect(filesOf(project)).toEqual(before);
+    const renamed = await project.run("verify", "moved", "--write", "--rename-table", "places:sites");
+    if (kept === "namespace") {
+      expect(renamed).toMatchObject({ code: 0 });
+      expect(stepsOf(project, "0005_moved.ts")).toBe(
+        `export const up: readonly Step[] = [renameTable("places", "sites")];\n`,
+      );
+      expect(await project.run("baseline")).toMatchObject({ code: 0 });
+      expect(await project.run("verify")).toMatchObject({ code: 0 });
+    } else {
+      expect(renamed).toMatchObject({ code: 4, stderr: expect.stringContaining("can't rename a table") });
+      expect(await project.run("verify", "moved", "--write", "--drop-table", "places")).toMatchObject({ code: 0 });
+      expect(stepsOf(project, "0005_moved.ts")).toBe(`export const up: readonly Step[] = [dropTable("places")];\n`);
+    }
+  },
+);
+
+test.each(described)(
+  "a table that is gone beside others that are unlike it is adopted as dropped (%s)",
+  async (kept) => {
+    const project = await aKeptProject(kept);
+    const db = await lancedb.connect(project.data);
+    await db.dropTable("places");
+    await db.createTable("theirs", [{ key: "x", value: 1, more: 2 }]);
+    expect(await project.run("verify", "less", "--write")).toMatchObject({ code: 0 });
+    expect(stepsOf(project, "0005_less.ts")).toBe(`export const up: readonly Step[] = [dropTable("places")];\n`);
+  },
+);
 
 test.each(described)("of a column that was added not null the values for elsewhere are said (%s)", async (kept) => {
   const project = await aKeptProject(kept);

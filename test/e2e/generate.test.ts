@@ -128,8 +128,8 @@ test("an index of vectors is left for the migration after the one that makes its
   expect(await migrate(["generate", "second"])).toMatchObject({ code: 0 });
   expect(await migrate(["generate", "--check"])).toMatchObject({ code: 0 });
   expect(await migrate(["up"])).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining("(this index is made of vectors: it needs 1 row at least); 0 of 1 action"),
+    code: 4,
+    stderr: expect.stringContaining("step 1 (createIndex) would fail"),
   });
   await addRows(project.database, "d", [{ id: 1, v: [1, 2] }]);
   expect(await migrate(["up"])).toMatchObject({ code: 0 });
@@ -165,14 +165,61 @@ test.skipIf(!hasTerminal)("at a terminal it asks what became of a column", async
   const project = declaring(`d: { id: m.int32(), title: m.utf8(), body: m.utf8() }`);
   expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
   declare(project, `d: { id: m.int32(), headline: m.utf8() }`);
-  const asked = /to be dropped: /;
-  const { code, shown } = await atTerminal(project, "generate two", asked, ["heading\n", "headline\n", "\n"]);
+  const asked = /to drop it: /;
+  const { code, shown } = await atTerminal(project, "generate two", asked, ["heading\n", "\n", "headline\n", "-\n"]);
   expect(code, shown).toBe(0);
-  expect(shown).toContain("d.title is gone and d.headline new; its new name, or nothing if it is to be dropped: ");
-  expect(shown).toContain("heading is none of headline");
+  expect(shown).toContain("d.title is gone and d.headline new; type its new name, or - to drop it: ");
+  expect(shown).toContain("heading is not one of headline");
+  expect(shown).toContain("nothing was typed");
   expect(stepsIn(project, "0002_two.ts")).toBe(
     `export const up: readonly Step[] = [\n  renameColumn("d", "title", "headline"),\n  dropColumn("d", "body"),\n];\n`,
   );
+});
+
+test.skipIf(!hasTerminal)("at a terminal Enter drops no column; only a dash does", async () => {
+  const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);
+  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
+  declare(project, `d: { id: m.int32(), headline: m.utf8() }`);
+  const { code, shown } = await atTerminal(project, "generate two", /to drop it: /, ["\n", " \n", "-\n"]);
+  expect(code, shown).toBe(0);
+  expect(shown.split("nothing was typed")).toHaveLength(3);
+  expect(stepsIn(project, "0002_two.ts")).toBe(
+    `export const up: readonly Step[] = [\n  addColumn("d", "headline", utf8()),\n  dropColumn("d", "title"),\n];\n`,
+  );
+});
+
+test("columns that trade names are renamed with their values, where the new name of each is said", async () => {
+  const project = declaring(`d: { a: m.int32(), b: m.utf8(), c: m.float64() }`);
+  expect(await project.migrate(["generate"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "d", [{ a: 1, b: "two", c: 3.5 }]);
+  declare(project, `d: { b: m.int32(), c: m.utf8(), a: m.float64() }`);
+  const cycle = ["--rename", "d.a:b", "--rename", "d.b:c", "--rename", "d.c:a"];
+  expect(await project.migrate(["generate", "two", ...cycle])).toMatchObject({ code: 0, stderr: "" });
+  declare(project, `d: { c: m.int32(), e: m.utf8(), a: m.float64() }`);
+  expect(await project.migrate(["generate", "three", "--rename", "d.b:c", "--rename", "d.c:e"])).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await rowsOf(project.database, "d")).toEqual([{ c: 1, e: "two", a: 3.5 }]);
+});
+
+test("a table with another name is renamed where --rename-table says so", async () => {
+  const project = declaring(`d: { id: m.int32() }`);
+  project.write(
+    "migrate.config.ts",
+    `export default { targets: { here: { kind: "rest", endpoint: "http://127.0.0.1:1", dialect: "namespace", apiKey: "k" } } };\n`,
+  );
+  expect(await project.migrate(["generate", "one"])).toMatchObject({ code: 0 });
+  declare(project, `e: { id: m.int32() }`);
+  expect(await project.migrate(["generate", "two"])).toEqual({
+    code: 4,
+    stdout: "",
+    stderr: "d is gone and e new; answer with --rename-table d:e, or --drop-table d\n",
+  });
+  expect(await project.migrate(["generate", "two", "--rename-table", "d:e"])).toMatchObject({ code: 0 });
+  expect(stepsIn(project, "0002_two.ts")).toBe(`export const up: readonly Step[] = [renameTable("d", "e")];\n`);
 });
 
 test("what the target can't do is said, and nothing is written", async () => {
@@ -191,7 +238,10 @@ test("what the target can't do is said, and nothing is written", async () => {
 });
 
 test.each([
-  [["--rename", "d.title:heading"], "d.title can't have become heading: it is not gone, or heading is not new there\n"],
+  [
+    ["--rename", "d.title:heading"],
+    "d.title can't have become heading: it is not gone, or heading is not new there; where columns trade names, say the new name of each with --rename\n",
+  ],
   [["--drop-column", "d.id"], "d.id is not gone, so there is nothing to drop\n"],
 ])("%j answers nothing, which is refused", async (answer, words) => {
   const project = declaring(`d: { id: m.int32(), title: m.utf8() }`);

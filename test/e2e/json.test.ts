@@ -60,6 +60,7 @@ describe("one document", () => {
       ],
       reverting: [],
       begun: [],
+      changed: [],
       pending: [{ version: 2, name: "headlines", file: "0002_headlines.ts", done: 0 }],
       late: [],
     });
@@ -189,7 +190,7 @@ describe("one document", () => {
         textHash: hash,
         attempt: 1,
         duration: number,
-        tables: { documents: [null, 1] },
+        tables: { documents: [null, 1, false, [null, number]] },
       },
       { ...link, event: "released", previous: hash },
     ]);
@@ -289,7 +290,7 @@ describe("events of up", () => {
       action("action", 2, 2, 2, retype),
       action("done", 2, 2, 2, retype),
       { event: "applied", version: 2, name: "headlines", duration: number },
-      { event: "recovery", actions: 3, rewrites: 0, rows: 0, duration: number },
+      { event: "recovery", actions: 3, rewrites: 0, rows: 0 },
       { event: "finished", applied: 2, duration: number },
     ]);
   });

@@ -244,18 +244,20 @@ test("a run whose time is over stops at a safe point, and the next one goes on",
   expect((await where.migrate(["status", "--check"])).code).toBe(0);
 });
 
-test.each(["up", "repair --yes"])("--lease is what the ledger says about the run, %s", async (command) => {
-  const where = project(files);
-  if (command !== "up") {
-    await where.migrate(["up"]);
-    await (await lancedb.connect(join(where.folder, ".lancedb"))).dropTable("_migrations");
-  }
-  expect(await where.migrate([...command.split(" "), "--lease", "7"])).toMatchObject({ code: 0 });
-  const { records } = JSON.parse((await where.migrate(["history", "--json"])).stdout) as {
-    records: readonly { event: string; lease?: number }[];
-  };
-  expect(records.find(({ event }) => event === "taken")?.lease).toBe(7000);
-});
+test.each(["up", "repair --yes", "baseline", "down --to 0"])(
+  "--lease is what the ledger says about the run, %s",
+  async (command) => {
+    const where = project(files);
+    if (command !== "up") await where.migrate(["up"]);
+    if (command === "repair --yes" || command === "baseline")
+      await (await lancedb.connect(join(where.folder, ".lancedb"))).dropTable("_migrations");
+    expect(await where.migrate([...command.split(" "), "--lease", "7"])).toMatchObject({ code: 0 });
+    const { records } = JSON.parse((await where.migrate(["history", "--json"])).stdout) as {
+      records: readonly { event: string; lease?: number }[];
+    };
+    expect(records.findLast(({ event }) => event === "taken")?.lease).toBe(7000);
+  },
+);
 
 test("an object store without credentials says how to give them", async () => {
   const target = `{ kind: "lance", uri: "s3://b/t", storageOptions: { region: "us-east-1", endpoint: "${nobody}" } }`;

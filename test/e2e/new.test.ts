@@ -184,6 +184,11 @@ const inputs: readonly Input[] = [
   ],
   ["drop-index", "d:by_tag", m.dropIndex("d", "by_tag")],
   ["drop-index", "d:words", m.dropIndex("d", "words")],
+  [
+    "add-computed-column",
+    "d.doubled:list<float64> as array_repeat(1.5, 2)",
+    m.addComputedColumn("d", "doubled", m.list(m.float64()), "array_repeat(1.5, 2)"),
+  ],
   ["set-metadata", 'd.v:{"model": "e5"}', m.setMetadata("d", "v", { model: "e5" })],
   [
     "set-metadata",
@@ -407,7 +412,7 @@ const refused = [
   [["--add-column", "d.n:vector(0)"], 2, "has to be at least 1"],
   [["--add-column", "d.n:list<int32"], 2, 'expected ">" at its end'],
   [["--add-column", "d.n:int32 not null"], 4, "n"],
-  [["--add-column", "d.n.m:int32"], 2, 'expected ":" where ".m:int32" stands'],
+  [["--add-column", "d.n.m:int32"], 4, "d has no column n at this point"],
   [["--create-table", "d(a int32)"], 4, "table d exists already"],
   [["--create-table", "e()"], 2, 'expected a name where ")" stands'],
   [["--create-table", "e(a int32, a utf8)"], 4, "a"],

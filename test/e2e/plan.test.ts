@@ -1,4 +1,7 @@
 /** What `migrate plan` shows, against what then happens; with the built command. */
+import { randomBytes } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { planDocumentShape, type PlanDocument } from "../../src/plan/document.ts";
 import { aProject } from "../support/project.ts";
@@ -31,7 +34,8 @@ async function pending(way: Way, steps = change) {
   onTarget.migration("0002_change.ts", steps);
   const plan = async (...flags: readonly string[]) => {
     const { code, stdout } = await migrate(["plan", "--json", ...flags]);
-    expect(code).toBe(0);
+    // 4 where a step is known to fail.
+    expect([0, 4]).toContain(code);
     return planDocumentShape.parse(JSON.parse(stdout));
   };
   return { ...onTarget, migrate, plan };
@@ -161,6 +165,65 @@ test("a migration that rewrites more than the target allows is refused", async (
   expect(await migrate(["up"])).toMatchObject({ code: 0 });
 });
 
+test.each([
+  ["lance", "narrow", "narrow"],
+  ["lance", "wide", "wide"],
+  ["lance", "renamed", "narrow"],
+  ["namespace", "narrow", "narrow"],
+  ["namespace", "wide", "wide"],
+] as const)("on %s a retype of the column %s is predicted by its own values", async (way, name, column) => {
+  const { migrate, migration, data } = await aProjectOn(way);
+  const run = (args: readonly string[]) => migrate(args, key);
+  migration(
+    "0001_create.ts",
+    `m.createTable("t", { id: m.int64(), narrow: m.utf8(), wide: m.utf8(), note: m.utf8(), tag: m.utf8() }),`,
+  );
+  expect(await run(["up"])).toMatchObject({ code: 0 });
+  // Random, so that compression hardly makes files smaller.
+  const text = (length: number) => randomBytes(length).toString("base64").slice(0, length);
+  await addRows(
+    data,
+    "t",
+    Array.from({ length: 4_000 }, (_, id) => ({
+      id: BigInt(id),
+      narrow: text(20),
+      wide: text(4_000),
+      note: null,
+      tag: null,
+    })),
+  );
+  const renaming = name === column ? "" : `m.renameColumn("t", "${column}", "${name}"),`;
+  migration("0002_retype.ts", `${renaming} m.retypeColumn("t", "${name}", m.largeUtf8()),`);
+  const { stdout } = await run(["plan", "--json"]);
+  const predicted = planDocumentShape.parse(JSON.parse(stdout)).totals!.bytes!;
+  const before = bytesOfFiles(data);
+  expect(await run(["up"])).toMatchObject({ code: 0 });
+  const ratio = predicted / (bytesOfFiles(data) - before);
+  expect(ratio).toBeGreaterThan(0.5);
+  expect(ratio).toBeLessThan(2);
+});
+
+/** Of the data of t. */
+function bytesOfFiles(database: string): number {
+  const folder = join(database, "t.lance", "data");
+  return readdirSync(folder).reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
+}
+
+test("a long text that repeats itself is predicted as long as it is before it is compressed", async () => {
+  const { migrate, migration, data } = await aProjectOn("lance");
+  migration("0001_create.ts", `m.createTable("t", { a: m.utf8() }),`);
+  expect(await migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(
+    data,
+    "t",
+    Array.from({ length: 1_000 }, () => ({ a: "x".repeat(3_000) })),
+  );
+  migration("0002_retype.ts", `m.retypeColumn("t", "a", m.largeUtf8()),`);
+  const { stdout } = await migrate(["plan", "--json"]);
+  // One more byte a row is that of the column by which appends are refused meanwhile.
+  expect(planDocumentShape.parse(JSON.parse(stdout)).totals!.bytes).toBe(3_001_000);
+});
+
 test("where nobody can tell how much is rewritten, a limit refuses it", async () => {
   const { write, migrate, folder } = await pending("service", `m.renameColumn("documents", "title", "headline"),`);
   const { readFileSync } = await import("node:fs");
@@ -204,12 +267,12 @@ test("a plan with --accept-loss says what is lost, and down too", async () => {
   expect((await down("--accept-loss")).stderr).toContain("note: documents has 1000 rows");
 });
 
-const back = /^back to (.*)$/m;
+const back = /^roll back with (.*)$/m;
 
-test("what a run only finished, or did unlike the way back, it says nothing of, or no time", async () => {
+test("a run that only finishes a migration does not say how to roll it back", async () => {
   const { migrate, migration } = await pending(
     "lance",
-    `m.renameColumn("documents", "title", "headline"), m.setNullable("documents", "headline", false),`,
+    `m.renameColumn("documents", "title", "headline"), m.addColumn("documents", "n", m.int8(), { as: "id" }),`,
   );
   expect(await migrate(["up"])).toMatchObject({ code: 1 });
   migration(
@@ -220,26 +283,24 @@ test("what a run only finished, or did unlike the way back, it says nothing of, 
   expect(finished).toMatchObject({ code: 0 });
   expect(finished.stderr).not.toMatch(back);
   migration("0003_add.ts", `m.addColumn("documents", "n", m.int32(), { as: "7" }),`);
-  expect(back.exec((await migrate(["up"])).stderr)?.[1]).toBe("0002_change: 1 action");
+  expect(back.exec((await migrate(["up"])).stderr)?.[1]).toBe("migrate down --to 2: 1 action");
 });
 
-test("up ends with what taking it back would be", async () => {
+test("up ends with how to roll back, and estimates no time", async () => {
   const { migrate, migration } = await pending(
     "lance",
     `m.retypeColumn("documents", "id", m.int32()), m.renameColumn("documents", "title", "headline"),`,
   );
-  expect(back.exec((await migrate(["up"])).stderr)?.[1]).toMatch(
-    /^0001_create: 2 actions, 1 rewrite of 1,000 rows, about [\d.]+ m?s$/,
+  expect(back.exec((await migrate(["up"])).stderr)?.[1]).toBe(
+    "migrate down --to 1: 2 actions, 1 rewrite of 1,000 rows",
   );
   migration("0003_drop.ts", `m.dropColumn("documents", "score"), m.dropColumn("documents", "v"),`);
-  expect(back.exec((await migrate(["up", "--accept", "lossy"])).stderr)?.[1]).toMatch(
-    /^0002_change: 1 action, about [\d.]+ m?s$/,
-  );
+  expect(back.exec((await migrate(["up", "--accept", "lossy"])).stderr)?.[1]).toBe("migrate down --to 2: 1 action");
   migration("0004_gone.ts", `m.dropTable("documents"),`);
   migration("0005_new.ts", `m.createTable("others", { id: m.int32() }),`);
-  expect(back.exec((await migrate(["up", "--accept", "irreversible"])).stderr)?.[1]).toMatch(
-    /^0004_gone: 1 action, about [\d.]+ m?s, 0004_gone can't be taken back$/,
+  expect(back.exec((await migrate(["up", "--accept", "irreversible"])).stderr)?.[1]).toBe(
+    "migrate down --to 4: 1 action, 0004_gone can't be rolled back",
   );
   migration("0006_gone.ts", `m.dropTable("others"),`);
-  expect((await migrate(["up", "--accept", "irreversible"])).stderr).toContain("\n0006_gone can't be taken back\n");
+  expect((await migrate(["up", "--accept", "irreversible"])).stderr).toContain("\n0006_gone can't be rolled back\n");
 });

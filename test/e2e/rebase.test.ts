@@ -168,7 +168,7 @@ test.each(apart)("the order matters: $title", async ({ theirs, ours, because }) 
   expect(await tables(repository, "theirs")).toEqual(await tables(repository, "new"));
   expect(await run("up", "--target", "ours")).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("what was applied under its number is 0002_ours"),
+    stderr: expect.stringContaining("number 2 was used by 0002_ours, which is applied here and has no file"),
   });
 });
 

@@ -32,6 +32,9 @@ const lossy = {
     m.setNullable("documents", "id", true), m.createIndex("documents", "id", m.btree()), m.addColumn("documents", "n", m.int32(), { as: "7" }),`,
 };
 
+/** Fails at a null, which is not known before: an expression makes the column first. */
+const stops = `m.retypeColumn("documents", "body", m.utf8(), { using: "lower(body)" }), m.setNullable("documents", "body", false),`;
+
 interface Seeing {
   readonly data: string;
 }
@@ -127,7 +130,7 @@ test.each(["lance", "namespace"] as const)(
     expect(await project.migrate(["plan", "--down", "--keep-appended"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^0002_lossy\n {2}restore version 2 of documents \(metadata only, 1 version\)\n[^]*\n {2}put back the rows of documents that came after version 2 \(writes rows, 1 version\)\n[^]*\n1000 rows of documents were written since, which are put back\n/,
+        /^0002_lossy\n {2}restore version 2 of documents \(metadata only, 1 version\)\n[^]*\n {2}put back the rows of documents that came after version \d+ \(writes rows, 1 version\)\n[^]*\n1000 rows of documents were written since, which are put back\n/,
       ),
     });
     expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
@@ -152,7 +155,7 @@ test("rows that were changed since can't be put back, whatever is asked for", as
   const table = await (await lancedb.connect(project.data)).openTable("documents");
   await table.update({ values: { headline: "changed" }, where: "id = 3" });
   await table.delete("id = 4");
-  const why = ", and where rows were changed or removed nobody can tell which are new";
+  const why = ", and rows that were changed or removed can't be put back";
   for (const [flags, words] of [
     [[], ""],
     [["--keep-appended"], why],
@@ -186,13 +189,93 @@ test("old versions are cleaned up as ever, and the one before the migration stay
   const { prune } = await table.optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
   expect(prune.oldVersionsRemoved).toBeGreaterThan(0);
   expect((await table.listVersions()).map(({ version }) => version)).toContain(2);
-  // Compaction writes rows anew, and nobody knows who wrote them first.
+  // Compaction has moved all rows, and the version that the migration left is gone.
   expect(await project.migrate(["down"])).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("pass --accept-loss to lose that"),
+    stderr: expect.stringContaining("1 row of documents was written since, which restoring version 2 would lose; pass"),
   });
-  expect(await project.migrate(["down", "--accept-loss"])).toMatchObject({ code: 0 });
-  expect(await seen(project)).toEqual(before);
+  expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect(await seen(project)).toEqual({
+    columns: before.columns,
+    rows: [...before.rows, { id: 9, title: null, score: 1, body: "b" }],
+  });
+});
+
+test.each(["lance", "namespace"] as const)("values that are written in place are not lost, on %s", async (way) => {
+  const { project } = await migrated(lossy["a dropped column"], way);
+  const table = await (await lancedb.connect(project.data)).openTable("documents");
+  await table.createIndex("id");
+  await table
+    .mergeInsert("id")
+    .whenMatchedUpdateAll()
+    .execute([{ id: 1, body: "PAID" }]);
+  const after = await seen(project);
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("1 row of documents was changed or removed since"),
+  });
+  expect(await seen(project)).toEqual(after);
+});
+
+test("a column that the application has recreated is not lost", async () => {
+  const { project } = await migrated(lossy["a dropped column"]);
+  const table = await (await lancedb.connect(project.data)).openTable("documents");
+  await table.addColumns([{ name: "upper", valueSql: "upper(body)" }]);
+  await table.dropColumns(["body"]);
+  await table.alterColumns([{ path: "upper", rename: "body" }]);
+  const after = await seen(project);
+  expect(await project.migrate(["down"])).toMatchObject({ code: 4 });
+  expect(await seen(project)).toEqual(after);
+});
+
+test("a value that was set from not a number to null is not lost", async () => {
+  const { project } = await migrated(
+    `${lossy["a dropped column"]} m.execute("documents", { update: { score: "arrow_cast('NaN', 'Float64')" } }),`,
+  );
+  const table = await (await lancedb.connect(project.data)).openTable("documents");
+  await table.update({ valuesSql: { score: "null" }, where: "id = 4" });
+  expect(await project.migrate(["down"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("1 row of documents was changed or removed since"),
+  });
+});
+
+test.each(["lance", "namespace"] as const)(
+  "rows that were added are counted and put back after a compaction too, on %s",
+  async (way) => {
+    const { project, before } = await migrated(lossy["a dropped column"], way);
+    await addRows(project.data, "documents", [{ id: 9, score: 1, body: "b" }]);
+    const table = await (await lancedb.connect(project.data)).openTable("documents");
+    await table.optimize();
+    await addRows(project.data, "documents", [{ id: 10, score: 2, body: "c" }]);
+    expect(await project.migrate(["down"])).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("2 rows of documents were written since, which restoring version 2 would lose"),
+    });
+    expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+    expect((await seen(project)).rows).toEqual([
+      ...before.rows,
+      { id: 9, title: null, score: 1, body: "b" },
+      { id: 10, title: null, score: 2, body: "c" },
+    ]);
+  },
+);
+
+test("rows that came after a migration that writes rows itself are put back", async () => {
+  const { project, before } = await migrated(lossy["updated rows"]);
+  await addRows(project.data, "documents", [{ id: 9, title: "theirs", score: 1, body: "b" }]);
+  expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
+  expect((await seen(project)).rows).toEqual([...before.rows, { id: 9, title: "theirs", score: 1, body: "b" }]);
+});
+
+test("what newer migrations did to a table is not taken for writes of others", async () => {
+  const project = await migratedBy(
+    lossy["a dropped column"],
+    `m.addColumn("documents", "n", m.int32(), { as: "7" }),`,
+    `m.renameColumn("documents", "body", "text"),`,
+  );
+  expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0, stderr: expect.anything() });
+  expect((await seen(project)).rows).toEqual(three);
 });
 
 test("where the version is gone that is said, and nothing is changed", async () => {
@@ -286,7 +369,7 @@ test("an up that stopped half-way, and went on, goes back all the way", async ()
   await project.migrate(up);
   await addRows(project.data, "documents", rows);
   const before = await seen(project);
-  project.migration("0002_lossy.ts", `${lossy["a dropped column"]} m.setNullable("documents", "body", false),`);
+  project.migration("0002_lossy.ts", `${lossy["a dropped column"]} ${stops}`);
   expect(await project.migrate(up)).toMatchObject({ code: 1 });
   const half = await project.migrate(["down"]);
   expect(half).toMatchObject({ code: 0 });
@@ -378,7 +461,7 @@ test("rows of others are missed that came while an up had stopped half-way", asy
   project.migration("0001_create.ts", create);
   await project.migrate(up);
   await addRows(project.data, "documents", rows);
-  project.migration("0002_more.ts", `${lossy["updated rows"]} m.setNullable("documents", "body", false),`);
+  project.migration("0002_more.ts", `${lossy["updated rows"]} ${stops}`);
   expect(await project.migrate(up)).toMatchObject({ code: 1 });
   await addRows(project.data, "documents", three);
   await (await (await lancedb.connect(project.data)).openTable("documents")).delete("body is null");
@@ -386,14 +469,12 @@ test("rows of others are missed that came while an up had stopped half-way", asy
   const after = await seen(project);
   expect(await project.migrate(["down"])).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining(
-      "what others have written to documents can't be told from what the migration wrote",
-    ),
+    stderr: expect.stringContaining("it is unknown what was written to documents since"),
   });
   expect(await seen(project)).toEqual(after);
 });
 
-test("a written down that changes rows leaves nobody to tell what came since", async () => {
+test("after a written down that changes rows it is unknown what came since", async () => {
   const project = await migratedBy(
     lossy["a dropped column"],
     `import * as m from "lance-migrate";
@@ -402,7 +483,7 @@ test("a written down that changes rows leaves nobody to tell what came since", a
   );
   expect(await project.migrate(["down", "--to", "1"])).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("can't be told"),
+    stderr: expect.stringContaining("it is unknown what was written to documents since"),
   });
   expect(await project.migrate(["down", "--to", "1", "--accept-loss"])).toMatchObject({ code: 0 });
   expect((await seen(project)).rows).toEqual(three);
@@ -420,7 +501,7 @@ test("a version of another table of that name is not restored", async () => {
   for (const flags of [[], ["--accept-loss"]])
     expect(await project.migrate(["down", ...flags])).toMatchObject({
       code: 4,
-      stderr: expect.stringMatching(/documents: version \d+ is (gone|not that of before the migration)/),
+      stderr: expect.stringMatching(/documents(: version \d+ is gone| was dropped and recreated after \d+_)/),
     });
 });
 
@@ -486,7 +567,7 @@ test("what a migration needs that stopped half-way is not let go", async () => {
   project.migration("0001_create.ts", create);
   await project.migrate(up);
   await addRows(project.data, "documents", rows);
-  project.migration("0002_lossy.ts", `${lossy["a dropped column"]} m.setNullable("documents", "body", false),`);
+  project.migration("0002_lossy.ts", `${lossy["a dropped column"]} ${stops}`);
   expect(await project.migrate(up)).toMatchObject({ code: 1 });
   expect(await project.migrate(["prune", "--yes"])).toMatchObject({
     code: 0,

@@ -31,6 +31,7 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   history: [],
   verify: [],
   repair: ["--wait", "0"],
+  resolve: ["--reverted", "1", "--wait", "0"],
   prune: ["--yes"],
   lint: [],
   simulate: ["--schedules", "5"],
@@ -108,8 +109,8 @@ test("where nothing is wrong, every command gets as far as it can", async () => 
   };
   for (const name of names) {
     const shown = await play(where, scene, name, []);
-    // What `down` took back is pending, there are migrations and a schema.ts already, and no git.
-    const code = { status: 3, pull: 4, baseline: 4, rebase: 2 }[name] ?? 0;
+    // What `down` rolled back is pending, `resolve` asks first, there are migrations and a schema.ts already, and no git.
+    const code = { status: 3, resolve: 4, pull: 4, baseline: 4, rebase: 2 }[name] ?? 0;
     expect({ [name]: shown.code, leaks: leaks(shown, scene.secrets) }).toEqual({ [name]: code, leaks: [] });
   }
   expect(leaks({ texts: await where.left() }, scene.secrets)).toEqual([]);

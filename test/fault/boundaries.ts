@@ -43,6 +43,7 @@ export function atBoundaries(target: Target, meet: Meet): Target {
       look: met("versions.look", versions.look),
       list: met("versions.list", versions.list),
       at: met("versions.at", versions.at),
+      time: met("versions.time", versions.time),
       since: met("versions.since", versions.since),
     },
     ledger:

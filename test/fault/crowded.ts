@@ -4,7 +4,7 @@ import { keepsOut } from "../../src/schema/actions/guard.ts";
 import type { Target } from "../../src/targets/target.ts";
 import { lancedb } from "../support/tables.ts";
 
-export function crowded(target: Target, crowd: { readonly folder: string; readonly table: string }): Target {
+export function crowded(target: Target, crowd: Crowd): Target {
   return {
     ...target,
     async execute(action, seen) {
@@ -19,15 +19,32 @@ export function crowded(target: Target, crowd: { readonly folder: string; readon
 function writesFiles(action: Action): boolean {
   return (
     action.kind === "addColumns" ||
+    action.kind === "addField" ||
     (action.kind === "alterColumns" && action.alterations.some(({ type }) => type !== undefined))
   );
 }
 
+interface Crowd {
+  readonly folder: string;
+  readonly table: string;
+}
+
 /** The row is deleted again, so that nobody has to know of it. */
-async function append({ folder, table: name }: { readonly folder: string; readonly table: string }): Promise<void> {
+async function append(crowd: Crowd): Promise<void> {
+  const db = await lancedb.connect(crowd.folder);
+  await (await db.openTable(crowd.table)).add([{ id: -1 }]);
+  db.close();
+  await deleteAppended(crowd);
+}
+
+/**
+ * Also for a process that was killed between the two, at a call that it made at the same time. Where the column has another
+ * name for a moment, the row is not there: it is deleted before the next call.
+ */
+export async function deleteAppended({ folder, table: name }: Crowd): Promise<void> {
   const db = await lancedb.connect(folder);
   const table = await db.openTable(name);
-  await table.add([{ id: -1 }]);
-  await table.delete("id = -1");
+  const { fields } = await table.schema();
+  if (fields.some((field) => field.name === "id")) await table.delete("id = -1");
   db.close();
 }

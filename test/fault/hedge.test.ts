@@ -103,6 +103,39 @@ test("the next action is not begun before what comes late has ended: its table c
   ]);
 });
 
+/** With the columns that it has now. */
+const recreate = async (folder: string) => {
+  const db = await lancedb.connect(folder);
+  const schema = await (await db.openTable("t")).schema();
+  await db.dropTable("t");
+  const made = await db.createEmptyTable("t", schema);
+  for (let id = 0; id < 9; id++) await made.add([{ id, b: id }]);
+};
+
+test("the run fails when what comes late lands on a table that was recreated since", async () => {
+  const meanwhile = async (folder: string) => {
+    await soon();
+    await (await open(folder)).alterColumns([{ path: "c", rename: "a" }]);
+    await recreate(folder);
+  };
+  const outcome = await withOneHeld([rename], { meanwhile });
+  expect(outcome).toMatchObject({ ended: { code: "ERR_TABLE_RECREATED", outcome: "failed" } });
+  expect(outcome.course).toEqual(["alterColumns", "alterColumns", "done", "done"]);
+  expect(outcome.columns).toContain("a: int32");
+  expect(outcome.rows).toHaveLength(9);
+});
+
+test("it is not sent once more to a table that was recreated since", async () => {
+  const until = async (folder: string) => {
+    await recreate(folder);
+    await soon();
+  };
+  const outcome = await withOneHeld([rename], { until });
+  expect(outcome).toMatchObject({ ended: { code: "ERR_TABLE_RECREATED" }, course: ["alterColumns", "done"] });
+  expect(outcome.columns).toContain("a: int32");
+  expect(outcome.rows).toHaveLength(9);
+});
+
 test("it is not sent once more when others have changed the table since", async () => {
   const until = async (folder: string) => {
     await (await open(folder)).addColumns([{ name: "other", valueSql: "id" }]);

@@ -1,10 +1,9 @@
 import { cpSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { aProject, type Project } from "../support/project.ts";
+import { killAt, killMoments, newestRecord } from "../support/kill-moments.ts";
 import { rounds } from "../support/rounds.ts";
-import { columnsOf, lancedb, rowsOf } from "../support/tables.ts";
-import { begun } from "./scene.ts";
+import { columnsOf, lancedb } from "../support/tables.ts";
 
 const kills = rounds(12, 50);
 const rows = 200_000;
@@ -46,7 +45,8 @@ async function requireBack(project: Project): Promise<void> {
 
 test(`a down killed at ${kills} random moments is gone on with by the next one, and every value is back`, async () => {
   const places = new Map<string, number>();
-  let duration = 0;
+  let drawn: ReturnType<typeof killMoments> | undefined;
+  let killed = 0;
   const origin = aProject("shared");
   writeFirst(origin);
   expect(await origin.migrate(["up"])).toMatchObject({ code: 0 });
@@ -62,30 +62,29 @@ test(`a down killed at ${kills} random moments is gone on with by the next one, 
     writePending(project);
 
     const running = project.start(["down", "--to", "1", "--json"]);
-    await begun(running);
     const started = performance.now();
-    if (kill >= 0) {
-      await pause(duration * Math.random());
-      running.process.kill("SIGKILL");
-    }
-    const { code } = await running.finished;
+    const moment = drawn?.moments[kill];
     // The first is not disturbed, and says how long one takes.
-    if (kill < 0) {
+    if (moment === undefined) {
+      const { code, stdout } = await running.finished;
       expect(code).toBe(0);
-      duration = performance.now() - started;
-    }
-    const records = await rowsOf(project.database, "_migrations");
-    const last = records
-      .toSorted((one, other) => Number(one.epoch) - Number(other.epoch) || Number(one.number) - Number(other.number))
-      .at(-1);
-    const place = `${String(last?.event)} ${String(last?.version ?? "")}`.trim();
+      drawn = killMoments(kills, stdout.split("\n").length - 1, performance.now() - started);
+    } else if (await killAt(running, moment)) killed++;
+    const place = await newestRecord(project.database);
     if (kill >= 0) places.set(place, (places.get(place) ?? 0) + 1);
 
+    const context = moment === undefined ? "not killed" : drawn!.words(moment);
     const next = await project.migrate(["down", "--to", "1"]);
-    expect(next, next.stderr).toMatchObject({ code: 0 });
-    await requireBack(project);
+    expect(next, `${context}\n${next.stderr}`).toMatchObject({ code: 0 });
+    await requireBack(project).catch((error: unknown) => {
+      throw new Error(`not back when ${context}`, { cause: error });
+    });
     expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0, stdout: "nothing to take back\n" });
     if (kill % 10 === 0) expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   }
-  console.log(`killed after the record: ${[...places].map(([place, times]) => `${place} (${times})`).join(", ")}`);
+  const where = [...places].map(([place, times]) => `${place} (${times})`).join(", ");
+  console.log(`killed after the record: ${where}`);
+  // Most were killed, in different migrations: otherwise nothing was tried.
+  expect(killed, where).toBeGreaterThan(kills / 2);
+  expect(places.size, where).toBeGreaterThan(2);
 }, 900_000);

@@ -1,31 +1,32 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { killAt, killMoments, newestRecord } from "../support/kill-moments.ts";
 import { rounds } from "../support/rounds.ts";
-import { rowsOf } from "../support/tables.ts";
-import { aScene, begun } from "./scene.ts";
+import { aScene } from "./scene.ts";
 
 const kills = rounds(12, 50);
 
 test(`a run killed at ${kills} random moments is gone on with by the next one, and every value is right`, async () => {
   const scene = await aScene();
+  const { moments, words } = killMoments(kills, scene.lines, scene.duration);
   const places = new Map<string, number>();
-  for (let kill = 0; kill < kills; kill++) {
+  let killed = 0;
+  for (const moment of moments) {
+    const context = words(moment);
     const project = await scene.copy();
     const running = project.start(["up", "--json"]);
-    await begun(running);
-    await pause(scene.duration * Math.random());
-    running.process.kill("SIGKILL");
-    await running.finished;
-    const records = await rowsOf(project.database, "_migrations");
-    const last = records
-      .toSorted((a, b) => Number(a.epoch) - Number(b.epoch) || Number(a.number) - Number(b.number))
-      .at(-1);
-    const place = `${String(last?.event)} ${String(last?.version ?? "")}`.trim();
+    if (await killAt(running, moment)) killed++;
+    const place = await newestRecord(project.database);
     places.set(place, (places.get(place) ?? 0) + 1);
 
     const next = await project.migrate(["up"]);
-    expect(next, next.stderr).toMatchObject({ code: 0 });
-    await scene.requireRight(project);
+    expect(next, `${context}\n${next.stderr}`).toMatchObject({ code: 0 });
+    await scene.requireRight(project).catch((error: unknown) => {
+      throw new Error(`not right when ${context}`, { cause: error });
+    });
   }
-  console.log(`killed after the record: ${[...places].map(([place, times]) => `${place} (${times})`).join(", ")}`);
+  const where = [...places].map(([place, times]) => `${place} (${times})`).join(", ");
+  console.log(`killed after the record: ${where}`);
+  // Most were killed, in different migrations: otherwise nothing was tried.
+  expect(killed, where).toBeGreaterThan(kills / 2);
+  expect(places.size, where).toBeGreaterThan(2);
 }, 900_000);

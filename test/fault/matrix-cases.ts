@@ -3,6 +3,7 @@ import { float32, float64, int32, int64, largeUtf8, list, struct, utf8 } from ".
 import { bitmap, btree, fts } from "../../src/schema/index-builders.ts";
 import {
   addColumn,
+  addComputedColumn,
   alterColumns,
   createIndex,
   createTable,
@@ -11,6 +12,7 @@ import {
   dropTable,
   execute,
   insertRows,
+  refreshColumn,
   renameColumn,
   renameTable,
   retypeColumn,
@@ -27,6 +29,8 @@ export interface MatrixCase {
   readonly pending: readonly Step[];
   /** Somebody's append comes before each call that it could get in the way of; just on the embedded engine. */
   readonly crowded?: boolean;
+  /** The other targets can't do it. */
+  readonly embeddedOnly?: boolean;
 }
 
 /** In every case that has a table before. Two columns have equal types, so that a second swap would be seen in their values. */
@@ -126,6 +130,31 @@ export const matrixCases: Readonly<Record<StepName, readonly MatrixCase[]>> = {
     { name: "nullable", before, pending: [addColumn(table, "age", int32())] },
     { name: "with values", before, pending: [addColumn(table, "full", utf8(), { as: "concat(first, last)" })] },
     { name: "not null", before, pending: [addColumn(table, "twice", int64().notNull(), { as: "id * 2" })] },
+    {
+      name: "field of a struct with an index and metadata",
+      before: [
+        ...before,
+        createIndex(table, "place.town", btree()),
+        setMetadata(table, "place.street", { source: "form" }),
+      ],
+      pending: [addColumn(table, "place.zip", int32())],
+      embeddedOnly: true,
+    },
+    { name: "field, crowded", before, pending: [addColumn(table, "place.zip", int32())], crowded: true },
+  ],
+  addComputedColumn: [
+    {
+      name: "and refreshed",
+      before,
+      pending: [addComputedColumn(table, "twice", int64(), "id * 2"), refreshColumn(table, "twice")],
+    },
+  ],
+  refreshColumn: [
+    {
+      name: "of an earlier migration",
+      before: [...before, addComputedColumn(table, "full", utf8(), "concat(first, last)")],
+      pending: [refreshColumn(table, "full")],
+    },
   ],
   dropColumn: [
     { name: "with an index", before: indexed, pending: [dropColumn(table, "id")] },

@@ -15,6 +15,7 @@ import { compileStep, stepNames, type StepName } from "../../src/steps/registry.
 import { aProxy } from "../support/proxy.ts";
 import { addRows, belongingsOf, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
 import type { Place } from "./boundaries.ts";
+import { deleteAppended } from "./crowded.ts";
 import { limited, slots } from "./limited.ts";
 import { matrixCases, rows, table, type MatrixCase } from "./matrix-cases.ts";
 import { startVictim } from "./start-victim.ts";
@@ -79,7 +80,7 @@ export async function crashMatrix({ every, places: wanted, kind: only }: Extent)
       };
       verdicts.push(verdict);
       for (const one of matrixCases[kind]) {
-        if (one.crowded && target !== "embedded") continue;
+        if ((one.crowded || one.embeddedOnly) && target !== "embedded") continue;
         const scene = aScene(work, target, one);
         scenes++;
         for (const place of wanted === "all" ? places : [places[scenes % places.length]!]) {
@@ -209,6 +210,7 @@ async function killOnce(scene: Scene, place: Place, call: number): Promise<Outco
     await using opened = await openOn(scene.target, tables);
     const at = await die(scene, tables, opened.given, place, call);
     if (at === undefined) return undefined;
+    if (scene.crowded) await deleteAppended({ folder: tables, table });
     const died = performance.now();
     await run(opened.given, scene.migrations);
     const took = performance.now() - died;

@@ -20,6 +20,8 @@ export interface Scene {
   copy(): Promise<Project>;
   /** Milliseconds from the plan to the end of a run that nobody disturbs. */
   readonly duration: number;
+  /** Of its output. */
+  readonly lines: number;
   /** Every value, and the columns, as after a run that nobody disturbed; then the copy is thrown away. */
   requireRight(project: Project): Promise<void>;
 }
@@ -53,7 +55,8 @@ export async function aScene(way: Way = "embedded"): Promise<Scene> {
   const running = undisturbed.start(["up", "--json"], key);
   await begun(running);
   const start = performance.now();
-  expect(await running.finished).toMatchObject({ code: 0 });
+  const { code, stdout, stderr } = await running.finished;
+  expect(code, stderr).toBe(0);
   const duration = performance.now() - start;
   expect(await wrongRows(undisturbed)).toBe(0);
   const columns = await columnsOf(undisturbed.database, "big");
@@ -61,6 +64,7 @@ export async function aScene(way: Way = "embedded"): Promise<Scene> {
   return {
     copy,
     duration,
+    lines: stdout.split("\n").length - 1,
     async requireRight(project) {
       expect(await wrongRows(project)).toBe(0);
       expect(await columnsOf(project.database, "big")).toEqual(columns);

@@ -5,7 +5,7 @@
 import * as fc from "../support/fast-check.ts";
 import { childColumns, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { withoutMetadata } from "../../src/schema/metadata.ts";
-import { formatPath, type Path } from "../../src/schema/path.ts";
+import { formatPath, parsePath, type Path } from "../../src/schema/path.ts";
 import type { RowValue, RowValues } from "../../src/schema/row-values.ts";
 import type { Database } from "../../src/schema/table.ts";
 import { indexKinds, indexProblem, type IndexType } from "../../src/schema/table-index.ts";
@@ -65,8 +65,11 @@ const plainColumns = fc.uniqueArray(fc.record({ name: columnName, type: holdable
   selector: ({ name }) => name.toLowerCase(),
 });
 
-/** Every kind is as likely as the others, but for the one that all the others need. */
-export const drafts: fc.Arbitrary<readonly Draft[]> = fc.array(draft(fc.constantFrom(...stepNames)), {
+/** Kinds of which one needs the other before it are twice as likely as the rest. */
+const pairs = ["addComputedColumn", "refreshColumn", "createIndex", "dropIndex"] as const;
+const kinds = fc.constantFrom(...stepNames, ...pairs);
+
+export const drafts: fc.Arbitrary<readonly Draft[]> = fc.array(draft(kinds), {
   minLength: 2,
   maxLength: 6,
 });
@@ -143,12 +146,27 @@ function one<Value>(arbitrary: fc.Arbitrary<Value>, seed: number): Value {
 }
 
 const steps: { readonly [Name in StepName]: (draft: Draft, at: Somewhere) => Extract<Step, { kind: Name }> } = {
-  addColumn: (draft, { table, own, columns }) => {
+  addColumn: (draft, { table, own, columns, path, type: around }) => {
     const { name, seed, flag, usual } = draft;
     const type = usual ? draft.type : (draft.columns[0]?.type ?? draft.type);
+    if (around.kind === "struct") {
+      const field = formatPath([...parsePath(path), name]);
+      return { kind: "addColumn", table, name: field, type, nullable: usual || seed % 3 !== 0 };
+    }
     const as = usual && flag ? undefined : expressionFor(type, own, columns, seed);
     const nullable = type.kind === "null" || seed % 3 !== 0;
     return { kind: "addColumn", table, name, type, nullable, as };
+  },
+  addComputedColumn: ({ name, seed, type }, { table, own, columns }) => ({
+    kind: "addComputedColumn",
+    table,
+    name,
+    type,
+    computed: expressionFor(type, own, columns, seed),
+  }),
+  refreshColumn: ({ usual }, { table, own, columns }) => {
+    const computed = columns.find((column) => column.computed !== undefined);
+    return { kind: "refreshColumn", table, path: formatPath([usual && computed ? computed.name : own.name]) };
   },
   alterColumns: ({ name, seed, type: any, other, usual }, { table, path, type, nullable, own }) => ({
     kind: "alterColumns",

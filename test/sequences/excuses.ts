@@ -19,7 +19,9 @@ async function mayFail(action: Action, table: Table | undefined, folder: string)
   const typeOf = (path: string) => findColumn(table.columns, parsePath(path))!.type;
   switch (action.kind) {
     case "addColumns":
-      return action.columns.some(({ type, nullable, as }) => as !== undefined && !isSafe(as, type, nullable));
+      return action.columns.some(
+        ({ type, nullable, as, computed = as }) => computed !== undefined && !isSafe(computed, type, nullable),
+      );
     case "alterColumns":
       for (const { path, type, nullable } of action.alterations) {
         if (nullable === false && (await holdsNulls(folder, action.table, path))) return true;
@@ -32,6 +34,10 @@ async function mayFail(action: Action, table: Table | undefined, folder: string)
     case "createIndex":
       // Rows without a vector teach an index nothing.
       return isVectorIndex(action.index) && (await countOf(folder, action.table, notNull(action.index.path))) < 256;
+    case "refreshColumn": {
+      const { type, computed } = findColumn(table.columns, parsePath(action.path))!;
+      return !isSafe(computed!, type, true);
+    }
     case "updateRows":
       return Object.entries(action.set).some(
         ([path, sql]) => !isSafe(sql, typeOf(path), findColumn(table.columns, parsePath(path))!.nullable),

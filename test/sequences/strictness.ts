@@ -23,6 +23,11 @@ const refusals: readonly { readonly code: ErrorCode; readonly says?: RegExp; rea
   },
   { code: "ERR_STEP_IMPOSSIBLE", says: /one has that name for a moment/, why: "a retype would need the name" },
   { code: "ERR_ALTERATION_CONFLICT", says: /of type null/, why: "it makes text of it, and fails in structs of rows" },
+  {
+    code: "ERR_ALTERATION_CONFLICT",
+    says: /stays nullable, as rows that are added have no value in it before a refresh/,
+    why: "every append would fail afterwards",
+  },
   { code: "ERR_INDEX", says: /which is inside a list|begins with a digit/, why: "it fails once there are rows" },
   {
     code: "ERR_ALTERATION_CONFLICT",

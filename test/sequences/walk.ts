@@ -27,6 +27,9 @@ export type Counts = Map<string, number>;
 
 const ledger = "_migrations";
 
+/** How a step ended that the fold takes. */
+const failures: Readonly<Record<string, string>> = { ERR_STEP_FAILED: "failed", ERR_STEP_WOULD_FAIL: "foreseen" };
+
 /** Throws what fold and engine do not agree on, with the steps as they would stand in migrations. */
 export async function walk(drafts: readonly Draft[], counts: Counts): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
@@ -61,7 +64,7 @@ export async function walk(drafts: readonly Draft[], counts: Counts): Promise<vo
       }
       await checkTables(target, folder, database);
       await checkRows(step, before, await rowCounts(folder, database), outcome === undefined);
-      const kind = `${step.kind} ${outcome === undefined ? "applied" : outcome.code === "ERR_STEP_FAILED" ? "failed" : "refused"}`;
+      const kind = `${step.kind} ${outcome === undefined ? "applied" : (failures[outcome.code] ?? "refused")}`;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
   } catch (error) {
@@ -95,6 +98,11 @@ async function checkRefusal(error: MigrateError, step: Step, scene: Scene): Prom
   if (error.code === "ERR_STEP_FAILED") {
     if (!(await excuse(step, scene.database, scene.folder)))
       throw new Error(`the fold takes what the engine refuses: ${error.message}`);
+    return;
+  }
+  if (error.code === "ERR_STEP_WOULD_FAIL") {
+    if (await takenByEngine(compileStep(step), scene))
+      throw new Error(`the engine takes what is said to fail: ${error.message}`);
     return;
   }
   if (error.code !== "ERR_STEP_IMPOSSIBLE") throw error;

@@ -120,3 +120,18 @@ test.each(dialects)("what stops the doctor leaves no scratch table unnamed, in t
   // One dialect has a way to drop a table, the other has not.
   expect(left.length > 0).toBe(dialect === "service");
 });
+
+test.each(["in turn", "at once"])("a service whose lists sometimes lack a new table is unfit (%s)", async (when) => {
+  const service = await aService();
+  let lists = 0;
+  const stale = when === "in turn" ? 3 : 8;
+  const url = await aWorseService(service.url, (path) =>
+    /^\/v1\/tables$/.test(path) && ++lists === stale ? { kept: true, answer: { tables: [] } } : undefined,
+  );
+  const { fit, findings } = await doctor(await targetAt(url, "service"), "_migrations");
+  const finding = findings.find(({ what }) => what.startsWith("lists the table"));
+  expect({ fit, finding }).toMatchObject({
+    fit: false,
+    finding: { found: false, detail: "1 of 10 lists lack it, and the ledger is kept by such lists" },
+  });
+});

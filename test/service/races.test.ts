@@ -66,13 +66,17 @@ test("of creates that race with a drop none leaves a table that can't be read", 
   const { service, remote } = await aService();
   const racers = Array.from({ length: 8 }, () => aClient(service.url));
   const body = arrow.tableToIPC(new arrow.Table({ x: arrow.vectorFromArray([1], new arrow.Int32()) }), "stream");
+  let created = 0;
   for (let round = 0; round < 100; round++) {
     const answers = await Promise.all(
       racers.map((send, racer) => (racer % 2 === 0 ? send("/v1/tables/t", body) : send("/v1/table/t/drop/", {}))),
     );
     for (const { status, body } of answers) expect([200, 400, 404], body.toString()).toContain(status);
+    created += answers.filter(({ status }, racer) => racer % 2 === 0 && status === 200).length;
     for (const name of await remote.tableNames()) expect(await (await remote.openTable(name)).countRows()).toBe(1);
   }
+  // A table of the round before may be there still, so that a round may create none.
+  expect(created).toBeGreaterThan(20);
 });
 
 test("of eight alters of one column at one instant each either takes effect or is told why not", async () => {

@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import { onTestFinished, expect, test } from "vitest";
 import { root, temporaryFolder } from "../support/project.ts";
 
@@ -51,6 +53,26 @@ test("with --json it prints one document", async () => {
   });
   child.kill("SIGTERM");
   expect((await end()).code).toBe(0);
+});
+
+test.each([
+  { seconds: "1", rest: undefined, status: 408 },
+  // A tenth of a second, were it taken as milliseconds.
+  { seconds: "100", rest: "{}", status: 404 },
+])("--request-timeout is in seconds: $seconds, answered $status", async ({ seconds, rest, status }) => {
+  const { firstLine } = serve(["--data", temporaryFolder(), "--port", "0", "--request-timeout", seconds]);
+  const socket = connect(Number(new URL((await firstLine()).split(" ").at(-1)!).port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  socket.write(
+    `POST /v1/table/none/describe HTTP/1.1\r\nhost: a\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: 2\r\n\r\n`,
+  );
+  const answered = text(socket);
+  if (rest !== undefined) {
+    await pause(1000);
+    socket.write(rest);
+  }
+  expect(await answered).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });
 
 test.each<{ what: string; args: string[]; environment?: Record<string, string>; error: RegExp }>([

@@ -16,7 +16,7 @@ import { MetadataVersion } from "apache-arrow/fb/metadata-version";
 import { ByteBuffer } from "flatbuffers";
 import { toIpcStream } from "../../src/wire/arrow-schema.ts";
 import { temporaryFolder } from "../support/project.ts";
-import { columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
+import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
 import { aService, apiKey, arrow, startIn } from "./served.ts";
 
 const arrowType = "application/vnd.apache.arrow.stream";
@@ -401,6 +401,34 @@ const keyed = new arrow.Schema([
   new arrow.Field("key", new arrow.Utf8(), false, new Map([["lance-schema:unenforced-primary-key", "true"]])),
   new arrow.Field("by", new arrow.Int32(), true),
 ]);
+
+test("metadata that would make a table unreadable is refused, and the table stays as it is", async () => {
+  const { ask, folder } = await aTable([{ name: "c", type: { kind: "utf8" }, nullable: true }]);
+  await addRows(folder, "documents", [{ c: "x" }]);
+  const update = (metadata: object, replace = false) =>
+    ask.post("/v1/table/documents/update_field_metadata", { updates: [{ path: "c", metadata, replace }] });
+  for (const [key, value] of [
+    ["ARROW:extension:name", "arrow.json"],
+    ["lance-encoding:blob", "true"],
+    ["packed", "true"],
+  ] as const) {
+    const { status, body } = await update({ [key]: value });
+    expect([status, (body as { error: string }).error]).toEqual([400, expect.stringContaining(key)]);
+  }
+  expect((await update({ model: "e5" }, true)).status).toBe(200);
+  expect(await rowsOf(folder, "documents")).toEqual([{ c: "x" }]);
+});
+
+test("a column without which the table could not be read any more is not dropped", async () => {
+  const { ask, folder } = await aTable([
+    { name: "a", type: { kind: "int32" }, nullable: true },
+    { name: "b", type: { kind: "utf8" }, nullable: true },
+  ]);
+  await addRows(folder, "documents", [{ a: 1 }]);
+  const { status } = await ask.post("/v1/table/documents/drop_columns", { columns: ["a"] });
+  expect(status).toBe(400);
+  expect(await rowsOf(folder, "documents")).toEqual([{ a: 1, b: null }]);
+});
 
 test("of eight creates of one name one wins, and its rows are the table's", async () => {
   const { service, folder } = await aService();

@@ -90,9 +90,25 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
   },
   addColumn: (chance, database) => {
     const table = aTable(chance, database);
+    const struct = database.get(table)!.columns.find(({ type }) => type.kind === "struct");
+    if (struct !== undefined && chance.happens(0.5)) {
+      const name = formatPath([struct.name, chance.pick(names)]);
+      return { kind: "addColumn", table, name, type: chance.pick(types), nullable: true };
+    }
     const nullable = chance.happens(0.5);
     const as = !nullable || chance.happens(0.3) ? { as: "0" } : {};
     return { kind: "addColumn", table, name: chance.pick(names), type: chance.pick(types), nullable, ...as };
+  },
+  addComputedColumn: (chance, database) => {
+    const table = aTable(chance, database);
+    const computed = database.get(table)!.columns[0]!.name;
+    return { kind: "addComputedColumn", table, name: chance.pick(names), type: chance.pick(types), computed };
+  },
+  refreshColumn: (chance, database) => {
+    const there = [...database].flatMap(([table, { columns }]) =>
+      columns.flatMap(({ name, computed }) => (computed === undefined ? [] : [{ table, path: name }])),
+    );
+    return there.length === 0 ? undefined : { kind: "refreshColumn", ...chance.pick(there) };
   },
   dropColumn: (chance, database) => {
     const { table, path } = somewhere(chance, database);

@@ -3,6 +3,7 @@
  * did not hold. `--seed S` shows one schedule happen.
  */
 import { fork, type ChildProcess } from "node:child_process";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";
@@ -21,6 +22,7 @@ const described = {
   seed: "show one schedule happen, from its number",
   jobs: "processes that share them (as many as there are cores)",
   violations: "end after so many (10)",
+  state: "a file of what is done: the same command again does the rest",
 };
 const flags = z.object({
   schedules: wholeFlag("schedules", 1).default(10_000),
@@ -28,13 +30,17 @@ const flags = z.object({
   seed: wholeFlag("seed", 0).optional(),
   jobs: wholeFlag("jobs", 1).default(availableParallelism()),
   violations: wholeFlag("violations", 1).default(10),
+  state: z.string().min(1).optional(),
 } satisfies Record<keyof typeof described, z.ZodType>);
 const last = 999_999_999;
 const withinSeeds = flags.refine(
   ({ first, schedules }) => first + schedules - 1 <= last,
   `--first and --schedules lead beyond ${last}, the last number that --seed takes`,
 );
-const { schedules, first, seed, jobs, violations: mostViolations } = typed();
+const { schedules, first, seed, jobs, violations: mostViolations, state: stateFile } = typed();
+
+/** Small enough that little is lost by an interruption. */
+const largestPart = 500;
 
 if (seed !== undefined) await show(seed);
 else if (process.send !== undefined) await work(process.send.bind(process));
@@ -73,62 +79,115 @@ async function show(seed: number): Promise<void> {
   process.exitCode = problem === undefined ? 0 : 1;
 }
 
-/** The part of one process. */
-async function work(send: (message: { done: number } | { result: SimulationResult }) => void): Promise<void> {
+/** Consecutive schedules that one process runs at a time. */
+interface Part {
+  readonly first: number;
+  readonly schedules: number;
+}
+
+/** What a file keeps, so that an interrupted command can be resumed. */
+interface Progress extends Part {
+  /** The first schedules of the parts that are done. */
+  readonly done: readonly number[];
+  readonly result: SimulationResult | undefined;
+  readonly seconds: number;
+}
+
+/** What a process says: how far it is in its part, and then its result. */
+type Said = { readonly done: number } | { readonly result: SimulationResult };
+
+/** One process: runs the parts that it is sent until there are no more. */
+async function work(send: (message: Said) => void): Promise<void> {
   const controller = new AbortController();
-  process.on("message", () => controller.abort());
   const { signal } = controller;
   const progress = (done: number) => send({ done });
-  const result = await simulate({ scenario: drawScenario, first, schedules, mostViolations, signal, progress });
-  send({ result });
-  process.disconnect();
+  process.on("message", (part: Part | "enough") => {
+    if (part === "enough") controller.abort();
+    else
+      void simulate({ scenario: drawScenario, ...part, mostViolations, signal, progress }).then((result) =>
+        send({ result }),
+      );
+  });
+}
+
+function begin(): Progress {
+  const fresh: Progress = { first, schedules, done: [], result: undefined, seconds: 0 };
+  if (stateFile === undefined || !existsSync(stateFile)) return fresh;
+  const kept = JSON.parse(readFileSync(stateFile, "utf8")) as Progress;
+  if (kept.first === first && kept.schedules === schedules) return kept;
+  console.error(`${stateFile} is of --first ${kept.first} --schedules ${kept.schedules}`);
+  return process.exit(2);
+}
+
+/** Never half of it, whenever the process is killed. */
+function keep(progress: Progress): void {
+  if (stateFile === undefined) return;
+  writeFileSync(`${stateFile}.new`, JSON.stringify(progress));
+  renameSync(`${stateFile}.new`, stateFile);
 }
 
 async function share(): Promise<void> {
   const started = performance.now();
-  const size = Math.ceil(schedules / jobs);
-  const done = Array.from({ length: Math.ceil(schedules / size) }, () => 0);
+  let progress = begin();
+  const before = progress.seconds;
+  const size = Math.min(largestPart, Math.ceil(schedules / jobs));
+  const isDone = new Set(progress.done);
+  const parts: Part[] = [];
+  for (let at = 0; at < schedules; at += size)
+    if (!isDone.has(first + at)) parts.push({ first: first + at, schedules: Math.min(size, schedules - at) });
+  const cores = Math.min(jobs, parts.length);
+  if (stateFile !== undefined)
+    console.error(
+      `resume with: npm run simulate -- --first ${first} --schedules ${schedules} --state ${JSON.stringify(stateFile)}`,
+    );
+  const running = new Map<ChildProcess, number>();
   const said = setInterval(() => {
-    const sum = done.reduce((one, other) => one + other);
+    const sum = [...running.values()].reduce((one, other) => one + other, progress.result?.schedules ?? 0);
     console.error(`${sum.toLocaleString("en")} of ${schedules.toLocaleString("en")} schedules`);
   }, 30_000);
-  const children: ChildProcess[] = [];
-  const parts = done.map(async (_, job) => {
-    const begin = job * size;
-    const args = {
-      first: first + begin,
-      schedules: Math.min(size, schedules - begin),
-      violations: mostViolations,
-    };
-    const child = fork(
-      fileURLToPath(import.meta.url),
-      Object.entries(args).flatMap(([name, value]) => [`--${name}`, String(value)]),
-      // Each error looks there for secrets, and schedules make many.
-      { env: {} },
-    );
-    children.push(child);
-    return await new Promise<SimulationResult>((resolve, reject) => {
-      child.on("message", (message: { done: number } | { result: SimulationResult }) => {
-        if ("done" in message) {
-          done[job] = message.done;
-          return;
+  const isEnough = () => (progress.result?.violations.length ?? 0) >= mostViolations;
+  const seconds = () => before + (performance.now() - started) / 1_000;
+  await Promise.all(
+    Array.from({ length: cores }, async () => {
+      // Each error looks in the environment for secrets, and schedules make many.
+      const child = fork(fileURLToPath(import.meta.url), ["--violations", String(mostViolations)], { env: {} });
+      running.set(child, 0);
+      try {
+        for (let part = parts.shift(); part !== undefined && !isEnough(); part = parts.shift()) {
+          const result = await resultOf(child, part, (done) => running.set(child, done));
+          running.set(child, 0);
+          const done = [...progress.done, part.first];
+          const sum = progress.result === undefined ? result : added(progress.result, result);
+          progress = { ...progress, done, result: sum, seconds: seconds() };
+          keep(progress);
+          if (isEnough()) for (const other of running.keys()) if (other.connected) other.send("enough", () => {});
         }
-        resolve(message.result);
-        if (message.result.violations.length < mostViolations) return;
-        // One that has just ended does not hear of it.
-        for (const other of children) if (other.connected) other.send("enough", () => {});
-      });
-      child.on("exit", (code) => reject(new Error(`a part ended with ${code}`)));
-    });
-  });
-  const result = (await Promise.all(parts)).reduce(added);
+      } finally {
+        running.delete(child);
+        if (child.connected) child.disconnect();
+      }
+    }),
+  );
   clearInterval(said);
+  const result = progress.result!;
   for (const { seed, problem } of result.violations)
     console.log(`seed ${seed}: ${problem}\n  see it happen: npm run simulate -- --seed ${seed}`);
-  const seconds = (performance.now() - started) / 1_000;
   console.log(countsText(result));
+  const speed = Math.round(result.schedules / seconds());
   console.log(
-    `${result.schedules.toLocaleString("en")} schedules, ${count(result.violations.length, "violation")}, ${seconds.toFixed(0)} s on ${count(done.length, "core")}`,
+    `${result.schedules.toLocaleString("en")} schedules, ${count(result.violations.length, "violation")}, ${seconds().toFixed(0)} s on ${count(cores, "core")}, ${speed} a second`,
   );
   process.exitCode = result.violations.length === 0 ? 0 : 1;
+}
+
+async function resultOf(child: ChildProcess, part: Part, progress: (done: number) => void): Promise<SimulationResult> {
+  try {
+    return await new Promise<SimulationResult>((resolve, reject) => {
+      child.on("message", (said: Said) => ("done" in said ? progress(said.done) : resolve(said.result)));
+      child.on("exit", (code) => reject(new Error(`a process ended with ${code}`)));
+      child.send(part);
+    });
+  } finally {
+    child.removeAllListeners("message").removeAllListeners("exit");
+  }
 }

@@ -94,7 +94,7 @@ function aTable(): Store {
     },
     tend: async () => {},
   };
-  const journal = rowsJournal(ledger, table, true);
+  const journal = rowsJournal(ledger, table);
   const store: Store = { journal, reader: journal, fate: "well" };
   return store;
 }

@@ -13,6 +13,7 @@ const first = `
     price: m.decimal128(10, 2),
     seen: m.timestamp("us"),
     source: m.struct({ url: m.utf8(), fetched: m.timestamp("us", "UTC") }).notNull(),
+    place: m.struct({ town: m.utf8() }),
     parts: m.list(m.struct({ text: m.utf8(), length: m.int8() })),
     tags: m.list(m.utf8()),
     embedding: m.vector(8),
@@ -48,7 +49,12 @@ const wrong: readonly (readonly [step: string, says: string])[] = [
   ['m.dropTable(«"nobody"»)', '"documents" | "notes"'],
   ['m.renameTable("notes", «"documents"»)', "there is a table documents already"],
   ['m.addColumn("documents", «"Title"», m.utf8())', "documents already has a column Title"],
-  ['m.addColumn("documents", «"source.by"», m.utf8())', "a column's name holds no dot"],
+  ['m.addColumn("documents", «"source.by"», m.utf8())', "documents.source is not null, so it can't get a field"],
+  ['m.addColumn("documents", «"parts.item.by"», m.utf8())', "can only be added to a struct, and parts.item is none"],
+  ['m.addColumn("documents", «"title.by"», m.utf8())', "a field can only be added to a struct, and title is none"],
+  ['m.addColumn("documents", «"place.Town"», m.utf8())', "documents.place already has a field Town"],
+  ['m.addColumn("documents", "place.zip", «m.int8().notNull()»)', "a field of a struct is added nullable"],
+  ['m.addColumn("documents", "place.zip", «m.int8()», { as: "1" })', "a field of a struct is added without values"],
   ['m.addColumn("documents", "words", «m.int8().notNull()»)', "a column that is not null needs values"],
   ['m.dropColumn("notes", «"body"»)', "body is the last column of notes; drop the table instead"],
   ['m.dropColumn("documents", «"tags.item"»)', "the engine drops a list together with its item"],
@@ -113,6 +119,15 @@ test("a version that the history does not have is refused, with the way out, and
 
 /** Each step stands on the tables as those before it leave them. */
 const right = {
+  fields: `
+    m.addColumn("documents", "place.zip", m.int8()),
+    m.retypeColumn("documents", "place.zip", m.int16()),
+    m.addColumn("documents", "place.at", m.struct({ floor: m.int8() })),
+    m.addColumn("documents", "place.at.door", m.utf8()),
+    m.renameColumn("documents", "place.at.door", "number"),
+    m.dropColumn("documents", "place.zip"),
+    m.dropColumn("documents", "place.at"),
+    m.addColumn("documents", "zip", m.utf8()),`,
   every: `
     m.renameColumn("documents", "title", "Title"),
     m.renameColumn("documents", "source.fetched", "fetched_at"),

@@ -10,6 +10,7 @@ import { newCommand } from "./new.ts";
 import { planCommand } from "./plan.ts";
 import { pruneCommand } from "./prune.ts";
 import { pullCommand } from "./pull.ts";
+import { resolveCommand } from "./resolve.ts";
 import { rebaseCommand } from "./rebase.ts";
 import { rehearseCommand } from "./rehearse.ts";
 import { repairCommand } from "./repair.ts";
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   historyCommand,
   verifyCommand,
   repairCommand,
+  resolveCommand,
   pruneCommand,
   lintCommand,
   simulateCommand,

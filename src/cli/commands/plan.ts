@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import { migrationsOf, planDocument } from "../../plan/document.ts";
+import { failureIn } from "../../plan/guards.ts";
 import type { SavedPlan } from "../../plan/saved-plan.ts";
 import { planDown, savePlanDown, type DownChoice } from "../../run/down.ts";
 import { plan, savePlan, type UpChoice } from "../../run/migrator.ts";
@@ -46,15 +47,16 @@ export const planCommand: Command = {
     const { out } = flags;
     const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
     const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
-    const { saved, document } = await withSession(context, {}, async ({ options }) => {
+    const { saved, document, failure } = await withSession(context, {}, async ({ options }) => {
       const [forth, back] = choicesOf(flags, given);
       if (out !== undefined) {
         const saved = direction === "up" ? await savePlan(options, forth) : await savePlanDown(options, back);
-        return { saved, document: saved.plan };
+        return { saved, document: saved.plan, failure: undefined };
       }
       const made = direction === "up" ? await plan(options, forth) : await planDown(options, back);
       const { target } = options;
-      return { saved: undefined, document: planDocument(made, target.name, direction, await survey(made, target)) };
+      const document = planDocument(made, target.name, direction, await survey(made, target));
+      return { saved: undefined, document, failure: failureIn(made) };
     });
     output.data(document);
     renderPlan(document, output);
@@ -66,8 +68,9 @@ export const planCommand: Command = {
       );
     }
     if (given !== undefined) output.progress("the saved plan still holds");
-    if (document.blocked === undefined) return done;
-    const problem = new MigrateError("ERR_ROLLBACK_BLOCKED", document.blocked);
+    const { blocked } = document;
+    const problem = blocked === undefined ? failure : new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
+    if (problem === undefined) return done;
     output.problem(problem.message);
     return exitCodeOf(problem);
   },

@@ -13,7 +13,7 @@ export const statusCommand: Command = {
   describe: "show what is applied and what is pending",
   switches: {
     check:
-      "exit with 3 when something is pending, with 4 when it could not be applied or the ledger contradicts itself",
+      "exit with 3 when something is pending, with 4 when migrate up refuses: a file was changed after it had run, what has begun has no file here or is being rolled back, or the ledger contradicts itself",
   },
   async run(context) {
     const { flags, output } = context;
@@ -23,9 +23,9 @@ export const statusCommand: Command = {
       options.target.name,
     ]);
     output.data(toDocument(found, target));
-    const { applied, reverting, pending, missing, lease, late, problem } = found;
+    const { applied, reverting, pending, missing, lease, late, problem, changed } = found;
     const gone = new Set(missing);
-    const begun = begunIn(missing);
+    const begun = begunIn(found);
     const rows = [
       ...applied.map((one) => [
         "applied",
@@ -38,7 +38,13 @@ export const statusCommand: Command = {
         ].join(", "),
       ]),
       ...reverting.map((one) => ["reverting", formatMigration(one), "", "", reversalText(one)]),
-      ...begun.map((one) => ["begun", formatMigration(one), "", "", `its file is not here, ${partText(one)}`]),
+      ...begun.map(({ version, known }) => [
+        "begun",
+        known === undefined ? formatVersion(version) : formatMigration(known),
+        "",
+        "",
+        `its file is not here, ${known === undefined ? "and how far it ran is not recorded" : partText(known)}`,
+      ]),
       ...pending.map((one) => ["pending", formatMigration(one), "", "", partText(one.partial)]),
     ];
     for (const line of renderTable(rows)) output.result(line);
@@ -48,16 +54,17 @@ export const statusCommand: Command = {
       output.result(
         `action ${action} of ${formatVersion(version)} may have come late; the next migrate up looks at its table`,
       );
+    for (const one of changed) output.result(one.problem);
     if (problem !== undefined) output.result(problem);
     if (check !== true) return done;
-    if (problem !== undefined || begun.length > 0 || reverting.length > 0) return amiss;
+    if (problem !== undefined || [begun, reverting, changed].some(({ length }) => length > 0)) return amiss;
     return pending.length > 0 ? somethingPending : done;
   },
 };
 
-/** What another release has begun and not ended. */
-function begunIn(missing: StatusResult["missing"]): StatusResult["missing"] {
-  return missing.filter(({ status }) => status === "partial");
+/** What another release has begun and not ended; what is being rolled back is listed by itself. */
+function begunIn({ begun }: StatusResult): StatusResult["begun"] {
+  return begun.filter(({ known }) => known?.reversal === undefined);
 }
 
 function partText(partial: StatusResult["pending"][number]["partial"]): string {
@@ -74,10 +81,8 @@ function reversalText({ reversal }: StatusResult["reverting"][number]): string {
   return `${step} of ${count(total, "action")} that take it back done${why}; the next migrate down goes on`;
 }
 
-function toDocument(
-  { applied, reverting, pending, missing, holder, lease, late, problem }: StatusResult,
-  target: string,
-) {
+function toDocument(found: StatusResult, target: string) {
+  const { applied, reverting, pending, missing, holder, lease, late, problem, changed } = found;
   const gone = new Set(missing.map(({ version }) => version));
   return {
     target,
@@ -98,7 +103,13 @@ function toDocument(
       total: reversal!.total,
       detail: reversal!.detail,
     })),
-    begun: begunIn(missing).map(({ version, name, step, detail }) => ({ version, name, done: step, detail })),
+    begun: begunIn(found).map(({ version, known }) => ({
+      version,
+      name: known?.name,
+      done: known?.step ?? 0,
+      detail: known?.detail,
+    })),
+    changed,
     pending: pending.map(({ version, name, file, partial }) => ({
       version,
       name,

@@ -1,4 +1,5 @@
 /** The registry: the export of a rule here is all that `lint`, its comments and its configuration need. */
+export { breaksEmbeddingFunction } from "./breaks-embedding-function.ts";
 export { fullRewrite } from "./full-rewrite.ts";
 export { losesData } from "./loses-data.ts";
 export { lossyCast } from "./lossy-cast.ts";

@@ -1,6 +1,7 @@
 import { MigrateError } from "../../errors.ts";
 import type { Action } from "../action.ts";
 import { childColumns, formatColumn, holdsNullField, type Column, type DataType } from "../data-type.ts";
+import { withoutMetadata } from "../metadata.ts";
 import { formatPath } from "../path.ts";
 import { isNull, risksOfExpression } from "../risk.ts";
 import { checkColumns, getTable } from "../table.ts";
@@ -20,7 +21,13 @@ export const addColumns: ActionModel<AddColumnsAction> = {
   kind: "addColumns",
   after: (database, { table, columns }) => {
     const before = getTable(database, table);
-    const added = columns.map(({ name, type, nullable }): Column => ({ name, type, nullable }));
+    const added = columns.map(withoutMetadata);
+    const strict = columns.find(({ nullable, computed }) => !nullable && computed !== undefined);
+    if (strict !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `${strict.name} is a computed column and can't be not null: it holds no values before a refresh`,
+      });
     checkAdded(before.columns, added, table);
     const bare = columns.find(({ nullable, as }) => !nullable && as === undefined);
     if (bare !== undefined)
@@ -52,11 +59,18 @@ export const addColumns: ActionModel<AddColumnsAction> = {
   },
   wayBack: ({ table, columns }) => ({
     actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],
-    obstacles: columns.map(({ name, as }) => ({
-      kind: as === undefined || isNull(as) ? ("values" as const) : ("filled" as const),
-      table,
-      path: formatPath([name]),
-    })),
+    // What the engine computes it computes again.
+    obstacles: columns.flatMap(({ name, as, computed }) =>
+      computed === undefined
+        ? [
+            {
+              kind: as === undefined || isNull(as) ? ("values" as const) : ("filled" as const),
+              table,
+              path: formatPath([name]),
+            },
+          ]
+        : [],
+    ),
   }),
   // One without values takes no room (test/contract/costs.test.ts).
   writes: ({ columns }) => {
@@ -91,7 +105,7 @@ export function checkMakeable(table: string, column: string, type: DataType): vo
 }
 
 /** Only the new ones: a table made elsewhere may have had such names before. */
-function checkAdded(columns: readonly Column[], added: readonly Column[], table: string): void {
+export function checkAdded(columns: readonly Column[], added: readonly Column[], table: string): void {
   checkColumns(added, table);
   for (const { name } of added) {
     const twin = columns.find((column) => column.name.toLowerCase() === name.toLowerCase());

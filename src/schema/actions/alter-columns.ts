@@ -1,10 +1,11 @@
 import type { Action, ActionKind } from "../action.ts";
 import { alterColumns as alteredTable, describeAlteration } from "../alter.ts";
 import type { Alteration } from "../alteration.ts";
-import { castVerdict } from "../cast.ts";
+import { castVerdict, readsLocalTime } from "../cast.ts";
 import { childColumns, formatType, type Column, type DataType } from "../data-type.ts";
+import { risksForEmbeddings } from "../embeddings.ts";
 import { withoutMetadata } from "../metadata.ts";
-import { formatPath, parsePath } from "../path.ts";
+import { formatPath, parsePath, type Path } from "../path.ts";
 import { currentPath, newNames } from "../renames.ts";
 import { risksOfAlteration } from "../risk.ts";
 import { findColumn, getTable, type Database, type Table } from "../table.ts";
@@ -31,6 +32,11 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
   risks: (action, before, able) => [
     ...action.alterations.flatMap((one) => risksOfAlteration(action.table, before, one, mayGuard(able))),
     ...indexRisks(action.table, before, rewrittenBy(action)),
+    ...risksForEmbeddings(
+      action.table,
+      before,
+      action.alterations.flatMap(({ path, rename }) => (rename === undefined ? [] : [path])),
+    ),
   ],
   rewrites: rewrittenBy,
   writes: (action, before) => {
@@ -111,6 +117,9 @@ function alterationsBack({ table, alterations }: AlterColumnsAction, database: D
     if (cast !== undefined && "lost" in cast) return cast;
     obstacles.push(...(cast?.obstacles ?? []));
     if (nullable === true) {
+      const around = nullableAround(columns, parsePath(was));
+      if (around !== undefined)
+        return { lost: `${table}.${was} is null wherever ${around} is, so it can't be made not null again` };
       strict.push({ path, nullable: false });
       obstacles.push({ kind: "null", table, path });
     }
@@ -129,6 +138,13 @@ function alterationsBack({ table, alterations }: AlterColumnsAction, database: D
   };
 }
 
+/** What is around a column and may be null: then the column counts as null too. */
+function nullableAround(columns: readonly Column[], path: Path): string | undefined {
+  const around = path.slice(0, -1).map((_, at) => path.slice(0, at + 1));
+  const found = around.find((one) => findColumn(columns, one)?.nullable === true);
+  return found && formatPath(found);
+}
+
 function castBack(
   table: string,
   path: string,
@@ -139,6 +155,8 @@ function castBack(
   const place = `${table}.${path}`;
   if (there.allowed && there.mayLose)
     return { lost: `${place} may lose precision or range without a word: ${formatType(from)} to ${formatType(to)}` };
+  if (readsLocalTime(from, to) || readsLocalTime(to, from))
+    return { lost: `a cast of ${place} back from ${formatType(to)} to ${formatType(from)} gives other times` };
   if (!back.allowed)
     return { lost: `the engine does not cast ${place} back from ${formatType(to)} to ${formatType(from)}` };
   return { obstacles: back.mayFail || back.mayLose ? [{ kind: "cast", table, path, from: to, to: from }] : [] };

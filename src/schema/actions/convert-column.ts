@@ -1,13 +1,15 @@
 import { MigrateError } from "../../errors.ts";
 import type { Action } from "../action.ts";
+import { checkNotComputed, checkNotRead, declareAgain } from "../computed.ts";
 import { formatType, type DataType } from "../data-type.ts";
 import { withMetadataOf } from "../metadata.ts";
+import { madeName } from "../names.ts";
 import { parsePath } from "../path.ts";
 import { findColumn, getTable } from "../table.ts";
 import { isNull, risksOfExpression } from "../risk.ts";
 import { isVectorIndex } from "../table-index.ts";
 import { checkMakeable } from "./add-columns.ts";
-import { guardColumn, guardOff, guardOnByHiding, madeName } from "./guard.ts";
+import { guardColumn, guardOff, guardOnByHiding } from "./guard.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
 import { checkIndexes, createIndexes, indexesOn, indexRisks, putBackMetadata } from "./surroundings.ts";
 
@@ -27,6 +29,8 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
     const column = findColumn(before.columns, at.slice(0, 1));
     if (column === undefined)
       throw new MigrateError("ERR_COLUMN_MISSING", { table, path, has: before.columns.map(({ name }) => name) });
+    checkNotRead(table, before.columns, at);
+    checkNotComputed(table, before.columns, at, declareAgain);
     if (at.length > 1)
       throw new MigrateError("ERR_ALTERATION_CONFLICT", {
         table,

@@ -2,7 +2,7 @@ import { MigrateError } from "../../errors.ts";
 import { ownValue, type Column } from "../data-type.ts";
 import { formatPath, parsePath, type Path } from "../path.ts";
 import { findColumn, getTable, requireColumn } from "../table.ts";
-import { formatIndex, indexProblem, isVectorIndex, type TableIndex } from "../table-index.ts";
+import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded, type TableIndex } from "../table-index.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
 
 export interface CreateIndexAction extends ActionOf<"createIndex"> {
@@ -41,6 +41,7 @@ export const createIndex: ActionModel<CreateIndexAction> = {
           {
             kind: "failure",
             text: `too few rows in ${table} would stop this: a vector index needs some, and one with product quantization 256`,
+            obstacle: { kind: "vectors", table, path: index.path, least: vectorsNeeded(index) },
           },
         ]
       : [],

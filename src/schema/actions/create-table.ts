@@ -9,23 +9,32 @@ export interface CreateTableAction extends ActionOf<"createTable"> {
   readonly columns: readonly Column[];
   /** The rows that it has from the beginning. */
   readonly rows?: readonly RowValues[] | undefined;
+  /** Of its schema. No other call sets it. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export const createTable: ActionModel<CreateTableAction> = {
   kind: "createTable",
-  after: (database, { table, columns, rows }) => {
+  after: (database, { table, columns, rows, metadata }) => {
     checkNewTable(database, table);
     checkColumns(columns, table);
     if (rows !== undefined) checkRows(table, columns, rows, { whole: true });
-    return new Map([[table, { columns }]]);
+    return new Map([[table, { columns, ...(metadata && { metadata }) }]]);
   },
   wayBack: ({ table, rows = [] }) => ({
     actions: [{ kind: "dropTable", table }],
     obstacles: [{ kind: "rows", table, own: rows.length }],
   }),
   writes: ({ rows = [] }) => (rows.length === 0 ? undefined : { rows: rows.length }),
-  describe: ({ table, columns, rows = [] }) =>
-    `create table ${table} (${columns.map(formatColumn).join(", ")})${rows.length === 0 ? "" : ` with ${count(rows.length, "row")}`}`,
+  describe: ({ table, columns, rows = [], metadata = {} }) => {
+    const keys = Object.keys(metadata);
+    const given = [
+      ...(rows.length === 0 ? [] : [count(rows.length, "row")]),
+      ...(keys.length === 0 ? [] : [`the schema metadata ${keys.join(", ")}`]),
+    ];
+    const words = given.length === 0 ? "" : ` with ${given.join(" and ")}`;
+    return `create table ${table} (${columns.map(formatColumn).join(", ")})${words}`;
+  },
 };
 
 /** Refuses a name that is taken, or that the engine does not take. */

@@ -1,5 +1,7 @@
 import { MigrateError } from "../../errors.ts";
+import { checkNotComputed, checkNotRead, declareAgain } from "../computed.ts";
 import { childColumns, withChildColumns, type Column } from "../data-type.ts";
+import { risksForEmbeddings } from "../embeddings.ts";
 import { formatPath, parsePath, type Path } from "../path.ts";
 import { findColumn, getTable, requireColumn, withoutIndexesOn, type Table } from "../table.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
@@ -12,18 +14,24 @@ export const dropColumns: ActionModel<DropColumnsAction> = {
   kind: "dropColumns",
   after: (database, { table, paths }) => {
     const before = getTable(database, table);
+    for (const path of paths.map(parsePath)) {
+      checkNotRead(table, before.columns, path);
+      if (path.length > 1) checkNotComputed(table, before.columns, path, declareAgain);
+    }
     return new Map([[table, paths.map(parsePath).reduce((left, path) => without(left, path, table), before)]]);
   },
   wayBack: ({ table, paths }) => ({
     lost: `${paths.map((path) => `${table}.${path}`).join(", ")} is dropped with its values`,
   }),
   describe: ({ table, paths }) => paths.map((path) => `drop ${table}.${path}`).join(", "),
-  risks: ({ table, paths }) =>
-    paths.map((path) => ({
+  risks: ({ table, paths }, before) => [
+    ...paths.map((path) => ({
       kind: "loss" as const,
       text: `${table}.${path} is dropped with its values`,
       obstacle: { kind: "values" as const, table, path },
     })),
+    ...risksForEmbeddings(table, before, paths),
+  ],
 };
 
 function without(table: Table, path: Path, name: string): Table {

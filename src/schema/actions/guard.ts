@@ -7,6 +7,7 @@
  */
 import type { Action } from "../action.ts";
 import type { Alteration } from "../alteration.ts";
+import { madeName } from "../names.ts";
 import { formatPath } from "../path.ts";
 import type { Table } from "../table.ts";
 import type { AddedColumn } from "./add-columns.ts";
@@ -14,8 +15,6 @@ import type { Commit } from "./model.ts";
 
 const name = "_lance_migrate_guard";
 const hidden = "_lance_migrate_hidden_";
-/** Of a column that is being made, until it takes the name of the one that it replaces. */
-export const madeName = "_lance_migrate_new";
 
 export const guardColumn: AddedColumn = { name, type: { kind: "int8" }, nullable: false, as: "1" };
 

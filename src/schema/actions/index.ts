@@ -1,5 +1,6 @@
 /** The registry: the export of an action's model here is all that the plan needs. */
 export { addColumns } from "./add-columns.ts";
+export { addField } from "./add-field.ts";
 export { alterColumns } from "./alter-columns.ts";
 export { convertColumn } from "./convert-column.ts";
 export { createIndex } from "./create-index.ts";
@@ -10,6 +11,7 @@ export { dropIndex } from "./drop-index.ts";
 export { dropTable } from "./drop-table.ts";
 export { insertRows } from "./insert-rows.ts";
 export { putBackRows } from "./put-back-rows.ts";
+export { refreshColumn } from "./refresh-column.ts";
 export { renameTable } from "./rename-table.ts";
 export { restoreTable } from "./restore-table.ts";
 export { setMetadata } from "./set-metadata.ts";

@@ -1,7 +1,8 @@
 import { MigrateError } from "../../errors.ts";
+import { checkNotComputed } from "../computed.ts";
 import { childColumns, type Column } from "../data-type.ts";
 import { parsePath } from "../path.ts";
-import { namesIn } from "../sql.ts";
+import { namesIn, nullWhere } from "../sql.ts";
 import { risksOfExpression } from "../risk.ts";
 import { findColumn, getTable, requireColumn } from "../table.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
@@ -27,6 +28,7 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
     for (const path of Object.keys(set)) {
       const at = parsePath(path);
       requireColumn(table, before.columns, at);
+      checkNotComputed(table, before.columns, at, "refreshColumn computes its values");
       if (at.length > 1)
         throw new MigrateError("ERR_ALTERATION_CONFLICT", {
           table,
@@ -50,15 +52,19 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
     const changes = Object.entries(set).map(([path, expression]) => `${path} = ${expression}`);
     return `update ${table}: ${changes.join(", ")}${where === undefined ? "" : ` where ${where}`}`;
   },
-  risks: ({ table, set }, before) =>
-    Object.entries(set).flatMap(([path, expression]) => {
+  risks: ({ table, set, where = "" }, before) => {
+    const filled = new Set(nullWhere(where));
+    return Object.entries(set).flatMap(([path, expression]) => {
       const column = before && findColumn(before.columns, parsePath(path));
       const place = `${table}.${path}`;
       return [
-        { kind: "loss" as const, text: `values of ${place} are overwritten` },
+        ...(filled.has(parsePath(path)[0]!)
+          ? []
+          : [{ kind: "loss" as const, text: `values of ${place} are overwritten` }]),
         ...(column === undefined ? [] : risksOfExpression(place, column.type, expression, before)),
       ];
-    }),
+    });
+  },
 };
 
 /** What is set to what, by the columns' bare names: so the engine wants them. */

@@ -6,7 +6,7 @@
 import type { Change, Dropped, NamesAround } from "./alter.ts";
 import type { Castable } from "./cast.ts";
 import type { ColumnsOf, IndexesOf } from "./database.ts";
-import type { Around, At, IsOpen, LastOf, ParentOf, StructHead } from "./path.ts";
+import type { Around, At, IsField, IsOpen, LastOf, ParentOf, StructAt, StructHead, StructOf } from "./path.ts";
 import type { IndexKind, IndexType } from "../table-index.ts";
 import type { Indexable } from "./indexes.ts";
 import type { IsNotNull, Nullable, ShapeOf, WordsOf } from "./shape.ts";
@@ -89,26 +89,47 @@ export type RenameArgument<
 type PlaceOf<Table extends string, Path extends string> =
   ParentOf<Path> extends `${infer Parent}.` ? `${Table}.${Parent}` : Table;
 
-/** The name of a new column. */
+/** The name of a new column, or the path of a new field. */
 export type NewColumnArgument<Database, Table extends string, Name extends string> =
   unknown extends ColumnsOf<Database, Table>
     ? Name
     : string extends Name
       ? Name
       : Name extends `${string}.${string}`
-        ? "a column's name holds no dot; addColumn adds whole columns"
+        ? NewFieldArgument<ColumnsOf<Database, Table>, Table, Name>
         : Lowercase<Name> extends Lowercase<keyof ColumnsOf<Database, Table> & string>
           ? `${Table} already has a column ${Name}`
           : Name;
 
+type NewFieldArgument<Columns, Table extends string, Path extends string> =
+  IsOpen<Path> extends true
+    ? Path
+    : StructAt<Columns, StructOf<Path>> extends infer Shape
+      ? unknown extends Shape
+        ? Path
+        : Shape extends [string, infer Fields]
+          ? IsNotNull<Shape> extends true
+            ? `${Table}.${StructOf<Path>} is not null, so it can't get a field; let it hold nulls with setNullable first`
+            : Lowercase<LastOf<Path>> extends Lowercase<keyof Fields & string>
+              ? `${Table}.${StructOf<Path>} already has a field ${LastOf<Path>}`
+              : Path
+          : `a field can only be added to a struct, and ${StructOf<Path>} is none`
+      : never;
+
 /** The type of a new column. */
-export type NewTypeArgument<Database, Column, Options> = unknown extends Database
+export type NewTypeArgument<Database, Name extends string, Column, Options> = unknown extends Database
   ? Column
-  : "as" extends keyof Options
-    ? Column
-    : IsNotNull<ShapeOf<Column>> extends true
-      ? "a column that is not null needs values for the rows that are there: { as: … }"
-      : Column;
+  : IsField<Name> extends true
+    ? "as" extends keyof Options
+      ? "a field of a struct is added without values"
+      : IsNotNull<ShapeOf<Column>> extends true
+        ? "a field of a struct is added nullable"
+        : Column
+    : "as" extends keyof Options
+      ? Column
+      : IsNotNull<ShapeOf<Column>> extends true
+        ? "a column that is not null needs values for the rows that are there: { as: … }"
+        : Column;
 
 /** A type to which the column at a path is cast. */
 export type TypeArgument<Database, Table extends string, Path extends string, Type, Options> =

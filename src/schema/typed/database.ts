@@ -1,6 +1,6 @@
 /** The database as TypeScript knows it: tables by name, each with its columns and its indexes. */
 import type { Altered, Change, Dropped, IndexesLeft, MovedIndexes } from "./alter.ts";
-import type { IsOpen } from "./path.ts";
+import type { IsField, IsOpen } from "./path.ts";
 
 /** `unknown` for a table that is not there, or that nobody can tell. */
 export type ColumnsOf<Database, Table> = Table extends keyof Database
@@ -80,6 +80,30 @@ export type WithColumns<Database, Table extends string, Columns> = Table extends
       }
     >
   : Otherwise<Database, Table>;
+
+/** With a column, or with a field where the name is a path. */
+export type WithColumn<Database, Table extends string, Name extends string, Shape> =
+  IsField<Name> extends false
+    ? WithColumns<Database, Table, string extends Name ? unknown : { [One in Name]: Shape }>
+    : IsOpen<Name> extends true
+      ? unknown
+      : Table extends keyof Database
+        ? WithTable<
+            Database,
+            Table,
+            { columns: WithField<ColumnsOf<Database, Table>, Name, Shape>; indexes: IndexesOf<Database, Table> }
+          >
+        : Otherwise<Database, Table>;
+
+type WithField<Columns, Path extends string, Shape> = unknown extends Columns
+  ? unknown
+  : Path extends `${infer First}.${infer Rest}`
+    ? { [Name in keyof Columns]: Name extends First ? WithFieldInside<Columns[Name], Rest, Shape> : Columns[Name] }
+    : { [Name in keyof Columns | Path]: Name extends Path ? Shape : Columns[Name & keyof Columns] };
+
+type WithFieldInside<Column, Path extends string, Shape> = Column extends [infer Head, infer Fields]
+  ? [Head, WithField<Fields, Path, Shape>]
+  : Column;
 
 export type WithIndexes<Database, Table extends string, Indexes> = Table extends keyof Database
   ? WithTable<

@@ -79,3 +79,34 @@ export type IsOpen<Path extends string> = string extends Path
   : Path extends `${string}\`${string}`
     ? true
     : false;
+
+/** Whether it is the path of a field. */
+export type IsField<Path extends string> = string extends Path
+  ? false
+  : Path extends `${string}.${string}`
+    ? true
+    : false;
+
+/** The path of what a field is in. */
+export type StructOf<Path extends string> = ParentOf<Path> extends `${infer Struct}.` ? Struct : never;
+
+/** The shape of a struct at a path that leads through structs alone; something else where there is none. */
+export type StructAt<Columns, Path extends string> = unknown extends Columns
+  ? unknown
+  : Path extends keyof Columns
+    ? OnlyStruct<Columns[Path]>
+    : Path extends `${infer First}.${infer Rest}`
+      ? First extends keyof Columns
+        ? OnlyStruct<Columns[First]> extends [string, infer Fields]
+          ? StructAt<Fields, Rest>
+          : OnlyStruct<Columns[First]>
+        : "none"
+      : "none";
+
+type OnlyStruct<Shape> = unknown extends Shape
+  ? unknown
+  : Shape extends [infer Head, unknown]
+    ? Head extends StructHead
+      ? Shape
+      : "none"
+    : "none";

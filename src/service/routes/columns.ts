@@ -1,18 +1,20 @@
 /** Columns: altering, adding, dropping, and their metadata. */
 import { z } from "zod";
+import { dropColumns, DropRefused } from "../../engine/drop-columns.ts";
 import { alterColumns, readColumns, type EngineTable } from "../../engine/engine.ts";
 import { addNullColumns } from "../../engine/rows.ts";
 import { isMigrateError } from "../../errors.ts";
 import { alterColumns as alteredTable } from "../../schema/alter.ts";
 import type { Alteration } from "../../schema/alteration.ts";
-import { sameType, type Column } from "../../schema/data-type.ts";
+import { ownValue, sameType, type Column } from "../../schema/data-type.ts";
 import { columnNameProblem } from "../../schema/names.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
+import { reservedProblem } from "../../schema/reserved-metadata.ts";
 import { checkColumns, findColumn } from "../../schema/table.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
 import { parseDataType } from "../../wire/parse-type.ts";
 import { invalidInput, refuse } from "../problem.ts";
-import { committed, flag, json, optional, routesOf, text, unsupported } from "./route.ts";
+import { committed, flag, json, optional, routesOf, sql, text, unsupported } from "./route.ts";
 
 const route = routesOf("columns");
 
@@ -42,7 +44,7 @@ const alterations = z.array(
 const newColumns = z.array(
   z.looseObject({
     name: text,
-    expression: optional(text),
+    expression: optional(sql),
     computed: optional(text),
     virtual_column: z.unknown().optional(),
   }),
@@ -92,7 +94,10 @@ export const columnRoutes = [
       tables.change(name, async (table) => {
         const columns = await readColumns(table);
         for (const path of body.columns) known(name, columns, path);
-        return { version: (await table.dropColumns(body.columns)).version };
+        const version = await dropColumns(table, body.columns).catch((error: unknown) => {
+          throw error instanceof DropRefused ? invalidInput(error.message) : error;
+        });
+        return { version };
       }),
   }),
   route({
@@ -112,12 +117,25 @@ export const columnRoutes = [
     handler: ({ tables, name, body }) =>
       tables.change(name, async (table) => {
         const columns = await readColumns(table);
-        for (const { path } of body.updates) known(name, columns, path);
+        for (const update of body.updates) checkMetadata(known(name, columns, update.path), update);
         const updates = body.updates.map(({ path, metadata, replace }) => ({ path, metadata, replace }));
         return { version: (await table.updateFieldMetadata(updates)).version };
       }),
   }),
 ];
+
+/** Throws where the engine could not read or write the table any more. */
+function checkMetadata(
+  { metadata: before = {} }: Column,
+  { metadata, replace }: { readonly metadata: Readonly<Record<string, string | null>>; readonly replace?: boolean },
+): void {
+  const gone = replace === true ? Object.keys(before).filter((key) => !Object.hasOwn(metadata, key)) : [];
+  for (const [key, value] of [...Object.entries(metadata), ...gone.map((key) => [key, null] as const)]) {
+    const was = ownValue(before, key) ?? null;
+    const problem = value === was ? undefined : reservedProblem(key, value, was);
+    if (problem !== undefined) throw invalidInput(problem);
+  }
+}
 
 /** Alters a table. Throws what the engine would refuse, and what it would take and break on. */
 async function alter(name: string, table: EngineTable, wanted: readonly Alteration[]): Promise<number> {

@@ -4,7 +4,18 @@ import { search, type Nearest, type Search } from "../../engine/search.ts";
 import { joinFiles } from "../../wire/ipc-file.ts";
 import { invalidInput } from "../problem.ts";
 import { checkOut } from "./tables.ts";
-import { flag, json, optional, routesOf, text, unsupported, versionNumber } from "./route.ts";
+import {
+  flag,
+  isOneExpression,
+  json,
+  notOneExpression,
+  optional,
+  routesOf,
+  sql,
+  text,
+  unsupported,
+  versionNumber,
+} from "./route.ts";
 
 const route = routesOf("query");
 
@@ -58,7 +69,11 @@ const columns = z
     return Object.entries(
       typeof aliases === "object" && aliases !== null ? aliases : (given as Record<string, string>),
     );
-  });
+  })
+  .refine(
+    (given) => given?.every((column) => typeof column === "string" || isOneExpression(column[1])) ?? true,
+    notOneExpression,
+  );
 
 const textQuery = z
   .looseObject({
@@ -80,7 +95,7 @@ const orderBy = z.array(
 const body = json({
   version: optional(versionNumber),
   tag: optional(text),
-  filter: optional(text),
+  filter: optional(sql),
   columns: optional(columns),
   k: optional(count),
   limit: optional(count),

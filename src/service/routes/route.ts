@@ -1,5 +1,6 @@
 /** What a route is. A new one is an entry in the list of its file; nothing else knows them one by one. */
 import { z } from "zod";
+import { hasSecondStatement } from "../../schema/sql.ts";
 import type { Tables } from "../tables.ts";
 import { toCheckedFile, type IpcAnswer, type IpcFile } from "../../wire/ipc-file.ts";
 import { refuse } from "../problem.ts";
@@ -80,6 +81,9 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
 }
 
 export const text = z.string("has to be a text");
+export const isOneExpression = (sql: string) => !hasSecondStatement(sql);
+export const notOneExpression = "has to be one expression; the engine would ignore what follows the semicolon";
+export const sql = text.refine(isOneExpression, notOneExpression);
 export const flag = z.boolean("has to be true or false");
 export const versionNumber = z.int("has to be a whole number").min(1, "has to be at least 1");
 export const committed = z.looseObject({ version: z.int() });
@@ -97,6 +101,7 @@ export const flagParameter = z
   .transform((value) => value.toLowerCase() === "true");
 
 export const textParameter = z.string("is given twice");
+export const sqlParameter = textParameter.refine(isOneExpression, notOneExpression);
 
 export const unsupported = (what: string) => refuse(501, "unsupported", `this service has no ${what}`);
 

@@ -10,6 +10,8 @@ import {
   json,
   optional,
   routesOf,
+  sql,
+  sqlParameter,
   text,
   textParameter,
   unsupported,
@@ -18,7 +20,7 @@ import {
 
 const route = routesOf("rows");
 
-const predicate = text.min(1, "must not be empty");
+const predicate = sql.min(1, "must not be empty");
 
 export const rowRoutes = [
   route({
@@ -53,10 +55,10 @@ export const rowRoutes = [
     query: z.looseObject({
       on: z.union([z.string(), z.array(z.string())], "has to name a column"),
       when_matched_update_all: flagParameter.optional(),
-      when_matched_update_all_filt: textParameter.optional(),
+      when_matched_update_all_filt: sqlParameter.optional(),
       when_not_matched_insert_all: flagParameter.optional(),
       when_not_matched_by_source_delete: flagParameter.optional(),
-      when_not_matched_by_source_delete_filt: textParameter.optional(),
+      when_not_matched_by_source_delete_filt: sqlParameter.optional(),
       use_index: flagParameter.optional(),
     }),
     answer: committed,
@@ -86,8 +88,8 @@ export const rowRoutes = [
     path: "/v1/table/:name/count_rows",
     summary: "The number of rows, of those that a filter lets through",
     body: json({
-      predicate: optional(text),
-      filter: optional(text),
+      predicate: optional(sql),
+      filter: optional(sql),
       version: optional(versionNumber),
       tag: optional(text),
     }),
@@ -102,9 +104,9 @@ export const rowRoutes = [
     path: "/v1/table/:name/update",
     summary: "Set columns of the rows that a filter lets through to SQL expressions",
     body: json({
-      predicate: optional(text),
+      predicate: optional(sql),
       updates: z
-        .array(z.tuple([z.string(), z.string()]), "has to be an array of pairs: column and expression")
+        .array(z.tuple([z.string(), sql]), "has to be an array of pairs: column and expression")
         .min(1, "has to name a column"),
     }),
     answer: committed.extend({ rows_updated: z.int() }),

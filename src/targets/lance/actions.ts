@@ -1,45 +1,58 @@
 /** What the embedded engine does for each kind of action, on the handle that looked. */
 import { createTable } from "../../engine/create.ts";
+import { dropColumns } from "../../engine/drop-columns.ts";
 import { alterColumns, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import { createIndex } from "../../engine/indexes.ts";
 import type { Place } from "../../engine/place.ts";
-import { mergeRows } from "../../engine/rows.ts";
-import { versionsOf, type OpenTable } from "../../engine/versions.ts";
-import { putBack, restoreVersion } from "../old-versions.ts";
+import { addNullColumns, mergeRows } from "../../engine/rows.ts";
+import type { OpenTable } from "../../engine/versions.ts";
+import { putBack, restoreVersion, type VersionedTable } from "../old-versions.ts";
 import type { Action, ActionFor, ActionKind } from "../../schema/action.ts";
+import type { AddedColumn } from "../../schema/actions/add-columns.ts";
 import { assignments } from "../../schema/actions/update-rows.ts";
+import type { Column, DataType } from "../../schema/data-type.ts";
+import { parsePath, type Path } from "../../schema/path.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
 import { sqlOf } from "../../wire/arrow-cast.ts";
+import { computedSql } from "../../wire/computed-column.ts";
 
 interface On {
   readonly handle: EngineTable;
   readonly table: Table;
 }
 
+interface LanceDatabase {
+  readonly connection: () => Promise<Connection | undefined>;
+  readonly oldVersions: (table: string) => VersionedTable;
+}
+
 type Work<Kind extends ActionKind> = (
   action: ActionFor<Kind>,
   on: On,
-  connection: () => Promise<Connection | undefined>,
+  database: LanceDatabase,
 ) => Promise<number | undefined>;
 
 /** By the kinds that it can do. Each is one commit, and gives the table's new version where the engine tells it. */
 const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
-  addColumns: async ({ columns }, { handle }) =>
-    (await handle.addColumns(columns.map((column) => ({ name: column.name, valueSql: sqlOf(column) })))).version,
+  addColumns: async ({ columns }, { handle }) => (await handle.addColumns(newColumns(columns))).version,
+  addField: async ({ path, type }, { handle }) => {
+    const { toIpcFile } = await import("../../wire/arrow-schema.ts"); // Arrow is slow to load
+    return await addNullColumns(handle, toIpcFile([fieldAlone(parsePath(path), type)]));
+  },
   alterColumns: async ({ alterations }, { handle, table }) =>
     await alterColumns(handle, withWholeStructs(table.columns, alterations)),
   createIndex: async ({ name, index }, { handle }) => {
     await createIndex(handle, { column: index.path, kind: index.kind, name, replace: false, options: index.options });
-    return undefined;
+    return await handle.version();
   },
   deleteRows: async ({ where }, { handle }) => (await handle.delete(where)).version,
-  dropColumns: async ({ paths }, { handle }) => (await handle.dropColumns([...paths])).version,
+  dropColumns: async ({ paths }, { handle }) => await dropColumns(handle, paths),
   dropIndex: async ({ name }, { handle }) => {
     await handle.dropIndex(name);
-    return undefined;
+    return await handle.version();
   },
-  dropTable: async ({ table }, _, connection) => {
+  dropTable: async ({ table }, _, { connection }) => {
     await (await connection())?.dropTable(table);
     return undefined;
   },
@@ -49,10 +62,9 @@ const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
     // Some indexes on the key, such as fm, can't tell whether it is there.
     return (await mergeRows(handle, { on: [key], insert: true, useIndex: false }, file)).version;
   },
-  putBackRows: async ({ table, version, after, columns }, _, connection) =>
-    await putBack(versionsOf(opening(connection, table)), version, after, columns),
-  restoreTable: async ({ table, version, after }, _, connection) =>
-    await restoreVersion(versionsOf(opening(connection, table)), version, after),
+  putBackRows: async (action, _, { oldVersions }) => await putBack(oldVersions(action.table), action),
+  refreshColumn: async ({ path }, { handle }) => (await handle.refreshColumn(parsePath(path)[0]!)).version,
+  restoreTable: async (action, _, { oldVersions }) => await restoreVersion(oldVersions(action.table), action),
   setMetadata: async ({ updates }, { handle }) =>
     (await handle.updateFieldMetadata(updates.map(({ path, metadata }) => ({ path, metadata: { ...metadata } }))))
       .version,
@@ -62,6 +74,19 @@ const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
       .version;
   },
 };
+
+/** The field alone in the structs around it, which the engine merges into those of the table. */
+function fieldAlone([name, ...rest]: Path, type: DataType): Column {
+  const own: DataType = rest.length === 0 ? type : { kind: "struct", fields: [fieldAlone(rest, type)] };
+  return { name: name!, type: own, nullable: true };
+}
+
+/** As the engine's method takes them, in one call: those that it computes, or those that it fills. */
+export function newColumns(columns: readonly AddedColumn[]): Parameters<EngineTable["addColumns"]>[0] {
+  if (columns.some(({ computed }) => computed === undefined))
+    return columns.map((column) => ({ name: column.name, valueSql: sqlOf(column) }));
+  return { computed: columns.map((column) => ({ name: column.name, valueSql: computedSql(column) })) };
+}
 
 /** Gives a handle of its own each time. */
 export function opening(connection: () => Promise<Connection | undefined>, name: string): OpenTable {
@@ -77,10 +102,7 @@ export function opening(connection: () => Promise<Connection | undefined>, name:
 export const actions = Object.fromEntries(Object.keys(works).map((kind) => [kind, true as const]));
 
 /** Carries out an action on a table that is there. */
-export async function carryOut(
-  action: Action,
-  ...rest: [On, () => Promise<Connection | undefined>]
-): Promise<number | undefined> {
+export async function carryOut(action: Action, ...rest: [On, LanceDatabase]): Promise<number | undefined> {
   // Each takes just its own kind, which TypeScript can't follow through the lookup.
   const work = works[action.kind] as Work<ActionKind> | undefined;
   if (work === undefined) throw new TypeError(`the engine has no ${action.kind}`);
@@ -88,10 +110,14 @@ export async function carryOut(
 }
 
 export async function makeTable(
-  { table, columns, rows = [] }: ActionFor<"createTable">,
+  { table, columns, rows = [], metadata }: ActionFor<"createTable">,
   place: Place,
 ): Promise<boolean> {
-  if (rows.length === 0) return await createTable(place, table, columns);
+  if (rows.length === 0 && metadata === undefined) return await createTable(place, table, columns);
+  if (rows.length === 0) {
+    const { toIpcFile } = await import("../../wire/arrow-schema.ts");
+    return await createTable(place, table, columns, toIpcFile(columns, metadata));
+  }
   const { valuesToIpc } = await import("../../wire/row-values.ts");
-  return await createTable(place, table, columns, Buffer.from(valuesToIpc(columns, rows, "file")));
+  return await createTable(place, table, columns, Buffer.from(valuesToIpc(columns, rows, "file", metadata)));
 }

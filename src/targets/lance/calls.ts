@@ -2,10 +2,12 @@
 import { count } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
 import { assignments } from "../../schema/actions/update-rows.ts";
+import { formatColumn } from "../../schema/data-type.ts";
+import { parsePath } from "../../schema/path.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
-import { sqlOf } from "../../wire/arrow-cast.ts";
 import { toLanceType } from "../../wire/lance-type.ts";
+import { newColumns } from "./actions.ts";
 
 export function callOf(action: Action, before: Table = { columns: [] }): string {
   const { table } = action;
@@ -13,10 +15,9 @@ export function callOf(action: Action, before: Table = { columns: [] }): string 
     `${table}.${method}(${given.map((one) => JSON.stringify(one)).join(", ")})`;
   switch (action.kind) {
     case "addColumns":
-      return call(
-        "addColumns",
-        action.columns.map((column) => ({ name: column.name, valueSql: sqlOf(column) })),
-      );
+      return call("addColumns", newColumns(action.columns));
+    case "addField":
+      return `${table}.addColumns(<field ${formatColumn({ name: action.path, type: action.type, nullable: true })}>)`;
     case "alterColumns":
       return call(
         "alterColumns",
@@ -47,9 +48,11 @@ export function callOf(action: Action, before: Table = { columns: [] }): string 
     case "insertRows":
       return `${call("mergeInsert", [action.key])}.whenNotMatchedInsertAll().execute(<${count(action.rows.length, "row")}>)`;
     case "putBackRows":
-      return `${table}.add(<the rows that came after version ${action.version}>)`;
+      return `${table}.add(<the rows that came after version ${action.since ?? action.version}>)`;
     case "restoreTable":
       return `${call("checkout", action.version)}, ${call("restore")}`;
+    case "refreshColumn":
+      return call("refreshColumn", parsePath(action.path)[0]);
     case "setMetadata":
       return call("updateFieldMetadata", action.updates);
     case "updateRows":

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
+import { dataStorageVersions } from "../../schema/table-format.ts";
 import { seconds } from "../../seconds.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";
 import { keepSecret } from "../../secrets.ts";
@@ -15,19 +16,28 @@ import {
   engineProblem,
   isConflict,
   openTable,
-  readColumns,
   readIndexes,
+  readSchema,
   type Connection,
   type EngineTable,
 } from "../../engine/engine.ts";
-import { cloneTables } from "../../engine/clone.ts";
-import { actions, carryOut, makeTable, opening } from "./actions.ts";
+import { instanceIn } from "../../engine/instance.ts";
+import { cloneTables, tryDropping } from "../../engine/clone.ts";
+import { onEmptyTable } from "../../engine/empty-table.ts";
+import { actions, carryOut, makeTable, newColumns, opening } from "./actions.ts";
 import { lanceRecords } from "./records.ts";
 import { callOf } from "./calls.ts";
+import { undoCommit } from "./undo.ts";
 import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
-import { unfenced } from "../../engine/unfenced.ts";
+import { tableFormat, unreadableColumns } from "../../engine/table-format.ts";
+import { search } from "../../engine/search.ts";
+import { openWithTime, versionTime } from "../../engine/version-time.ts";
 import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../engine/versions.ts";
-import { listVersions, lookAtVersion, writtenSince } from "../old-versions.ts";
+import { listVersions, lookAtVersion } from "../old-versions.ts";
+import { sampledWidths, type ReadRows } from "../sampled-widths.ts";
+import { writtenSince } from "../written-since.ts";
+
+const quoted = dataStorageVersions.map((version) => `"${version}"`).join(", ");
 
 export const options = z.strictObject({
   kind: z.literal("lance"),
@@ -38,6 +48,16 @@ export const options = z.strictObject({
   }),
   /** Handed to the engine's object store: region, endpoint, credentials. */
   storageOptions: z.record(z.string(), z.string("has to be a text"), "has to be an object of texts").optional(),
+  /** How migrations make tables, which decides what clients can read and write them (docs/clients.md). */
+  newTables: z
+    .strictObject(
+      {
+        dataStorageVersion: z.enum(dataStorageVersions, `has to be one of ${quoted}`).optional(),
+        stableRowIds: z.boolean("has to be true or false").optional(),
+      },
+      "has to be an object",
+    )
+    .optional(),
   /** To wait for an object store while nothing is changed; 60 by default. */
   answerSeconds: seconds(0.1).optional(),
 });
@@ -47,11 +67,11 @@ interface LanceSight extends Sight {
 }
 
 export async function open(
-  { uri, storageOptions, answerSeconds = 60 }: z.output<typeof options>,
+  { uri, storageOptions, newTables, answerSeconds = 60 }: z.output<typeof options>,
   { name, folder }: OpenContext,
 ): Promise<Target> {
   keepSecret(...secretsOfAddress(uri), ...secretsOfSettings(storageOptions ?? {}));
-  const place: Place = { ...placeOf(uri, folder), storageOptions };
+  const place: Place = { ...placeOf(uri, folder), storageOptions, newTables };
   // Without a read consistency interval a handle keeps to the version that it saw, and the engine refuses to alter a
   // table that has moved on since. With one it would refresh itself and act on a table that nobody looked at.
   const tables = connection(place);
@@ -69,6 +89,12 @@ export async function open(
     }
   };
 
+  const oldVersions = (table: string) =>
+    versionsOf(opening(tables.get, table), place.folder === undefined ? undefined : { folder: place.folder, table });
+
+  const { folder: base } = place;
+  const instanceOf = base === undefined ? undefined : (table: string) => instanceIn(base, table);
+
   // The engine makes the folder and says what is wrong with it; Node's own recursive mkdir never ends under /proc.
   const makeFolder = () =>
     reaching(async () => {
@@ -82,23 +108,26 @@ export async function open(
       actions: { createTable: true, ...actions, renameTable: "the open-source engine can't rename a table" },
       describes: true,
       fences: true,
-      unfenced,
     },
     listTables: () => reaching(async () => (await (await tables.get())?.tableNames()) ?? []),
     look: (table, withIndexes): Promise<LanceSight | undefined> =>
       reaching(async () => {
         const db = await tables.get();
-        const handle =
+        const open = async () =>
           db === undefined
             ? undefined
             : await openTable(db, table).catch((cause: unknown) => {
                 throw new Error(`table ${table} can't be opened: ${engineProblem(cause)}`, { cause });
               });
-        if (handle === undefined) return undefined;
-        const columns = await readColumns(handle);
+        const instance = await instanceOf?.(table);
+        const opened = await openWithTime(place, table, open);
+        if (opened === undefined) return undefined;
+        const { handle, version, at } = opened;
+        const schema = await readSchema(handle);
         const indexes = withIndexes === true ? { indexes: await readIndexes(handle) } : {};
-        return { handle, table: { columns, ...indexes }, version: await handle.version() };
+        return { handle, table: { ...schema, ...indexes }, version, at, instance };
       }),
+    instance: instanceOf,
     async execute(action: Action, seen) {
       if (action.kind === "createTable") {
         await makeFolder();
@@ -106,27 +135,33 @@ export async function open(
         throw new Error(`table ${action.table} exists already`);
       }
       if (seen === undefined) throw new Error(`there is no table ${action.table}`);
-      return await carryOut(action, seen as LanceSight, async () => await tables.get());
+      return await carryOut(action, seen as LanceSight, { connection: tables.get, oldVersions });
     },
+    undo: ({ table }, seen, made) => undoCommit((seen as LanceSight).handle, made, opening(tables.get, table)),
     call: async (action, before) => callOf(action, before),
-    size: (table) =>
-      reaching(async () => {
-        const { numRows, totalBytes } = await (await opening(tables.get, table)()).stats();
-        return { rows: numRows, bytes: totalBytes };
-      }),
-    count: (table, predicate, version) =>
-      reaching(() => versionsOf(opening(tables.get, table)).count(version, predicate)),
+    size: (table) => reaching(async () => ({ rows: (await (await opening(tables.get, table)()).stats()).numRows })),
+    widths: (table, expressions, rows) =>
+      reaching(async () => await sampledWidths(rowsOf(await opening(tables.get, table)()), expressions, rows)),
+    newTables,
+    unreadable: place.folder === undefined ? undefined : (table) => unreadableColumns(place.folder!, table),
+    formatOf: place.folder === undefined ? undefined : (table) => tableFormat(place.folder!, table),
+    count: (table, predicate, version) => reaching(() => oldVersions(table).count(version, predicate)),
     versions: {
       keep: (table, version, name) => keepVersion(opening(tables.get, table), version, name),
       letGo: (table, name) => letVersionGo(opening(tables.get, table), name),
       kept: (table) => reaching(() => keptVersions(opening(tables.get, table))),
-      look: (table, version, after) =>
-        withinTime(() => lookAtVersion(versionsOf(opening(tables.get, table)), version, after)),
-      list: (table) => withinTime(() => listVersions(versionsOf(opening(tables.get, table)))),
-      at: (table, version) => withinTime(() => versionsOf(opening(tables.get, table)).table(version)),
+      look: (table, version, after) => withinTime(() => lookAtVersion(oldVersions(table), version, after)),
+      list: (table) => withinTime(() => listVersions(oldVersions(table))),
+      time: (table, version) =>
+        withinTime(() =>
+          versionTime(place, table, version, async () => {
+            const db = await tables.get();
+            return db && (await openTable(db, table));
+          }),
+        ),
+      at: (table, version) => withinTime(() => oldVersions(table).table(version)),
       // That a version is gone is no trouble of the target.
-      since: (table, version, until) =>
-        withinTime(() => writtenSince(versionsOf(opening(tables.get, table)), version, until)),
+      since: (table, version, scope) => withinTime(() => writtenSince(oldVersions(table), version, scope)),
     },
     verdict: (error) => ({ kind: isConflict(error) ? "conflict" : "refused" }),
     explain: engineProblem,
@@ -139,12 +174,27 @@ export async function open(
       place.folder === undefined
         ? undefined
         : (folder, names) => reaching(async () => await cloneTables(place.uri, names, folder)),
+    tryDropping:
+      place.folder === undefined
+        ? undefined
+        : (table, paths) => reaching(async () => await tryDropping(place.uri, table, paths)),
+    tryComputing: (columns, added) =>
+      reaching(async () => await onEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
     // Given up half-way, part of the table would stay.
     discard: async (table) => await (await reaching(tables.get))?.dropTable(table),
     async close() {
       await tables.close();
       await records.close();
     },
+  };
+}
+
+function rowsOf(table: EngineTable): ReadRows {
+  return async (columns, limit, offset) => {
+    const { first, others } = await search(table, { columns, limit, offset });
+    const files = [first];
+    for await (const file of others) files.push(file);
+    return files;
   };
 }
 

@@ -7,17 +7,19 @@ import { renameTable } from "../../engine/create.ts";
 import { search, type Found } from "../../engine/search.ts";
 import { MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
+import type { NewTables } from "../../schema/table-format.ts";
+import { withoutNulls } from "../../schema/metadata.ts";
 import type { Scratch, Sight, Target } from "../target.ts";
 import { open } from "./lance.ts";
 
 const name = "the copy";
 
 /** Makes one. It is gone when it is closed, or when the process ends without that. */
-export async function openScratch(): Promise<Scratch> {
+export async function openScratch(newTables?: NewTables): Promise<Scratch> {
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.once("exit", remove);
-  const engine = await open({ kind: "lance", uri: folder }, { name, folder });
+  const engine = await open({ kind: "lance", uri: folder, newTables }, { name, folder });
   const db = await connect({ uri: folder }, 0);
   return {
     folder,
@@ -33,9 +35,9 @@ export async function openScratch(): Promise<Scratch> {
         }
       },
     },
-    draw: reaching(async (table, columns, rows, draw) => {
+    draw: reaching(async (table, { columns, metadata }, rows, draw) => {
       const { canDraw, drawnRows } = await import("../../wire/drawn-rows.ts"); // Arrow is slow to load
-      await createEmptyTable(db, table, columns);
+      await createEmptyTable(db, table, columns, withoutNulls(metadata));
       if (rows === 0 || !canDraw(columns)) return 0;
       const { addRows } = await import("../../engine/rows.ts");
       await addRows(await db.openTable(table), drawnRows(columns, rows, draw), "append");

@@ -7,6 +7,7 @@ import { formatPath, parsePath } from "../../schema/path.ts";
 import { currentPath, newNames } from "../../schema/renames.ts";
 import { namesIn } from "../../schema/sql.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
+import { mark } from "./mark.ts";
 
 /**
  * In order, by the paths of columns, and of the table itself. An index has none: one that is there is not made once more,
@@ -80,7 +81,9 @@ function wordsOfMetadata(
 ): readonly string[] {
   const known = findColumn(columns, parsePath(path))?.metadata;
   return Object.entries(metadata).flatMap(([key, value]) =>
-    (known?.[key] ?? null) === value ? [] : [value === null ? `${key} removed` : `${key} set to ${value}`],
+    key === mark || (known?.[key] ?? null) === value
+      ? []
+      : [value === null ? `${key} removed` : `${key} set to ${value}`],
   );
 }
 

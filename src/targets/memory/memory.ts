@@ -4,12 +4,12 @@
  */
 import { systemClock, type Clock } from "../../clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
-import { unfenced } from "../../engine/unfenced.ts";
 import { actionKinds, describeAction, type Action, type ActionKind } from "../../schema/action.ts";
 import { insist } from "../insist.ts";
-import { isFenced, type Capabilities, type Sight, type Target, type Verdict } from "../target.ts";
+import type { Capabilities, Sight, Target, Verdict, Versions } from "../target.ts";
 import { verdictOf } from "../verdict.ts";
 import { memoryRecords } from "./records.ts";
+import { Conflict, readsRows } from "./stale.ts";
 import type { MemoryTable, MemoryTables } from "./tables.ts";
 
 /** As which target it answers. */
@@ -17,13 +17,18 @@ export const models = ["embedded", "namespace", "service"] as const;
 export type Model = (typeof models)[number];
 
 /** Something asked of the tables. */
-export interface Request<Result> {
+export interface Request<Result> extends Kind {
   /** In words, for a trace. */
   readonly what: string;
   /** The action that it carries out. */
   readonly action?: Action | undefined;
   /** It reaches the tables, and gives what ends it there: in between others may come. */
   readonly arrive: () => () => Result;
+}
+
+interface Kind {
+  /** It changes what is kept of tables. */
+  readonly changes?: boolean | undefined;
 }
 
 /** Carries a request to the tables and the answer back, or an error. */
@@ -36,19 +41,32 @@ export interface MemoryOptions {
   /** At once by default. */
   readonly carry?: Carry | undefined;
   readonly clock?: Clock | undefined;
+  /** How the next list of tables is torn; undefined where it is not. */
+  readonly tear?: (() => Tear | undefined) | undefined;
 }
 
-/** No versions are kept here, and one is carried out by others. */
-const missing: ReadonlySet<ActionKind> = new Set(["convertColumn", "putBackRows", "restoreTable"]);
+/** A list whose beginning is older than the rest. */
+export interface Tear {
+  /** By so many milliseconds. */
+  readonly age: number;
+  /** Where the rest begins: from 0, before all that came since, to 1. */
+  readonly at: number;
+}
+
+/** It is carried out by others. */
+const missing: ReadonlySet<ActionKind> = new Set(["convertColumn"]);
 const every = Object.fromEntries(actionKinds.flatMap((kind) => (missing.has(kind) ? [] : [[kind, true as const]])));
 const abilities: Record<Model, Capabilities> = {
   embedded: {
     actions: { ...every, renameTable: "the open-source engine can't rename a table" },
     describes: true,
     fences: true,
-    unfenced,
   },
-  namespace: { actions: every, describes: true, fences: false },
+  namespace: {
+    actions: { ...every, addField: "services add columns by SQL expressions, which add no field to a struct" },
+    describes: true,
+    fences: false,
+  },
   service: { actions: { createTable: true, alterColumns: true }, describes: false, fences: false },
 };
 
@@ -66,6 +84,7 @@ export function memoryTarget({
   tables,
   carry = async ({ arrive }) => arrive()(),
   clock = systemClock,
+  tear = () => undefined,
 }: MemoryOptions): Target {
   const capabilities = abilitiesOf(model);
   const { describes, fences } = capabilities;
@@ -73,38 +92,60 @@ export function memoryTarget({
     new MigrateError("ERR_ANSWER", { target: name, request, status, problem, conflict });
 
   /** Gives what is there when it arrives; asked again while there is no answer. */
-  const read = async <Result>(what: string, result: () => Result): Promise<Result> => {
-    const arrive = () => {
-      const found = result();
-      return () => found;
-    };
+  const read: Read = async (what, result, more) =>
+    await ask(
+      what,
+      () => {
+        const found = result();
+        return () => found;
+      },
+      more,
+    );
+
+  const ask = async <Result>(what: string, arrive: () => () => Result, more: Kind = {}): Promise<Result> => {
     try {
-      return await insist(() => carry({ what, arrive }), verdictOf, clock);
+      return await insist(() => carry({ what, arrive, ...more }), verdictOf, clock);
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: firstLine(cause) }, { cause });
     }
   };
 
-  /** Made once, against what was there when it began or, with a fence, when it was looked at. */
-  const write = async (action: Action, what: string, seen: MemoryTable | undefined): Promise<void> =>
+  /** The table that a call on a handle has made. */
+  const committed = new WeakMap<Sight, MemoryTable>();
+
+  /** Made once, on what its caller looked at, or on what is there when it arrives. */
+  const write = async (action: Action, what: string, sight: MemorySight | undefined): Promise<number | undefined> =>
     await carry({
       what,
       action,
       arrive() {
-        const began = seen ?? tables.get(action.table);
+        const handle = sight?.seen ?? tables.get(action.table);
         return () => {
-          if (tables.get(action.table) !== began) throw answer(409, what, "the table has changed meanwhile", true);
           try {
-            tables.carryOut(action);
+            const isAnother = handle !== undefined && tables.get(action.table)?.born !== handle.born;
+            // A call that outlasts its table reads rows, of which simulated tables have few.
+            if (!fences && isAnother && readsRows(action))
+              throw new Error("Not found: a file of the table that was dropped");
+            // A service drops no table while it changes one of that name.
+            tables.carryOut(action, !fences && isAnother ? undefined : handle);
           } catch (cause) {
-            throw answer(400, what, (cause as Error).message);
+            const isConflict = cause instanceof Conflict;
+            throw answer(isConflict ? 409 : 400, what, (cause as Error).message, isConflict);
           }
+          const made = tables.get(action.table);
+          if (sight !== undefined && made !== undefined) committed.set(sight, made);
+          return made?.version;
         };
       },
     });
 
-  const listTables = () => read("list tables", () => tables.names());
+  /** Two parts of a list may be from different moments. */
+  const listTables = () =>
+    read("list tables", () => {
+      const tearing = tear();
+      return tearing === undefined ? tables.names() : torn(tables, tearing);
+    });
 
   return {
     name,
@@ -116,17 +157,31 @@ export function memoryTarget({
         const seen = tables.get(table);
         if (seen === undefined) return undefined;
         if (!describes) return { table: { columns: [] }, version: undefined, seen };
-        const { columns, indexes, version } = seen;
-        return { table: { columns, ...(withIndexes === true ? { indexes } : {}) }, version, seen };
+        const { columns, indexes, metadata, version, at, born } = seen;
+        const shown = { columns, metadata, ...(withIndexes === true ? { indexes } : {}) };
+        // A service tells neither with the look.
+        return { table: shown, version, seen, ...(fences && { at, instance: String(born) }) };
       }),
+    instance: fences
+      ? (table) => read(`identify ${table}`, () => tables.get(table) && String(tables.get(table)!.born))
+      : undefined,
     async execute(action, sight) {
-      await write(
-        action,
-        `${action.kind} ${action.table}`,
-        isFenced(action.kind, capabilities) ? (sight as MemorySight | undefined)?.seen : undefined,
-      );
-      return describes ? tables.get(action.table)?.version : undefined;
+      const on = fences ? (sight as MemorySight | undefined) : undefined;
+      const version = await write(action, `${action.kind} ${action.table}`, on);
+      return describes ? version : undefined;
     },
+    undo: fences
+      ? ({ table }, sight) =>
+          carry({
+            what: `undo on ${table}`,
+            changes: true,
+            arrive: () => () => {
+              const restored =
+                tables.get(table) === committed.get(sight) ? tables.versions.undoNewest(table) : undefined;
+              return restored === undefined ? undefined : { restored };
+            },
+          })
+      : undefined,
     call: async (action) => describeAction(action),
     verdict: fences ? engineVerdict : verdictOf,
     explain: (error) => (isMigrateError(error, "ERR_ANSWER") ? error.details.problem : (error as Error).message),
@@ -140,9 +195,58 @@ export function memoryTarget({
               arrive: () => () => tables.create(marker, columns, [row]),
             }),
         },
+    ...(describes ? { versions: versionsIn(tables, read) } : {}),
     discard: async (table) => tables.drop(table),
     close: async () => {},
   };
+}
+
+type Read = <Result>(what: string, result: () => Result, more?: Kind) => Promise<Result>;
+
+function versionsIn({ get, versions }: MemoryTables, read: Read): Versions {
+  /** What the tables throw is an answer too: such as that a version was cleaned up. */
+  const ask = async <Result>(what: string, work: () => Result, more?: Kind): Promise<Result> => {
+    const attempted = () => {
+      try {
+        return { value: work() };
+      } catch (error) {
+        return { error };
+      }
+    };
+    const found = await read(`${what} versions`, attempted, more);
+    if ("error" in found) throw found.error;
+    return found.value;
+  };
+  return {
+    keep: (table, version, name) => ask("keep", () => versions.keep(table, version, name), { changes: true }),
+    letGo: (table, name) => ask("release", () => versions.letGo(table, name), { changes: true }),
+    kept: (table) => ask("list kept", () => versions.kept(table)),
+    look: (table, version, after) =>
+      ask("look at", () => ({
+        columns: versions.at(table, version).columns,
+        isRestored: versions.isRestored(table, version, after),
+      })),
+    list: (table) => ask("list", () => versions.list(table).map(({ version, at }) => ({ version, at }))),
+    time: (table, version) =>
+      ask("read the time of", () =>
+        get(table) === undefined ? undefined : versions.list(table).find((one) => one.version === version)?.at,
+      ),
+    at: (table, version) =>
+      ask("read", () => {
+        const { columns, indexes, metadata } = versions.at(table, version);
+        return { columns, indexes, metadata };
+      }),
+    since: (table, version, { until } = {}) => ask("compare", () => versions.since(table, version, until)),
+  };
+}
+
+/** What sorts before one of the new names is as it was a while ago. */
+function torn(tables: MemoryTables, { age, at }: Tear): readonly string[] {
+  const [early, late] = [tables.names(age), tables.names().toSorted()];
+  const there = new Set(early);
+  const fresh = late.filter((name) => !there.has(name));
+  const from = fresh[Math.floor(at * fresh.length)];
+  return from === undefined ? late : [...early.filter((name) => name < from), ...late.filter((name) => name >= from)];
 }
 
 /** The embedded engine knows no answer that got lost. */

@@ -1,5 +1,5 @@
-/** Tables in memory, with a service's semantics: each change is atomic and makes a version. */
-import { rewrites, tablesAfter, type Action, type ActionFor } from "../../schema/action.ts";
+/** Tables in memory, with the engine's semantics: each change is atomic and makes a version. */
+import { rewrites, tablesAfter, type Action, type ActionFor, type ActionKind } from "../../schema/action.ts";
 import { afterCast } from "../../schema/actions/alter-columns.ts";
 import { indexesOn } from "../../schema/actions/surroundings.ts";
 import type { Alteration } from "../../schema/alteration.ts";
@@ -9,6 +9,8 @@ import { requireColumn, type Table } from "../../schema/table.ts";
 import type { TableIndex } from "../../schema/table-index.ts";
 import type { Row } from "../../wire/rows.ts";
 import { firstEffects, withEffects, type Effects } from "./effects.ts";
+import { commitOf, readsRows, staleBase, type Commit } from "./stale.ts";
+import { memoryVersions, type MemoryVersions } from "./versions.ts";
 
 export interface MemoryTable extends Table {
   readonly indexes: Readonly<Record<string, TableIndex>>;
@@ -16,73 +18,153 @@ export interface MemoryTable extends Table {
   readonly version: number;
   readonly effects: Effects;
   readonly rows: readonly Row[];
+  /** Differs between tables that had the same name one after another. */
+  readonly born: number;
+  readonly commit: Commit;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** The version before; undefined for the first one. */
+  readonly previous: MemoryTable | undefined;
+  /** Which version was restored by this one. */
+  readonly restored?: number | undefined;
+  /** Whether the files are there that its newest version names. */
+  readonly isReadable: boolean;
+  /** Whether a call on a handle of another table of its name has changed it. */
+  readonly isMixed?: boolean | undefined;
 }
 
 export interface MemoryTables {
-  names(): readonly string[];
+  /** Those that there were so many milliseconds ago; now when absent. */
+  names(age?: number): readonly string[];
   get(name: string): MemoryTable | undefined;
   /** False when there is one of that name. */
-  create(name: string, columns: readonly Column[], rows?: readonly Row[]): boolean;
-  /** Throws what the engine would refuse. What is so already is no effect: the effects then stay the same object. */
-  carryOut(action: Action): void;
+  create(name: string, columns: readonly Column[], rows?: readonly Row[], metadata?: Table["metadata"]): boolean;
+  /**
+   * Throws what the engine would refuse. What is so already is no effect: the effects then stay the same object. `seen`: what the
+   * handle saw that it is called on; the newest version when absent.
+   */
+  carryOut(action: Action, seen?: MemoryTable): void;
   append(name: string, rows: readonly Row[]): void;
+  /** What an application commits: other rows, other metadata of columns, or just other files. */
+  write(name: string, commit: Commit, changes?: Partial<Pick<MemoryTable, "rows" | "columns">>): void;
+  /** Drops a table and creates it again as it is, with these rows in its first version. */
+  recreate(name: string, rows: readonly Row[]): void;
   drop(name: string): void;
+  /** Removes old versions, but for those that are kept. */
+  cleanUp(name: string): void;
+  readonly versions: MemoryVersions;
   /** The same tables, that change on their own from here. */
   copy(): MemoryTables;
 }
 
-/** `times`: how often there was one of the name. */
-export function memoryTables(
-  tables: Map<string, MemoryTable> = new Map(),
-  times: Map<string, number> = new Map(),
-): MemoryTables {
+interface Options {
+  readonly tables?: Map<string, MemoryTable>;
+  /** How often there was a table of each name. */
+  readonly times?: Map<string, number>;
+  readonly now?: () => number;
+}
+
+/** Called by the table's name, and not on a handle. */
+const byName: ReadonlySet<ActionKind> = new Set([
+  "createTable",
+  "dropTable",
+  "renameTable",
+  "restoreTable",
+  "putBackRows",
+]);
+
+export function memoryTables({ tables = new Map(), times = new Map(), now = Date.now }: Options = {}): MemoryTables {
+  let births = 0;
   const existing = (name: string): MemoryTable => {
     const table = tables.get(name);
     if (table === undefined) throw new Error(`there is no table ${name}`);
     return table;
   };
-  const create = (name: string, columns: readonly Column[], rows: readonly Row[] = []): boolean => {
+  const moves: { readonly at: number; readonly name: string; readonly isNew: boolean }[] = [];
+  const put = (name: string, table: Omit<MemoryTable, "at">): void => {
+    const at = now();
+    if (!tables.has(name)) moves.push({ at, name, isNew: true });
+    tables.set(name, { ...table, at });
+  };
+  const versions = memoryVersions(existing, put);
+  const remove = (name: string): void => {
+    if (tables.delete(name)) moves.push({ at: now(), name, isNew: false });
+  };
+  const names = (age?: number): readonly string[] => {
+    const there = new Set(tables.keys());
+    if (age === undefined) return [...there];
+    for (const { name, isNew } of moves.filter(({ at }) => at > now() - age).toReversed())
+      if (isNew) there.delete(name);
+      else there.add(name);
+    return [...there];
+  };
+  const create: MemoryTables["create"] = (name, columns, rows = [], metadata = {}) => {
     if (tables.has(name)) return false;
     times.set(name, (times.get(name) ?? 0) + 1);
     const effects = firstEffects({ columns }, times.get(name)!);
-    tables.set(name, { columns, indexes: {}, version: 1, effects, rows });
+    const first = { version: 1, born: ++births, commit: "create", previous: undefined, isReadable: true } as const;
+    put(name, { columns, indexes: {}, metadata, effects, rows, ...first });
     return true;
   };
+  const write: MemoryTables["write"] = (name, commit, changes = {}) => {
+    const table = existing(name);
+    put(name, { ...table, ...changes, commit, version: table.version + 1, previous: table, restored: undefined });
+  };
   return {
-    names: () => [...tables.keys()],
+    names,
     get: (name) => tables.get(name),
     create,
-    carryOut(action) {
+    carryOut(action, seen) {
+      const { table: name } = action;
       if (action.kind === "createTable") {
-        if (!create(action.table, action.columns)) throw new Error("it exists already");
+        if (!create(name, action.columns, [], action.metadata)) throw new Error("it exists already");
         return;
       }
-      const table = existing(action.table);
-      refuse(action, table);
-      const effective = withoutIdle(action, table);
-      const after = effective === undefined ? new Map([[action.table, table]]) : tablesAfter(tables, effective);
-      for (const [name, changed] of after) {
+      const newest = tables.get(name);
+      const base = seen === undefined || byName.has(action.kind) ? existing(name) : staleBase(action, seen, newest);
+      if (action.kind === "restoreTable") return versions.restore(action);
+      if (action.kind === "putBackRows") return versions.putBack(action, (rows) => write(name, "append", { rows }));
+      if (!base.isReadable && readsRows(action)) throw new Error("Not found: a file of the table");
+      refuse(action, base);
+      const effective = withoutIdle(action, base);
+      const before = base === newest ? tables : new Map([...tables, [name, base]]);
+      const after = effective === undefined ? new Map([[name, base]]) : tablesAfter(before, effective);
+      for (const [changedName, changed] of after) {
         if (changed === undefined) {
-          tables.delete(name);
+          remove(changedName);
           continue;
         }
         const left = action.kind === "alterColumns" ? afterCast(action, changed) : changed;
         const kept = { columns: left.columns.map(withoutAbsent), indexes: withoutNulls(left.indexes) };
-        tables.set(name, {
-          ...table,
+        put(changedName, {
+          ...base,
           ...kept,
-          effects: effectsAfter(table, effective, kept),
-          version: table.version + 1,
+          // On a handle of a table that was dropped, the call makes it again, or changes the new one.
+          born: newest?.born ?? ++births,
+          isMixed: base.isMixed === true || (newest !== undefined && isAnother(seen, newest)),
+          effects: effectsAfter(base, effective, kept),
+          version: base.version + 1,
+          commit: commitOf(action),
+          previous: newest,
+          restored: undefined,
         });
       }
     },
-    append(name, rows) {
-      const table = existing(name);
-      tables.set(name, { ...table, rows: [...table.rows, ...rows], version: table.version + 1 });
+    append: (name, rows) => write(name, "append", { rows: [...existing(name).rows, ...rows] }),
+    write,
+    recreate(name, rows) {
+      const first = { version: 1, born: ++births, commit: "create", previous: undefined, isReadable: true } as const;
+      put(name, { ...existing(name), ...first, rows, restored: undefined, isMixed: false });
     },
-    drop: (name) => void tables.delete(name),
-    copy: () => memoryTables(new Map(tables), new Map(times)),
+    drop: remove,
+    cleanUp: (name) => versions.cleanUp(name),
+    versions,
+    copy: () => memoryTables({ tables: new Map(tables), times: new Map(times), now }),
   };
+}
+
+function isAnother(seen: MemoryTable | undefined, newest: MemoryTable): boolean {
+  return seen !== undefined && seen.born !== newest.born;
 }
 
 /** A cast to the same type has one where there is metadata, which it loses. */

@@ -51,13 +51,13 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
   },
   createTable: {
     operation: "create",
-    async send({ columns, rows }) {
+    async send({ columns, rows, metadata }) {
       if (rows !== undefined && rows.length > 0) {
         const { valuesToIpc } = await import("../../wire/row-values.ts");
-        return { body: { type: streamType, bytes: valuesToIpc(columns, rows, "stream") } };
+        return { body: { type: streamType, bytes: valuesToIpc(columns, rows, "stream", metadata) } };
       }
       const { toIpcStream } = await import("../../wire/arrow-schema.ts"); // Arrow is slow to load
-      return { body: { type: streamType, bytes: toIpcStream(columns) } };
+      return { body: { type: streamType, bytes: toIpcStream(columns, metadata) } };
     },
   },
   deleteRows: { operation: "delete", send: ({ where }) => ({ body: jsonBody({ predicate: where }) }) },

@@ -38,6 +38,8 @@ export function parseList(answer: Answer): Page | undefined {
 
 export interface Description {
   readonly columns: readonly Column[];
+  /** Of the schema, where the service tells it. */
+  readonly metadata: Readonly<Record<string, string>> | undefined;
   readonly version: number | undefined;
   /** Whether types may be less exact than they are: a namespace server may leave out units, zones and dictionaries. */
   readonly vague: boolean;
@@ -45,7 +47,7 @@ export interface Description {
 
 const description = z.looseObject({
   version: z.number().nullish(),
-  schema: z.looseObject({ fields: z.array(z.unknown()) }),
+  schema: z.looseObject({ fields: z.array(z.unknown()), metadata: z.record(z.string(), z.string()).nullish() }),
 });
 
 export function parseDescription(answer: Answer): Description | undefined {
@@ -54,7 +56,12 @@ export function parseDescription(answer: Answer): Description | undefined {
   if (parsed === undefined || columns === undefined) return undefined;
   // Only the names of the namespace's document are vague; Lance's carry units, and have string and double.
   const vague = /"type"\s*:\s*"(utf8|large_utf8|timestamp|time32|time64|duration|date32|date64|float(16|32|64))"/i;
-  return { columns, version: parsed.version ?? undefined, vague: vague.test(answer.body.toString("utf8")) };
+  return {
+    columns,
+    metadata: parsed.schema.metadata ?? undefined,
+    version: parsed.version ?? undefined,
+    vague: vague.test(answer.body.toString("utf8")),
+  };
 }
 
 /** The table's version after a change: `{}`, nothing and `{"version": n}` are all that services answer. */

@@ -16,6 +16,7 @@ import { countRows } from "./count.ts";
 import type { Endpoints } from "./dialects.ts";
 import { settingsOf, type options } from "./options.ts";
 import { putBack, restoreVersion } from "../old-versions.ts";
+import { sampledWidths, type ReadRows } from "../sampled-widths.ts";
 import { verdictOf } from "../verdict.ts";
 import { explain } from "./problems.ts";
 import { restRecords } from "./records.ts";
@@ -46,15 +47,14 @@ export async function open(given: z.output<typeof options>, context: OpenContext
     async call(action, before) {
       if (action.kind === "restoreTable") return client.shown("restore", action.table, restoreRequest(action.version));
       if (action.kind === "putBackRows")
-        return `${client.shown("insert", action.table, { body: undefined })} the rows that came after version ${action.version}`;
+        return `${client.shown("insert", action.table, { body: undefined })} the rows that came after version ${action.since ?? action.version}`;
       const sent = await sentFor(action, before ?? { columns: [] }, types);
       return client.shown(operationOf(action.kind)!, action.table, sent);
     },
     async execute(action, seen) {
       const versioned = () => versionedTable(client, action.table);
-      if (action.kind === "restoreTable") return await restoreVersion(versioned(), action.version, action.after);
-      if (action.kind === "putBackRows")
-        return await putBack(versioned(), action.version, action.after, action.columns);
+      if (action.kind === "restoreTable") return await restoreVersion(versioned(), action);
+      if (action.kind === "putBackRows") return await putBack(versioned(), action);
       const operation = operationOf(action.kind)!;
       const sent = await sentFor(action, seen?.table ?? { columns: [] }, types);
       const answer = await client.write(operation, action.table, sent);
@@ -69,6 +69,10 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       endpoints.count === undefined
         ? undefined
         : (table, predicate, version) => countRows(client, table, predicate, version),
+    widths:
+      endpoints.query === undefined
+        ? undefined
+        : (table, expressions, rows) => sampledWidths(rowsOf(client, table), expressions, rows),
     verdict: verdictOf,
     explain,
     ledger: describes
@@ -82,14 +86,27 @@ export async function open(given: z.output<typeof options>, context: OpenContext
   };
 }
 
+function rowsOf(client: Client, table: string): ReadRows {
+  return async (columns, k, offset) => {
+    const wanted = { k, offset, vector: [], prefilter: true, columns: Object.fromEntries(columns) };
+    return [(await client.read("query", table, wanted)).body];
+  };
+}
+
 function ability(kind: ActionKind, endpoints: Endpoints, dialect: string): true | string {
   if ((kind === "restoreTable" || kind === "putBackRows") && keepsVersions(endpoints)) return true;
+  if (kind === "refreshColumn")
+    return "services refresh computed columns in jobs of their own, which no run can wait for";
+  if (kind === "addField")
+    return "services add columns by SQL expressions, which add no field to a struct; retypeColumn with the struct's name as `using` makes it as a whole, with the field";
   const operation = operationOf(kind);
   if (operation !== undefined && endpoints[operation] !== undefined) return true;
   return `the dialect ${dialect} has no request for ${kind}`;
 }
 
 function reasonAgainst(action: Action, columns: readonly Column[], vocabulary: Vocabulary): string | undefined {
+  if (action.kind === "addColumns" && action.columns.some(({ computed }) => computed !== undefined))
+    return "it could not refresh a computed column: services do that in jobs of their own, which no run can wait for";
   if (action.kind !== "alterColumns") return undefined;
   return withWholeStructs(columns, action.alterations)
     .map((one) => unwritable(one, vocabulary, columns))
@@ -105,9 +122,12 @@ async function describe(client: Client, table: string, withIndexes: boolean): Pr
     const answer = await client.read("describe", table, {});
     const found = parseDescription(answer);
     if (found === undefined) throw client.strange("describe", table, answer, "description of a table");
-    const columns = found.vague ? await columnsOfRows(client, table, found.columns) : found.columns;
+    const { withComputed } = await import("../../wire/computed-column.ts");
+    const exact = found.vague ? await columnsOfRows(client, table, found.columns) : found.columns;
+    const columns = exact.map(withComputed);
+    const metadata = found.metadata && { metadata: found.metadata };
     const indexes = withIndexes ? { indexes: await indexesOf(client, table) } : {};
-    return { table: { columns, ...indexes }, version: found.version };
+    return { table: { columns, ...indexes, ...metadata }, version: found.version };
   } catch (error) {
     if (await client.saysMissing(error, table)) return undefined;
     throw error;

@@ -1,8 +1,9 @@
 /** Old versions of tables on a service of the namespace dialect. */
 import { z } from "zod";
 import { streamType } from "../../wire/http-text.ts";
-import { listVersions, lookAtVersion, writtenSince, type VersionedTable } from "../old-versions.ts";
+import { listVersions, lookAtVersion, type VersionedTable } from "../old-versions.ts";
 import type { Versions } from "../target.ts";
+import { writtenSince } from "../written-since.ts";
 import type { Sent } from "./actions.ts";
 import { jsonOf, parseDescription, parseVersion } from "./answers.ts";
 import type { Client } from "./client.ts";
@@ -51,8 +52,16 @@ export function restVersions(client: Client): Versions {
       (await tagsOf(table)).map(([name, { version }]) => ({ name: name.slice(prefix.length), version })),
     look: (table, version, after) => lookAtVersion(versionedTable(client, table), version, after),
     list: (table) => listVersions(versionedTable(client, table)),
+    async time(table, version) {
+      try {
+        return (await versionedTable(client, table).list()).find((one) => one.version === version)?.at;
+      } catch (error) {
+        if (await client.saysMissing(error, table)) return undefined;
+        throw error;
+      }
+    },
     at: async (table, version) => ({ columns: await versionedTable(client, table).columns(version) }),
-    since: (table, version, until) => writtenSince(versionedTable(client, table), version, until),
+    since: (table, version, scope) => writtenSince(versionedTable(client, table), version, scope),
   };
 }
 
@@ -95,6 +104,8 @@ export function versionedTable(client: Client, table: string): VersionedTable {
   const query = async (version: number, more: object): Promise<Buffer> =>
     (await client.read("query", table, { version, k: all, vector: [], prefilter: true, ...more })).body;
   return {
+    // An answer is held in memory as a whole.
+    mostCompared: 100_000,
     async version() {
       const { version } = await described(undefined);
       if (version === undefined) throw new Error("the service does not tell a table's version");
@@ -108,9 +119,8 @@ export function versionedTable(client: Client, table: string): VersionedTable {
     },
     columns: async (version) => (await described(version)).columns,
     count: (version, filter) => countRows(client, table, filter, version),
-    async addresses(version) {
-      const { addressesFromIpc } = await import("../../wire/rows.ts"); // apache-arrow is slow to load
-      return addressesFromIpc(await query(version, { columns: ["_rowaddr"] }), "_rowaddr");
+    async *batches(version, columns) {
+      yield await query(version, { columns });
     },
     async rows(version, filter, columns) {
       const names = columns === undefined ? (await described(version)).columns.map(({ name }) => name) : undefined;

@@ -80,3 +80,17 @@ export async function changeRecord({ data }: KeptProject, kept: Kept, place: str
   await db.dropTable(name);
   await db.createTable(name.replace(/\.u[0-9a-z]+$/, ".uzz"), [{ key: place }]);
 }
+
+/** Takes away all that was recorded after a migration was applied, as if the run had been killed in the next one. */
+export async function forgetAfter({ data }: KeptProject, kept: Kept, version: number): Promise<void> {
+  const db = await lancedb.connect(data);
+  if (kept !== "service") {
+    const ledger = await db.openTable("_migrations");
+    const [applied] = await ledger.query().where(`event = 'applied' AND version = ${version}`).toArray();
+    return void (await ledger.delete(`number > ${String(applied.number)}`));
+  }
+  const numberOf = (name: string) => Number(/^_migrations\.e1\.(\d+)\./.exec(name)?.[1] ?? 0);
+  const names = await db.tableNames();
+  const applied = numberOf(names.find((name) => name.includes(`.applied.000${version}_`))!);
+  for (const name of names) if (numberOf(name) > applied) await db.dropTable(name);
+}

@@ -10,7 +10,7 @@ if (!hasTerminal) console.log("skipped: there is no script command, which makes 
 
 /** Types one line whenever it is asked for one, and gives what is seen. `asked`: what stands at the end of a question. */
 export async function atTerminal(
-  { folder }: Project,
+  { folder }: Pick<Project, "folder">,
   args: string,
   asked: RegExp,
   lines: readonly string[],

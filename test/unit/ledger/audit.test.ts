@@ -119,28 +119,30 @@ test.each(kinds)("no two records can change places (%s)", async (kind) => {
 });
 
 test.each(kinds)("no copy of a record but a renewal can be put anywhere else (%s)", async (kind) => {
+  let tried = 0;
   await checkEach(kind, (history, pick) => {
     const { records } = history;
-    const copied = records[pick(records.length)]!;
     const places = new Set(records.map(placeOf));
     const last = records.at(-1)!.epoch;
-    const number = pick(12);
-    const epoch = 1 + pick(last + (number === 0 ? 1 : 0));
-    const before = records.find((one) => copied.previous !== "" && history.hashOf(one).startsWith(copied.previous));
-    // Of markers, what came late and the first of an epoch look the same at the end of the epoch before.
-    const cameLate = records.some(({ epoch, previous }) => epoch > copied.epoch && previous === copied.previous);
-    const loose = kind === "markers" && (!isReferred(copied, history) || cameLate || before?.epoch !== copied.epoch);
-    const first = !records.some((one) => one.epoch === epoch && one.number > 0 && one.number < number);
-    // A lost renewal looks the same; and the name that takes an epoch, and the first after it, anyone can make.
-    if (copied.event === "renewed" || (kind === "markers" && (first || copied.event === "taken"))) return;
-    if (loose || places.has(`${epoch}.${number}`)) return;
-    const copy = asRead(kind, { ...copied, epoch, number });
-    expect({ copied: placeOf(copied), to: placeOf(copy), found: audit([...records, copy], history) }).not.toMatchObject(
-      {
-        found: [],
-      },
-    );
+    for (let times = 0; times < 20; times++) {
+      const copied = records[pick(records.length)]!;
+      const number = pick(12);
+      const epoch = 1 + pick(last + (number === 0 ? 1 : 0));
+      const before = records.find((one) => copied.previous !== "" && history.hashOf(one).startsWith(copied.previous));
+      // Of markers, what came late and the first of an epoch look the same at the end of the epoch before.
+      const cameLate = records.some(({ epoch, previous }) => epoch > copied.epoch && previous === copied.previous);
+      const loose = kind === "markers" && (!isReferred(copied, history) || cameLate || before?.epoch !== copied.epoch);
+      const first = !records.some((one) => one.epoch === epoch && one.number > 0 && one.number < number);
+      // A lost renewal looks the same; and the name that takes an epoch, and the first after it, anyone can make.
+      if (copied.event === "renewed" || (kind === "markers" && (first || copied.event === "taken"))) continue;
+      if (loose || places.has(`${epoch}.${number}`)) continue;
+      tried++;
+      const copy = asRead(kind, { ...copied, epoch, number });
+      const found = audit([...records, copy], history);
+      expect({ copied: placeOf(copied), to: placeOf(copy), found }).not.toMatchObject({ found: [] });
+    }
   });
+  expect(tried).toBeGreaterThan(200);
 });
 
 test("what is wrong with the records before a ledger was rebuilt is known, and what is wrong after is not", async () => {
@@ -171,6 +173,54 @@ async function aHistoryWith(kind: Kind, wanted: (history: History) => boolean): 
   }
   throw new Error("there is none");
 }
+
+test("a reference that agrees with a hash only in its beginning leads nowhere", async () => {
+  const { records, hashOf } = await aHistoryWith("rows", (one) => five(one) && !isReferred(one.records.at(-1)!, one));
+  const last = records.at(-1)!;
+  const changed = { ...last, previous: `${last.previous.slice(0, 16)}${"e".repeat(48)}` };
+  expect(auditLedger(records.with(records.length - 1, changed), hashOf)).not.toEqual([]);
+});
+
+test("what other records refer to is not blamed for a reference that leads nowhere", async () => {
+  let found: readonly [index: number, history: History] | undefined;
+  await aHistoryWith("rows", (history) => {
+    const index = history.records.findIndex((record, at) => {
+      const before = history.records[at - 1];
+      if (before === undefined || record.epoch !== before.epoch || record.number !== before.number + 1) return false;
+      const others = history.records.filter((other) => other !== record);
+      return isReferred(before, { ...history, records: others }) && !isReferred(record, history);
+    });
+    if (index !== -1) found = [index, history];
+    return index !== -1;
+  });
+  const [index, history] = found!;
+  const place = placeOf(history.records[index]!);
+  const changed = { ...history.records[index]!, previous: "e".repeat(64) };
+  expect(audit(history.records.with(index, changed), history)).toContainEqual({
+    kind: "changed",
+    place,
+    sentence: `${place} was changed: ${place} follows a record that is not there`,
+    known: false,
+  });
+});
+
+test("where the chain is broken nothing is said of what the newest record says is applied", async () => {
+  let tried = 0;
+  await checkEach("rows", (history) => {
+    const since = history.records.findLast(({ event }) => event === "rebuilt")?.epoch;
+    const newest = history.records.findLast(({ applied }) => applied !== "");
+    const broken = history.records.find((one) => one.epoch === since && one !== newest && isReferred(one, history));
+    if (broken === undefined) return;
+    tried++;
+    const changed = history.records.map((one) =>
+      one === broken ? { ...one, by: "somebody else" } : one === newest ? { ...one, applied: "e".repeat(64) } : one,
+    );
+    const kinds = audit(changed, history).map(({ kind }) => kind);
+    expect(kinds).not.toContain("applied");
+    expect(kinds).not.toEqual([]);
+  });
+  expect(tried).toBeGreaterThan(10);
+});
 
 /** Five records of one epoch in a row, of which the third is there too. */
 const five = ({ records }: History) =>

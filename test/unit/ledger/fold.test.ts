@@ -1,6 +1,6 @@
 import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { appliedIn, foldLedger, inDoubt, isHalfDone } from "../../../src/ledger/fold.ts";
+import { appliedIn, foldLedger, inDoubt, isHalfDone, isNamed } from "../../../src/ledger/fold.ts";
 import type { LedgerEvent, LedgerRecord } from "../../../src/ledger/record.ts";
 
 function aRecord(place: `${number}.${number}`, event: LedgerEvent, more: Partial<LedgerRecord> = {}): LedgerRecord {
@@ -427,4 +427,23 @@ test("a call that came late while a migration was taken back is known as one, al
 test("a record that an older holder adds after a ledger was rebuilt does not bring back what it says", () => {
   const rebuilt = [aRecord("1.0", "taken"), aRecord("2.0", "taken"), aRecord("2.1", "rebuilt")];
   expect(foldLedger([...rebuilt, aRecord("1.1", "applied", about(1, 3))]).migrations).toEqual(new Map());
+});
+
+test("an epoch that has not said its lease yet has the longest that was heard of", () => {
+  const link = { by: "ann", run: "run a", tool: "test", at: 1, applied: "", previous: "" };
+  const state = foldLedger([
+    { ...link, epoch: 1, number: 0, event: "taken", lease: 90_000 },
+    { ...link, epoch: 1, number: 1, event: "released" },
+    { ...link, epoch: 2, number: 0, event: "taken" },
+  ]);
+  expect(state.holder).toMatchObject({ lease: 90_000 });
+});
+
+test.each([
+  { known: { name: "widen_ids" }, name: "widen_ids", is: true },
+  { known: { name: "widen_ids" }, name: "widen_ids_again", is: false },
+  { known: { name: "widen", isNameCut: true as const }, name: "widen_ids", is: true },
+  { known: { name: "widen", isNameCut: true as const }, name: "narrow_ids", is: false },
+])("whether $known is named $name: $is", ({ known, name, is }) => {
+  expect(isNamed(known, name)).toBe(is);
 });

@@ -1,6 +1,7 @@
 import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { isMigrateError, MigrateError } from "../../../src/errors.ts";
+import { auditLedger } from "../../../src/ledger/audit.ts";
 import { recordChain, type Runner } from "../../../src/ledger/chain.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
@@ -297,6 +298,7 @@ test("each marker carries the hash of the one before it as everybody reads it", 
     "",
     ...links.slice(0, -1).map((record) => mine.hashOf(record).slice(0, 16)),
   ]);
+  expect(new Set(links.map(({ previous }) => previous)).size).toBe(links.length);
 });
 
 test("a service that overwrites a table of the same name can hold no lease, and the first run there says so", async () => {
@@ -316,4 +318,83 @@ test("a first run whose question after overwriting is not answered still holds t
     ["well", "lost after"],
   ] satisfies Fate[][])
     expect(await aService().journal(fates).take(taken(1, ann))).toBe(true);
+});
+
+const applied = (version: number): LedgerEntry => ({
+  event: "applied",
+  version,
+  name: `m${version}`,
+  step: 1,
+  total: 1,
+  checksum: "c".repeat(64),
+  textHash: `${version}`.repeat(64),
+});
+
+/** Two epochs, of which each has applied two migrations and was released. */
+async function twoEpochs() {
+  const service = aService();
+  await anEpoch(service.journal(), ann, [applied(1), applied(2), { event: "released" }]);
+  await anEpoch(service.journal(), bob, [applied(3), applied(4), { event: "released" }]);
+  return service;
+}
+
+const findingsIn = async (journal: Journal) =>
+  auditLedger(await journal.read(), journal.hashOf).map(({ sentence }) => sentence);
+
+test("what a torn list lacked when an epoch was taken is not missing from what the ledger goes on from", async () => {
+  const whole = await (await twoEpochs()).journal().read();
+  for (const lacking of whole) {
+    const service = await twoEpochs();
+    const torn = foldLedger(whole.filter((one) => byPlace(one, lacking) !== 0));
+    const state = { ...torn, epoch: 2 };
+    const lease = await takeLease(service.journal(), state, ann, 5, { duration: 30_000, clock });
+    await lease!.release([applied(5)]);
+    const found = await findingsIn(service.journal());
+    expect({ lacking: `${lacking.epoch}.${lacking.number}`, found }).toEqual({
+      lacking: `${lacking.epoch}.${lacking.number}`,
+      found: [],
+    });
+  }
+});
+
+/** A journal whose n-th list, counted from 1, lacks this marker. */
+function tornAt(names: readonly string[], lists: readonly number[], lacking: string): Journal {
+  let asked = 0;
+  return markersJournal(ledger, {
+    names: async () => (lists.includes(++asked) ? names.filter((name) => name !== lacking) : names),
+    create: async () => true,
+    ...patient,
+  });
+}
+
+test("a list that contradicts itself is read again", async () => {
+  const { names } = await twoEpochs();
+  for (const lacking of names.filter((name) => name.includes(".applied."))) {
+    expect(await tornAt(names, [1], lacking).read()).toHaveLength(names.length);
+    // What is gone for good is gone.
+    expect(await tornAt(names, [1, 2, 3], lacking).read()).toHaveLength(names.length - 1);
+  }
+});
+
+test("a list without a marker that an earlier list had is read again, and refused where that does not help", async () => {
+  const { names } = await twoEpochs();
+  for (const lacking of names) {
+    const torn = tornAt(names, [2], lacking);
+    await torn.read();
+    expect(await torn.read()).toHaveLength(names.length);
+    const gone = tornAt(names, [2, 3, 4, 5, 6, 7], lacking);
+    await gone.read();
+    await expect(gone.isNewest({ epoch: 2, number: 3 })).rejects.toMatchObject({
+      code: "ERR_LEDGER_UNREADABLE",
+      message: expect.stringContaining(`lacks ${lacking}`),
+    });
+  }
+});
+
+test("a list without a marker that was just created is not believed", async () => {
+  const service = await twoEpochs();
+  const epoch3 = "_migrations.e3";
+  const journal = tornAt([...service.names, epoch3], [1, 2], epoch3);
+  expect(await journal.take(taken(3, ann))).toBe(true);
+  expect((await journal.read()).some(({ epoch }) => epoch === 3)).toBe(true);
 });

@@ -12,7 +12,7 @@ const ledger = "_migrations";
 
 async function aJournal(folder: string) {
   const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
-  return rowsJournal(ledger, recordsOf(target, ledger), true);
+  return rowsJournal(ledger, recordsOf(target, ledger));
 }
 
 function aRecord(epoch: number, number: number, more: Partial<LedgerRecord> = {}): LedgerRecord {
@@ -180,7 +180,7 @@ test("a ledger that can't be tended is written all the same", async () => {
   const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
   const table = recordsOf(target, ledger);
   const tend = () => Promise.reject(new Error("a tagged version stands in the way"));
-  const journal = rowsJournal(ledger, { ...table, tend }, true);
+  const journal = rowsJournal(ledger, { ...table, tend });
   await journal.take(aRecord(1, 0));
   await journal.add([aRecord(1, 1)]);
   expect(await journal.read()).toHaveLength(2);

@@ -106,12 +106,43 @@ test("every problem of every table is said with its place", () => {
   expect(undeclarable(found)).toEqual([
     'table a/b: its name may hold only letters, digits, "_", "-" and "."',
     "column m of table t is of the type map, which no builder makes",
-    "column s.l of table t is a list whose items are called element, where the builders make item",
+    "column s.l of table t holds a list<int32> whose items are called element, where the builders make item",
     "column x of table t is of the type map, which no builder makes",
     "column d of table t is of the type dictionary<int8, map>, which no builder makes",
     expect.stringMatching(
       /^column z of table t is of the type timestamp\(us, \+02:00\), which no builder makes: it has to be a time zone/,
     ),
     expect.stringMatching(/^column `a\.b` of table t: its name holds a dot/),
+  ]);
+});
+
+test("metadata by which the engine reads files is not adopted, since setting it would break a table", () => {
+  const described = [{ ...columns[0]!, metadata: { "ARROW:extension:name": "lance.json", unit: "s" } }];
+  const { steps, left } = adopt(nothing, new Map([["t", { columns: described }]]));
+  expect(steps.slice(1)).toEqual([{ kind: "setMetadata", table: "t", path: "id", metadata: { unit: "s" } }]);
+  expect(left).toEqual([expect.stringMatching(/^ARROW:extension:name of t\.id: the engine reads /)]);
+});
+
+test("the metadata of columns is left alone until it is known which columns they are", () => {
+  const known = new Map([["t", { columns: columnsOf({ a: int32(), b: utf8() }) }]]);
+  const later = columnsOf({ c: int32(), b: list(int32()) });
+  const found = new Map([
+    ["t", { columns: later }],
+    ["u", { columns: [{ ...columns[0]!, metadata: { unit: "s" } }] }],
+  ]);
+  const { steps, unsure, impossible } = adopt(known, found);
+  expect(unsure).toEqual([{ table: "t", path: "a", names: ["c"] }]);
+  expect(impossible).toHaveLength(1);
+  expect(steps.map(({ kind }) => kind)).not.toContain("setMetadata");
+});
+
+test("a list that no builder makes is reported though its items are fine", () => {
+  const column = {
+    name: "f",
+    nullable: true,
+    type: { kind: "fixedSizeList", length: 0, item: columnsOf({ item: int32() })[0]! },
+  };
+  expect(undeclarable(new Map([["t", { columns: [column as never] }]]))).toEqual([
+    "column f of table t is of the type fixedSizeList<int32, 0>, which no builder makes: it has to be at least 1",
   ]);
 });

@@ -122,7 +122,7 @@ test("a column that is gone may be one that is new: that is asked, and not guess
   ];
   expect(found({ d }, { d: renamed }, { answers }).impossible).toEqual([
     expect.stringMatching(
-      /^d\.source\.link is new, and a field can't be added to a struct: say how the whole is made with --retype 'd\.source:struct<.* using SQL'$/,
+      /^d\.source\.link is new, and can't be added to the struct that it is in: say how the whole is made with --retype 'd\.source:struct<.* using SQL', where source itself as SQL keeps the other fields$/,
     ),
   ]);
   expect(found({ d }, { d: renamed }, { answers: [answers[0]!, { ...answers[1]!, name: "link" }] }).steps).toEqual([
@@ -137,6 +137,36 @@ test("a column that is gone may be one that is new: that is asked, and not guess
   ]);
   // Of what could not become it nobody asks.
   expect(found({ d: { id: int32(), title: utf8() } }, { d: { id: int32(), score: float64() } }).unsure).toEqual([]);
+});
+
+const added = { addsFields: true };
+
+test("a new field of a struct is added where the target can, and not inside a list", () => {
+  const wide = struct({ url: utf8(), at: int32(), by: struct({ name: utf8() }) });
+  expect(found({ d }, { d: { ...d, source: wide } }, added).steps).toEqual([
+    expect.objectContaining({ kind: "addColumn", table: "d", name: "source.by", nullable: true }),
+  ]);
+  expect(found({ d }, { d: { ...d, source: wide } }).impossible).toHaveLength(1);
+  const parts = (...names: readonly string[]) => list(struct(Object.fromEntries(names.map((name) => [name, int32()]))));
+  expect(
+    found({ d: { id: int32(), parts: parts("a") } }, { d: { id: int32(), parts: parts("a", "b") } }, added),
+  ).toEqual({
+    ...nothing,
+    impossible: [expect.stringContaining("d.parts.item.b is new, and can't be added to the struct that it is in")],
+  });
+});
+
+test("a field that may be another one with a new name is added where that is said", () => {
+  const renamed = { ...d, source: struct({ link: utf8(), at: int32() }) };
+  const answers = [
+    { table: "d", path: "source.url" },
+    { table: "d", step: { kind: "addColumn", table: "d", name: "source.link", type: utf8().type, nullable: true } },
+  ] as const;
+  expect(found({ d }, { d: renamed }, added).unsure).toHaveLength(1);
+  expect(found({ d }, { d: renamed }, { ...added, answers: [...answers] })).toEqual({
+    ...nothing,
+    steps: [answers[1].step, { kind: "dropColumn", table: "d", path: "source.url" }],
+  });
 });
 
 test("what could only be a new name is asked about too, and what is clear is told all the same", () => {
@@ -176,6 +206,36 @@ test("two names that are exchanged are no change of names, but of types where th
   expect(found({ d: { a: int32(), b: utf8() } }, { d: { a: utf8(), b: int32() } }).impossible[0]).toMatch(
     /^d\.a can't be made utf8 from int32: /,
   );
+});
+
+test.each([
+  ["a swap", "a b", "b a"],
+  ["a cycle", "a b c", "b c a"],
+  ["a chain", "a b", "b c"],
+  ["a swap beside a chain", "a b c d", "b a d e"],
+])("%s of names is one call where the new name of each column is said", (_, before, after) => {
+  const types = [int32(), utf8(), float64(), list(int32())];
+  const columnsOf = (names: readonly string[]) => Object.fromEntries(names.map((name, at) => [name, types[at]!]));
+  const [were, now] = [before.split(" "), after.split(" ")];
+  const answers = were.map((path, at) => ({ table: "d", path, name: now[at]! }));
+  const alterations = were.map((path, at) => ({ path, rename: now[at]! }));
+  expect(found({ d: columnsOf(were) }, { d: columnsOf(now) }, { answers })).toEqual({
+    ...nothing,
+    steps: [{ kind: "alterColumns", table: "d", alterations }],
+  });
+  // Inside of a struct too.
+  const nested = answers.map((one) => ({ ...one, path: `s.${one.path}` }));
+  const [from, to] = [{ d: { s: struct(columnsOf(were)) } }, { d: { s: struct(columnsOf(now)) } }];
+  expect(found(from, to, { answers: nested })).toMatchObject({
+    steps: [{ alterations: alterations.map((one) => ({ ...one, path: `s.${one.path}` })) }],
+    unused: [],
+  });
+});
+
+test("half of a swap answers nothing: no column gives its values to another that is still there", () => {
+  const [from, to] = [{ d: { a: int32(), b: int64() } }, { d: { a: int64(), b: int32() } }];
+  const answers = [{ table: "d", path: "a", name: "b" }];
+  expect(found(from, to, { answers }).unused).toEqual(answers);
 });
 
 test("tables are asked about where the target gives them other names", () => {

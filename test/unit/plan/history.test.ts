@@ -236,3 +236,12 @@ test.each<{ what: string; done: number; now: readonly Step[] }>([
     checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1), done]), { describes: true }),
   ).not.toThrow();
 });
+
+test("a migration that was renumbered behind another one holds it up no more than under its old number", () => {
+  const renumbered = { ...aMigration(3), was: [{ version: 2, name: "m3" }] };
+  const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
+  const pending = (last: object) =>
+    orderPending({ files: [aMigration(1), aMigration(2), last as never], state, doubtful: none, choice: {} });
+  expect(versionsOf(pending(renumbered))).toEqual([2]);
+  expect(() => pending(aMigration(3))).toThrow(expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }));
+});

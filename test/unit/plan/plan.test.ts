@@ -195,7 +195,10 @@ test.each([
 ])("a migration may create $table: $allowed", ({ table, allowed }) => {
   const error = thrownBy(() => planOf([aMigration(1, createTable(table, { id: int32() }))]));
   expect(isMigrateError(error, "ERR_STEP_IMPOSSIBLE")).toBe(!allowed);
-  if (!allowed) expect(error).toMatchObject({ details: { problem: `table ${table} is the ledger's` } });
+  if (!allowed)
+    expect(error).toMatchObject({
+      details: { file: expect.any(String), step: 1, problem: `table ${table} is the ledger's` },
+    });
 });
 
 test("a step that the target can't do is refused with the target's reason, before any other doubt about it", () => {
@@ -349,4 +352,20 @@ test.each([
   ["of a renamed one", renameColumn("documents", "title", "_lance_migrate_hidden_0")],
 ])("a name that columns have for a moment while others are rewritten can't be that %s", (_, step) => {
   expect(() => planOf([aMigration(1, create, step)])).toThrow(/step 2 .*no column can be called _lance_migrate_/);
+});
+
+test("a metadata key by which the engine reads files is refused, and may be removed on the way back", () => {
+  const pack = (value: string | null) => aMigration(2, setMetadata("documents", "title", { packed: value }));
+  for (const value of ["true", null])
+    expect(() => planOf([aMigration(1, create), pack(value)])).toThrow(
+      "0002_m2.ts, step 1 (setMetadata): the engine reads a column's files by the metadata key packed",
+    );
+  const [first, second] = [aMigration(1, create), pack("true")];
+  const state = aLedger([first], [second]);
+  const more = { migrations: [first, second], state, direction: "down" } as const;
+  expect(planOf([second], more).migrations[0]!.actions[0]!.action).toEqual({
+    kind: "setMetadata",
+    table: "documents",
+    updates: [{ path: "title", metadata: { packed: null } }],
+  });
 });

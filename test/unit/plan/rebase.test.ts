@@ -170,12 +170,14 @@ describe("what a branch is told", () => {
       [m.renameTable("d", "e"), m.renameColumn("e", "s", "t")],
       [
         m.renameColumn("d", "s.x", "z"),
+        m.addColumn("d", "s.n", m.int8()),
         m.dropColumn("d", "s.z"),
         m.createTable("n", { a: m.int8() }),
         m.dropColumn("d", "a"),
       ],
       [
         m.renameColumn("e", "t.x", "z"),
+        m.addColumn("e", "t.n", m.int8()),
         m.dropColumn("e", "t.z"),
         m.createTable("n", { a: m.int8() }),
         m.dropColumn("e", "a"),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Able } from "../../../src/plan/course.ts";
 import { lineagesOf } from "../../../src/plan/lineage.ts";
 import { classify } from "../../../src/plan/rollback-class.ts";
-import { columnsOf, float32, float64, int32, int64, utf8 } from "../../../src/schema/builders.ts";
+import { columnsOf, float32, float64, int32, int64, struct, utf8 } from "../../../src/schema/builders.ts";
 import { tablesAfter, type Action } from "../../../src/schema/action.ts";
 import { change, type Database, type Table } from "../../../src/schema/table.ts";
 import { chanceOf } from "../../../src/simulator/chance.ts";
@@ -40,6 +40,16 @@ test.each<[string, Action, Model, object]>([
     "a narrower type",
     alter({ path: "f", type: float32().type }),
     "embedded",
+    {
+      class: "restore",
+      text: "restore t as it was before",
+      reason: "t.f may lose precision or range without a word: float64 to float32",
+    },
+  ],
+  [
+    "a narrower type where old versions can't be restored",
+    alter({ path: "f", type: float32().type }),
+    "service",
     { class: "none", text: "", reason: "t.f may lose precision or range without a word: float64 to float32" },
   ],
   [
@@ -62,6 +72,16 @@ test.each<[string, Action, Model, object]>([
   expect(classOf(action, before, abilitiesOf(model))).toMatchObject(expected);
 });
 
+test.each([
+  [true, "restore"],
+  [false, "checked"],
+] as const)("making a field of a struct nullable, where the struct may be null: %s, is of class %s", (nullable, is) => {
+  const [s] = columnsOf({ s: struct({ x: int32().notNull() }) });
+  const inStruct = new Map([["t", { columns: [{ ...s!, nullable }] }]]);
+  const action = alter({ path: "s.x", nullable: true });
+  expect(classOf(action, inStruct, abilitiesOf("embedded")).class).toBe(is);
+});
+
 test("what has a way back has one that the target can go, and what has none a reason", () => {
   const seen = new Set<string>();
   for (let seed = 1; seed <= 600; seed++) {
@@ -72,9 +92,11 @@ test("what has a way back has one that the target can go, and what has none a re
       const { class: is, actions, reason } = classOf(action, database, abilities);
       seen.add(is);
       expect(actions.every(({ kind }) => abilities.actions[kind] === true)).toBe(true);
-      expect([actions.length > 0, reason === undefined]).toEqual([is !== "none", is === "exact"]);
+      // What a refresh writes follows from other columns, so nothing has to be rolled back.
+      const isInverted = (is === "exact" || is === "checked") && action.kind !== "refreshColumn";
+      expect([actions.length > 0, reason === undefined]).toEqual([isInverted, is === "exact"]);
       change(database, tablesAfter(database, action));
     }
   }
-  expect([...seen].toSorted()).toEqual(["checked", "exact", "none"]);
+  expect([...seen].toSorted()).toEqual(["checked", "exact", "none", "restore"]);
 });

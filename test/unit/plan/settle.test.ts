@@ -6,7 +6,7 @@ import type { LedgerRecord } from "../../../src/ledger/record.ts";
 import { checksumOf, stepHash } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
 import { makePlan, type Plan } from "../../../src/plan/plan.ts";
-import { settlePlan, touchedTables } from "../../../src/plan/settle.ts";
+import { indexedTables, settlePlan, touchedTables } from "../../../src/plan/settle.ts";
 import { applyAction } from "../../support/fold.ts";
 import type { Database, Tables } from "../../../src/schema/table.ts";
 
@@ -358,4 +358,15 @@ test("only tables that are still to be changed are looked at", () => {
   expect(touchedTables(planOf({ applied: [applied], pending: [aMigration(2, widen, tighten)] }))).toEqual([
     "documents",
   ]);
+});
+
+test("indexes are looked at where they are known, and where a column is rewritten that may have one", () => {
+  const planOf = (action: object, table: object) => {
+    const tables = new Map([["t", { columns: [], ...table }]]);
+    return { now: tables, migrations: [{ actions: [{ action, before: tables, after: tables }] }] } as never as Plan;
+  };
+  const alter = (to: object) => ({ kind: "alterColumns", table: "t", alterations: [{ path: "a", ...to }] });
+  expect([...indexedTables(planOf(alter({ rename: "b" }), {}))]).toEqual([]);
+  expect([...indexedTables(planOf(alter({ type: { kind: "int64" } }), {}))]).toEqual(["t"]);
+  expect([...indexedTables(planOf(alter({ rename: "b" }), { indexes: {} }))]).toEqual(["t"]);
 });

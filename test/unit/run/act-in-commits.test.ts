@@ -5,11 +5,11 @@ import type { Kept } from "../../../src/ledger/record.ts";
 import { planCommits } from "../../../src/plan/commits.ts";
 import type { PlannedAction } from "../../../src/plan/plan.ts";
 import type { Emit } from "../../../src/run/events.ts";
-import { actInCommits, type Noting } from "../../../src/run/act-in-commits.ts";
+import { actInCommits, mayTakeCommits, type Noting } from "../../../src/run/act-in-commits.ts";
 import type { Action } from "../../../src/schema/action.ts";
 import { guardColumn } from "../../../src/schema/actions/guard.ts";
 import type { Column } from "../../../src/schema/data-type.ts";
-import { btree } from "../../../src/schema/index-builders.ts";
+import { bitmap, btree } from "../../../src/schema/index-builders.ts";
 import { memoryTarget } from "../../../src/targets/memory/memory.ts";
 import { memoryTables } from "../../../src/targets/memory/tables.ts";
 import type { Target } from "../../../src/targets/target.ts";
@@ -34,6 +34,7 @@ async function acting({ action, before, commits, ...about }: About) {
       emit: about.emit ?? (() => {}),
       place: { version: 1, name: "t", action: 1, total: 1 },
       lease: {
+        ledger: [],
         record: async () => {},
         check: async () => {},
         isSure: () => true,
@@ -86,6 +87,38 @@ test("what others made before its first commit is kept as well", async () => {
   expect(notes[0]).toEqual({ kept: { indexes: { theirs: index }, metadata: {} }, commit: 0 });
 });
 
+test.each([
+  { what: "metadata", kind: "setMetadata" as const, theirs: { metadata: { source: "theirs" } } },
+  { what: "an index", kind: "createIndex" as const, theirs: { index: bitmap() } },
+])("$what that others make while what was lost is put back stays as it is", async ({ kind, theirs }) => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [{ name: "a", type: { kind: "utf8" }, nullable: true, metadata: { source: "form" } }]);
+  tables.carryOut({ kind: "createIndex", table: "t", name: "own", index: { path: "a", ...btree() } });
+  const before = new Map([["t", tables.get("t")]]);
+  let isFirst = true;
+  const target: typeof memory = {
+    ...memory,
+    async execute(one, seen) {
+      if (one.kind === kind && isFirst) {
+        isFirst = false;
+        if ("metadata" in theirs)
+          tables.write("t", "metadata", { columns: [{ ...tables.get("t")!.columns[0]!, ...theirs }] });
+        else tables.carryOut({ kind: "createIndex", table: "t", name: "own", index: { path: "a", ...theirs.index } });
+        throw new MigrateError("ERR_ANSWER", { target: "t", request: "", status: 409, problem: "", conflict: true });
+      }
+      return await memory.execute(one, seen);
+    },
+  };
+  const commits = planCommits(action, before, target.capabilities);
+  const ending = await acting({ target, action, before, commits, midway: undefined, note: async () => {} });
+  expect(ending).not.toHaveProperty("error");
+  const { columns, indexes } = tables.get("t")!;
+  const kept = { metadata: { source: "form" }, index: btree(), ...theirs };
+  expect(columns[0]!.metadata).toEqual(kept.metadata);
+  expect(indexes).toEqual({ own: { path: "a", ...kept.index } });
+});
+
 test("before the way around others' appends it is noted that the action has begun", async () => {
   const tables = memoryTables();
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
@@ -125,4 +158,63 @@ test("before the way around others' appends it is noted that the action has begu
     "note 0",
     "rename t.a to _lance_migrate_hidden_0",
   ]);
+});
+
+test("metadata that others set after the look and before the values are dropped is kept as well", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [{ name: "a", type: { kind: "utf8" }, nullable: true }]);
+  const before = new Map([["t", tables.get("t")]]);
+  const commits = planCommits(action, before, memory.capabilities);
+  // Killed after the first commit: the next one drops the old values.
+  tables.carryOut(commits[0]!.action);
+  const metadata = { source: "theirs" };
+  let looks = 0;
+  const target: typeof memory = {
+    ...memory,
+    async look(name, withIndexes) {
+      looks++;
+      const withTheirs = (column: Column) => (column.name === "a" ? { ...column, metadata } : column);
+      if (looks === 2) tables.write("t", "metadata", { columns: tables.get("t")!.columns.map(withTheirs) });
+      return await memory.look(name, withIndexes);
+    },
+  };
+  const midway = { step: "", commit: 0, indexes: {}, metadata: {} };
+  const ending = await acting({ target, action, before, commits, midway, note: async () => {} });
+  expect(ending).not.toHaveProperty("error");
+  expect(tables.get("t")!.columns).toEqual([{ name: "a", type: { kind: "utf8" }, nullable: true, metadata }]);
+});
+
+test.each([
+  { refused: "dropColumns", undo: "refused", ends: { inDoubt: true } },
+  { refused: "dropColumns", undo: "carried out", ends: { inDoubt: false } },
+])("where a commit is refused, what came before it is undone, and otherwise stays in doubt: $undo", async (given) => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [{ name: "a", type: { kind: "utf8" }, nullable: true }]);
+  const before = new Map([["t", tables.get("t")]]);
+  let refusals = 0;
+  const target: typeof memory = {
+    ...memory,
+    async execute(one, seen) {
+      if (one.kind === given.refused && (refusals === 0 || given.undo === "refused")) {
+        refusals++;
+        throw new MigrateError("ERR_ANSWER", { target: "t", request: "", status: 400, problem: "no" });
+      }
+      return await memory.execute(one, seen);
+    },
+  };
+  const commits = planCommits(action, before, target.capabilities);
+  const ending = await acting({ target, action, before, commits, midway: undefined, note: async () => {} });
+  expect(ending).toMatchObject({ error: expect.anything(), ...given.ends });
+  const names = tables.get("t")!.columns.map(({ name }) => name);
+  expect(names).toEqual(given.undo === "refused" ? expect.arrayContaining(["a", guardColumn.name]) : ["a"]);
+});
+
+test("several commits are those of an action that is planned so, or that rewrites a column, which may get an index", () => {
+  const planned = (one: Action, count: number) =>
+    mayTakeCommits({ action: one, commits: Array.from({ length: count }) } as unknown as PlannedAction);
+  const retype: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", type: { kind: "int64" } }] };
+  const rename: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "b" }] };
+  expect([planned(retype, 1), planned(rename, 2), planned(rename, 1)]).toEqual([true, true, false]);
 });

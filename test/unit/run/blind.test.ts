@@ -1173,3 +1173,48 @@ test("a swap of names whose answer is lost is never sent twice in one run", asyn
     expect(world.effects).toHaveLength(1);
   }
 });
+
+test("what a service does not show at once is looked for again, and is no unexpected result", async () => {
+  const world = await aWorldWithT(true);
+  world.migration("0002_rename", [rename("a", "d")]);
+  const options = world.aProcess();
+  const { target } = options;
+  let old: Awaited<ReturnType<typeof target.look>>;
+  let stale = 0;
+  const late: typeof target = {
+    ...target,
+    async look(...asked) {
+      const found = await target.look(...asked);
+      if (stale-- > 0) return old;
+      old = found;
+      return found;
+    },
+    async execute(action, seen) {
+      stale = 1;
+      return await target.execute(action, seen);
+    },
+  };
+  expect(await ended({ ...options, target: late })).toBe("well");
+  expect(world.effects).toEqual(["t: #1 a → d"]);
+});
+
+test("a run that acted late records nothing more, and tells how far it got", async () => {
+  for (const describes of [true, false]) {
+    const world = await aWorldWithT(describes);
+    world.migration("0002_both", [retype("a", "int64"), rename("b", "d")]);
+    const late = stoppedIn(world, 1, () => up(world.aProcess()));
+    const told: string[] = [];
+    expect(await ended({ ...late, emit: ({ event }) => void told.push(event) })).toBe("ERR_ACTED_LATE");
+    expect(told.at(-1)).toBe("left");
+    expect(world.events().filter((event) => event.includes("failed"))).toEqual([]);
+  }
+});
+
+test("where tables can't be described, an action in doubt is asked about before anything is sent", async () => {
+  const world = await aWorldWithT();
+  world.migration("0002_rename", [rename("a", "d")]);
+  await ended(world.aProcess({ execute: { 1: killedAfter } }));
+  const sent = [...world.sent];
+  expect(await ended(world.aProcess())).toBe("well");
+  expect(world.sent).toEqual(sent);
+});

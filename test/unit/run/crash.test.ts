@@ -107,9 +107,12 @@ function aDatabase(folder: string) {
   // One time for all: while one process waits, it passes for the one that is stopped.
   const clock = handClock();
 
+  let callsOfNewest = () => 0;
+
   /** One process, to which something happens. */
   function aProcess(fate?: Fate): MigratorOptions {
     let calls = 0;
+    callsOfNewest = () => calls;
     const meet = async () => {
       if (fate?.meanwhile === undefined)
         throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "killed" });
@@ -149,7 +152,13 @@ function aDatabase(folder: string) {
     };
   }
 
-  return { aProcess, done, oversleep: () => clock.sleep(duration * 2), tables: () => database };
+  return {
+    aProcess,
+    done,
+    calls: () => callsOfNewest(),
+    oversleep: () => clock.sleep(duration * 2),
+    tables: () => database,
+  };
 }
 
 function place(row: Row): number {
@@ -197,7 +206,9 @@ test("a migration that goes there and back is killed at every call in turn and d
   write(folder, thereAndBack);
   const undisturbed = aDatabase(folder);
   await up(undisturbed.aProcess());
-  for (let at = 1; at <= 50; at++)
+  const calls = undisturbed.calls();
+  expect(calls).toBeGreaterThan(60);
+  for (let at = 1; at <= calls; at++)
     for (const after of [false, true]) {
       const database = aDatabase(folder);
       await up(database.aProcess({ at, after })).catch(() => {});
@@ -217,6 +228,9 @@ async function ended(options: MigratorOptions): Promise<string> {
   }
 }
 
+/** How a run may end that was stopped: whatever came after its lease is recorded, also where it did no harm. */
+const lateEnds = ["well", "ERR_LEASE_LOST", "ERR_ACTED_LATE"];
+
 test("a run that is stopped anywhere for longer than its lease does nothing that its successor has done", async () => {
   await fc.assert(
     fc.asyncProperty(histories, aFate, kills, async (given, stopped, deaths) => {
@@ -231,7 +245,7 @@ test("a run that is stopped anywhere for longer than its lease does nothing that
         for (const kill of deaths.slice(1)) await up(database.aProcess(kill)).catch(() => {});
         if (deaths.length % 2 === 0) await up(database.aProcess());
       };
-      expect(["well", "ERR_LEASE_LOST"]).toContain(await ended(database.aProcess({ ...stopped, meanwhile })));
+      expect(lateEnds).toContain(await ended(database.aProcess({ ...stopped, meanwhile })));
       await up(database.aProcess());
       expect(database.done).toEqual(undisturbed.done);
       expect(database.tables()).toEqual(undisturbed.tables());
@@ -250,7 +264,9 @@ test.each([
   write(folder, thereAndBack);
   const undisturbed = aDatabase(folder);
   await up(undisturbed.aProcess());
-  for (let at = 1; at <= 50; at++)
+  const calls = undisturbed.calls();
+  expect(calls).toBeGreaterThan(60);
+  for (let at = 1; at <= calls; at++)
     for (const after of [false, true]) {
       const database = aDatabase(folder);
       const other = kill === undefined ? undefined : { at: kill, after };
@@ -263,7 +279,7 @@ test.each([
       expect({ at, after, end, done: database.done }).toEqual({
         at,
         after,
-        end: expect.stringMatching(/^(well|ERR_LEASE_LOST)$/),
+        end: expect.toBeOneOf(lateEnds),
         done: undisturbed.done,
       });
     }
@@ -298,7 +314,7 @@ test("two runs that stop each other anywhere do every step once", async () => {
 
       const database = aDatabase(folder);
       const ends = await interleaved(database, first, second);
-      expect(["well", "ERR_LEASE_LOST"]).toEqual(expect.arrayContaining(ends.filter((end) => end !== undefined)));
+      expect(lateEnds).toEqual(expect.arrayContaining(ends.filter((end) => end !== undefined)));
       await up(database.aProcess());
       expect(database.done).toEqual(undisturbed.done);
       expect(database.tables()).toEqual(undisturbed.tables());

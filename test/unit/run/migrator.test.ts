@@ -152,6 +152,12 @@ function aWorld() {
     sent,
     folder,
     columns: (table: string) => database.get(table)?.columns.map(({ name }) => name),
+    /** Changes a row of the ledger by hand. */
+    changeRow: (key: string, row: Row) =>
+      void Object.assign(
+        rows.find((one) => one.key === key)!,
+        row,
+      ),
     /** A migration file; its steps are plain data. */
     migration: (name: string, steps: readonly object[]) =>
       writeFileSync(join(folder, `${name}.mjs`), `export const up = ${JSON.stringify(steps)};\n`),
@@ -169,7 +175,7 @@ function aWorld() {
     },
     /** Somebody who takes the lease by hand, with a clock of their own. */
     async holder(by: string, next: number | undefined, own: Clock = leapingClock()): Promise<Lease> {
-      const journal = rowsJournal(ledger, recordsOf(aTarget({}), ledger), true);
+      const journal = rowsJournal(ledger, recordsOf(aTarget({}), ledger));
       const state = foldLedger(await journal.read());
       const lease = await takeLease(journal, state, { by, run: by, tool: "test" }, next, { duration, clock: own });
       return lease!;
@@ -295,6 +301,23 @@ test("of two runners that waited for the same dead holder the second waits for t
   expect(foldLedger(await world.records())).toMatchObject({ epoch: 3, holder: { by: "alive" } });
 });
 
+test("a run with nothing pending waits for one word of a holder whose migration has no file here", async () => {
+  const world = await aWorldWithT();
+  await world.holder("newer", 2, world.clock);
+  const started = world.clock.steady();
+  expect(await up(world.runner())).toEqual({ applied: 0, total: 1 });
+  expect(world.clock.steady() - started).toBeLessThan(duration);
+});
+
+test("a run with nothing pending refuses where such a holder is silent for a whole lease", async () => {
+  const world = await aWorldWithT();
+  await world.holder("dead", 2);
+  expect(await status(world.runner())).toMatchObject({ begun: [] });
+  await expect(up(world.runner())).rejects.toMatchObject({ code: "ERR_BEGUN", details: { version: "0002" } });
+  expect(await status(world.runner())).toMatchObject({ begun: [{ version: 2, known: undefined }] });
+  expect((await world.events()).slice(3)).toEqual(["2.0 taken"]);
+});
+
 test("a holder that is heard of again before its successor is ready keeps its lease", async () => {
   const world = await aWorldWithT();
   world.migration("0002_rename", [rename("a", "c")]);
@@ -303,6 +326,27 @@ test("a holder that is heard of again before its successor is ready keeps its le
   const waiter = up(world.runner(script, { lease: { duration, patience: duration + 10_000 } }));
   await expect(waiter).rejects.toMatchObject({ code: "ERR_LEASE_HELD", details: { by: "slow" } });
   expect((await world.events()).slice(3)).toEqual(["2.0 taken", "2.1 renewed"]);
+});
+
+test("a holder that is heard of again while its successor looks at the tables keeps its lease", async () => {
+  const world = await aWorldWithT();
+  world.migration("0002_rename", [rename("a", "c")]);
+  const holder = await world.holder("slow", 2);
+  // The first look is the one of the run that found the holder silent for a whole lease.
+  const script = { look: { 1: () => holder.record([{ event: "renewed", next: 2 }]) } };
+  const waiter = up(world.runner(script, { lease: { duration, patience: duration + 10_000 } }));
+  await expect(waiter).rejects.toMatchObject({ code: "ERR_LEASE_HELD", details: { by: "slow" } });
+  expect((await world.events()).slice(3)).toEqual(["2.0 taken", "2.1 renewed"]);
+});
+
+test("a run that was told that it has the lease believes the ledger where that names another", async () => {
+  const world = await aWorldWithT();
+  world.migration("0002_rename", [rename("a", "c")]);
+  const give = () => world.changeRow("2.0", { by: "other", run: "run of another" });
+  expect(await up(world.runner({ taken: { 1: give } }))).toEqual({ applied: 1, total: 2 });
+  const records = await world.records();
+  expect(records.filter(({ epoch }) => epoch === 2)).toMatchObject([{ event: "taken", by: "other" }]);
+  expect(records.at(-1)).toMatchObject({ epoch: 3, event: "released" });
 });
 
 /** What a call throws whose answer nobody will hear. */

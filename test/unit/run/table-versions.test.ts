@@ -20,8 +20,15 @@ function after(
 ) {
   const track = trackVersions(planned);
   if (points !== undefined) track.begin(points);
-  for (const [action, before, last, commits = 1] of ran)
-    track.note({ action, commits: Array.from({ length: commits }) as never }, { before, after: last });
+  for (const [action, before, last, commits] of ran)
+    track.note(
+      { action },
+      {
+        commits,
+        before: before === undefined ? undefined : { version: before, at: undefined },
+        after: last === undefined ? undefined : { version: last, at: undefined },
+      },
+    );
   return track.tables();
 }
 
@@ -34,6 +41,9 @@ test("others may have written where a version is not the one before it, or is to
   expect(after(begun, { t: [5, null] }, [update, 6, 7])).toEqual({ t: [5, 7, true] });
   expect(after(begun, { t: [5, null] }, [update, 5, 7])).toEqual({ t: [5, 7, true] });
   expect(after(begun, { t: [5, null] }, [drop, 5, 7, 2])).toEqual({ t: [5, 7] });
+  expect(after(begun, { t: [5, null] }, [drop, 5, 7, 3])).toEqual({ t: [5, 7, true] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 5, 0], [drop, 5, 6])).toEqual({ t: [5, 6] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 6, 0])).toEqual({ t: [5, 6, true] });
   expect(after(begun, { t: [5, null] }, [update, 6, 7], [drop, 7, 8])).toEqual({ t: [5, 8, true] });
   expect(after(begun, { t: [5, null] }, [update, undefined, 7])).toEqual({ t: [5, 7, true] });
 });

@@ -108,3 +108,9 @@ test(
     expect(others.slice(0, 3)).toEqual([]);
   },
 );
+
+test("a template that is not there is named", () => {
+  const file = join(root, "templates/no-such-template.ts");
+  const fill = () => fillTemplate(file, { name: "one", steps: [] } as unknown as Parameters<typeof fillTemplate>[1]);
+  expect(fill).toThrow(expect.objectContaining({ code: "ERR_TEMPLATE_MISSING", details: { file } }));
+});

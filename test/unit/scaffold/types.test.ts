@@ -34,8 +34,12 @@ const oddNames = [
 const table: fc.Arbitrary<Table> = fc
   .tuple(anyColumns, fc.uniqueArray(fc.constantFrom(...oddNames), { maxLength: 6 }))
   .map(([columns, names]) => {
-    // Each drawn type under an odd name, too.
-    const odd = names.map((name, at): Column => ({ ...columns[at % columns.length]!, name }));
+    // Each drawn type under an odd name, too, and as a computed column.
+    const odd = names.map((name, at): Column => ({
+      ...columns[at % columns.length]!,
+      name,
+      ...(at % 2 === 1 && { computed: "1" }),
+    }));
     const all = [...columns.filter(({ name }) => !names.includes(name)), ...odd];
     return { columns: all, indexes: { [`${all[0]!.name}_idx`]: { path: all[0]!.name, kind: "btree", options: {} } } };
   });
@@ -96,5 +100,17 @@ test("a table that the client can't open is left out, with a word about it", () 
 
 /** Rows by the names of their tables. */
 export interface Tables {}
+`);
+});
+
+test("a computed column is read-only in the type of a row", () => {
+  const columns: readonly Column[] = [
+    { name: "price", type: { kind: "float64" }, nullable: true },
+    { name: "total", type: { kind: "float64" }, nullable: true, computed: "price * 2" },
+  ];
+  expect(applicationTypes(new Map([["orders", { columns }]]))).toContain(`export interface OrdersRow {
+  price: number | null;
+  readonly total: number | null;
+}
 `);
 });

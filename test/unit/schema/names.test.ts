@@ -12,6 +12,9 @@ test.each([
   ["_rowid", "is reserved by the engine"],
   ["_rowaddr", "is reserved by the engine"],
   ["_rowoffset", "is reserved by the engine"],
+  ["_distance", "is the name of a column that a search adds"],
+  ["_score", "is the name of a column that a search adds"],
+  ["_relevance_score", "is the name of a column that a search adds"],
   ["_row_created_at_version", "is reserved by the engine"],
   ["_row_last_updated_at_version", "is reserved by the engine"],
 ])("the column name %j is refused: it %s", (name, problem) => {
@@ -19,7 +22,7 @@ test.each([
 });
 
 // Measured: the engine takes these and the table stays readable.
-test.each(["a", "1st", "with space", "Größe", "🙂", '"', "'", "_row", "_rowID", "_distance", "a-b", "x".repeat(5000)])(
+test.each(["a", "1st", "with space", "Größe", "🙂", '"', "'", "_row", "_rowID", "_distances", "a-b", "x".repeat(5000)])(
   "the column name %j is taken",
   (name) => {
     expect(columnNameProblem(name)).toBeUndefined();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { namesIn, sqlProblem } from "../../../src/schema/sql.ts";
+import { hasSecondStatement, namesIn, nullWhere, sqlProblem } from "../../../src/schema/sql.ts";
 
 test.each<[string, readonly string[]]>([
   ["a + b2 * _c", ["a", "b2", "_c"]],
@@ -32,4 +32,56 @@ test.each([
 
 test("vowel signs are parts of a name", () => {
   expect(namesIn("कीमत + 1")).toEqual(["कीमत"]);
+});
+
+test.each<[string, readonly string[]]>([
+  ["a is null", ["a"]],
+  ["`A b` IS NULL", ["A b"]],
+  ["a is null and b = 'x or y'", ["a"]],
+  ["(a is null) AND ((b is null and c > 1))", ["a", "b"]],
+  ["c > 1 and (d = 1 or e = 2) and a is null", ["a"]],
+  ["not c and a is null", ["a"]],
+  ["a is null or b is null", []],
+  ["c or d and a is null", []],
+  ["(a is null or b) and c", []],
+  ["not a is null", []],
+  ["not (a is null)", []],
+  ["a is not null", []],
+  ["a is null = c", []],
+  ["s.a is null", []],
+  ["a between 1 and b is null", []],
+  ["case when c then true else false and a is null and true end", []],
+  ["[c and a is null and d][1]", []],
+  ["null is null", []],
+  ["'a' is null", []],
+  ["a = 'b and a is null and c'", []],
+  ["", []],
+])("%j holds only where these are null: %j", (where, columns) => {
+  expect(nullWhere(where)).toEqual(columns);
+});
+
+test.each([
+  ["id = 1", false],
+  ["id = 1; ", false],
+  ["id = 1;; -- all", false],
+  ["id = 1; DROP TABLE t", true],
+  ["id = 1;; x", true],
+  ["id = 1;'x'", true],
+  ["s = 'a; b'", false],
+  ["s = 'it''s; b'", false],
+  ["s = 'a\\'; b'", true],
+  ['"a; b" = `c; d`', false],
+  ["true -- ; x", false],
+  ["true -- '\n; x -- '", true],
+  ["true /* ; x */", false],
+  ["true /* ' */; x /* ' */", true],
+  ["true /* ; x", false],
+])("whether a second statement follows in %j: %j", (expression, follows) => {
+  expect(hasSecondStatement(expression)).toBe(follows);
+});
+
+test("megabytes of SQL are searched for a second statement in linear time", () => {
+  for (const part of ["''", "a'", "/*", "--", ";", "`", "; "])
+    expect(hasSecondStatement(part.repeat(2 ** 18)), part).toBe(false);
+  expect(hasSecondStatement(`'${"a".repeat(2 ** 24)}'; x`)).toBe(true);
 });

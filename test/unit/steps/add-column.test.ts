@@ -18,6 +18,10 @@ test.each([
       columns: [{ name: "n", type: { kind: "int32" }, nullable: false, as: "length(body)" }],
     },
   ],
+  [
+    addColumn("t", "s.x", utf8()),
+    { kind: "addField", table: "t", path: "s.x", type: { kind: "utf8" }, nullable: true, as: undefined },
+  ],
 ])("step %# survives JSON and compiles to its action", (step, action) => {
   expect(parseStep(JSON.parse(JSON.stringify(step)))).toEqual({ step });
   expect(compileStep(step)).toEqual([action]);

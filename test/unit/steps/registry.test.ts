@@ -90,6 +90,8 @@ test("every kind compiles to actions that the fold knows", () => {
       { path: "c", rename: "b" },
     ]),
     kinds.addColumn("t", "d", int8()),
+    kinds.addComputedColumn("t", "e", int64(), "d * 2"),
+    kinds.refreshColumn("t", "e"),
     kinds.setMetadata("t", "d", { unit: "EUR" }),
     kinds.dropColumn("t", "b"),
     kinds.createIndex("t", "c", btree()),
@@ -111,6 +113,7 @@ test("every kind compiles to actions that the fold knows", () => {
         columns: [
           { name: "c", type: { kind: "int64" }, nullable: false },
           { name: "d", type: { kind: "int8" }, nullable: true, metadata: { unit: "EUR" } },
+          { name: "e", type: { kind: "int64" }, nullable: true, computed: "d * 2" },
         ],
         indexes: { c_idx: null, d_idx: { path: "d", kind: "btree", options: {} } },
       },

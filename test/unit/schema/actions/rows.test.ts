@@ -58,6 +58,18 @@ test("in words, with what is lost", () => {
   expect(risksOf(remove, table)).toEqual([{ kind: "loss", text: "rows of t are deleted where id = 1" }]);
 });
 
+test.each<[where: string, set: Record<string, string>, lost: readonly string[]]>([
+  ["id is null", { id: "1" }, []],
+  ["name = 'a' and (id is null)", { id: "1" }, []],
+  ["name = 'a'", { id: "1" }, ["id"]],
+  ["id is null", { id: "1", name: "'a'" }, ["name"]],
+  ["id is null or name = 'a'", { id: "1" }, ["id"]],
+  ["`ID` is null", { id: "1" }, ["id"]],
+])("an update where %s that sets %j overwrites values of %j", (where, set, lost) => {
+  const losses = risksOf(update(set, where), table).filter(({ kind }) => kind === "loss");
+  expect(losses.map(({ text }) => text)).toEqual(lost.map((name) => `values of t.${name} are overwritten`));
+});
+
 test("no rows are inserted beside a field of type null", () => {
   const columns = columnsOf({ id: int8(), l: list(struct({ n: nullType() })) });
   expect(() => tableAfter(new Map([["t", { columns }]]), insert)).toThrow(

@@ -95,16 +95,17 @@ describe("a description", () => {
   const int32 = { name: "a", type: { type: "int32" }, nullable: false };
   const column = { name: "a", type: { kind: "int32" }, nullable: false };
 
-  test.each<readonly [unknown, number | undefined]>([
+  test.each<readonly [unknown, number | undefined, object?]>([
     [{ version: 3, schema: { fields: [int32] } }, 3],
     [{ schema: { fields: [int32] } }, undefined],
     [{ version: null, schema: { fields: [int32] } }, undefined],
     [
       { table: "t", version: 1, location: "/x", schema: { fields: [int32], metadata: { a: "b" } }, stats: { rows: 1 } },
       1,
+      { a: "b" },
     ],
-  ])("%j is read with its version", (body, version) => {
-    expect(parseDescription(answer(body))).toEqual({ columns: [column], version, vague: false });
+  ])("%j is read with its version", (body, version, metadata) => {
+    expect(parseDescription(answer(body))).toEqual({ columns: [column], metadata, version, vague: false });
   });
 
   test("of a table without columns is read", () => {

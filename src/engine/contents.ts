@@ -1,0 +1,38 @@
+/** What a version of a table in a folder holds, told by its manifest without reading a row. */
+import { createHash } from "node:crypto";
+import { fromManifest, numberIn, readFields, textIn, type ManifestPlace, type Message } from "./manifest.ts";
+
+/** Numbers of fields in the messages Manifest and Field of Lance's protobuf files. */
+const fields = { field: 1, fragment: 2, name: 2, id: 3, parent: 4 };
+
+export interface VersionContents {
+  /** The engine's numbers of each top-level column and of all inside it. A column that is added gets numbers that no column had. */
+  readonly ids: ReadonlyMap<string, string>;
+  /** A hash of which files hold which rows. */
+  readonly files: string;
+}
+
+/** Undefined where there is no manifest of that version that can be read. */
+export function contentsOf(place: ManifestPlace): VersionContents | undefined {
+  return fromManifest(place, (manifest) => ({ ids: idsIn(manifest), files: filesIn(manifest) }));
+}
+
+function idsIn(manifest: Message): ReadonlyMap<string, string> {
+  // Parents come before what is inside them; the parent of a top-level column is -1.
+  const tops = new Map<bigint, string>();
+  const ids = new Map<string, string>();
+  for (const part of manifest.get(fields.field) ?? []) {
+    const field = readFields(part as Buffer);
+    const [id, parent] = [numberIn(field, fields.id), numberIn(field, fields.parent)];
+    const top = tops.get(parent) ?? textIn(field, fields.name) ?? "";
+    tops.set(id, top);
+    ids.set(top, `${ids.get(top) ?? ""} ${id}`);
+  }
+  return ids;
+}
+
+function filesIn(manifest: Message): string {
+  const hash = createHash("sha256");
+  for (const fragment of manifest.get(fields.fragment) ?? []) hash.update(fragment as Buffer);
+  return hash.digest("hex");
+}

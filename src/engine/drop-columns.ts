@@ -1,0 +1,62 @@
+/**
+ * Dropping columns, and a look at what is left. The engine also drops the last column that some rows have in their files,
+ * after which no scan of the table works, and in older file formats a list together with a field of its items.
+ */
+import { dropColumns as dropped } from "../schema/actions/drop-columns.ts";
+import { sameColumns, type Column } from "../schema/data-type.ts";
+import { withoutMetadata } from "../schema/metadata.ts";
+import { isComputed } from "../wire/computed-column.ts";
+import { readColumns, type EngineTable } from "./engine.ts";
+
+/** Nothing was dropped, because the table could not be used afterwards. `reason`: why, without what was done about it. */
+export class DropRefused extends Error {
+  readonly reason: string;
+
+  constructor(reason: string, remedy: string) {
+    super(`${reason} (${remedy})`);
+    this.reason = reason;
+  }
+}
+
+/** Gives the new version. Throws DropRefused; the table is as it was before. */
+export async function dropColumns(table: EngineTable, paths: readonly string[]): Promise<number> {
+  const [before, columns] = [await table.version(), await readColumns(table)];
+  const { version } = await table.dropColumns([...paths]);
+  const problem = await problemOf(table, paths, columns, version === before + 1);
+  if (problem === undefined) return version;
+  await table.checkoutLatest();
+  const newest = await table.version();
+  await table.checkout(version - 1);
+  await table.restore();
+  const since = newest === version ? "" : `; version ${newest} has what others wrote meanwhile, and is not readable`;
+  throw new DropRefused(problem, `version ${version - 1} was restored${since}`);
+}
+
+async function problemOf(
+  table: EngineTable,
+  paths: readonly string[],
+  before: readonly Column[],
+  isAlone: boolean,
+): Promise<string | undefined> {
+  const expected = dropped.after(new Map([["t", { columns: before }]]), { kind: "dropColumns", table: "t", paths });
+  const plain = (columns: readonly Column[]) => columns.map(withoutMetadata);
+  const left = expected.get("t")!.columns;
+  // What others have altered meanwhile is not for us to judge.
+  if (isAlone && !sameColumns(plain(left), plain(await readColumns(table))))
+    return "in the file format of this table the engine would drop more than that; make the column anew with retypeColumn's using";
+  try {
+    await table.countRows();
+    return undefined;
+  } catch {
+    return `some rows have values of no other column, and without them the engine could not read the table any more; ${wayOut(left)}`;
+  }
+}
+
+/** Gives these rows a value of another column, which may be null. */
+function wayOut(left: readonly Column[]): string {
+  const other = left.find((column) => !isComputed(column));
+  if (other === undefined)
+    return `compute the values of another column first: refreshColumn for ${JSON.stringify(left[0]!.name)}`;
+  const name = `\`${other.name}\``;
+  return `write another column first: execute with { update: { "${name}": "null" }, where: "${name} is null" }`;
+}

@@ -1,0 +1,92 @@
+/**
+ * Manifests of a table in a folder. A manifest describes one version: a protobuf message at a place that the file's last 16
+ * bytes tell. The engine's client has no call for what is read here.
+ */
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+export interface ManifestPlace {
+  readonly folder: string;
+  readonly table: string;
+  /** The newest when absent. */
+  readonly version?: number | undefined;
+}
+
+/** Undefined where there is no such manifest, or it can't be read. */
+export function fromManifest<Value>(
+  { folder, table, version }: ManifestPlace,
+  read: (manifest: Message) => Value,
+): Value | undefined {
+  try {
+    const versions = join(folder, `${table}.lance`, "_versions");
+    const file = version === undefined ? newestIn(versions) : manifestOf(versions, version);
+    if (file === undefined || file.toString("latin1", file.length - 4) !== "LANC") return undefined;
+    const start = Number(file.readBigUInt64LE(file.length - 16));
+    return read(readFields(file.subarray(start + 4, start + 4 + file.readUInt32LE(start))));
+  } catch {
+    return undefined; // the table is gone, or something else wrote it
+  }
+}
+
+const last = 2n ** 64n - 1n;
+
+/** Names count up, or down from 2^64 - 1 where they have 20 digits, so that the newest is listed first. */
+function manifestOf(versions: string, version: number): Buffer | undefined {
+  // Without listing them: there may be thousands.
+  for (const name of [String(last - BigInt(version)).padStart(20, "0"), String(version)]) {
+    const path = join(versions, `${name}.manifest`);
+    if (existsSync(path)) return readFileSync(path);
+  }
+  return undefined;
+}
+
+function newestIn(versions: string): Buffer | undefined {
+  const numbers = readdirSync(versions).flatMap((name) => {
+    const digits = /^(\d+)\.manifest$/.exec(name)?.[1];
+    if (digits === undefined) return [];
+    return Number(digits.length === 20 ? last - BigInt(digits) : digits);
+  });
+  return numbers.length === 0 ? undefined : manifestOf(versions, Math.max(...numbers));
+}
+
+/** The fields of a protobuf message by their numbers. */
+export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
+
+export function textIn(message: Message, field: number): string | undefined {
+  const value = message.get(field)?.at(-1);
+  return Buffer.isBuffer(value) ? value.toString("utf8") : undefined;
+}
+
+/** Numbers may be negative. Protobuf leaves out a number that is 0. */
+export function numberIn(message: Message, field: number): bigint {
+  const value = message.get(field)?.at(-1);
+  return typeof value === "bigint" ? BigInt.asIntN(64, value) : 0n;
+}
+
+export function readFields(message: Buffer): Message {
+  const found = new Map<number, (bigint | Buffer)[]>();
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = message.readUInt8(at++);
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const bytes = (length: number): Buffer => message.subarray(at, (at += length));
+  const note = (field: number, value: bigint | Buffer) => {
+    const others = found.get(field);
+    if (others === undefined) found.set(field, [value]);
+    else others.push(value); // thousands of fragments
+  };
+  while (at < message.length) {
+    const tag = Number(varint());
+    const kind = tag & 7;
+    if (kind === 0) note(tag >> 3, varint());
+    else if (kind === 2) note(tag >> 3, bytes(Number(varint())));
+    else if (kind === 1 || kind === 5) bytes(kind === 1 ? 8 : 4);
+    else throw new Error(`a field of kind ${kind}`);
+  }
+  return found;
+}

@@ -1,0 +1,8 @@
+import type { Rule } from "./rule.ts";
+
+/** A column that LanceDB's clients look for by its name when they add rows. */
+export const breaksEmbeddingFunction = {
+  id: "breaks-embedding-function",
+  severity: "warning",
+  check: ({ risks }) => risks.flatMap(({ kind, text }) => (kind === "embedding" ? [{ message: text }] : [])),
+} as const satisfies Rule;

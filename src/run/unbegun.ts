@@ -1,0 +1,39 @@
+/**
+ * Migrations that a run turned to and was never heard of again, when earlier ones are rolled back. As long as the ledger leaves
+ * them in doubt, `up` takes them for the last that ran.
+ */
+import { isMigrateError, MigrateError } from "../errors.ts";
+import { inDoubt } from "../ledger/fold.ts";
+import type { LedgerEntry } from "../ledger/record.ts";
+import { formatMigration } from "../migrations/file-name.ts";
+import { factsOf } from "../plan/facts.ts";
+import type { PlannedMigration } from "../plan/plan.ts";
+import { planChosen, type PlanningInput } from "./planning.ts";
+
+/** What says of them that nothing has run. Throws ERR_UNSETTLED where the tables say otherwise. */
+export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntry[]> {
+  const { state, files, run, target, besideAnother } = input;
+  // What another run is at now is for that run to say.
+  if (besideAnother || !target.capabilities.describes) return [];
+  const doubtful = inDoubt(state, run);
+  const unknown = files.filter(({ version }) => doubtful.has(version) && !state.migrations.has(version));
+  const entries: LedgerEntry[] = [];
+  for (const file of unknown) {
+    const planned = await planChosen([file], "up", input).catch((error: unknown) => {
+      if (isMigrateError(error, "ERR_DRIFT")) return undefined;
+      throw error;
+    });
+    const found = planned?.plan.migrations[0];
+    if (found === undefined || hasBegun(found))
+      throw new MigrateError("ERR_UNSETTLED", { version: formatMigration(file) });
+    const { migration, total, attempt } = found;
+    const facts = factsOf(migration, [], { step: 0, total, attempt, duration: 0, tables: {} });
+    const detail = "the run that turned to it was never heard of again, and nothing of it had run";
+    entries.push({ event: "interrupted", ...facts, detail });
+  }
+  return entries;
+}
+
+function hasBegun({ done, actions, total }: PlannedMigration): boolean {
+  return done > 0 || actions.length < total;
+}

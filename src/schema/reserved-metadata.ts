@@ -1,0 +1,23 @@
+/**
+ * Keys of a column's metadata by which the engine itself reads and writes the column. Where files exist already, another
+ * value makes the table unreadable, or every later write fails (measured: test/contract/reserved-metadata.test.ts). Pure.
+ */
+
+/** Why a key can't be changed so; undefined where it can. `was`: the value before, where it is known. */
+export function reservedProblem(key: string, value: string | null, was?: string | null): string | undefined {
+  if (/^(computed_column|computed_refresh)(\.|$)/.test(key) || key === "lance:field_id")
+    return `the metadata key ${key} belongs to the engine, which sets it itself`;
+  if (layoutKeys.has(key) || (key === extension && [value, was].some(isEnginesExtension)))
+    return `the engine reads a column's files by the metadata key ${key}, and could not read the existing ones any more`;
+  if (key === structure && value !== null && !/^(miniblock|fullzip)$/i.test(value))
+    return `the metadata key ${key} takes "miniblock" or "fullzip", and with another value the engine writes no more rows`;
+  return undefined;
+}
+
+const layoutKeys = new Set(["lance-encoding:blob", "lance-encoding:packed", "packed"]);
+const structure = "lance-encoding:structural-encoding";
+const extension = "ARROW:extension:name";
+
+function isEnginesExtension(name: string | null | undefined): boolean {
+  return name === "arrow.json" || name?.startsWith("lance.") === true;
+}

@@ -1,0 +1,44 @@
+/** How the files of a table are written, and what follows for the clients that read and write it (docs/clients.md). */
+
+/** Versions of Lance's file format in which new tables can be made. */
+export const dataStorageVersions = ["2.0", "2.1", "2.2"] as const;
+
+/** Versions in which the engine adds no fields to structs (measured). */
+export const withoutNewFields: ReadonlySet<string> = new Set(["0.1", "2.0", "2.1"]);
+
+export interface TableFormat {
+  /** The version of Lance's file format, such as "2.1". */
+  readonly dataStorageVersion: string;
+  /** Whether rows keep their ids when they are changed or moved. */
+  readonly stableRowIds: boolean;
+}
+
+/** What is chosen for new tables; the engine's own choice where nothing is. */
+export interface NewTables {
+  readonly dataStorageVersion?: (typeof dataStorageVersions)[number] | undefined;
+  readonly stableRowIds?: boolean | undefined;
+}
+
+/** The format in words: `file format 2.2 with stable row ids`. */
+export function formatWords({ dataStorageVersion, stableRowIds }: TableFormat): string {
+  return `file format ${dataStorageVersion}${stableRowIds ? " with stable row ids" : ""}`;
+}
+
+/** Which clients can read and write a table, as `npm run clients` measured it. */
+export function clientsOf({ dataStorageVersion, stableRowIds }: TableFormat): string {
+  const harm = harms.get(dataStorageVersion);
+  if (harm === undefined) return "it was not measured which clients read and write that format (docs/clients.md)";
+  if (stableRowIds)
+    return "LanceDB's clients for JavaScript from 0.30 and Python from 0.33 read and write it; older ones damage it or read too few rows without an error (docs/clients.md)";
+  return harm;
+}
+
+const harms: ReadonlyMap<string, string> = new Map([
+  ["0.1", "the engine itself stores no nulls in it: they become zeros, false and empty lists (docs/clients.md)"],
+  ["2.0", "all clients that were measured read and write it (docs/clients.md)"],
+  ["2.1", "all clients that were measured read and write it (docs/clients.md)"],
+  [
+    "2.2",
+    "LanceDB's clients for JavaScript from 0.27 and Python from 0.30 read and write it; older ones can't read it, and after an append by JavaScript 0.22 or Python 0.25 no client can (docs/clients.md)",
+  ],
+]);

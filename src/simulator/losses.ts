@@ -1,0 +1,47 @@
+/** What a call destroys of that which applications have written. */
+import type { Action } from "../schema/action.ts";
+import type { MemoryTable, MemoryTables } from "../targets/memory/tables.ts";
+import { markOf } from "../targets/memory/mark.ts";
+import type { Machine } from "./machine.ts";
+import type { Loss } from "./scene.ts";
+
+/** `before`: the table right before the call took effect. `acceptsLoss`: whether its sender was told that what it restores over may be lost. */
+export function lossesOf(
+  action: Action,
+  sender: Machine,
+  before: MemoryTable | undefined,
+  tables: MemoryTables,
+  acceptsLoss: boolean,
+): readonly Loss[] {
+  const after = tables.get(action.table);
+  // What a migration drops goes with its rows.
+  if (after === undefined || (action.kind === "restoreTable" && acceptsLoss)) return [];
+  const { table } = action;
+  const current = () => tables.names().map((name) => tables.get(name)!);
+  const losses: Loss[] = [];
+  const lose = (what: string, isLost: () => boolean, column?: string) => {
+    if (isLost()) losses.push({ sender, table, column, what, isLost });
+  };
+  if (!after.isReadable && before?.isReadable !== false)
+    lose(`${table} can't be read any more`, () => tables.get(table)?.isReadable === false);
+  if (after.isMixed === true && before?.isMixed !== true)
+    lose(`${table} was changed though it is another table`, () => tables.get(table)?.isMixed === true);
+  if (before === undefined) return losses;
+  for (const row of before.rows)
+    lose(`a row of ${table} is gone`, () => current().every(({ rows }) => !rows.includes(row)));
+  if (action.kind === "dropColumns" || action.kind === "restoreTable" || before.columns === after.columns)
+    return losses;
+  for (const [index, column] of before.columns.entries()) {
+    const value = markOf(column);
+    if (value === undefined) continue;
+    // An application may have set it anew, with a greater number.
+    const isSetAnew = () => {
+      const now = tables.get(table)?.columns[index];
+      return Number((now && markOf(now)) ?? 0) > Number(value);
+    };
+    const isThere = () => current().some(({ columns }) => columns.some((one) => markOf(one) === value));
+    const isLost = () => !isThere() && !isSetAnew();
+    lose(`metadata of ${table}.${column.name} is gone`, isLost, column.name);
+  }
+  return losses;
+}

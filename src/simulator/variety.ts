@@ -1,0 +1,70 @@
+/** What runs are asked to do: most apply what is pending, or roll it back with all consent; some schedules have others. */
+import { down, savePlanDown, type DownChoice } from "../run/down.ts";
+import { savePlan, up } from "../run/migrator.ts";
+import type { MigratorOptions } from "../run/options.ts";
+import { chanceOf, type Chance } from "./chance.ts";
+import type { Goal, RunResult } from "./scene.ts";
+
+/** How often each is drawn, of all schedules. */
+const rates = {
+  /** Of runs that roll back, others apply everything again. */
+  opposite: 0.15,
+  /** Runs save their plans first, and carry out just those. */
+  saved: 0.15,
+  /** Runs that roll back accept no loss. */
+  careful: 0.3,
+} as const;
+export type Variety = keyof typeof rates;
+
+/** What one run is asked to do. */
+export interface Order {
+  readonly direction: "up" | "down";
+  readonly acceptLoss: boolean;
+  /** Milliseconds between the plan and the run that carries it out; undefined where no plan is saved. */
+  readonly savedFor: number | undefined;
+}
+
+export interface Orders {
+  readonly has: (one: Variety) => boolean;
+  readonly next: () => Order;
+}
+
+/** It draws from numbers of its own, so that a schedule without any of these goes as it would without them. */
+export function drawOrders(seed: number, { backTo }: Goal, lease: number): Orders {
+  const chance = chanceOf(seed ^ 0x1b87_3593);
+  const isBack = backTo !== undefined;
+  const drawn = new Set(Object.entries(rates).flatMap(([one, rate]) => (chance.happens(rate) ? [one] : [])));
+  const has = (one: Variety) => drawn.has(one) && (isBack || one === "saved");
+  return { has, next: () => drawOrder(chance, has, isBack, lease) };
+}
+
+function drawOrder(chance: Chance, has: Orders["has"], isBack: boolean, lease: number): Order {
+  return {
+    direction: !isBack || (has("opposite") && chance.happens(0.5)) ? "up" : "down",
+    acceptLoss: !(has("careful") && chance.happens(0.7)),
+    savedFor: has("saved") && chance.happens(0.5) ? chance.between(0, lease) : undefined,
+  };
+}
+
+/** Carries out the order. `whenSaved`: called when the plan is saved, where one is. */
+export async function carryOut(
+  { direction, acceptLoss, savedFor }: Order,
+  options: MigratorOptions,
+  { backTo }: Goal,
+  whenSaved: () => void,
+): Promise<RunResult> {
+  const choice: DownChoice = { to: backTo, acceptLoss };
+  const isUp = direction === "up";
+  let given: Parameters<typeof up>[1] & DownChoice = isUp ? {} : choice;
+  if (savedFor !== undefined) {
+    given = { plan: isUp ? await savePlan(options) : await savePlanDown(options, choice) };
+    whenSaved();
+    await options.clock!.sleep(savedFor);
+  }
+  if (isUp) {
+    const { applied, total } = await up(options, given);
+    return { changed: applied, total };
+  }
+  const { reverted, total } = await down(options, given);
+  return { changed: reverted, total };
+}

@@ -1,0 +1,155 @@
+/** What is known to fail on the rows that exist now is refused before the first write. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { aProject, type Project } from "../support/project.ts";
+import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
+
+const create = `m.createTable("u", { x: m.utf8() }), m.createTable("t", { id: m.int32().notNull(), a: m.int64(), s: m.utf8(), v: m.vector(4) }),`;
+const vector = [1, 2, 3, 4];
+
+/** A table with two rows, one of which has nulls, and a migration before the one in question. */
+async function aTable(steps: string, before = ""): Promise<Project> {
+  const project = aProject("shared");
+  project.migration("0001_create.ts", create);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "t", [
+    { id: 1, a: 1000, s: "7", v: vector },
+    { id: 2, a: null, s: null, v: null },
+  ]);
+  project.migration("0002_first.ts", `m.addColumn("t", "first", m.int8()),${before}`);
+  project.migration("0003_second.ts", steps);
+  return project;
+}
+
+test.each([
+  ["a null", `m.setNullable("t", "a", false),`, "t.a is null in 1 row now"],
+  [
+    "a null under another name",
+    `m.renameColumn("t", "a", "b"), m.setNullable("t", "b", false),`,
+    "t.a is null in 1 row",
+  ],
+  ["a value that does not fit", `m.retypeColumn("t", "a", m.int8()),`, "1 row of t.a can't become int8 now"],
+  ["a new column without values", `m.setNullable("t", "first", false),`, "t.first was added without values"],
+  [
+    "null for a column that is not null",
+    `m.retypeColumn("t", "id", m.int64(), { using: "null" }),`,
+    "t.id is not null",
+  ],
+  ["an update to null", `m.execute("t", { update: { id: "null" } }),`, "t.id is not null, and null is given to it"],
+  [
+    "an update of some to null",
+    `m.execute("t", { update: { id: "null" }, where: "a = 1000" }),`,
+    "null is null in 1 row",
+  ],
+  [
+    "a new column from nulls",
+    `m.addColumn("u", "n", m.utf8().notNull(), { as: "x" }),`,
+    "u.n is not null, and x is null in 1",
+  ],
+  [
+    "a value that can't be worked out",
+    `m.addColumn("u", "n", m.int8(), { as: "cast(x as int)" }),`,
+    "can't be worked out: ",
+  ],
+  ["too few vectors", `m.createIndex("t", "v", m.ivfPq()),`, "t.v has 1 vector now"],
+  [
+    "a vector index on a new column",
+    `m.createIndex("t", "w", m.ivfFlat()),`,
+    "w is all null by then; apply what comes before with migrate up --to 2",
+  ],
+  ["a vector index on a new table", `m.createIndex("n", "v", m.ivfFlat()),`, "n has no rows by then"],
+  ["a primary key that holds nulls", `m.setNullable("t", "id", true),`, "t.id is part of the table's primary key"],
+])("%s is refused by plan, plan --out and up, and nothing is written", async (_, steps, problem) => {
+  const project = await aTable(steps, `m.addColumn("t", "w", m.vector(4)), m.createTable("n", { v: m.vector(4) }),`);
+  await addRows(project.database, "u", [{ x: "seven" }, { x: null }]);
+  await (await (await lancedb.connect(project.database)).openTable("t")).setUnenforcedPrimaryKey("id");
+  const before = await versionsOf(project.database);
+  const refused = { code: 4, stderr: expect.stringContaining(`would fail: `) };
+  expect(await project.migrate(["up"])).toMatchObject({ code: 4, stderr: expect.stringContaining(problem) });
+  const plan = await project.migrate(["plan"]);
+  expect(plan.stderr).not.toContain("can't be reached");
+  expect(plan).toMatchObject(refused);
+  expect(plan.stdout).toContain("    would fail: ");
+  expect(await project.migrate(["plan", "--out", "p.json"])).toMatchObject(refused);
+  expect(existsSync(join(project.folder, "p.json"))).toBe(false);
+  expect(await versionsOf(project.database)).toEqual(before);
+});
+
+test.each([
+  ["fills them", `m.execute("t", { update: { a: "0" }, where: "a is null" }),`],
+  ["deletes them", `m.execute("t", { delete: "a is null" }),`],
+  ["makes the column anew", `m.retypeColumn("t", "a", m.int64(), { using: "coalesce(a, 0)" }),`],
+])("nulls are no reason to refuse where a step before %s", async (_, step) => {
+  const project = await aTable(`m.setNullable("t", "a", false),`, step);
+  expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({ code: 0 });
+});
+
+test("up looks again: what was refused is applied once the application has filled the nulls", async () => {
+  const project = await aTable(`m.setNullable("t", "a", false),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 4 });
+  const t = await (await lancedb.connect(project.database)).openTable("t");
+  await t.update({ valuesSql: new Map([["a", "0"]]), where: "a is null" });
+  expect(await project.migrate(["plan"])).toMatchObject({ code: 0 });
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  expect(await columnsOf(project.database, "t")).toContain("a: int64 not null");
+});
+
+test("a saved plan is refused, and not used up, where the application has added nulls since", async () => {
+  const project = await aTable(`m.setNullable("t", "s", false),`);
+  const t = await (await lancedb.connect(project.database)).openTable("t");
+  await t.delete("s is null");
+  expect(await project.migrate(["plan", "--out", "p.json"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "t", [{ id: 3, a: 1, s: null, v: vector }]);
+  expect(await project.migrate(["up", "--plan", "p.json"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("t.s is null in 1 row now"),
+  });
+  await t.checkoutLatest();
+  await t.delete("s is null");
+  expect(await project.migrate(["up", "--plan", "p.json"])).toMatchObject({ code: 0 });
+  expect(await rowsOf(project.database, "t")).toHaveLength(1);
+});
+
+/** A table `t(a, b)` into which an application appended only `a`. */
+async function aTableOfOneColumn(): Promise<Project> {
+  const project = aProject("shared");
+  project.migration("0001_create.ts", `m.createTable("t", { a: m.int32(), b: m.utf8() }),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "t", [{ a: 1 }, { a: 2 }]);
+  return project;
+}
+
+test("dropping the only column that rows have values of is refused, until a step before writes another one", async () => {
+  const project = await aTableOfOneColumn();
+  const lose = ["--accept", "lossy"];
+  project.migration("0002_drop.ts", `m.renameColumn("t", "a", "c"), m.dropColumn("t", "c"),`);
+  expect(await project.migrate(["up", ...lose])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('execute with { update: { "`b`": "null" }, where: "`b` is null" }'),
+  });
+  expect(await rowsOf(project.database, "t")).toEqual([
+    { a: 1, b: null },
+    { a: 2, b: null },
+  ]);
+  project.migration(
+    "0002_drop.ts",
+    'm.execute("t", { update: { \'`b`\': "null" }, where: "`b` is null" }), m.dropColumn("t", "a"),',
+  );
+  expect(await project.migrate(["up", ...lose])).toMatchObject({ code: 0 });
+  expect(await rowsOf(project.database, "t")).toEqual([{ b: null }, { b: null }]);
+  expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
+});
+
+test("two steps that drop all that rows have values of are refused", async () => {
+  const project = await aTableOfOneColumn();
+  project.migration("0002_add.ts", `m.addColumn("t", "c", m.int32()),`);
+  expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
+  await addRows(project.database, "t", [{ a: 3, c: 3 }]);
+  await (await (await lancedb.connect(project.database)).openTable("t")).delete("a < 3");
+  project.migration("0003_drop.ts", `m.dropColumn("t", "a"), m.addColumn("t", "d", m.int8()), m.dropColumn("t", "c"),`);
+  expect(await project.migrate(["up", "--accept", "lossy"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("0003_drop.ts, step 3 (dropColumn) would fail: "),
+  });
+});

@@ -1,0 +1,66 @@
+/**
+ * What was found, kept in a file so that a run that was stopped resumes; and in the repository, so that only mutants are tried
+ * again whose source has changed, or the test that noticed them.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Mutant } from "./mutant.ts";
+import { root } from "./tree.ts";
+
+export interface Found {
+  readonly outcome: "killed" | "survived" | "not reached";
+  /** The test that failed. */
+  readonly by?: string;
+  /** Of its source, and of the tests that decided it. */
+  readonly texts: string;
+}
+
+/** What a test file does without a mutant. */
+export interface Reached {
+  readonly passed: boolean;
+  /** What failed. */
+  readonly by?: string | undefined;
+  readonly seconds: number;
+  /** By the file that they are in. */
+  readonly marks: Readonly<Record<string, readonly string[]>>;
+  readonly texts: string;
+}
+
+export interface State {
+  readonly found: Record<string, Found>;
+  readonly reached: Record<string, Reached>;
+}
+
+const results = join(root, "test/mutants/results.json");
+
+export function readState(file: string): State {
+  const kept = JSON.parse(readFileSync(results, "utf8")) as State["found"];
+  const own = existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as State) : { found: {}, reached: {} };
+  return { ...own, found: { ...kept, ...own.found } };
+}
+
+/** In the repository, without mutants that there are no more. */
+export function saveResults(mutants: readonly Mutant[], { found }: State): void {
+  const keys = mutants.map(keyOf).filter((key) => key in found);
+  const kept = Object.fromEntries(keys.toSorted().map((key) => [key, found[key]]));
+  writeFileSync(results, `${JSON.stringify(kept, undefined, 2)}\n`);
+}
+
+export function writeState(file: string, state: State): void {
+  writeFileSync(`${file}.new`, JSON.stringify(state));
+  renameSync(`${file}.new`, file);
+}
+
+export function keyOf({ file, id }: Mutant): string {
+  return `${file} ${id}`;
+}
+
+/** Of files of the repository, relative to it. */
+export function textsOf(files: readonly string[]): string {
+  return hashOf(files.map((file) => readFileSync(join(root, file), "utf8")));
+}
+
+function hashOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+}

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { systemClock } from "../../../src/clock.ts";
+import type { Lease } from "../../../src/ledger/lease.ts";
+import type { PlannedAction } from "../../../src/plan/plan.ts";
+import { actBlindly } from "../../../src/run/act-blindly.ts";
+import { act } from "../../../src/run/act.ts";
+import type { Ending } from "../../../src/run/attempt.ts";
+import { tablesAfter, type Action } from "../../../src/schema/action.ts";
+import { btree } from "../../../src/schema/index-builders.ts";
+import { memoryTarget, type Model } from "../../../src/targets/memory/memory.ts";
+import { memoryTables } from "../../../src/targets/memory/tables.ts";
+import type { Target } from "../../../src/targets/target.ts";
+
+const rename: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "b" }] };
+
+const calm: Lease = {
+  ledger: [],
+  record: async () => {},
+  check: async () => {},
+  isSure: () => true,
+  recordLate: async () => {},
+  release: async () => {},
+  abandon: () => {},
+};
+
+/** Carries out the rename under a lease of which the holder is sure at these askings. */
+async function acting(model: Model, sure: readonly boolean[], meanwhile?: Action) {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model, tables });
+  tables.create("t", [{ name: "a", type: { kind: "int32" }, nullable: true }]);
+  const before = new Map([["t", tables.get("t")!]]);
+  if (meanwhile !== undefined) tables.carryOut(meanwhile);
+  const told: string[] = [];
+  let asked = 0;
+  const lease: Lease = {
+    ...calm,
+    check: async () => void told.push("check"),
+    isSure() {
+      const isSure = sure[asked++] ?? true;
+      told.push(isSure ? "sure" : "not sure");
+      return isSure;
+    },
+  };
+  const target: typeof memory = {
+    ...memory,
+    async execute(action, seen) {
+      told.push("call");
+      return await memory.execute(action, seen);
+    },
+  };
+  const planned: PlannedAction = {
+    place: { file: "0001_t.ts", step: 1, kind: "renameColumn" },
+    action: rename,
+    text: "",
+    risks: [],
+    commits: [],
+    before,
+    after: tablesAfter(before, rename),
+    recordFirst: false,
+    proof: undefined,
+  };
+  const place = { version: 1, name: "t", action: 1, total: 1 };
+  const carryOut = model === "service" ? actBlindly : act;
+  const ending: Ending = await carryOut(planned, false, {
+    target,
+    lease,
+    clock: systemClock,
+    emit: () => {},
+    place,
+    pending: [],
+  });
+  return { ending, told };
+}
+
+test.each(["embedded", "namespace", "service"] as const)(
+  "a holder that is not sure of its lease after it was checked sends nothing and checks again (%s)",
+  async (model) => {
+    const { ending, told } = await acting(model, [false]);
+    expect(ending).not.toHaveProperty("error");
+    expect(told.slice(0, 5)).toEqual(["check", "not sure", "check", "sure", "call"]);
+    expect(told.filter((what) => what === "call")).toHaveLength(1);
+  },
+);
+
+test.each(["embedded", "namespace"] as const)(
+  "a table that others have changed since it was planned is left as it is (%s)",
+  async (model) => {
+    const theirs: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", type: { kind: "int64" } }] };
+    const { ending, told } = await acting(model, [], theirs);
+    expect(ending).toMatchObject({ error: { code: "ERR_TABLE_CHANGED" }, inDoubt: false });
+    expect(told).not.toContain("call");
+  },
+);
+
+/** On a table with an index, where the target may be another than the one in memory. */
+async function actOn(action: Action, inDoubt: boolean, other: Partial<Target>, meanwhile?: Action) {
+  const tables = memoryTables();
+  const target = { ...memoryTarget({ name: "memory", model: "embedded", tables }), ...other };
+  tables.create("t", [{ name: "a", type: { kind: "int32" }, nullable: true }]);
+  tables.carryOut({ kind: "createIndex", table: "t", name: "own", index: { path: "a", ...btree() } });
+  const before = new Map([["t", tables.get("t")!]]);
+  if (meanwhile !== undefined) tables.carryOut(meanwhile);
+  const planned: PlannedAction = {
+    place: { file: "0001_t.ts", step: 1, kind: "dropColumn" },
+    action,
+    text: "",
+    risks: [],
+    commits: [],
+    before,
+    after: tablesAfter(before, action),
+    recordFirst: false,
+    proof: undefined,
+  };
+  const place = { version: 1, name: "t", action: 1, total: 1 };
+  return await act(planned, inDoubt, { target, lease: calm, clock: systemClock, emit: () => {}, place, pending: [] });
+}
+
+test.each([true, false])(
+  "the target is asked to look for rows that may have been put back already, and only then (in doubt: %s)",
+  async (inDoubt) => {
+    const putBack: Action = { kind: "putBackRows", table: "t", version: 1, after: 2, columns: { a: "a" } };
+    const sent: Action[] = [];
+    const execute = async (action: Action) => void sent.push(action) as undefined;
+    await actOn(putBack, inDoubt, { execute });
+    expect(sent).toEqual([inDoubt ? { ...putBack, mayBeDone: true } : putBack]);
+  },
+);
+
+test("a table whose index others have dropped since it was planned is not dropped", async () => {
+  const ending = await actOn(
+    { kind: "dropTable", table: "t" },
+    false,
+    {},
+    { kind: "dropIndex", table: "t", name: "own" },
+  );
+  expect(ending).toMatchObject({ error: { code: "ERR_TABLE_CHANGED" }, inDoubt: false });
+});
+
+test("a call that made no version is counted as none", async () => {
+  const idle: Action = { kind: "setMetadata", table: "t", updates: [{ path: "a", metadata: {} }] };
+  expect(await actOn(idle, false, { execute: async (_, seen) => seen!.version })).toMatchObject({ commits: 0 });
+  expect(await actOn(idle, false, {})).toMatchObject({ commits: 1 });
+});
