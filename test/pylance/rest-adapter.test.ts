@@ -1,6 +1,5 @@
 /** The open-source REST server of the Lance project, which is not ours: the running example, and what it can't do. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +11,7 @@ import { doctor } from "../../src/run/doctor.ts";
 import type { Target } from "../../src/targets/target.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../src/targets/rest/rest.ts";
+import { freePort } from "../support/ports.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 import { columnsOf, lancedb } from "../support/tables.ts";
 import { int64, setNullable, retypeColumn, createTable, vector, float16, int32, utf8 } from "../../src/index.ts";
@@ -46,14 +46,6 @@ async function anAdapter(): Promise<{ readonly url: string; readonly data: strin
     child.once("exit", (code) => fail(new Error(`the server ended with ${code}`)));
   });
   return { url: `http://127.0.0.1:${port}`, data };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 async function aTarget(endpoint: string): Promise<Target> {

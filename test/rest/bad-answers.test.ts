@@ -14,7 +14,6 @@ import { answered, answers, bytes, html, json, quick, text, unreachable, type Ba
 import {
   anAuthority,
   echo,
-  freePort,
   key,
   keysIn,
   serve,
@@ -24,6 +23,7 @@ import {
   type Answering,
   type Seen,
 } from "./servers.ts";
+import { freePort } from "../support/ports.ts";
 
 vi.setConfig({ maxConcurrency: 8 });
 

@@ -7,7 +7,6 @@ import { answers, bytes, html, text, type Bad } from "./bad-answers.ts";
 import {
   anAuthority,
   echo,
-  freePort,
   key,
   keysIn,
   serve,
@@ -16,6 +15,7 @@ import {
   type Answering,
   type Served,
 } from "./servers.ts";
+import { freePort } from "../support/ports.ts";
 
 vi.setConfig({ maxConcurrency: 3 });
 

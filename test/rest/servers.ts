@@ -109,15 +109,6 @@ export async function listen(server: Server | SocketServer): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port at which nothing listens. */
-export async function freePort(): Promise<number> {
-  const server = createSocketServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
 export interface Certificate {
   readonly key: Buffer;
   readonly cert: Buffer;

@@ -1,7 +1,8 @@
 /** Ways in which a secret gets near the command: settings, keys, servers, proxies, object stores and code that fails. */
 import { createHash } from "node:crypto";
 import type { Answering } from "../../rest/servers.ts";
-import { freePort, serve, serveProxy, serveSockets } from "../../rest/servers.ts";
+import { serve, serveProxy, serveSockets } from "../../rest/servers.ts";
+import { freePort } from "../../support/ports.ts";
 import { echoOf, trickyKey } from "../../support/secrets.ts";
 import type { Environment } from "./watched.ts";
 
