@@ -1,17 +1,55 @@
-// What a report of vitest in JSON says, for who reads the end of a log: the tests that failed, and how many there were.
+// What reports of vitest in JSON say, for who reads the end of a log: the tests that failed, and how many there were.
+//   summary.mjs REPORT          the report of a run
+//   summary.mjs REPORT AGAIN    the same, and the report of a second run of the files that failed
+//   summary.mjs --again REPORT  the files that are worth a second run, if any
 import { readFileSync } from "node:fs";
 
-const { numPassedTests, numFailedTests, numFailedTestSuites, success, testResults } = JSON.parse(
-  readFileSync(process.argv[2], "utf8"),
-);
-for (const { name, message, assertionResults } of testResults) {
-  const file = name.slice(name.lastIndexOf("/test/") + 1);
-  if (message) console.log(`failed: ${file}\n${shortened(message)}`);
-  for (const { status, fullName, failureMessages } of assertionResults)
-    if (status === "failed") console.log(`failed: ${file} > ${fullName}\n${shortened(failureMessages.join("\n"))}`);
+/** More failures than these are no bad luck. */
+const mostFlaky = 3;
+
+if (process.argv[2] === "--again") console.log(filesToRepeat(read(process.argv[3])).join("\n"));
+else summarize(read(process.argv[2]), process.argv[3] === undefined ? undefined : read(process.argv[3]));
+
+function filesToRepeat({ numFailedTests, testResults }) {
+  const failed = testResults.filter(({ status }) => status === "failed");
+  // A file that fails without a test of its own failing could not be loaded, which no second run changes.
+  const broken = failed.some(({ assertionResults }) => !assertionResults.some(({ status }) => status === "failed"));
+  return broken || numFailedTests > mostFlaky ? [] : failed.map(({ name }) => name);
 }
-const failed = numFailedTests || (success ? 0 : Math.max(1, numFailedTestSuites));
-console.log(`${numPassedTests} passed, ${failed} failed`);
+
+function summarize(first, again) {
+  const { numPassedTests, numFailedTests, numFailedTestSuites, success, testResults } = first;
+  const passedAgain = new Set(again?.testResults.flatMap((file) => testsOf(file, "passed").map(({ id }) => id)));
+  let flaky = 0;
+  for (const file of testResults) {
+    if (file.message) console.log(`failed: ${pathOf(file)}\n${shortened(file.message)}`);
+    for (const { id, messages } of testsOf(file, "failed")) {
+      const isFlaky = passedAgain.has(id);
+      if (isFlaky) flaky += 1;
+      console.log(`${isFlaky ? "flaky, passed in a second run" : "failed"}: ${id}\n${shortened(messages)}`);
+    }
+  }
+  const failed = numFailedTests - flaky || (success || flaky > 0 ? 0 : Math.max(1, numFailedTestSuites));
+  console.log(`${numPassedTests + flaky} passed, ${failed} failed`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+function testsOf(file, wanted) {
+  return file.assertionResults
+    .filter(({ status }) => status === wanted)
+    .map(({ fullName, failureMessages }) => ({
+      id: `${pathOf(file)} > ${fullName}`,
+      messages: failureMessages.join("\n"),
+    }));
+}
+
+function pathOf({ name }) {
+  return name.slice(name.lastIndexOf("/test/") + 1);
+}
+
+function read(path) {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
 
 function shortened(text) {
   return text
