@@ -115,7 +115,8 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       doubtful.clear();
     }
     const { version = 0, step = 0 } = record;
-    const isBack = record.event === "reverting" || migrations.get(version)?.reversal !== undefined || gone.has(version);
+    if (record.event === "reverting") reverting.add(version);
+    const isBack = reverting.has(version) || migrations.get(version)?.reversal !== undefined || gone.has(version);
     const key = `${version}.${isBack ? "back." : ""}`;
     if (record.midway !== undefined) midways.set(`${key}${step + 1}`, record.midway);
     if (record.event === "late")
@@ -129,14 +130,13 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
     if (record.late !== undefined) looked.add(record.late);
     const facts = factsOf(record);
     if (facts === undefined) continue;
-    doubtful.delete(facts.version);
-    if (record.event === "reverted") gone.add(facts.version);
-    else if (record.event !== "reverting") gone.delete(facts.version);
-    if (record.event === "reverting") reverting.add(facts.version);
+    doubtful.delete(version);
+    if (record.event === "reverted") gone.add(version);
+    else if (!reverting.has(version)) gone.delete(version);
     for (const all of [migrations, own]) {
-      const known = foldMigration(all.get(facts.version), record, facts, order);
-      if (known === undefined) all.delete(facts.version);
-      else all.set(facts.version, known);
+      const known = foldMigration(all.get(version), record, facts, { order, isReverting: reverting.has(version) });
+      if (known === undefined) all.delete(version);
+      else all.set(version, known);
     }
   }
   const upcoming = mayHaveRun(next) ? next : undefined;
@@ -189,17 +189,18 @@ export function inDoubt({ doubtful, holder }: LedgerState, run: string): Readonl
   return holder?.next === undefined || holder.run === run ? doubtful : new Set([...doubtful, holder.next]);
 }
 
-/** Undefined for a migration that was taken back, as if it had never run. */
+/** Undefined for a migration that was rolled back, as if it had never run. `isReverting`: its epoch rolls it back. */
 function foldMigration(
   known: LedgerMigration | undefined,
   record: LedgerRecord,
   facts: MigrationFacts,
-  order: number,
+  { order, isReverting }: { readonly order: number; readonly isReverting: boolean },
 ): LedgerMigration | undefined {
   if (record.event === "reverted") return undefined;
-  if (record.event === "reverting") return known && { ...known, reversal: reversalOf(known.reversal, record, facts) };
-  if (known?.reversal !== undefined && (record.event === "failed" || record.event === "interrupted"))
-    return { ...known, reversal: reversalOf(known.reversal, record, facts) };
+  const isBack = isReverting || known?.reversal !== undefined;
+  // Unknown where an older holder's late record says that it is rolled back.
+  if (isBack && ["reverting", "failed", "interrupted"].includes(record.event))
+    return known && { ...known, reversal: reversalOf(known.reversal, record, facts) };
   const { at, by, detail, isNameCut } = record;
   const cut = isNameCut === true && { isNameCut };
   // A late record of an older holder is true, but what a newer one said stays; and what is applied stays applied.

@@ -414,6 +414,24 @@ test("nothing is in doubt of what an older holder says to be taken back while a 
   expect(inDoubt(foldLedger([...records, aRecord("2.2", "reverted", back(2))]), "another")).toEqual(new Set());
 });
 
+test.each(["failed", "interrupted"] as const)(
+  "what %s after an older holder had rolled it back has not begun",
+  (event) => {
+    const records = [
+      ...wasApplied,
+      aRecord("2.0", "taken"),
+      aRecord("2.1", "reverting", back(0, { next: 1 })),
+      aRecord("2.2", "reverted", back(2)),
+      aRecord("3.0", "taken"),
+      aRecord("3.1", "reverting", back(2, { next: 1 })),
+      aRecord("3.2", event, back(2)),
+      aRecord("3.3", "late", { version: 1, name: "m1", step: 1, total: 2 }),
+    ];
+    const { migrations, late } = foldLedger(records);
+    expect([migrations, late.map(({ isBack }) => isBack)]).toEqual([new Map(), [true]]);
+  },
+);
+
 test("a call that came late while a migration was taken back is known as one, also when that is done", () => {
   const said = { version: 1, name: "m1", step: 1, total: 2 };
   const reverting = [...wasApplied, aRecord("2.0", "taken"), aRecord("2.1", "reverting", back(0, { next: 1 }))];
