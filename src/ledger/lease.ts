@@ -45,6 +45,8 @@ export async function takeLease(
 ): Promise<Lease | undefined> {
   let chain = recordChain(state, runner, clock, journal.hashOf);
   let ledger: readonly LedgerRecord[] = [];
+  // What the ledger says without this epoch. Older holders may add records until the epoch is taken.
+  let before = state;
   let upcoming = next;
   // When the last record that others can have seen in time was begun: they measure from when they see it, so later.
   let held: Moment;
@@ -62,7 +64,7 @@ export async function takeLease(
     ledger = await journal.read();
     // The holder of a newer epoch may have read less than this. What is written here would refer to what it has not seen.
     if (ledger.some((other) => other.epoch > record.epoch)) return;
-    const before = foldLedger(ledger.filter((other) => other.epoch < record.epoch));
+    before = foldLedger(ledger.filter((other) => other.epoch < record.epoch));
     chain = recordChain(before, runner, clock, journal.hashOf);
     chain.began(record);
     held = started;
@@ -144,7 +146,7 @@ export async function takeLease(
       standing = "released";
       const stopped = entries.findLast(({ event }) => event === "failed" || event === "interrupted");
       // Who ends without having done anything leaves what he found.
-      const found = entries.length === 0 ? state : undefined;
+      const found = entries.length === 0 ? before : undefined;
       const half = [...(found?.migrations.values() ?? [])].find(isHalfDone);
       const left = stopped ?? half?.reversal ?? half;
       const inDoubt = next ?? [...(found?.doubtful ?? [])][0];
