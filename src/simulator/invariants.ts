@@ -52,7 +52,8 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   // An action may take long, which is no trouble: who is at work renews the lease.
   const hadTrouble = Object.values({ ...weather, long: 0 }).some((probability) => probability > 0);
   const isHarmless = isOneOf(["ERR_LEASE_HELD", ...older]);
-  const data = isOneOf(["ERR_STEP_FAILED"]) && scene.refused.size > 0;
+  // A call may be refused by the data, or because its table is dropped while it runs.
+  const data = isOneOf(["ERR_STEP_FAILED"]) && (scene.refused.size > 0 || scene.application.hasRecreated());
   if (!hadTrouble && trouble.mishaps.length === 0 && !isHarmless && !data)
     return `${said}, without any trouble of its own`;
   return undefined;
@@ -70,9 +71,10 @@ function isRefusal({ orders, application }: Scene, { order, ended }: SimulatedRu
   return isOneOf("ERR_ROLLBACK_BLOCKED", "ERR_ROLLBACK_STOPPED", "ERR_WRITES_LOST", "ERR_WRITES_UNKNOWN");
 }
 
-/** The version is gone that tells what metadata the call has replaced, or the metadata could not be set again. */
-export function isUnknownLoss({ application: { does } }: Scene, { ended }: SimulatedRun): boolean {
-  const may = ["compaction", "metadata", "recreation"].some((one) => does.has(one));
+/** The version or the table is gone that tells what metadata the call has replaced, or the metadata could not be set again. */
+export function isUnknownLoss(scene: Scene, { ended }: SimulatedRun): boolean {
+  const { does } = scene.application;
+  const may = wasLate(scene) || ["compaction", "metadata", "recreation"].some((one) => does.has(one));
   return may && ended !== undefined && "error" in ended && isMigrateError(ended.error, "ERR_METADATA_LOST");
 }
 

@@ -40,8 +40,8 @@ export function aWorld(): World {
 
 /** Resolves when whoever waits for what has just happened waits for something else. */
 function everythingSettled(): Promise<void> {
-  // Ticks come when no promise is left to go on with.
-  return new Promise((resolve) => process.nextTick(resolve));
+  // A tick runs when no promise is left to continue with. One that is set in another tick would run before all promises.
+  return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }
 
 function isBefore(one: Happening, other: Happening): boolean {

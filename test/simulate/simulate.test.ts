@@ -24,6 +24,19 @@ test(`whatever happens in ${schedules} schedules, everything holds`, { timeout: 
   expect(never).toEqual([]);
 });
 
+test("virtual time waits for promises wherever it is started, also from a tick", async () => {
+  const events: string[] = [];
+  const world = aWorld();
+  world.after(1, () => {
+    void (async () => {
+      for (let waits = 0; waits < 50; waits++) await undefined;
+      world.after(1, () => events.push("after promises"));
+    })();
+  });
+  await new Promise<void>((done) => process.nextTick(() => void world.run().then(() => done())));
+  expect(events).toEqual(["after promises"]);
+});
+
 // A late call acts on whichever column has the name when it comes, which may not be the one that was meant.
 test("what a late call did is put right where names were used again since", { timeout: 300_000 }, async () => {
   const swap = [
