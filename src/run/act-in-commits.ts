@@ -36,6 +36,8 @@ export async function actInCommits(
   const { action, before } = planned;
   const ways: Ways = { turnsAt: undefined, dropped: new Set(), droppedAgain: new Set(), lookedAgain: 0, refreshed: 0 };
   let noted: (Kept & Pick<Midway, "commit">) | undefined = acting.midway;
+  // A late record of the run that noted it, such as that it failed and left nothing half-done, must not erase it.
+  let isOwn = false;
   let [isBegun, isResumed] = [mayBeDone, mayBeDone];
   let versions: Done | undefined;
   // The table's version since its new values were worked out, while nobody else has made one.
@@ -66,13 +68,14 @@ export async function actInCommits(
 
     const at = commits.indexOf(commit);
     const isTurn = commit === commits[progress.commits]?.detour[0];
-    const isNews = noted === undefined || !sameKept(kept, noted);
+    const isNews = noted === undefined || !isOwn || !sameKept(kept, noted);
     const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);
     const isToNote = leads || (isNews && (commits.length > 1 || isTurn));
     if (isToNote) {
       // Before the loss nothing leads back: a look tells.
       noted = { ...kept, commit: leads ? at : (noted?.commit ?? 0) };
       await note(kept, noted.commit);
+      isOwn = true;
     }
     if (isTurn) emit({ event: "detour", ...place, text: commit.text });
     const isRefresh = commit.refresh !== undefined && version !== fresh && ways.refreshed++ < mostAgain;
