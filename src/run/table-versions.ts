@@ -99,7 +99,11 @@ export function trackVersions({
       const { table } = action;
       if (action.kind === "createTable" && ownValue(tables, table) !== undefined) names.set(table, undefined);
       const name = names.has(table) ? names.get(table) : table;
-      if (action.kind === "renameTable") names.set(action.name, name);
+      if (action.kind === "renameTable") {
+        // A table that is created under the name later is another.
+        names.delete(table);
+        names.set(action.name, name);
+      }
       if (name === undefined) return;
       const own = ownValue(tables, name);
       // A rename makes no version, and the table is not there any more by that name.

@@ -48,6 +48,19 @@ test("others may have written where a version is not the one before it, or is to
   expect(after(begun, { t: [5, null] }, [update, undefined, 7])).toEqual({ t: [5, 7, true] });
 });
 
+test("a table that is created under a name which another one had for a while is recorded by itself", () => {
+  const away: Action = { kind: "renameTable", table: "u", name: "v" };
+  const createU: Action = { ...create, table: "u" };
+  const dropU: Action = { ...drop, table: "u" };
+  const ran = [
+    [rename, 5, 5],
+    [away, 5, 5],
+    [createU, undefined, 1],
+    [dropU, 1, 2],
+  ] as const;
+  expect(after({ ...begun, restores: [] }, undefined, ...ran)).toEqual({ t: [5, 5], u: [null, 2] });
+});
+
 test.each([
   ["after its first action", { done: 1 }],
   ["in the middle of it", { midway }],
