@@ -30,7 +30,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
   };
   const harmOf = async (sights: Sights) =>
-    (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), target))?.problem;
+    (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), acting))?.problem;
   for (;;) {
     const isGiven = given !== undefined && lease.isSure();
     const sights = isGiven ? given! : await look(before.keys(), target, withIndexes);

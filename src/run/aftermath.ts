@@ -10,6 +10,7 @@ import type { MetadataUpdate } from "../schema/actions/set-metadata.ts";
 import { sameColumns } from "../schema/data-type.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
 import type { Table } from "../schema/table.ts";
+import type { Lease } from "../ledger/lease.ts";
 import type { Sight, Target, Undone, Versions } from "../targets/target.ts";
 import { isOtherInstance } from "./identity.ts";
 
@@ -19,19 +20,25 @@ export interface Harm {
   readonly problem: string;
 }
 
+/** Where it is looked for. What is lost is set again only by the holder of the lease. */
+export interface Place {
+  readonly target: Target;
+  readonly lease: Pick<Lease, "check" | "isSure">;
+}
+
 /** `made`: the version that the call made, where the target tells it. */
 export async function aftermath(
   action: Action,
   seen: Sight | undefined,
   made: number | undefined,
-  target: Target,
+  { target, lease }: Place,
 ): Promise<Harm | undefined> {
   const { versions } = target;
   if (versions === undefined || seen?.version === undefined || replacesTable.has(action.kind)) return undefined;
   if (await mayBeAnother(action.table, seen, made, target)) return await recreated(action, seen, made, target);
   const isBeside = made !== undefined && made > seen.version + 1;
   return isBeside && replacesMetadata.has(action.kind)
-    ? await putMetadataBack(action, made, target, versions)
+    ? await putMetadataBack(action, made, { target, lease }, versions)
     : undefined;
 }
 
@@ -44,7 +51,7 @@ export async function lostUnanswered(
   first: Sight | undefined,
   now: Sight | undefined,
   after: Table | undefined,
-  target: Target,
+  { target, lease }: Place,
 ): Promise<Harm | undefined> {
   const { versions } = target;
   if (versions === undefined || now?.version === undefined || after === undefined) return undefined;
@@ -52,7 +59,8 @@ export async function lostUnanswered(
   try {
     const made = await versionMade(action.table, first?.version, after, versions);
     if (made === undefined) return unknownLoss(action.table, "the version that the call made is not listed");
-    return made === (first?.version ?? 0) + 1 ? undefined : await putMetadataBack(action, made, target, versions);
+    if (made === (first?.version ?? 0) + 1) return undefined;
+    return await putMetadataBack(action, made, { target, lease }, versions);
   } catch (cause) {
     if (isMigrateError(cause)) throw cause;
     return unknownLoss(action.table, target.explain(cause));
@@ -153,7 +161,7 @@ const mostTries = 5;
 async function putMetadataBack(
   action: Action,
   made: number,
-  target: Target,
+  { target, lease }: Place,
   versions: Versions,
 ): Promise<Harm | undefined> {
   const { table } = action;
@@ -166,10 +174,14 @@ async function putMetadataBack(
       if (now === undefined) return undefined;
       left = lostMetadata(action, before, after, now.table);
       if (left.length === 0) return undefined;
+      // Another run may have renamed the columns since the look.
+      await lease.check();
+      if (!lease.isSure()) throw new Error("the lease ran out");
       await target.execute({ kind: "setMetadata", table, updates: left }, now);
       return undefined;
     } catch (error) {
       failure = error;
+      if (isMigrateError(error, "ERR_LEASE_LOST")) break;
     }
   }
   const why = target.explain(failure);

@@ -89,7 +89,7 @@ export async function attempt(action: Action, seen: Sight | undefined, calling: 
     const error = thrown ?? new Error("the call failed without a reason");
     failure = { ...target.verdict(error), error };
   }
-  const checking = failure === undefined ? aftermath(action, seen, made, target) : undefined;
+  const checking = failure === undefined ? aftermath(action, seen, made, calling) : undefined;
   const harm = await checking?.catch(() => undefined);
   await confessLateness(failure, harm, calling);
   await checking; // throws where it could not be checked

@@ -126,7 +126,7 @@ async function executeMigration(given: PlannedMigration, applied: number, execut
     // Before anything is changed: whoever goes on from there has to know them.
     await lease.record([{ event: onTheWay, ...facts(), next: version }]);
   }
-  const unchecked = await lostByFound(planned, target);
+  const unchecked = await lostByFound(planned, execution);
   if (unchecked !== undefined) throw await failed(planned.found!, { error: unchecked, inDoubt: false });
   for (const [index, action] of planned.actions.entries()) {
     if (signal?.aborted === true) {
@@ -204,13 +204,13 @@ async function guarded(
 /** What the last action of a run that was stopped has lost; undefined where that is nothing. */
 async function lostByFound(
   { found, migration: { version, name }, done, total }: PlannedMigration,
-  target: Target,
+  { target, lease }: Execution,
 ): Promise<unknown> {
   if (found === undefined) return undefined;
   const { action, after } = found;
   try {
     const now = await target.look(action.table);
-    const harm = await lostUnanswered(action, undefined, now, after.get(action.table), target);
+    const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
     return lostMetadata({ version, name, action: done, total }, harm?.problem);
   } catch (error) {
     return error;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MigrateError } from "../../../src/errors.ts";
 import { aftermath } from "../../../src/run/aftermath.ts";
 import type { Action } from "../../../src/schema/action.ts";
 import { memoryTarget } from "../../../src/targets/memory/memory.ts";
@@ -7,6 +8,8 @@ import type { Target } from "../../../src/targets/target.ts";
 
 const rename: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "b" }] };
 const a = { name: "a", type: { kind: "int32" }, nullable: true } as const;
+
+const held = { check: async () => {}, isSure: () => true };
 
 /** A rename on a handle of a table that was dropped and recreated meanwhile, in a target that tells less than the embedded engine. */
 async function renameOnAnother(less: Partial<Target>, shown: object = {}) {
@@ -18,7 +21,7 @@ async function renameOnAnother(less: Partial<Target>, shown: object = {}) {
   tables.drop("t");
   tables.create("t", [a]);
   const made = await memory.execute(rename, seen);
-  return await aftermath(rename, { ...seen, ...shown }, made, { ...memory, ...less });
+  return await aftermath(rename, { ...seen, ...shown }, made, { target: { ...memory, ...less }, lease: held });
 }
 
 const unknown = { at: undefined, instance: undefined };
@@ -41,8 +44,38 @@ test("where it is unknown which table a call without an answer has changed, that
   tables.create("t", [a]);
   const seen = (await memory.look("t"))!;
   tables.recreate("t", []);
-  expect(await aftermath(rename, seen, undefined, memory)).toMatchObject({
+  expect(await aftermath(rename, seen, undefined, { target: memory, lease: held })).toMatchObject({
     code: "ERR_TABLE_RECREATED",
     problem: expect.stringContaining("whether the call changed the new table is unknown"),
   });
+});
+
+const tookOver = new MigrateError("ERR_LEASE_LOST", { by: "run 2" });
+
+test.each([
+  { whose: "its own", lease: held, metadata: { theirs: "1" }, harm: undefined },
+  {
+    whose: "another run's",
+    lease: { ...held, check: () => Promise.reject(tookOver) },
+    metadata: undefined,
+    harm: /could not be set again \(run 2 took the lease over.*\): b \{"theirs":"1"\}/,
+  },
+  {
+    whose: "nobody's",
+    lease: { ...held, isSure: () => false },
+    metadata: undefined,
+    harm: /could not be set again \(the lease ran out\): b \{"theirs":"1"\}/,
+  },
+])("metadata that a call has replaced is set again while the lease is $whose", async ({ lease, metadata, harm }) => {
+  const tables = memoryTables();
+  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [a]);
+  const seen = (await target.look("t"))!;
+  // Others set it between the look and the call, whose handle does not know of it.
+  tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
+  const made = await target.execute(rename, seen);
+  expect(tables.get("t")!.columns[0]).not.toHaveProperty("metadata");
+  const found = await aftermath(rename, seen, made, { target, lease });
+  expect(tables.get("t")!.columns[0]!.metadata).toEqual(metadata);
+  expect(found?.problem).toEqual(harm === undefined ? undefined : expect.stringMatching(harm));
 });
