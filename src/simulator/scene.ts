@@ -52,6 +52,8 @@ export interface Scene extends Scenario {
   losses: readonly Loss[];
   /** Calls that were sent though their sender could have known that the lease was another's. */
   readonly careless: string[];
+  /** Whether a run in the other direction had to settle what was in doubt: then steps take effect more than once. */
+  turned: boolean;
   readonly application: Application;
   readonly watcher: Watcher;
 }

@@ -132,6 +132,7 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
     strays: new Set(),
     losses: [],
     careless: [],
+    turned: false,
     application: anApplication({ seed, world, tables, watcher: told, does, lease }),
     watcher: told,
   };
@@ -220,6 +221,7 @@ async function runWithWaysOut(scene: Scene, name: string): Promise<SimulatedRun 
     if (typeof run === "string" || tries === mostTries) return run;
     const first = opposite(run);
     if (first === undefined && !isUnknownLoss(scene, run)) return run;
+    scene.turned ||= first !== undefined;
     const turned = first && (await runCalmly(scene, `${name}, the other way`, { order: first }));
     if (typeof turned === "string") return turned;
   }
