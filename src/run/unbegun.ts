@@ -8,6 +8,9 @@ import type { LedgerEntry } from "../ledger/record.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import { factsOf } from "../plan/facts.ts";
 import type { PlannedMigration } from "../plan/plan.ts";
+import { sameTables } from "../schema/table.ts";
+import type { Target } from "../targets/target.ts";
+import { look, tablesIn } from "./act.ts";
 import { planChosen, type PlanningInput } from "./planning.ts";
 
 /** What says of them that nothing has run. Throws ERR_UNSETTLED where the tables say otherwise. */
@@ -24,7 +27,7 @@ export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntr
       throw error;
     });
     const found = planned?.plan.migrations[0];
-    if (found === undefined || hasBegun(found))
+    if (found === undefined || (await mayHaveBegun(found, target)))
       throw new MigrateError("ERR_UNSETTLED", { version: formatMigration(file) });
     const { migration, total, attempt } = found;
     const facts = factsOf(migration, [], { step: 0, total, attempt, duration: 0, tables: {} });
@@ -34,6 +37,9 @@ export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntr
   return entries;
 }
 
-function hasBegun({ done, actions, total }: PlannedMigration): boolean {
-  return done > 0 || actions.length < total;
+/** Before an action that sets metadata a table may already look as it does after it. */
+async function mayHaveBegun({ done, actions, total }: PlannedMigration, target: Target): Promise<boolean> {
+  const [first] = actions;
+  if (first === undefined || done > 0 || actions.length < total) return true;
+  return sameTables(first.after, tablesIn(await look(first.after.keys(), target, true)));
 }

@@ -7,6 +7,7 @@ import { down } from "../../../src/run/down.ts";
 import { up } from "../../../src/run/migrator.ts";
 import type { MigratorOptions } from "../../../src/run/options.ts";
 import { columnsOf, int32 } from "../../../src/schema/builders.ts";
+import type { Step } from "../../../src/steps/registry.ts";
 import { sourceOf } from "../../../src/simulator/start.ts";
 import { memoryTarget } from "../../../src/targets/memory/memory.ts";
 import { memoryTables } from "../../../src/targets/memory/tables.ts";
@@ -19,12 +20,10 @@ const createTable = (table: string) => ({
 });
 
 /** The first migration has run, and a run that turned to the second was never heard of again. */
-async function aWorld() {
+async function aWorld(second: readonly Step[] = [createTable("two"), createTable("three")]) {
   const tables = memoryTables();
   const target = memoryTarget({ name: "memory", model: "embedded", tables });
-  const migrations = [[createTable("one")], [createTable("two"), createTable("three")]].map((steps, index) =>
-    aMigration(index + 1, steps),
-  );
+  const migrations = [[createTable("one")], second].map((steps, index) => aMigration(index + 1, [...steps]));
   const options: MigratorOptions = {
     target,
     ledger: "_migrations",
@@ -79,4 +78,13 @@ test("nothing is rolled back where the tables do not tell whether a migration ha
   tables.create("two", columnsOf({ other: int32() }));
   await expect(down(options, { to: 0, acceptLoss: true })).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
   expect(tables.get("one")).toBeDefined();
+});
+
+test("nothing is rolled back where a table looked before a migration as it does after it", async () => {
+  const { tables, options } = await aWorld([{ kind: "setMetadata", table: "one", path: "a", metadata: { k: "1" } }]);
+  const [a] = tables.get("one")!.columns;
+  tables.write("one", "metadata", { columns: [{ ...a!, metadata: { k: "1" } }] });
+  await expect(down(options, { to: 1 })).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
+  expect(await up(options)).toEqual({ applied: 1, total: 2 });
+  expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
 });
