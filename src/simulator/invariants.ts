@@ -159,13 +159,10 @@ export function isDamaged({ losses }: Scene): boolean {
   return losses.some(({ column, isLost }) => column === undefined && isLost());
 }
 
-/** Whether what was done too late has done harm that runs say, or of which nobody could know. Nothing more can be asked for. */
+/** Whether what was done too late, or may have been, has done harm that runs say, or of which nobody could know. Nothing more can be asked for. */
 export function isHarmed(scene: Scene, { ended }: SimulatedRun): boolean {
   if (ended === undefined || !("error" in ended)) return false;
-  // What a run did on a table that was recreated is undone, and its successor may have seen it before.
-  const mayBeLate = scene.late.length > 0 || mayHaveBeenLate(scene);
-  const isUndone = mayBeLate && scene.application.hasRecreated();
-  if (!wasLate(scene) && scene.strays.size === 0 && !isUndone) return false;
+  if (!wasLate(scene) && !mayHaveBeenLate(scene) && scene.strays.size === 0) return false;
   return unsaid(scene) || alarms.some((code) => isMigrateError(ended.error, code));
 }
 

@@ -26,6 +26,8 @@ export function lossesOf(
     lose(`${table} can't be read any more`, () => tables.get(table)?.isReadable === false);
   if (after.isMixed === true && before?.isMixed !== true)
     lose(`${table} was changed though it is another table`, () => tables.get(table)?.isMixed === true);
+  if (before === undefined && action.kind !== "createTable")
+    lose(`${table} was dropped, and is there again`, () => tables.get(table)?.born === after.born);
   if (before === undefined) return losses;
   for (const row of before.rows)
     lose(`a row of ${table} is gone`, () => current().every(({ rows }) => !rows.includes(row)));
