@@ -88,7 +88,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   const midways = new Map<string, Midway>(); // by version, direction and action
   // What this epoch takes back: where an older one says that it is taken back, nothing of it is in doubt.
   let reverting = new Set<number>();
-  let turnedTo = new Set<number>(); // by this epoch
+  const turnedTo = new Map<number, number>(); // which epoch turned to a migration last
   const mayHaveRun = (version: number | undefined): version is number =>
     version !== undefined && !(reverting.has(version) && !migrations.has(version));
   const sorted = records.toSorted(byPlace);
@@ -97,7 +97,6 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       if (!released && mayHaveRun(next)) doubtful.add(next);
       taken = record;
       reverting = new Set();
-      turnedTo = new Set();
       own = new Map();
       released = false;
       // The name that takes an epoch can't say its lease: until the next record does, it may be as long as any was.
@@ -108,17 +107,17 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
     longest = Math.max(longest, lease);
     if (record.event === "released") {
       released = true;
-      // Its end is unknown. What the holder had found in doubt and not turned to is in doubt by older records, or settled by
-      // a late one of these.
-      if (mayHaveRun(next) && turnedTo.has(next)) doubtful.add(next);
-    } else if (next !== undefined) turnedTo.add(next);
+      // Its end is unknown. Where the holder had found it in doubt and not turned to it, older records say so, or settle it.
+      const isFound = next !== undefined && (turnedTo.get(next) ?? record.epoch) < record.epoch;
+      if (mayHaveRun(next) && !isFound) doubtful.add(next);
+    } else if (next !== undefined) turnedTo.set(next, record.epoch);
     if (record.event === "rebuilt") {
       replace(migrations, own);
       // What may come late is looked at all the same: it may come after whoever rebuilt had looked.
       doubtful.clear();
     }
     const { version = 0, step = 0 } = record;
-    if (record.version !== undefined) turnedTo.add(version);
+    if (record.version !== undefined) turnedTo.set(version, record.epoch);
     if (record.event === "reverting") reverting.add(version);
     const isBack = reverting.has(version) || migrations.get(version)?.reversal !== undefined || gone.has(version);
     const key = `${version}.${isBack ? "back." : ""}`;
