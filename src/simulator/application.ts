@@ -12,7 +12,7 @@ export const rates = {
   /** Rows are appended, changed and deleted. */
   writes: 0.1,
   /** Metadata of columns is set. */
-  metadata: 0.05,
+  metadata: 0.2,
   /** A table is dropped and created again as it is. */
   recreation: 0.1,
   /** Files are merged, and old versions cleaned up. */

@@ -257,7 +257,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "metadata that others set during a rename is not set again",
-    1586,
+    118,
     "run/aftermath.ts",
     "const isBeside = made !== undefined && made > seen.version + 1;",
     "const isBeside = false;",
@@ -302,8 +302,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       ),
       change(
         "ledger/lease.ts",
-        "const before = foldLedger(ledger.filter((other) => other.epoch < record.epoch));",
-        "const before = state;",
+        "before = foldLedger(ledger.filter((other) => other.epoch < record.epoch));",
+        "before = state;",
       ),
     ],
   },
