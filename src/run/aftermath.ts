@@ -177,8 +177,9 @@ async function putMetadataBack(
       // Another run may have renamed the columns since the look.
       await lease.check();
       if (!lease.isSure()) throw new Error("the lease ran out");
-      await target.execute({ kind: "setMetadata", table, updates: left }, now);
-      return undefined;
+      const setting: Action = { kind: "setMetadata", table, updates: left };
+      const set = await target.execute(setting, now);
+      return (await mayBeAnother(table, now, set, target)) ? await recreated(setting, now, set, target) : undefined;
     } catch (error) {
       failure = error;
       if (isMigrateError(error, "ERR_LEASE_LOST")) break;

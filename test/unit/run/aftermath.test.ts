@@ -79,3 +79,24 @@ test.each([
   expect(tables.get("t")!.columns[0]!.metadata).toEqual(metadata);
   expect(found?.problem).toEqual(harm === undefined ? undefined : expect.stringMatching(harm));
 });
+
+test("a table that is recreated while metadata is set again is noticed, and what that did to it is undone", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [a]);
+  const seen = (await memory.look("t"))!;
+  tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
+  const made = await memory.execute(rename, seen);
+  const target: Target = {
+    ...memory,
+    execute: (action, before) => {
+      tables.recreate("t", [{ a: 1 }]);
+      return memory.execute(action, before);
+    },
+  };
+  expect(await aftermath(rename, seen, made, { target, lease: held })).toMatchObject({
+    code: "ERR_TABLE_RECREATED",
+    problem: expect.stringContaining("version 1, the one before it, was restored"),
+  });
+  expect(tables.get("t")!.rows).toEqual([{ a: 1 }]);
+});
