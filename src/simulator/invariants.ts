@@ -41,9 +41,9 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   const isOneOf = (codes: readonly ErrorCode[]) => codes.some((code) => isMigrateError(error, code));
   const said = `${machine.name} ends with ${wordsOf(error)}`;
   if (isOneOf(alarms)) {
-    // A torn list may show a table and not the record of who makes it.
-    const isTorn = scene.application.does.has("tornLists");
-    const others = scene.strays.size > 0 || scene.application.hasRecreated() || isTorn;
+    // A torn list may show a table and not the record of who makes it; and others may change what is being put back.
+    const { does, hasRecreated } = scene.application;
+    const others = scene.strays.size > 0 || hasRecreated() || does.has("tornLists") || does.has("metadata");
     return wasLate(scene) || mayHaveBeenLate(scene) || others ? undefined : `${said}, and nobody had acted late`;
   }
   if (isOneOf(["ERR_TABLE_RECREATED"]) && scene.application.hasRecreated()) return undefined;
