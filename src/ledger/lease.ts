@@ -48,6 +48,8 @@ export async function takeLease(
   // What the ledger says without this epoch. Older holders may add records until the epoch is taken.
   let before = state;
   let upcoming = next;
+  // How far the holder is in a migration. The records of an epoch have to tell it by themselves.
+  let onTheWay: LedgerEntry | undefined;
   // When the last record that others can have seen in time was begun: they measure from when they see it, so later.
   let held: Moment;
   let standing: "held" | "lost" | "released" = "lost";
@@ -71,8 +73,9 @@ export async function takeLease(
     standing = "held";
     epoch = record.epoch;
     saysNothing = journal.hashOf(record) === "";
-    if (saysNothing) {
-      await write([renewal()]);
+    const opening = [...(saysNothing ? [renewal()] : []), ...(onTheWay === undefined ? [] : [onTheWay])];
+    if (opening.length > 0) {
+      await write(opening);
       ledger = await journal.read();
     }
     // Before the lease's length was said, somebody may have waited for less and taken the next epoch.
@@ -97,6 +100,8 @@ export async function takeLease(
     // A record that came too late holds nothing: somebody may already have found the ledger silent.
     if (!overdue()) held = started;
     upcoming = entries.at(-1)?.next;
+    const about = entries.findLast(({ version }) => version !== undefined);
+    if (about !== undefined) onTheWay = about.event === "advanced" || about.event === "reverting" ? about : undefined;
   };
   const renew = async (): Promise<void> => {
     await write([renewal()]);

@@ -396,6 +396,24 @@ test.each(sleeps)("a holder that slept through its lease $what takes the next ep
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "2.0 taken", "2.1 advanced", "2.2 released"]);
 });
 
+test.each(journals)(
+  "a holder that takes the next epoch says in it how far it is in a migration ($kind)",
+  async ({ make }) => {
+    const clock = handClock();
+    const journal = await make();
+    const lease = await aLease(journal, clock);
+    await lease.record([{ event: "reverting", version: 1, name: "one", step: 1, total: 2, next: 1 }]);
+    clock.stall(duration);
+    await lease.check();
+    const { epoch, event, version, step } = foldLedger(await journal.read()).head!;
+    expect({ epoch, event, version, step }).toEqual({ epoch: 2, event: "reverting", version: 1, step: 1 });
+    await lease.record([{ event: "reverted", version: 1, name: "one", step: 2, total: 2 }]);
+    clock.stall(duration);
+    await lease.check();
+    expect(foldLedger(await journal.read()).head).not.toMatchObject({ version: 1 });
+  },
+);
+
 test.each(sleeps)("a holder that slept through its lease $what has lost it to who took it", async ({ sleep }) => {
   const journal = memoryJournal();
   const clock = handClock();
