@@ -35,22 +35,41 @@ export async function restorePoints(
   }
   if (points.size === restores.length) return undefined;
   for (const table of restores.filter((one) => !points.has(one))) {
+    const point = await keepNewest(table, planned, target, lease, emit);
+    if (point !== undefined) points.set(table, point);
+  }
+  return Object.fromEntries(points);
+}
+
+/** Others may clean up old versions without end. */
+const mostTries = 5;
+
+/** Undefined where there is no version. Emits `unkept` where it can't be kept. */
+async function keepNewest(
+  table: string,
+  planned: PlannedMigration,
+  target: Target,
+  lease: Pick<Lease, "check">,
+  emit: Emit,
+): Promise<OwnVersions | undefined> {
+  for (let tries = 1; ; tries++) {
     const sight = await target.look(table);
-    if (sight?.version === undefined) continue;
+    if (sight?.version === undefined) return undefined;
     const { version } = sight;
     const time = await timeOf(table, sight, target);
     // A holder that slept would keep a version that its successor has made.
     await lease.check();
     try {
-      await target.versions.keep(table, version, keptName(planned));
+      await target.versions!.keep(table, version, keptName(planned));
     } catch (error) {
       if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
+      // Others have written since, and cleaned up the version that was seen.
+      if (tries < mostTries && (await target.look(table))?.version !== version) continue;
       const { version: number, name } = planned.migration;
       emit({ event: "unkept", version: number, name, table, problem: target.explain(error) });
     }
-    points.set(table, ownVersions(version, null, false, [time ?? null, null]));
+    return ownVersions(version, null, false, [time ?? null, null]);
   }
-  return Object.fromEntries(points);
 }
 
 /** Whether the table was recreated since the version was recorded, which went with the old one. */

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { down } from "../../../src/run/down.ts";
+import { up } from "../../../src/run/migrator.ts";
+import type { MigratorOptions } from "../../../src/run/options.ts";
+import { columnsOf, int32 } from "../../../src/schema/builders.ts";
+import { sourceOf } from "../../../src/simulator/start.ts";
+import { memoryTarget } from "../../../src/targets/memory/memory.ts";
+import { memoryTables } from "../../../src/targets/memory/tables.ts";
+import type { Target } from "../../../src/targets/target.ts";
+import { aMigration } from "../../simulate/history.ts";
+
+test("a call without an answer is found done also where others write before it takes effect", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "namespace", tables });
+  let late: (() => void)[] = [];
+  const target: Target = {
+    ...memory,
+    look: async (name, withIndexes) => {
+      const sight = await memory.look(name, withIndexes);
+      late.shift()?.();
+      return sight;
+    },
+    execute: async (action, seen) => {
+      if (action.kind !== "alterColumns" || late.length > 0) return await memory.execute(action, seen);
+      // Nothing by the look after the call; others compact; it takes effect after the look that sees that.
+      late = [() => tables.write("t", "compact"), () => tables.carryOut(action)];
+      throw new Error("no answer");
+    },
+    verdict: () => ({ kind: "unanswered" }),
+  };
+  const migrations = [
+    aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32().notNull() })] }]),
+    aMigration(2, [{ kind: "setNullable", table: "t", path: "a", nullable: true }]),
+  ];
+  const options: MigratorOptions = {
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf(migrations),
+    lease: { duration: 5_000, patience: 0 },
+  };
+  await up({ ...options, target: memory });
+  expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
+  expect(tables.get("t")!.columns).toMatchObject([{ name: "a", nullable: false }]);
+});
+
+test("what rolls a migration back is kept also where others clean up the version that was seen", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  let cleanUps = 2;
+  const target: Target = {
+    ...memory,
+    versions: {
+      ...memory.versions!,
+      keep: async (...kept) => {
+        if (cleanUps-- > 0) {
+          tables.write("t", "compact");
+          tables.cleanUp("t");
+        }
+        return await memory.versions!.keep(...kept);
+      },
+    },
+  };
+  const unkept: object[] = [];
+  const options: MigratorOptions = {
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+    emit: (event) => void (event.event === "unkept" && unkept.push(event)),
+  };
+  await up(options);
+  expect(unkept).toEqual([]);
+  expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
+  expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
+});
