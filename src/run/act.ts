@@ -6,7 +6,7 @@ import type { PlannedAction } from "../plan/plan.ts";
 import { differences, sameTables, type Tables } from "../schema/table.ts";
 import type { Sight, Target } from "../targets/target.ts";
 import { lostUnanswered } from "./aftermath.ts";
-import { patience, type Acting, type Ending, type Failure, type Sights } from "./attempt.ts";
+import { patience, requireSame, type Acting, type Ending, type Failure, type Sights } from "./attempt.ts";
 import { attemptHedged } from "./hedge.ts";
 import { isAnother, versionIn } from "./identity.ts";
 
@@ -14,6 +14,8 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   const { target, lease, mayAct } = acting;
   const { action, before, after } = planned;
   const hasTrace = !changesRows(action);
+  // A version that is restored may have other columns or indexes: then the table tells, also of an action that changes rows.
+  const isDoneIn = (tables: Tables) => sameTables(after, tables) && (hasTrace || !sameTables(before, tables));
   const withIndexes =
     acting.withIndexes ?? [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined);
   const again = patience(planned, acting);
@@ -29,8 +31,10 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     const isStill = sameTables(before, found) && !(await isAnother(action.table, first, seen, target));
     return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
   };
-  const harmOf = async (sights: Sights) =>
-    (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), acting))?.problem;
+  const harmOf = async (sights: Sights) => {
+    await requireSame(action, first, acting);
+    return (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), acting))?.problem;
+  };
   for (;;) {
     const isGiven = given !== undefined && lease.isSure();
     const sights = isGiven ? given! : await look(before.keys(), target, withIndexes);
@@ -38,11 +42,12 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     const seen = sights.get(action.table);
     // After the look: whoever slept in between must not act on what his successor has made of the table.
     if (!isGiven) await lease.check();
-    if (inDoubt && hasTrace && sameTables(after, tablesIn(sights)))
+    if (inDoubt && isDoneIn(tablesIn(sights)))
       return { before: undefined, after: versionIn(seen), found: sights, harm: await harmOf(sights) };
     if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };
     first ??= seen;
-    if (await isAnother(action.table, first, seen, target)) return { error: recreated(planned), inDoubt };
+    for (const one of [acting.bound, first])
+      if (await isAnother(action.table, one, seen, target)) return { error: recreated(planned), inDoubt };
     if (mayAct?.(tablesIn(sights), seen?.version) === false)
       return { error: changed(planned, sights), inDoubt, moved: true };
     // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
@@ -54,7 +59,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     else if (!hasTrace) return { error: failure!.error, inDoubt };
     // Whatever the answer was, or whether there was one: the table tells what happened, where only rows changed the answer.
     const found = await look(before.keys(), target, withIndexes);
-    if ((hasTrace || failure === undefined) && sameTables(after, tablesIn(found)))
+    if (failure === undefined ? sameTables(after, tablesIn(found)) : isDoneIn(tablesIn(found)))
       return {
         before: versionIn(seen),
         after: versionIn(found.get(action.table)),

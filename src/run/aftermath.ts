@@ -123,7 +123,7 @@ async function mayBeAnother(
 }
 
 /** These are about the name of a table, whichever has it. */
-const replacesTable: ReadonlySet<ActionKind> = new Set(["createTable", "dropTable", "renameTable"]);
+export const replacesTable: ReadonlySet<ActionKind> = new Set(["createTable", "dropTable", "renameTable"]);
 const replacesMetadata: ReadonlySet<ActionKind> = new Set(["alterColumns", "dropColumns"]);
 
 async function recreated(

@@ -10,6 +10,7 @@ import type { Tables } from "../schema/table.ts";
 import type { Sight, Target, Verdict } from "../targets/target.ts";
 import { aftermath, type Harm } from "./aftermath.ts";
 import type { ActionPlace, Emit } from "./events.ts";
+import type { SeenTable } from "./identity.ts";
 
 /** What was seen of some tables, by name; undefined where there is no such table. */
 export type Sights = ReadonlyMap<string, Sight | undefined>;
@@ -21,6 +22,8 @@ export interface Acting {
   readonly clock: Clock;
   readonly emit: Emit;
   readonly place: ActionPlace;
+  /** The table that a saved plan was made for. */
+  readonly bound?: SeenTable | undefined;
   /** Calls that may still be under way when the action is done; waited for at its end. */
   readonly pending: Promise<Called>[];
   /** How long it is tried while others' commits come first: not for long where there is another way, or on that way. */
@@ -93,9 +96,18 @@ export async function attempt(action: Action, seen: Sight | undefined, calling: 
   const harm = await checking?.catch(() => undefined);
   await confessLateness(failure, harm, calling);
   await checking; // throws where it could not be checked
-  if (harm?.code !== "ERR_TABLE_RECREATED") return { failure, made, harm: harm?.problem };
-  const { version, name, action: number } = place;
-  throw new MigrateError(harm.code, { version: formatVersion(version), name, action: number, problem: harm.problem });
+  requireNotRecreated(harm, place);
+  return { failure, made, harm: harm?.problem };
+}
+
+/** After a call without an answer: whether the table is the one that was seen before it. Throws ERR_TABLE_RECREATED. */
+export async function requireSame(action: Action, seen: Sight | undefined, calling: Calling): Promise<void> {
+  requireNotRecreated(await aftermath(action, seen, undefined, calling), calling.place);
+}
+
+function requireNotRecreated(harm: Harm | undefined, { version, name, action }: ActionPlace): void {
+  if (harm?.code !== "ERR_TABLE_RECREATED") return;
+  throw new MigrateError(harm.code, { version: formatVersion(version), name, action, problem: harm.problem });
 }
 
 /**

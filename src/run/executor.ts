@@ -16,9 +16,10 @@ import type { Target } from "../targets/target.ts";
 import { actBlindly } from "./act-blindly.ts";
 import { act } from "./act.ts";
 import { actInCommits, mayTakeCommits, type Noting } from "./act-in-commits.ts";
-import { lostUnanswered } from "./aftermath.ts";
+import { lostUnanswered, replacesTable } from "./aftermath.ts";
 import type { Acting, Ending, Undone } from "./attempt.ts";
 import type { Emit } from "./events.ts";
+import type { SeenTable } from "./identity.ts";
 import type { LateWrites, Watch } from "./late-writes.ts";
 import { isSince, letGo, restorePoints, trackVersions } from "./table-versions.ts";
 
@@ -30,6 +31,8 @@ export interface Execution {
   readonly signal?: AbortSignal | undefined;
   /** Where what others write meanwhile may not be lost. */
   readonly lateWrites?: LateWrites | undefined;
+  /** The tables that a saved plan was made for. */
+  readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
 }
 
 /** What a course says in the ledger: on its way, and at its end. */
@@ -39,8 +42,9 @@ const events = {
 } as const;
 
 /** Carries out the migrations, gives how many, and releases the lease with the last record. */
-export async function execute(migrations: readonly PlannedMigration[], execution: Execution): Promise<number> {
-  const { lease, target } = execution;
+export async function execute(migrations: readonly PlannedMigration[], given: Execution): Promise<number> {
+  const { lease, target } = given;
+  const execution = { ...given, bound: new Map(given.bound) };
   const kept: PlannedMigration[] = [];
   for (const [index, planned] of migrations.entries()) {
     const following = migrations[index + 1];
@@ -67,11 +71,15 @@ export async function execute(migrations: readonly PlannedMigration[], execution
 }
 
 /** The record that says the migration has come to its end. What stops it is recorded here, with how far it got. */
-async function executeMigration(given: PlannedMigration, applied: number, execution: Execution): Promise<LedgerEntry> {
+async function executeMigration(
+  given: PlannedMigration,
+  applied: number,
+  execution: Execution & { readonly bound: Map<string, SeenTable> },
+): Promise<LedgerEntry> {
   const starts =
     given.direction === "down" ? (given.startedAt ?? (await startsOf(given, execution.target))) : undefined;
   const planned = starts === undefined ? given : restoringAfter(given, starts);
-  const { target, lease, clock, emit, signal } = execution;
+  const { target, lease, clock, emit, signal, bound } = execution;
   const { migration, direction, units, total, attempt } = planned;
   const { onTheWay, end } = events[direction];
   const { version, name } = migration;
@@ -153,11 +161,23 @@ async function executeMigration(given: PlannedMigration, applied: number, execut
         }
       },
     };
-    const run = async (mayAct: Acting["mayAct"]) =>
-      await executeAction(action, mayBeDone, { ...noting, target, lease, clock, emit, place, pending: [], mayAct });
+    const run = async (mayAct: Acting["mayAct"], inDoubt: boolean) =>
+      await executeAction(action, mayBeDone || inDoubt, {
+        ...noting,
+        target,
+        lease,
+        clock,
+        emit,
+        place,
+        bound: bound.get(action.action.table),
+        pending: [],
+        mayAct,
+      });
     const ending = await guarded(run, planned, action, done, execution);
     if ("error" in ending) throw await failed(action, ending, unwritten);
     versions.note(action, ending);
+    // From here on the name is another table's.
+    if (replacesTable.has(action.action.kind)) bound.delete(action.action.table);
     done++;
     // What is lost is reported once: the action is done.
     const lost = ending.lost ?? lostMetadata(place, ending.harm);
@@ -172,13 +192,15 @@ const mostLooks = 5;
 
 /** An action that is not sent where what it destroys has changed since that was asked for; then it is asked again. */
 async function guarded(
-  run: (mayAct: Acting["mayAct"]) => Promise<Ending>,
+  run: (mayAct: Acting["mayAct"], inDoubt: boolean) => Promise<Ending>,
   planned: PlannedMigration,
   action: PlannedAction,
   at: number,
   { lateWrites }: Execution,
 ): Promise<Ending & { readonly lost?: unknown }> {
-  if (lateWrites === undefined || planned.direction === "up") return await run(undefined);
+  if (lateWrites === undefined || planned.direction === "up") return await run(undefined, false);
+  // A call that was not answered may still come.
+  let inDoubt = false;
   for (let looks = 1; ; looks++) {
     const isLast = looks === mostLooks && action.action.kind !== "dropTable";
     let watch: Watch | undefined;
@@ -189,8 +211,11 @@ async function guarded(
     }
     const mayAct =
       watch === undefined || isLast ? undefined : (_: unknown, version?: number) => version === watch.version;
-    const ending = await run(mayAct);
-    if ("error" in ending && ending.moved === true && looks < mostLooks) continue;
+    const ending = await run(mayAct, inDoubt);
+    if ("error" in ending && ending.moved === true && looks < mostLooks) {
+      inDoubt = ending.inDoubt;
+      continue;
+    }
     if ("error" in ending) return ending;
     try {
       await lateWrites.after(watch, action, ending);

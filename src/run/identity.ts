@@ -5,7 +5,7 @@ import type { Plan } from "../plan/plan.ts";
 import { identityOf, type Identity, type SeenVersion } from "../schema/identity.ts";
 import type { Sight, Target } from "../targets/target.ts";
 
-export function versionIn(sight: Sight | undefined): SeenVersion | undefined {
+export function versionIn(sight: SeenTable | undefined): SeenVersion | undefined {
   return sight?.version === undefined ? undefined : { version: sight.version, at: sight.at };
 }
 
@@ -15,14 +15,17 @@ export async function timeOf(table: string, { version, at }: Sight, { versions }
 }
 
 /** Undefined where that is unknown. */
-export function isOtherInstance(seen: Sight | undefined, now: string | undefined): boolean | undefined {
+export function isOtherInstance(seen: SeenTable | undefined, now: string | undefined): boolean | undefined {
   return seen?.instance === undefined || now === undefined ? undefined : seen.instance !== now;
 }
+
+/** What tells a table that was seen from others of its name. */
+export type SeenTable = Pick<Sight, "version" | "at" | "instance">;
 
 /** Whether a table proves to be another than the one that was seen first. */
 export async function isAnother(
   table: string,
-  first: Sight | undefined,
+  first: SeenTable | undefined,
   now: Sight | undefined,
   { versions }: Target,
 ): Promise<boolean> {

@@ -147,7 +147,14 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
             ];
             if (opening.length > 0) await lease.record(opening);
             const recovery = await askRecovery(plan, target, lastOf(state), clock);
-            const applied = await execute(plan.migrations, { target, lease, clock, emit, signal });
+            const applied = await execute(plan.migrations, {
+              target,
+              lease,
+              clock,
+              emit,
+              signal,
+              bound: binding.tables,
+            });
             if (applied > 0 && recovery !== undefined) emit({ event: "recovery", ...recovery });
             return { applied, total: appliedIn(state).length + applied };
           },

@@ -28,7 +28,7 @@ import type { Target } from "../targets/target.ts";
 import type { MigratorOptions } from "./options.ts";
 import type { Planned } from "./planning.ts";
 import { survey } from "./survey.ts";
-import { timeOf } from "./identity.ts";
+import { timeOf, type SeenTable } from "./identity.ts";
 import type { Runner } from "../ledger/chain.ts";
 
 /** What a run is bound to by the plan that it was given; to nothing where it was given none. */
@@ -41,9 +41,17 @@ export interface Binding {
   keep(plan: () => Promise<Planned | undefined>): Promise<Planned | undefined>;
   /** What is recorded before anything is done. `next`: the first migration, as it is in doubt should the run die. */
   opening(next: number | undefined): readonly LedgerEntry[];
+  /** The tables that it was made for, by their names then. */
+  readonly tables: ReadonlyMap<string, SeenTable>;
 }
 
-const free: Binding = { checkLedger: () => {}, keep: (plan) => plan(), opening: () => [], checkFiles: async () => {} };
+const free: Binding = {
+  checkLedger: () => {},
+  keep: (plan) => plan(),
+  opening: () => [],
+  checkFiles: async () => {},
+  tables: new Map(),
+};
 
 /** Throws ERR_PLAN_STALE where the plan is for another target, ERR_USAGE where it goes the other way. */
 export function bindingOf(
@@ -80,7 +88,13 @@ export function bindingOf(
       return made;
     },
     opening: (next) => [useOf(saved, next)],
+    tables: tablesOf(saved),
   };
+}
+
+function tablesOf({ tables, times }: SavedPlan): Binding["tables"] {
+  const seen = Object.entries(tables).filter((entry): entry is [string, number] => entry[1] !== null);
+  return new Map(seen.map(([table, version]) => [table, { version, at: times?.[table] ?? undefined }]));
 }
 
 /** The plan with all that it was made from. `tables`: where they were looked at before. Throws what a run of it would refuse. */

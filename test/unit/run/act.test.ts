@@ -4,12 +4,12 @@ import type { Lease } from "../../../src/ledger/lease.ts";
 import type { PlannedAction } from "../../../src/plan/plan.ts";
 import { actBlindly } from "../../../src/run/act-blindly.ts";
 import { act } from "../../../src/run/act.ts";
-import type { Ending } from "../../../src/run/attempt.ts";
+import type { Acting, Ending } from "../../../src/run/attempt.ts";
 import { tablesAfter, type Action } from "../../../src/schema/action.ts";
 import { btree } from "../../../src/schema/index-builders.ts";
 import { memoryTarget, type Model } from "../../../src/targets/memory/memory.ts";
 import { memoryTables } from "../../../src/targets/memory/tables.ts";
-import type { Target } from "../../../src/targets/target.ts";
+import type { Sight, Target, Verdict } from "../../../src/targets/target.ts";
 
 const rename: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "b" }] };
 
@@ -140,4 +140,78 @@ test("a call that made no version is counted as none", async () => {
   const idle: Action = { kind: "setMetadata", table: "t", updates: [{ path: "a", metadata: {} }] };
   expect(await actOn(idle, false, { execute: async (_, seen) => seen!.version })).toMatchObject({ commits: 0 });
   expect(await actOn(idle, false, {})).toMatchObject({ commits: 1 });
+});
+
+/** An action on an embedded table, whose call takes effect as `execute` says. */
+async function actWith(
+  action: Action,
+  tables: ReturnType<typeof memoryTables>,
+  execute: (memory: Target) => Target["execute"],
+  { bound, kind = "refused" }: { readonly bound?: Acting["bound"]; readonly kind?: Verdict["kind"] } = {},
+): Promise<Ending> {
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const before = new Map([["t", tables.get("t")!]]);
+  const planned: PlannedAction = {
+    place: { file: "0001_t.ts", step: 1, kind: "renameColumn" },
+    action,
+    text: "",
+    risks: [],
+    commits: [],
+    before,
+    after: tablesAfter(before, action),
+    recordFirst: false,
+    proof: undefined,
+  };
+  return await act(planned, false, {
+    target: { ...memory, execute: execute(memory), verdict: () => ({ kind }) },
+    lease: calm,
+    clock: systemClock,
+    emit: () => {},
+    place: { version: 1, name: "t", action: 1, total: 1 },
+    pending: [],
+    bound,
+  });
+}
+
+function oneTable(now?: () => number) {
+  const tables = memoryTables(now && { now });
+  tables.create("t", [{ name: "a", type: { kind: "int32" }, nullable: true }]);
+  return tables;
+}
+
+test("a version that was restored although the call failed is found by what the table looks like", async () => {
+  const tables = oneTable();
+  tables.carryOut({ kind: "createIndex", table: "t", name: "i", index: { path: "a", ...btree() } });
+  const as = { columns: tables.get("t")!.columns, indexes: { i: null } };
+  const restore: Action = { kind: "restoreTable", table: "t", version: 1, after: 1, as, isSilent: true };
+  const ending = await actWith(restore, tables, (memory) => async (action, seen) => {
+    await memory.execute(action, seen);
+    throw new Error("panicked after it acted");
+  });
+  expect(ending).not.toHaveProperty("error");
+});
+
+test("a call without an answer on a table that was recreated meanwhile is not taken for done", async () => {
+  let now = 0;
+  const tables = oneTable(() => ++now);
+  const execute = (memory: Target) => async (action: Action, seen?: Sight) => {
+    tables.recreate("t", []);
+    await memory.execute(action, seen);
+    throw new Error("input/output error");
+  };
+  const ending = actWith(rename, tables, execute, { kind: "unanswered" });
+  await expect(ending).rejects.toMatchObject({ code: "ERR_TABLE_RECREATED" });
+});
+
+test("a saved plan is carried out on the table that it was made for", async () => {
+  let now = 0;
+  const tables = oneTable(() => ++now);
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const { version, at } = (await memory.look("t"))!;
+  const bound = { version, at: at ?? (await memory.versions!.time("t", version!)) };
+  expect(await actWith(rename, tables, ({ execute }) => execute, { bound })).not.toHaveProperty("error");
+  const others = oneTable(() => ++now);
+  expect(await actWith(rename, others, ({ execute }) => execute, { bound })).toMatchObject({
+    error: { code: "ERR_TABLE_CHANGED", message: expect.stringContaining("it was dropped and recreated") },
+  });
 });
