@@ -66,12 +66,10 @@ function hasTrouble(weather: Weather): boolean {
 }
 
 /** What only runs meet with that were asked for something else than the others, or less than all. */
-function isRefusal({ orders, application, model }: Scene, { order, ended }: SimulatedRun): boolean {
+function isRefusal({ orders, application }: Scene, { order, ended }: SimulatedRun): boolean {
   const isOneOf = (...codes: readonly ErrorCode[]) =>
     ended !== undefined && "error" in ended && codes.some((code) => isMigrateError(ended.error, code));
   if (orders.has("opposite") && isOneOf("ERR_UNSETTLED", "ERR_REVERTING", "ERR_BACK_ORDER")) return true;
-  // Markers do not say who took an epoch: a holder that takes the next one itself may have turned to it, or roll it back still.
-  if (model === "service" && order.direction === "down" && isOneOf("ERR_UNSETTLED")) return true;
   if (order.savedFor !== undefined && isOneOf("ERR_PLAN_STALE")) return true;
   if (order.acceptLoss) return false;
   // Rows that came in the moment of the restoration, and that nothing can put back, are named.
@@ -125,8 +123,8 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
       return `${String(run)} and ${String(owners.get(epoch))} both wrote in epoch ${String(epoch)}`;
     owners.set(epoch, run);
   }
-  // Where some apply what others roll back, any part of it may be there.
-  if (scene.orders.has("opposite")) return undefined;
+  // Where some apply what others roll back, any part of it may be there; and what is sent twice may come in another order.
+  if (scene.orders.has("opposite") || scene.repeated) return undefined;
   if (wasLate(scene) || mayHaveBeenLate(scene)) {
     scene.watcher.count("maybeLate");
     return undefined;
@@ -196,7 +194,7 @@ export function checkAtEnd(
   const wanted = reference.after(reference.actions.length).without(strays);
   if (found.schema() !== wanted.schema()) return `the tables are not as they should be: ${found.schema()}`;
   const isOneWay = !scene.orders.has("opposite") && !scene.turned;
-  const isComparable = !wasLate(scene) && !mayHaveBeenLate(scene) && isOneWay;
+  const isComparable = !wasLate(scene) && !mayHaveBeenLate(scene) && isOneWay && !scene.repeated;
   if (isComparable && found.effects() !== wanted.effects())
     return `a step took effect more than once: ${found.effects()}`;
   return undefined;

@@ -54,6 +54,8 @@ export interface Scene extends Scenario {
   readonly careless: string[];
   /** Whether a run in the other direction had to settle what was in doubt: then steps take effect more than once. */
   turned: boolean;
+  /** Whether a change of rows took effect when its sender no longer waited for it: it may have been sent once more. */
+  repeated: boolean;
   readonly application: Application;
   readonly watcher: Watcher;
 }

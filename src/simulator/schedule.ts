@@ -133,6 +133,7 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
     losses: [],
     careless: [],
     turned: false,
+    repeated: false,
     application: anApplication({ seed, world, tables, watcher: told, does, lease }),
     watcher: told,
   };

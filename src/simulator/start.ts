@@ -4,7 +4,7 @@ import type { MigrationFile } from "../migrations/files.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { MigrationSource } from "../migrations/source.ts";
 import type { MigratorOptions } from "../run/options.ts";
-import type { Action } from "../schema/action.ts";
+import { changesRows, type Action } from "../schema/action.ts";
 import { guardColumn, keepsOut } from "../schema/actions/guard.ts";
 import { memoryTarget } from "../targets/memory/memory.ts";
 import type { MemoryTables } from "../targets/memory/tables.ts";
@@ -108,6 +108,8 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
   const { table } = action;
   const inTime = ownerOf(tables) === sender.name;
   let before = tables.get(table);
+  // A table is dropped or renamed by its name: nothing can tell that it was recreated after the last look.
+  const byName = action.kind === "dropTable" || action.kind === "renameTable" ? before : undefined;
   application.meanwhile(table);
   return {
     ends() {
@@ -116,8 +118,10 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
     done(isGivenUp: boolean) {
       const after = tables.get(table);
       const bound = boundTo?.get(table);
-      if (bound !== undefined && before !== undefined && before.born !== bound && before.effects !== after?.effects)
+      const meant = byName ?? before;
+      if (bound !== undefined && meant !== undefined && meant.born !== bound && before?.effects !== after?.effects)
         run.strayed.push(table);
+      scene.repeated ||= isGivenUp && changesRows(action);
       // From then on it is the run's own.
       if (action.kind === "createTable") boundTo?.delete(table);
       const losses = lossesOf(action, sender, before, tables, order.acceptLoss);
