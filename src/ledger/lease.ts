@@ -48,8 +48,10 @@ export async function takeLease(
   // What the ledger says without this epoch. Older holders may add records until the epoch is taken.
   let before = state;
   let upcoming = next;
-  // How far the holder is in a migration. The records of an epoch have to tell it by themselves.
+  // How far the holder is in a migration. Where it takes another epoch, the first record there about the migration follows it
+  // once more: the records of an epoch have to tell by themselves whether it is rolled back.
   let onTheWay: LedgerEntry | undefined;
+  let repeats = false;
   // When the last record that others can have seen in time was begun: they measure from when they see it, so later.
   let held: Moment;
   let standing: "held" | "lost" | "released" = "lost";
@@ -73,9 +75,9 @@ export async function takeLease(
     standing = "held";
     epoch = record.epoch;
     saysNothing = journal.hashOf(record) === "";
-    const opening = [...(saysNothing ? [renewal()] : []), ...(onTheWay === undefined ? [] : [onTheWay])];
-    if (opening.length > 0) {
-      await write(opening);
+    repeats = onTheWay !== undefined;
+    if (saysNothing) {
+      await write([renewal()]);
       ledger = await journal.read();
     }
     // Before the lease's length was said, somebody may have waited for less and taken the next epoch.
@@ -96,12 +98,15 @@ export async function takeLease(
   const write = async (entries: readonly LedgerEntry[]): Promise<void> => {
     if (standing === "lost") throw await lost();
     const started = now(clock);
-    await chain.write(entries, (records) => journal.add(records));
+    const about = entries.findLast(({ version }) => version !== undefined);
+    const all = repeats && about !== undefined ? [onTheWay!, ...entries] : entries;
+    await chain.write(all, (records) => journal.add(records));
     // A record that came too late holds nothing: somebody may already have found the ledger silent.
     if (!overdue()) held = started;
     upcoming = entries.at(-1)?.next;
-    const about = entries.findLast(({ version }) => version !== undefined);
-    if (about !== undefined) onTheWay = about.event === "advanced" || about.event === "reverting" ? about : undefined;
+    if (about === undefined) return;
+    repeats = false;
+    onTheWay = about.event === "advanced" || about.event === "reverting" ? about : undefined;
   };
   const renew = async (): Promise<void> => {
     await write([renewal()]);

@@ -70,6 +70,8 @@ function isRefusal({ orders, application }: Scene, { order, ended }: SimulatedRu
   const isOneOf = (...codes: readonly ErrorCode[]) =>
     ended !== undefined && "error" in ended && codes.some((code) => isMigrateError(ended.error, code));
   if (orders.has("opposite") && isOneOf("ERR_UNSETTLED", "ERR_REVERTING", "ERR_BACK_ORDER")) return true;
+  // Who takes an epoch may turn to a migration, or still roll it back: until its first record there nobody can tell.
+  if (order.direction === "down" && isOneOf("ERR_UNSETTLED")) return true;
   if (order.savedFor !== undefined && isOneOf("ERR_PLAN_STALE")) return true;
   if (order.acceptLoss) return false;
   // Rows that came in the moment of the restoration, and that nothing can put back, are named.
