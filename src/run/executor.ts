@@ -20,7 +20,8 @@ import { lostUnanswered, replacesTable } from "./aftermath.ts";
 import type { Acting, Ending, Undone } from "./attempt.ts";
 import type { Emit } from "./events.ts";
 import type { SeenTable } from "./identity.ts";
-import type { LateWrites, Watch } from "./late-writes.ts";
+import { guarded } from "./guarded.ts";
+import type { LateWrites } from "./late-writes.ts";
 import { isSince, letGo, restorePoints, trackVersions } from "./table-versions.ts";
 
 export interface Execution {
@@ -173,7 +174,7 @@ async function executeMigration(
         pending: [],
         mayAct,
       });
-    const ending = await guarded(run, planned, action, done, execution);
+    const ending = await guarded(run, planned, action, done, execution.lateWrites);
     if ("error" in ending) throw await failed(action, ending, unwritten);
     versions.note(action, ending);
     // From here on the name is another table's.
@@ -185,45 +186,6 @@ async function executeMigration(
   }
   await versions.date(target);
   return { event: end, ...facts(units) };
-}
-
-/** Others may write to the table each time that it was looked at. */
-const mostLooks = 5;
-
-/** An action that is not sent where what it destroys has changed since that was asked for; then it is asked again. */
-async function guarded(
-  run: (mayAct: Acting["mayAct"], inDoubt: boolean) => Promise<Ending>,
-  planned: PlannedMigration,
-  action: PlannedAction,
-  at: number,
-  { lateWrites }: Execution,
-): Promise<Ending & { readonly lost?: unknown }> {
-  if (lateWrites === undefined || planned.direction === "up") return await run(undefined, false);
-  // A call that was not answered may still come.
-  let inDoubt = false;
-  for (let looks = 1; ; looks++) {
-    const isLast = looks === mostLooks && action.action.kind !== "dropTable";
-    let watch: Watch | undefined;
-    try {
-      watch = await lateWrites.before(planned, action, at);
-    } catch (error) {
-      return { error, inDoubt: planned.doubtful && at === planned.done };
-    }
-    const mayAct =
-      watch === undefined || isLast ? undefined : (_: unknown, version?: number) => version === watch.version;
-    const ending = await run(mayAct, inDoubt);
-    if ("error" in ending && ending.moved === true && looks < mostLooks) {
-      inDoubt = ending.inDoubt;
-      continue;
-    }
-    if ("error" in ending) return ending;
-    try {
-      await lateWrites.after(watch, action, ending);
-    } catch (lost) {
-      return { ...ending, lost };
-    }
-    return ending;
-  }
 }
 
 /** What the last action of a run that was stopped has lost; undefined where that is nothing. */
