@@ -325,7 +325,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a migration that may have begun is passed over by a rollback of earlier ones",
     undefined,
     "run/unbegun.ts",
-    "if (found === undefined || hasBegun(found))",
+    "if (found === undefined || (await mayHaveBegun(found, target)))",
     "if (found === undefined)",
   ),
   bug(
