@@ -7,6 +7,7 @@ import { act } from "../../../src/run/act.ts";
 import type { Acting, Ending } from "../../../src/run/attempt.ts";
 import { tablesAfter, type Action } from "../../../src/schema/action.ts";
 import { btree } from "../../../src/schema/index-builders.ts";
+import type { Database } from "../../../src/schema/table.ts";
 import { memoryTarget, type Model } from "../../../src/targets/memory/memory.ts";
 import { memoryTables } from "../../../src/targets/memory/tables.ts";
 import type { Sight, Target, Verdict } from "../../../src/targets/target.ts";
@@ -22,6 +23,20 @@ const calm: Lease = {
   release: async () => {},
   abandon: () => {},
 };
+
+function plannedOf(action: Action, before: Database): PlannedAction {
+  return {
+    place: { file: "0001_t.ts", step: 1, kind: "renameColumn" },
+    action,
+    text: "",
+    risks: [],
+    commits: [],
+    before,
+    after: tablesAfter(before, action),
+    recordFirst: false,
+    proof: undefined,
+  };
+}
 
 /** Carries out the rename under a lease of which the holder is sure at these askings. */
 async function acting(model: Model, sure: readonly boolean[], meanwhile?: Action) {
@@ -48,17 +63,7 @@ async function acting(model: Model, sure: readonly boolean[], meanwhile?: Action
       return await memory.execute(action, seen);
     },
   };
-  const planned: PlannedAction = {
-    place: { file: "0001_t.ts", step: 1, kind: "renameColumn" },
-    action: rename,
-    text: "",
-    risks: [],
-    commits: [],
-    before,
-    after: tablesAfter(before, rename),
-    recordFirst: false,
-    proof: undefined,
-  };
+  const planned = plannedOf(rename, before);
   const place = { version: 1, name: "t", action: 1, total: 1 };
   const carryOut = model === "service" ? actBlindly : act;
   const ending: Ending = await carryOut(planned, false, {
@@ -100,17 +105,7 @@ async function actOn(action: Action, inDoubt: boolean, other: Partial<Target>, m
   tables.carryOut({ kind: "createIndex", table: "t", name: "own", index: { path: "a", ...btree() } });
   const before = new Map([["t", tables.get("t")!]]);
   if (meanwhile !== undefined) tables.carryOut(meanwhile);
-  const planned: PlannedAction = {
-    place: { file: "0001_t.ts", step: 1, kind: "dropColumn" },
-    action,
-    text: "",
-    risks: [],
-    commits: [],
-    before,
-    after: tablesAfter(before, action),
-    recordFirst: false,
-    proof: undefined,
-  };
+  const planned = plannedOf(action, before);
   const place = { version: 1, name: "t", action: 1, total: 1 };
   return await act(planned, inDoubt, { target, lease: calm, clock: systemClock, emit: () => {}, place, pending: [] });
 }
@@ -151,17 +146,7 @@ async function actWith(
 ): Promise<Ending> {
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
   const before = new Map([["t", tables.get("t")!]]);
-  const planned: PlannedAction = {
-    place: { file: "0001_t.ts", step: 1, kind: "renameColumn" },
-    action,
-    text: "",
-    risks: [],
-    commits: [],
-    before,
-    after: tablesAfter(before, action),
-    recordFirst: false,
-    proof: undefined,
-  };
+  const planned = plannedOf(action, before);
   return await act(planned, false, {
     target: { ...memory, execute: execute(memory), verdict: () => ({ kind }) },
     lease: calm,
