@@ -23,6 +23,11 @@ export const equivalents: readonly Equivalent[] = [
     why: "that undefined was looked at is never asked: late calls are asked about by their epochs",
   },
   {
+    file: "plan/place.ts",
+    id: "06336c",
+    why: "a row of actions has each action of a migration once",
+  },
+  {
     file: "plan/rebase.ts",
     id: "005134",
     why: "an action of a step adds one column",

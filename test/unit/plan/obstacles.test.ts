@@ -146,6 +146,15 @@ test("what was written since is asked of the table that is restored, and in whic
   expect(sinceOf(backBy([restore(3), { ...wholly, table: "gone" }]))).toEqual([]);
 });
 
+test("what all newer migrations wrote themselves was not written by others", () => {
+  const newer = (own: readonly [number, number]): PlannedMigration => ({
+    ...backBy([{ ...drop, paths: ["title"] }]),
+    tables: { t: own },
+  });
+  const { since } = questions(newer([12, 13]), newer([9, 10]), backBy([restore(3), wholly], [putBack]));
+  expect(since).toMatchObject([{ spans: [{ from: 10, until: 12 }, { from: 13 }] }]);
+});
+
 test("rows that the way back changes before can't be told from those of others", () => {
   const write: Action = { kind: "deleteRows", table: "t", where: "id = 1" };
   expect(questions(backBy([write], [restore(3), wholly], [putBack])).since).toMatchObject([

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { foldLedger, type LedgerState } from "../../../src/ledger/fold.ts";
 import type { LedgerEntry, LedgerRecord } from "../../../src/ledger/record.ts";
-import { checksumOf } from "../../../src/migrations/checksum.ts";
+import { checksumOf, stepHash } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
 import { checkUnchanged } from "../../../src/plan/history.ts";
 import { chosenPlace } from "../../../src/plan/place.ts";
@@ -78,6 +78,23 @@ test("what the ledger knew of a migration it goes on to say, and late calls are 
   const state = written(entriesFromTables(row, chosenPlace(row, "1")!, foldLedger(before), true), before);
   expect(state.migrations.get(1)).toMatchObject({ attempt: 3, duration: 50, tables: { t: [null, 1] } });
   expect([state.late, state.doubtful]).toEqual([[], new Set()]);
+});
+
+test("that an action has begun it goes on to say, unless somebody says that it has not", () => {
+  const midway = { step: stepHash(migrations[1]!.steps[0]), commit: 0, indexes: {}, metadata: {} };
+  const facts = { version: 2, name: "m2", step: 0, total: 3 };
+  const before: readonly LedgerRecord[] = [
+    { ...who, epoch: 1, number: 0, event: "taken", next: 2 },
+    { ...who, epoch: 1, number: 1, event: "advanced", ...facts, next: 2, midway },
+  ];
+  const row = historyRow(migrations, foldLedger(before), describing);
+  const place = chosenPlace(row, "1")!;
+  const midwayAfter = (isMidway: boolean, isChosen: boolean) =>
+    written(entriesFromTables(row, { ...place, isMidway }, foldLedger(before), isChosen), before).migrations.get(2)
+      ?.midway;
+  expect(midwayAfter(false, false)).toEqual(midway);
+  expect(midwayAfter(true, true)).toEqual(midway);
+  expect(midwayAfter(false, true)).toBeUndefined();
 });
 
 test("a ledger that is rebuilt from itself says what it said, in the order in which it ran", () => {

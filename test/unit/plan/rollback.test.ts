@@ -144,6 +144,17 @@ test("a release that would take it back by other actions does not go on with tho
   expect(courseBack(migration, before, aState(other), embedded)).toThrow("is being taken back, and by other actions");
 });
 
+test("what the file has to say itself and says no more is another way back only once that has begun", () => {
+  const untold = { ...migration, steps: dropping.steps, checksum: dropping.checksum };
+  const blind = { describes: true, actions: {} };
+  expect(courseBack(untold, before, aState(aReversal(0)), blind)).toThrow(
+    expect.objectContaining({ code: "ERR_IRREVERSIBLE" }),
+  );
+  expect(courseBack(untold, before, aState(aReversal(1)), blind)).toThrow(
+    expect.objectContaining({ code: "ERR_ROLLBACK_CHANGED" }),
+  );
+});
+
 const planBack = (pending: readonly (typeof first)[], state = aState()) =>
   makePlan({
     migrations: [first, migration],

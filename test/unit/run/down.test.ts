@@ -76,3 +76,22 @@ test("what rolls a migration back is kept also where others clean up the version
   expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
   expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
 });
+
+test("what rolls migrations back is kept no more once they are rolled back", async () => {
+  const tables = memoryTables();
+  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  const options: MigratorOptions = {
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+      aMigration(3, [{ kind: "renameColumn", table: "t", path: "a", name: "c" }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+  };
+  await up(options);
+  expect(await target.versions!.kept("t")).toHaveLength(1);
+  expect(await down(options, { to: 1 })).toMatchObject({ reverted: 2 });
+  expect(await target.versions!.kept("t")).toEqual([]);
+});

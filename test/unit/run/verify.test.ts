@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MigrateError } from "../../../src/errors.ts";
 import { up } from "../../../src/run/migrator.ts";
 import { verifyLedger, verifyTables } from "../../../src/run/verify.ts";
 import { open as openLance } from "../../../src/targets/lance/lance.ts";
@@ -95,4 +96,20 @@ test.each(kinds)("how far a run got that was killed is no drift, wherever that w
     expect({ at, differences, findings }).toEqual({ at, differences: [], findings: [] });
   }
   expect(kills).toBeGreaterThan(5);
+});
+
+test("tables can't be compared while a migration is in doubt whose file is not here", async () => {
+  const [{ make }] = kinds as readonly [(typeof kinds)[0]];
+  const [folder, other, clock] = [temporaryFolder(), temporaryFolder(), leapingClock()];
+  writeMigrations(folder, migrations.slice(0, 2));
+  const open = await make();
+  let calls = 0;
+  const gone = (_: number, what: string) => {
+    if (what === "execute") calls++;
+    if (calls >= 2) throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "killed" });
+  };
+  await expect(up(optionsFor(folder, watched(await open(), { before: gone }), clock))).rejects.toThrow("killed");
+  writeMigrations(other, migrations.slice(0, 1));
+  await expect(verifyTables(optionsFor(other, await open(), clock))).rejects.toMatchObject({ code: "ERR_BEGUN" });
+  expect((await verifyTables(optionsFor(folder, await open(), clock))).differences).toEqual([]);
 });
