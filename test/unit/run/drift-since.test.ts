@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { LedgerState } from "../../../src/ledger/fold.ts";
 import { foldLedger } from "../../../src/ledger/fold.ts";
+import type { TableVersions } from "../../../src/ledger/record.ts";
 import { dateOf } from "../../../src/run/drift-since.ts";
 import { columnsOf, int32 } from "../../../src/schema/builders.ts";
 import type { Target, Versions } from "../../../src/targets/target.ts";
@@ -29,7 +30,7 @@ async function sinceOf({ count, isAmiss, ranAt, left }: About) {
   const target = { versions: versions as unknown as Versions } as Target;
   const facts = { version: 1, name: "m", step: 1, total: 1, textHash: "" };
   const who = { by: "ann", run: "r", tool: "t", applied: "", previous: "", at: ranAt ?? 0 };
-  const tables = left === undefined ? {} : { t: [null, left] as const };
+  const tables: TableVersions = left === undefined ? {} : { t: [null, left] };
   const state: LedgerState =
     ranAt === undefined && left === undefined
       ? foldLedger([])
