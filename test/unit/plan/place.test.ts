@@ -127,6 +127,18 @@ test("tables are looked for in the ledger's order where what it lost ran in anot
   expect(fits).toMatchObject([{ done: 4, words: "after 0004_m4", choice: "0004" }]);
 });
 
+test("what the ledger knows wholly has the order in which it ran, whatever the tables would allow", () => {
+  const others = [...migrations, aMigration(4, rename("t", "b", "z"))];
+  const orderFor = (state: LedgerState) => {
+    const { row: found, fits } = placesIn(others, state, after(6, historyRow(others, empty, describing)), describing);
+    expect(fits).toMatchObject([{ done: 6 }]);
+    return [...new Set(found.actions.map(({ migration }) => migration.version))];
+  };
+  const ran = ranInOrder(1, 2, 4);
+  expect(orderFor(ran)).toEqual([1, 2, 4, 3]);
+  expect(orderFor({ ...ran, told: { ...ran.head!, applied: "of something else" } })).toEqual([1, 2, 3, 4]);
+});
+
 test("a row ends at a step that can't be, and says why", () => {
   const short = historyRow([...migrations, aMigration(4, create("t"))], empty, describing);
   expect([short.actions.length, short.problem?.code]).toEqual([5, "ERR_TABLE_EXISTS"]);
