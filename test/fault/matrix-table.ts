@@ -4,7 +4,7 @@ import { matrixTargets, type Verdict } from "./matrix.ts";
 export function matrixTable(verdicts: readonly Verdict[]): string {
   const kinds = [...new Set(verdicts.map(({ kind }) => kind))];
   const cell = ({ killed, converged, longest, refused }: Verdict) =>
-    killed === 0 && refused !== undefined ? "it can't" : `${converged} of ${killed}, ${longest.toFixed(1)}`;
+    killed === 0 && refused !== undefined ? "not supported" : `${converged} of ${killed}, ${longest.toFixed(1)}`;
   const lines = kinds.map((kind) => {
     const cells = matrixTargets.map((target) =>
       cell(verdicts.find((one) => one.kind === kind && one.target === target)!),

@@ -3,7 +3,15 @@ import type { Action, ActionFor } from "../action.ts";
 import type { Alteration } from "../alteration.ts";
 import { castVerdict } from "../cast.ts";
 import { checkNotComputed, checkNotRead, declareAgain } from "../computed.ts";
-import { childColumns, formatColumn, formatType, withChildColumns, type Column, type DataType } from "../data-type.ts";
+import {
+  childColumns,
+  formatColumn,
+  formatType,
+  holdsNullField,
+  withChildColumns,
+  type Column,
+  type DataType,
+} from "../data-type.ts";
 import { withoutMetadata } from "../metadata.ts";
 import { madeName } from "../names.ts";
 import { formatPath, parsePath, type Path } from "../path.ts";
@@ -89,6 +97,12 @@ export function asWhole(column: string): string {
   return `retypeColumn with { using: "${column}" } makes ${column} as a whole, with the field, as the last column`;
 }
 
+/** Nor is a column made with a field of type null. */
+function wayOut(columns: readonly Column[], at: Path): string {
+  const { name, type } = findColumn(columns, at.slice(0, 1))!;
+  return holdsNullField(type) ? `${name} can only be created with its table` : asWhole(name);
+}
+
 /** Writes the struct again, and gives the field that was just made its name. Every field is cast to the type that it has. */
 function castingTo(name: string, { table, path, type }: AddFieldAction): ActionFor<"alterColumns"> {
   const around = parsePath(path).slice(0, -1);
@@ -109,7 +123,7 @@ function checkAround(table: string, columns: readonly Column[], at: Path): void 
     const name = formatPath(path);
     if (childColumns(type).length > 0 && type.kind !== "struct")
       throw problem(
-        `${name} is ${formatType(type)}, and the field can't be added to a struct inside a list; ${asWhole(at[0]!)}`,
+        `${name} is ${formatType(type)}, and the field can't be added to a struct inside a list; ${wayOut(columns, at)}`,
       );
     if (type.kind !== "struct") throw problem(`${name} is ${formatType(type)}, and only a struct has fields`);
     if (!nullable)
@@ -127,6 +141,6 @@ function checkCast(table: string, columns: readonly Column[], at: Path): void {
   if (stuck === undefined) return;
   throw new MigrateError("ERR_ALTERATION_CONFLICT", {
     table,
-    problem: `${formatPath(at)} can't be added: the engine writes the fields of a struct only all together, and casts none that is ${formatType(stuck.type)} (${formatPath(stuck.path)}); ${asWhole(at[0]!)}`,
+    problem: `${formatPath(at)} can't be added: the engine writes the fields of a struct only all together, and casts none that is ${formatType(stuck.type)} (${formatPath(stuck.path)}); ${wayOut(columns, at)}`,
   });
 }

@@ -76,9 +76,13 @@ test.each<[string, Action, string]>([
   [
     "a struct with a field that is never cast",
     add("bytes.x", int32()),
-    "casts none that is fixedSizeBinary(2) (bytes.b)",
+    'casts none that is fixedSizeBinary(2) (bytes.b); retypeColumn with { using: "bytes" }',
   ],
-  ["a type that is never cast", add("s.x", nullType()), "casts none that is null (s.x)"],
+  [
+    "a type that is never cast",
+    add("s.x", nullType()),
+    "casts none that is null (s.x); s can only be created with its table",
+  ],
   ["not null", add("s.x", int32().notNull()), "which can only be added nullable and without values"],
   ["values", add("s.x", int32(), "1"), "which can only be added nullable and without values"],
   [
