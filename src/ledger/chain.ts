@@ -64,14 +64,8 @@ export function recordChain(
       const before = { hash, last };
       const saidBefore = own;
       // Once for all of them: a formatter may have touched thousands of files.
-      const said = entries.flatMap((entry) => {
-        const again = isNothingReverted(entry) ? kept.get(entry.version!) : undefined;
-        return again === undefined ? appliedEntry(entry) : [again];
-      });
-      const gone = new Set(
-        entries.flatMap(({ event, version }) => (event === "reverting" || event === "reverted" ? [version] : [])),
-      );
-      own = [...own, ...said].filter(({ version }) => !gone.has(version));
+      const { said, gone } = changesBy(entries, kept);
+      own = [...own.filter(({ version }) => !gone.has(version)), ...said];
       hash = entries.some(({ event }) => event === "rebuilt") ? appliedHash([]).with(own) : hash.with(said, gone);
       try {
         await write(entries.map(append));
@@ -83,6 +77,28 @@ export function recordChain(
       }
     },
   };
+}
+
+/** What entries add to what is applied, and what they remove: the last of them about a migration counts. */
+function changesBy(
+  entries: readonly LedgerEntry[],
+  kept: ReadonlyMap<number, AppliedEntry>,
+): { readonly said: readonly AppliedEntry[]; readonly gone: ReadonlySet<number | undefined> } {
+  const said = new Map<number, AppliedEntry>();
+  const gone = new Set<number | undefined>();
+  for (const entry of entries) {
+    if (entry.event === "reverting" || entry.event === "reverted") {
+      said.delete(entry.version!);
+      gone.add(entry.version);
+      continue;
+    }
+    const again = isNothingReverted(entry) ? kept.get(entry.version!) : undefined;
+    for (const one of again === undefined ? appliedEntry(entry) : [again]) {
+      said.set(one.version, one);
+      gone.delete(one.version);
+    }
+  }
+  return { said: [...said.values()], gone };
 }
 
 function appliedEntry(entry: LedgerEntry): readonly AppliedEntry[] {

@@ -66,6 +66,8 @@ export async function takeLease(
     if (!(await take(journal, record))) return;
     // What was read before may lack records, and all that follows would refer to the wrong one.
     ledger = await journal.read();
+    // The engine lets a second writer win that was stopped until others had cleaned up the versions in between.
+    if (!ownersOf(record, ledger).every((run) => run === record.run)) return;
     // The holder of a newer epoch may have read less than this. What is written here would refer to what it has not seen.
     if (ledger.some((other) => other.epoch > record.epoch)) return;
     before = foldLedger(ledger.filter((other) => other.epoch < record.epoch));
@@ -152,7 +154,12 @@ export async function takeLease(
     isSure: () => isHeld() && !overdue(),
     async release(entries = [], next) {
       stopRenewing();
-      if (!isHeld()) return;
+      if (standing === "released") return;
+      if (standing === "lost") {
+        // What is not recorded must not count as recorded.
+        if (entries.length > 0) throw await lost();
+        return;
+      }
       standing = "released";
       const stopped = entries.findLast(({ event }) => event === "failed" || event === "interrupted");
       // Who ends without having done anything leaves what he found.
@@ -177,9 +184,14 @@ async function take(journal: Journal, record: LedgerRecord): Promise<boolean> {
   } catch (error) {
     failure = error;
   }
-  const owner = (await journal.read()).find(({ epoch, number }) => epoch === record.epoch && number === 0);
+  const [owner] = ownersOf(record, await journal.read());
   if (owner === undefined && failure !== undefined) throw failure;
-  return owner?.run === record.run;
+  return owner === record.run;
+}
+
+/** The runs that took the epoch of that record: one, wherever the target keeps what it promises. */
+function ownersOf({ epoch }: LedgerRecord, records: readonly LedgerRecord[]): readonly string[] {
+  return records.filter((other) => other.epoch === epoch && other.number === 0).map(({ run }) => run);
 }
 
 export interface WaitTerms extends LeaseTerms {

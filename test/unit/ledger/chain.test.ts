@@ -161,3 +161,18 @@ test("the running hash is without what is being taken back, and with it again wh
   // Who takes the next epoch in the middle says the same.
   expect(begin(chainOn(all.slice(0, before.length + 2))).applied).toBe(hashOf(1));
 });
+
+test("of entries that are written together the last one about a migration counts", async () => {
+  const ran = await anEpoch([], [applied(1), applied(2), released]);
+  const chain = chainOn(ran);
+  begin(chain);
+  const facts = { version: 2, name: "m2", step: 0, total: 1, textHash: "text 2" };
+  let last: LedgerRecord | undefined;
+  const write = async (...entries: readonly LedgerEntry[]) => {
+    await chain.write(entries, async (more) => void (last = more.at(-1)));
+    return last!.applied;
+  };
+  expect(await write({ event: "reverting", ...facts }, { event: "failed", ...facts })).toBe(hashOf(1, 2));
+  expect(await write({ event: "reverting", ...facts }, { event: "reverted", ...facts })).toBe(hashOf(1));
+  expect(await write(applied(2), { event: "reverting", ...facts })).toBe(hashOf(1));
+});

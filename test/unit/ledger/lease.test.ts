@@ -270,6 +270,29 @@ test("a runner that reads of a newer epoch after taking its own writes nothing t
   expect(auditLedger(records, journal.hashOf)).toEqual([]);
 });
 
+test("a runner that is told that an epoch is its own does not hold it where another one took it before", async () => {
+  const journal = memoryJournal();
+  const both: Journal = { ...journal, take: async (record) => journal.records.push(record) > 0 };
+  const state = foldLedger([]);
+  const terms = { duration, clock: handClock() };
+  const first = await takeLease(both, state, ann, 1, terms);
+  expect(first).toBeDefined();
+  expect(await takeLease(both, state, bob, 1, terms)).toBeUndefined();
+  // Who was first holds it still.
+  await first!.record([{ event: "applied", version: 1, name: "one" }]);
+  expect(eventsOf(journal.records)).toEqual(["1.0 taken", "1.0 taken", "1.1 applied"]);
+});
+
+test("a holder that slept through its lease has lost it to who took the next epoch before, whatever it is told", async () => {
+  const journal = memoryJournal();
+  const both: Journal = { ...journal, take: async (record) => journal.records.push(record) > 0 };
+  const clock = handClock();
+  const lease = await aLease(both, clock);
+  clock.stall(duration * 2);
+  await aLease(journal, handClock(), bob);
+  await expect(lease.check()).rejects.toMatchObject({ code: "ERR_LEASE_LOST" });
+});
+
 test("a holder hears at its next renewal that another took over before it had said its lease (markers)", async () => {
   const names: string[] = [];
   const clock = handClock();
@@ -465,7 +488,10 @@ test("a lost lease is neither renewed nor released", async () => {
   clock.stall(duration * 2);
   await aLease(journal, handClock(), bob);
   await lease.check().catch(() => {});
-  await lease.release([{ event: "failed", version: 1, name: "one" }]);
+  await expect(lease.release([{ event: "applied", version: 1, name: "one" }])).rejects.toMatchObject({
+    code: "ERR_LEASE_LOST",
+  });
+  await lease.release();
   await clock.pass(duration * 2);
   expect(eventsOf(journal.records)).toEqual(["1.0 taken", "2.0 taken"]);
 });
