@@ -5,7 +5,7 @@
 import { isMigrateError, MigrateError } from "../errors.ts";
 import { inDoubt } from "../ledger/fold.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
-import { formatMigration } from "../migrations/file-name.ts";
+import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import { factsOf } from "../plan/facts.ts";
 import type { PlannedMigration } from "../plan/plan.ts";
 import { sameTables } from "../schema/table.ts";
@@ -13,13 +13,16 @@ import type { Target } from "../targets/target.ts";
 import { look, tablesIn } from "./act.ts";
 import { planChosen, type PlanningInput } from "./planning.ts";
 
-/** What says of them that nothing has run. Throws ERR_UNSETTLED where the tables say otherwise. */
+/** What says of them that nothing has run. Throws ERR_UNSETTLED where the tables say otherwise, and ERR_BEGUN where a file is not here. */
 export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntry[]> {
   const { state, files, run, target, besideAnother } = input;
   // What another run is at now is for that run to say.
   if (besideAnother || !target.capabilities.describes) return [];
   const doubtful = inDoubt(state, run);
-  const unknown = files.filter(({ version }) => doubtful.has(version) && !state.migrations.has(version));
+  const begun = [...doubtful].filter((version) => !state.migrations.has(version));
+  const unfiled = begun.find((version) => !files.some((file) => file.version === version));
+  if (unfiled !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unfiled), file: undefined });
+  const unknown = files.filter(({ version }) => begun.includes(version));
   const entries: LedgerEntry[] = [];
   for (const file of unknown) {
     const planned = await planChosen([file], "up", input).catch((error: unknown) => {

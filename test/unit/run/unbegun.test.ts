@@ -55,6 +55,15 @@ test("nothing is rolled back below a migration that has begun, until up has ende
   expect(tables.names()).toEqual(["_migrations"]);
 });
 
+test("nothing is rolled back below a migration that may have begun and whose file is not here", async () => {
+  const { tables, options } = await aWorld();
+  tables.create("two", columnsOf({ a: int32() }));
+  const older = { ...options, migrations: sourceOf([aMigration(1, [createTable("one")])]) };
+  await expect(down(older, { to: 0, acceptLoss: true })).rejects.toMatchObject({ code: "ERR_BEGUN" });
+  expect(tables.get("one")).toBeDefined();
+  await expect(up(older)).rejects.toMatchObject({ code: "ERR_BEGUN" });
+});
+
 test("down does not succeed where what it would roll back may have begun", async () => {
   const { tables, options } = await aWorld();
   tables.create("two", columnsOf({ a: int32() }));
