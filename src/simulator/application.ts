@@ -22,7 +22,7 @@ export const rates = {
 } satisfies Partial<Record<Counted, number>>;
 export type Disturbance = keyof typeof rates;
 /** Of schedules that roll back: what they restore, and the versions that keep it, must not be cleaned up before their end. */
-const ratesOfRollbacks: typeof rates = { ...rates, compaction: 0.75 };
+const ratesOfRollbacks: typeof rates = { ...rates, compaction: 0.75, writes: 0.7 };
 
 interface Around {
   readonly seed: number;
@@ -62,7 +62,8 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
   const works: Readonly<Record<Exclude<Disturbance, "tornLists">, (name: string, table: MemoryTable) => string>> = {
     writes(name, { rows }) {
       const at = chance.below(rows.length);
-      const kind = rows.length === 0 ? "append" : chance.pick(["append", "update", "delete"] as const);
+      const kind =
+        rows.length === 0 ? "append" : chance.pick(["append", "append", "append", "update", "delete"] as const);
       const change = {
         append: () => [...rows, newRow()],
         update: () => rows.with(at, newRow()),

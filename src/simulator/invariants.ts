@@ -66,13 +66,15 @@ function hasTrouble(weather: Weather): boolean {
 }
 
 /** What only runs meet with that were asked for something else than the others, or less than all. */
-function isRefusal({ orders, application }: Scene, { order, ended }: SimulatedRun): boolean {
+function isRefusal({ orders, application }: Scene, { order, ended, weather }: SimulatedRun): boolean {
   const isOneOf = (...codes: readonly ErrorCode[]) =>
     ended !== undefined && "error" in ended && codes.some((code) => isMigrateError(ended.error, code));
   if (orders.has("opposite") && isOneOf("ERR_UNSETTLED", "ERR_REVERTING", "ERR_BACK_ORDER")) return true;
   // Who takes an epoch may turn to a migration, or still roll it back: until its first record there nobody can tell.
   if (order.direction === "down" && isOneOf("ERR_UNSETTLED")) return true;
   if (order.savedFor !== undefined && isOneOf("ERR_PLAN_STALE")) return true;
+  // Rows could not be counted.
+  if (order.direction === "down" && hasTrouble(weather) && isOneOf("ERR_STEP_IMPOSSIBLE")) return true;
   if (order.acceptLoss) return false;
   // Rows that came in the moment of the restoration, and that nothing can put back, are named.
   if (application.does.has("writes") && isOneOf("ERR_STEP_FAILED")) return true;
@@ -175,6 +177,12 @@ function mayHaveBeenLate({ tables }: Scene): boolean {
   return ledgerRows(tables).some(({ event }) => event === "late");
 }
 
+/** Whether every step took effect as often as the ledger says. */
+export function isComparable(scene: Scene): boolean {
+  const isOneWay = !scene.orders.has("opposite") && !scene.turned;
+  return !wasLate(scene) && !mayHaveBeenLate(scene) && isOneWay && !scene.repeated;
+}
+
 /** A run that meets with no trouble ends with everything applied once, or with what the data stands in the way of. */
 export function checkAtEnd(
   scene: Scene,
@@ -195,9 +203,7 @@ export function checkAtEnd(
   const found = textOf(tables).without(strays);
   const wanted = reference.after(reference.actions.length).without(strays);
   if (found.schema() !== wanted.schema()) return `the tables are not as they should be: ${found.schema()}`;
-  const isOneWay = !scene.orders.has("opposite") && !scene.turned;
-  const isComparable = !wasLate(scene) && !mayHaveBeenLate(scene) && isOneWay && !scene.repeated;
-  if (isComparable && found.effects() !== wanted.effects())
+  if (isComparable(scene) && found.effects() !== wanted.effects())
     return `a step took effect more than once: ${found.effects()}`;
   return undefined;
 }

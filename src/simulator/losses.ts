@@ -1,36 +1,50 @@
 /** What a call destroys of that which applications have written. */
 import type { Action } from "../schema/action.ts";
 import type { MemoryTable, MemoryTables } from "../targets/memory/tables.ts";
+import type { Row } from "../wire/rows.ts";
 import { markOf } from "../targets/memory/mark.ts";
 import type { Machine } from "./machine.ts";
 import type { Loss } from "./scene.ts";
 
-/** `before`: the table right before the call took effect. `acceptsLoss`: whether its sender was told that what it restores over may be lost. */
+/**
+ * `before`: the table right before the call took effect. `acceptsLoss`: whether its sender was told that what it restores over
+ * may be lost. `asked`: rows of which the sender must ask before it drops or restores over them.
+ */
 export function lossesOf(
   action: Action,
   sender: Machine,
   before: MemoryTable | undefined,
   tables: MemoryTables,
   acceptsLoss: boolean,
+  asked: readonly Row[] = [],
 ): readonly Loss[] {
   const after = tables.get(action.table);
-  // What a migration drops goes with its rows.
-  if (after === undefined || (action.kind === "restoreTable" && acceptsLoss)) return [];
   const { table } = action;
   const current = () => tables.names().map((name) => tables.get(name)!);
   const losses: Loss[] = [];
   const lose = (what: string, isLost: () => boolean, column?: string) => {
     if (isLost()) losses.push({ sender, table, column, what, isLost });
   };
+  const isGone = (row: Row) => () => current().every(({ rows }) => !rows.includes(row));
+  // A migration drops a table with its rows. A rollback does not, except for rows that arrive in that moment.
+  if (after === undefined && action.kind === "dropTable")
+    for (const row of asked) if (before?.rows.includes(row)) lose(`a row of ${table} is dropped`, isGone(row));
+  if (action.kind === "restoreTable" && acceptsLoss)
+    for (const row of asked) if (before?.rows.includes(row)) lose(`a row of ${table} is restored over`, isGone(row));
+  if (after === undefined || (action.kind === "restoreTable" && acceptsLoss)) return losses;
   if (!after.isReadable && before?.isReadable !== false)
     lose(`${table} can't be read any more`, () => tables.get(table)?.isReadable === false);
   if (after.isMixed === true && before?.isMixed !== true)
     lose(`${table} was changed though it is another table`, () => tables.get(table)?.isMixed === true);
+  if (action.kind === "putBackRows" && new Set(after.rows).size < after.rows.length)
+    lose(`rows of ${table} are there twice`, () => {
+      const { rows = [] } = tables.get(table) ?? {};
+      return new Set(rows).size < rows.length;
+    });
   if (before === undefined && action.kind !== "createTable")
     lose(`${table} was dropped, and is there again`, () => tables.get(table)?.born === after.born);
   if (before === undefined) return losses;
-  for (const row of before.rows)
-    lose(`a row of ${table} is gone`, () => current().every(({ rows }) => !rows.includes(row)));
+  for (const row of before.rows) lose(`a row of ${table} is gone`, isGone(row));
   if (action.kind === "dropColumns" || action.kind === "restoreTable" || before.columns === after.columns)
     return losses;
   for (const [index, column] of before.columns.entries()) {

@@ -9,6 +9,7 @@ import type { Reference } from "./reference.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Order, Orders } from "./variety.ts";
 import type { Watcher } from "./watcher.ts";
+import type { Row } from "../wire/rows.ts";
 import type { World } from "./world.ts";
 
 export const ledger = "_migrations";
@@ -74,6 +75,8 @@ export interface SimulatedRun {
   boundTo?: Map<string, number> | undefined;
   /** Tables that it changed though its saved plan was made for other ones of these names. */
   readonly strayed: string[];
+  /** Rows that it must not lose unasked when it rolls back: those that existed when it began, or came after its plan was saved. */
+  found: readonly Row[];
   /** Undefined while it runs, and for ever when it was killed. */
   ended: { readonly result: RunResult } | { readonly error: unknown } | undefined;
 }

@@ -1,10 +1,10 @@
 /** One schedule: some runs at once on machines that meet with trouble, then runs that meet with none, and what has to hold. */
-import { isMigrateError } from "../errors.ts";
 import { canonicalJson } from "../migrations/checksum.ts";
 import type { Action } from "../schema/action.ts";
 import { abilitiesOf, type Model } from "../targets/memory/memory.ts";
 import { memoryTables } from "../targets/memory/tables.ts";
 import { anApplication, drawDisturbances, type Disturbance } from "./application.ts";
+import { runCalmly, runWithWaysOut, upwards } from "./calm-runs.ts";
 import { chanceOf, type Chance } from "./chance.ts";
 import {
   checkAfterTrouble,
@@ -13,18 +13,15 @@ import {
   checkLateness,
   isDamaged,
   isHarmed,
-  isUnknownLoss,
   unsaid,
 } from "./invariants.ts";
-import { ledgerFindings } from "./ledger-view.ts";
-import type { Trouble } from "./machine.ts";
 import { referenceBack, referenceOf, rollbacksOf } from "./reference.ts";
-import { isLedger, longWait, wordsOf, type Goal, type Scene, type SimulatedRun } from "./scene.ts";
+import { isLedger, longWait, type Goal, type Scene } from "./scene.ts";
 import type { Scenario } from "./scenario.ts";
-import { refusedAs, start, type Start } from "./start.ts";
-import { textOf } from "./tables-text.ts";
-import { drawOrders, type Order } from "./variety.ts";
-import { calm, drawFate, drawTrouble, drawWeather } from "./weather.ts";
+import { refusedAs, start } from "./start.ts";
+import { checkDamage, checkNothingPending } from "./there-and-back.ts";
+import { drawOrders } from "./variety.ts";
+import { drawFate, drawTrouble, drawWeather } from "./weather.ts";
 import { blind, type Watcher } from "./watcher.ts";
 import { aWorld } from "./world.ts";
 
@@ -73,7 +70,7 @@ export async function runSchedule(
   if (lateness !== undefined) return lateness;
   if (scene.losses.some(({ isLost }) => isLost())) scene.watcher.count("loud");
   // Nobody can repair it, and no migration is asked to.
-  if (isDamaged(scene)) return undefined;
+  if (isDamaged(scene)) return await checkDamage(scene);
   const violation = await checkAfterTrouble(scene);
   if (violation !== undefined) return violation;
 
@@ -189,75 +186,4 @@ function writeBeside({ chance, world, tables, lease }: Scene): void {
       const others = tables.names().filter((name) => !isLedger(name));
       if (others.length > 0) tables.append(chance.pick(others), []);
     });
-}
-
-const untroubled: Trouble = { mishaps: [], clockStops: false, offset: 0 };
-
-const upwards: Order = { direction: "up", acceptLoss: true, savedFor: undefined };
-const backwards: Order = { ...upwards, direction: "down" };
-
-async function runCalmly(
-  scene: Scene,
-  name: string,
-  other: Partial<Pick<Start, "files" | "lease" | "order">> = {},
-): Promise<SimulatedRun | string> {
-  const { world, lease, migrations, goal } = scene;
-  const patience = 100 * lease;
-  const order = goal.backTo === undefined ? upwards : backwards;
-  const usual = { files: migrations.length, lease, patience, trouble: untroubled, weather: calm, order };
-  const run = start(scene, { name, ...usual, ...other });
-  if (!(await world.run()) || run.ended === undefined) return `${name} waits for ever`;
-  return run;
-}
-
-const mostTries = 5;
-
-/**
- * Does what errors ask for: where a clean-up removed what a stopped run had made, the next one reports that a loss is unknown
- * and asks to be run again; and what began in the other direction may have to end first.
- */
-async function runWithWaysOut(scene: Scene, name: string): Promise<SimulatedRun | string> {
-  for (let tries = 1; ; tries++) {
-    const run = await runCalmly(scene, tries === 1 ? name : `${name}, try ${tries}`);
-    if (typeof run === "string" || tries === mostTries) return run;
-    const first = opposite(run);
-    if (first === undefined && !isUnknownLoss(scene, run)) return run;
-    scene.turned ||= first !== undefined;
-    const turned = first && (await runCalmly(scene, `${name}, the other way`, { order: first }));
-    if (typeof turned === "string") return turned;
-  }
-}
-
-/** What an error says has to run first. */
-function opposite({ ended }: SimulatedRun): Order | undefined {
-  if (ended === undefined || !("error" in ended)) return undefined;
-  if (isMigrateError(ended.error, "ERR_UNSETTLED")) return upwards;
-  return isMigrateError(ended.error, "ERR_REVERTING") ? backwards : undefined;
-}
-
-async function checkNothingPending(scene: Scene): Promise<string | undefined> {
-  const { tables } = scene;
-  const versions = () => JSON.stringify(tables.names().map((name) => [name, tables.get(name)!.version]));
-  const before = versions();
-  const run = await runCalmly(scene, "run with nothing to do");
-  if (typeof run === "string") return run;
-  const { ended } = run;
-  if (ended === undefined || "error" in ended || ended.result.changed !== 0)
-    return `a run with nothing to do ends otherwise: ${ended !== undefined && "error" in ended ? wordsOf(ended.error) : "it did something"}`;
-  if (versions() !== before) return "a run with nothing to do has written something";
-  const [finding] = await ledgerFindings(tables, scene.model);
-  if (finding !== undefined) return `an audit of the ledger finds: ${finding}`;
-  return scene.goal.backTo === undefined ? undefined : await checkUpAgain(scene);
-}
-
-/** What was taken back can be applied once more, and then all is as it was. */
-async function checkUpAgain(scene: Scene): Promise<string | undefined> {
-  const run = await runCalmly(scene, "run once more", { order: upwards });
-  if (typeof run === "string") return run;
-  if (unsaid(scene)) return undefined;
-  if (run.ended === undefined || "error" in run.ended)
-    return `what was taken back can't be applied again: ${run.ended === undefined ? "" : wordsOf(run.ended.error)}`;
-  const schema = textOf(scene.tables).without(scene.strays).schema();
-  const before = scene.reference.after(0).without(scene.strays).schema();
-  return schema === before ? undefined : `the tables are not as before they were taken back: ${schema}`;
 }

@@ -12,7 +12,8 @@ import { ownerOf } from "./ledger-view.ts";
 import { lossesOf } from "./losses.ts";
 import { aMachine } from "./machine.ts";
 import { carryFor } from "./network.ts";
-import { ledger, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
+import { isLedger, ledger, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
+import type { Row } from "../wire/rows.ts";
 import { carryOut } from "./variety.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -46,7 +47,21 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     },
   });
   const strayed: string[] = [];
-  const run: SimulatedRun = { machine, trouble, weather, files, lease, patience, order, strayed, ended: undefined };
+  const run: SimulatedRun = {
+    machine,
+    trouble,
+    weather,
+    files,
+    lease,
+    patience,
+    order,
+    strayed,
+    found: [],
+    ended: undefined,
+  };
+  const rowsNow = () => tables.names().flatMap((one) => (isLedger(one) ? [] : tables.get(one)!.rows));
+  if (order.direction === "down" && !order.acceptLoss) run.found = rowsNow();
+  let planned: readonly Row[] = [];
   scene.runs.push(run);
   const carry = carryFor(machine, {
     world,
@@ -65,7 +80,15 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     },
     watcher,
   });
-  const target = memoryTarget({ name: model, model, tables, carry, clock: machine.clock, tear: application.tear });
+  const target = memoryTarget({
+    name: model,
+    model,
+    tables,
+    carry,
+    clock: machine.clock,
+    tear: application.tear,
+    counts: order.direction === "down",
+  });
   const options: MigratorOptions = {
     target,
     migrations: sourceOf(scene.migrations.slice(0, files)),
@@ -76,7 +99,15 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     signal: machine.signal,
     emit: (event) => tell(() => `   ${name}: ${JSON.stringify(event)}`),
   };
-  carryOut(order, options, goal, () => bind(run, tables)).then(
+  const whenSaved = () => {
+    bind(run, tables);
+    planned = rowsNow();
+  };
+  // A saved plan accepts the loss of the rows that existed when it was saved.
+  const whenBegun = () => {
+    if (order.direction === "down" && order.acceptLoss) run.found = rowsNow().filter((row) => !planned.includes(row));
+  };
+  carryOut(order, options, goal, whenSaved, whenBegun).then(
     (result) => end(run, { result }, tell),
     (error: unknown) => end(run, { error }, tell),
   );
@@ -124,7 +155,14 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
       scene.repeated ||= isGivenUp && changesRows(action);
       // From then on it is the run's own.
       if (action.kind === "createTable") boundTo?.delete(table);
-      const losses = lossesOf(action, sender, before, tables, order.acceptLoss);
+      const losses = lossesOf(
+        action,
+        sender,
+        before,
+        tables,
+        order.acceptLoss,
+        isAsking(scene) || order.acceptLoss ? run.found : [],
+      );
       for (const { what } of losses) watcher.tell(() => `   ${sender.name}: ${what}`);
       // A column that is dropped takes with it what was set of it.
       if (isDrop(action)) scene.losses = scene.losses.filter((one) => one.table !== table || one.column === undefined);
@@ -142,6 +180,11 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
       late.push({ sender, arrivedInTime: inTime, renamed: renamedBy(action) });
     },
   };
+}
+
+/** Whether no run that rolls back accepts a loss. */
+function isAsking({ runs }: Scene): boolean {
+  return runs.every(({ order }) => order.direction === "up" || !order.acceptLoss);
 }
 
 function isDrop({ kind }: Action): boolean {

@@ -10,16 +10,20 @@ const rates = {
   /** Of runs that roll back, others apply everything again. */
   opposite: 0.15,
   /** Runs save their plans first, and carry out just those. */
-  saved: 0.15,
+  saved: 0.3,
   /** Runs that roll back accept no loss. */
-  careful: 0.3,
+  careful: 0.6,
 } as const;
+/** The share of runs that put rows back, of those that accept no loss. */
+const keeping = 0.6;
 export type Variety = keyof typeof rates;
 
 /** What one run is asked to do. */
 export interface Order {
   readonly direction: "up" | "down";
   readonly acceptLoss: boolean;
+  /** Whether rows that were added are put back; never where a loss is accepted. */
+  readonly keepAppended?: boolean | undefined;
   /** Milliseconds between the plan and the run that carries it out; undefined where no plan is saved. */
   readonly savedFor: number | undefined;
 }
@@ -35,7 +39,12 @@ export function drawOrders(seed: number, { backTo }: Goal, lease: number): Order
   const isBack = backTo !== undefined;
   const drawn = new Set(Object.entries(rates).flatMap(([one, rate]) => (chance.happens(rate) ? [one] : [])));
   const has = (one: Variety) => drawn.has(one) && (isBack || one === "saved");
-  return { has, next: () => drawOrder(chance, has, isBack, lease) };
+  const kept = chanceOf(seed ^ 0x2545_f491);
+  const next = (): Order => {
+    const order = drawOrder(chance, has, isBack, lease);
+    return { ...order, keepAppended: !order.acceptLoss && kept.happens(keeping) };
+  };
+  return { has, next };
 }
 
 function drawOrder(chance: Chance, has: Orders["has"], isBack: boolean, lease: number): Order {
@@ -48,18 +57,20 @@ function drawOrder(chance: Chance, has: Orders["has"], isBack: boolean, lease: n
 
 /** Carries out the order. `whenSaved`: called when the plan is saved, where one is. */
 export async function carryOut(
-  { direction, acceptLoss, savedFor }: Order,
+  { direction, acceptLoss, keepAppended, savedFor }: Order,
   options: MigratorOptions,
   { backTo }: Goal,
   whenSaved: () => void,
+  whenBegun: () => void,
 ): Promise<RunResult> {
-  const choice: DownChoice = { to: backTo, acceptLoss };
+  const choice: DownChoice = { to: backTo, acceptLoss, ...(keepAppended === true && { keepAppended }) };
   const isUp = direction === "up";
   let given: Parameters<typeof up>[1] & DownChoice = isUp ? {} : choice;
   if (savedFor !== undefined) {
     given = { plan: isUp ? await savePlan(options) : await savePlanDown(options, choice) };
     whenSaved();
     await options.clock!.sleep(savedFor);
+    whenBegun();
   }
   if (isUp) {
     const { applied, total } = await up(options, given);

@@ -43,6 +43,8 @@ export interface MemoryOptions {
   readonly clock?: Clock | undefined;
   /** How the next list of tables is torn; undefined where it is not. */
   readonly tear?: (() => Tear | undefined) | undefined;
+  /** Whether rows can be counted. */
+  readonly counts?: boolean | undefined;
 }
 
 /** A list whose beginning is older than the rest. */
@@ -85,6 +87,7 @@ export function memoryTarget({
   carry = async ({ arrive }) => arrive()(),
   clock = systemClock,
   tear = () => undefined,
+  counts = false,
 }: MemoryOptions): Target {
   const capabilities = abilitiesOf(model);
   const { describes, fences } = capabilities;
@@ -195,13 +198,34 @@ export function memoryTarget({
               arrive: () => () => tables.create(marker, columns, [row]),
             }),
         },
-    ...(describes ? { versions: versionsIn(tables, read) } : {}),
+    ...(describes ? { versions: versionsIn(tables, read), ...(counts && { count: countIn(tables, read) }) } : {}),
     discard: async (table) => tables.drop(table),
     close: async () => {},
   };
 }
 
 type Read = <Result>(what: string, result: () => Result, more?: Kind) => Promise<Result>;
+
+/** Rows that applications write have no values in the columns of migrations. */
+function countIn({ get, versions }: MemoryTables, read: Read): NonNullable<Target["count"]> {
+  return async (table, predicate, version) => {
+    const found = await read(`count rows of ${table}`, () => {
+      try {
+        const { rows } = version === undefined ? requireTable(get(table), table) : versions.at(table, version);
+        return { rows: predicate === undefined ? rows.length : 0 };
+      } catch (error) {
+        return { error };
+      }
+    });
+    if ("error" in found) throw found.error;
+    return found.rows;
+  };
+}
+
+function requireTable(table: MemoryTable | undefined, name: string): MemoryTable {
+  if (table === undefined) throw new Error(`there is no table ${name}`);
+  return table;
+}
 
 function versionsIn({ get, versions }: MemoryTables, read: Read): Versions {
   /** What the tables throw is an answer too: such as that a version was cleaned up. */

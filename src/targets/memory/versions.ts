@@ -81,7 +81,7 @@ export function memoryVersions(
       if (before !== undefined) putBefore(name, before);
       return before?.version;
     },
-    putBack({ table, version, after, since: end = version, columns }, write) {
+    putBack({ table, version, after, since: end = version, columns, mayBeDone }, write) {
       const source = restoredAs(table, version, after)?.previous;
       if (source === undefined) throw new Error(`version ${version} was not restored`);
       if (source.version <= end) return;
@@ -90,7 +90,8 @@ export function memoryVersions(
       if (added === 0) return;
       if (columns === undefined) throw new Error("rows that were added can't be put back");
       const [before, there] = [new Set(at(table, end).rows), existing(table).rows];
-      const rows = source.rows.filter((row) => !before.has(row) && !there.includes(row));
+      // They are looked for only where they may have been put back before.
+      const rows = source.rows.filter((row) => !before.has(row) && !(mayBeDone === true && there.includes(row)));
       if (rows.length > 0) write([...there, ...rows]);
     },
   };
