@@ -308,6 +308,57 @@ export const plantedBugs: readonly PlantedBug[] = [
     ],
   },
   bug(
+    "a resumed migration keeps the version that it finds, not the one before it",
+    845,
+    "run/table-versions.ts",
+    "|| done > 0 || midway !== undefined) return undefined;",
+    "|| midway !== undefined) return undefined;",
+  ),
+  bug(
+    "a version is kept and not recorded before the migration begins",
+    744,
+    "run/executor.ts",
+    "    // Before anything is changed: whoever goes on from there has to know them.\n    await lease.record([{ event: onTheWay, ...facts(), next: version }]);",
+    "",
+  ),
+  bug(
+    "what others write during a migration counts as written by it",
+    99,
+    "run/table-versions.ts",
+    "|| (watched.has(name) && !isAlone);",
+    "|| (watched.has(name) && !isAlone && commits < 0);",
+  ),
+  bug(
+    "a saved plan that accepts a loss is carried out after rows were written",
+    1354,
+    "plan/saved-plan.ts",
+    "if (saved.choice.acceptLoss === true && now.newest !== version)",
+    "if (saved.choice.acceptLoss === true && now.newest < version)",
+  ),
+  bug(
+    "a rollback asks about rows only where it can put them back",
+    2163,
+    "run/in-the-way.ts",
+    "    if (lost === undefined) continue;\n    if (acceptLoss",
+    "    if (lost === undefined || lost.mayPutBack !== true) continue;\n    if (acceptLoss",
+  ),
+  {
+    name: "a rollback does not ask about the rows that it drops",
+    near: 43,
+    changes: [
+      change(
+        "run/in-the-way.ts",
+        "} else if (isTooMany(there) || there.rows < least)",
+        "} else if (there.rows < least)",
+      ),
+      change(
+        "run/late-writes.ts",
+        "if (there === undefined ? !question.isRefused : isTooMany(there))",
+        "if (there === undefined ? !question.isRefused : false)",
+      ),
+    ],
+  },
+  bug(
     "a run writes in an epoch though it has read of a newer one",
     undefined,
     "ledger/lease.ts",
