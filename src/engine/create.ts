@@ -69,8 +69,23 @@ export async function createOnce(
   columns: readonly Column[],
   prepare: Prepare,
 ): Promise<void> {
-  if (place.folder === undefined) await cloneInStore(place, name, columns, prepare);
-  else await createInFolder(place.folder, name, emptyTable(name, columns, prepare));
+  const { folder } = place;
+  if (folder === undefined) return await cloneInStore(place, name, columns, prepare);
+  const isMade = await createInFolder(folder, name, emptyTable(name, columns, prepare));
+  const problem = isMade ? undefined : leftoverIn(folder, name);
+  if (problem !== undefined) throw new Error(problem);
+}
+
+/**
+ * Why a folder that is there is no table, in words; undefined where it is one. It may become one: the engine's own create
+ * writes rows first.
+ */
+export function leftoverIn(folder: string, name: string): string | undefined {
+  const home = join(folder, `${name}.lance`);
+  const versions = join(home, "_versions");
+  if (!existsSync(home)) return undefined;
+  if (existsSync(versions) && readdirSync(versions).some((file) => file.endsWith(".manifest"))) return undefined;
+  return `${home} has files but no table: a drop of ${name} did not end, or another program is creating it; if no program is doing either, remove that folder`;
 }
 
 function filledTable(name: string, file: Buffer): Make {
@@ -88,12 +103,7 @@ async function createInFolder(folder: string, name: string, make: Make, newTable
   const home = join(folder, `${name}.lance`);
   if (existsSync(home) && readdirSync(home).length > 0) return false;
   const workshop = join(folder, privateFolder, randomUUID());
-  try {
-    mkdirSync(workshop, { recursive: true });
-  } catch (error) {
-    accessSync(folder, constants.W_OK); // of a read-only folder Node says that it does not exist
-    throw error;
-  }
+  makeFolder(workshop, folder);
   const made = statSync(workshop).mtimeMs;
   try {
     await makeIn({ uri: workshop }, make, newTables);
@@ -101,6 +111,16 @@ async function createInFolder(folder: string, name: string, make: Make, newTable
   } finally {
     rmSync(workshop, { recursive: true, force: true });
     removeAbandoned(join(folder, privateFolder), made);
+  }
+}
+
+/** Makes a folder in that of a database. */
+export function makeFolder(path: string, folder: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    accessSync(folder, constants.W_OK); // of a read-only folder Node says that it does not exist
+    throw error;
   }
 }
 

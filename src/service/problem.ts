@@ -33,6 +33,12 @@ export const invalidInput = (problem: string) => refuse(400, "invalidInput", pro
 export const tableNotFound = (name: string) => refuse(404, "tableNotFound", `Table '${name}' was not found`);
 export const tooManyChanges = "others' changes of this table came first each time; try again";
 export const tableExists = (name: string) => refuse(400, "tableExists", `Table '${name}' already exists`);
+export const tableLeft = (name: string) =>
+  refuse(
+    400,
+    "tableExists",
+    `the folder of table '${name}' has files but no table: a drop did not end, or another program is creating it; if no program is doing either, the operator of this service has to remove that folder`,
+  );
 
 /** `folder` is where the tables are, which is nobody's business. */
 export function problemOf(thrown: unknown, folder: string): Problem {

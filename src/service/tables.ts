@@ -1,7 +1,8 @@
 /** The tables of the folder: found, opened and locked for each request anew, as other processes may act on them too. */
 import { accessSync, constants, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createTableFrom, renameTable } from "../engine/create.ts";
+import { createTableFrom, leftoverIn, renameTable } from "../engine/create.ts";
+import { dropTable } from "../engine/drop-table.ts";
 import {
   connect,
   createFilledTable,
@@ -13,7 +14,7 @@ import {
 } from "../engine/engine.ts";
 import { MigrateError } from "../errors.ts";
 import { createLocks } from "./locks.ts";
-import { refuse, tableExists, tableNotFound, tooManyChanges } from "./problem.ts";
+import { refuse, tableExists, tableLeft, tableNotFound, tooManyChanges } from "./problem.ts";
 
 export type CreateMode = "create" | "overwrite" | "existOk";
 
@@ -83,7 +84,7 @@ export async function openTables(folder: string): Promise<Tables> {
     drop: (name) =>
       locks.alone(name, async () => {
         (await open(name)).close();
-        await db.dropTable(name);
+        if (!(await dropTable(db, folder, name))) throw tableNotFound(name);
       }),
     rename: (name, to) => {
       // In one order, so that two renames never wait for each other.
@@ -110,7 +111,9 @@ async function openFolder(folder: string): Promise<Connection> {
 
 async function create(db: Connection, folder: string, name: string, file: Buffer, mode: CreateMode): Promise<void> {
   const created = await createTableFrom(folder, name, file);
-  if (created || mode === "existOk") return;
+  if (created) return;
+  if (mode !== "overwrite" && leftoverIn(folder, name) !== undefined) throw tableLeft(name);
+  if (mode === "existOk") return;
   if (mode === "create") throw tableExists(name);
   await createFilledTable(db, name, file, "overwrite");
 }

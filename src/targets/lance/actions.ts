@@ -23,7 +23,7 @@ interface On {
 }
 
 interface LanceDatabase {
-  readonly connection: () => Promise<Connection | undefined>;
+  readonly drop: (table: string) => Promise<void>;
   readonly oldVersions: (table: string) => VersionedTable;
 }
 
@@ -52,8 +52,8 @@ const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
     await handle.dropIndex(name);
     return await handle.version();
   },
-  dropTable: async ({ table }, _, { connection }) => {
-    await (await connection())?.dropTable(table);
+  dropTable: async ({ table }, _, { drop }) => {
+    await drop(table);
     return undefined;
   },
   insertRows: async ({ rows, key }, { handle, table }) => {

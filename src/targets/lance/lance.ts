@@ -23,6 +23,8 @@ import {
 } from "../../engine/engine.ts";
 import { instanceIn } from "../../engine/instance.ts";
 import { cloneTables, tryDropping } from "../../engine/clone.ts";
+import { leftoverIn } from "../../engine/create.ts";
+import { dropTable, removeDropped } from "../../engine/drop-table.ts";
 import { onEmptyTable } from "../../engine/empty-table.ts";
 import { actions, carryOut, makeTable, newColumns, opening } from "./actions.ts";
 import { lanceRecords } from "./records.ts";
@@ -101,6 +103,17 @@ export async function open(
       if (place.folder !== undefined && !existsSync(place.folder)) (await connect(place)).close();
     });
 
+  // Of a run that was killed. Nobody waits for it before the end: what is removed may be large.
+  let cleaning: Promise<void> | undefined;
+  const cleanUp = () => void (base !== undefined && (cleaning ??= removeDropped(base)));
+
+  const drop = async (table: string) => {
+    const db = await reaching(tables.get);
+    if (db === undefined) return;
+    if (base === undefined) await db.dropTable(table);
+    else if (!(await dropTable(db, base, table))) throw new Error(`there is no table ${table}`);
+  };
+
   return {
     name,
     place: whereIs(place),
@@ -132,10 +145,11 @@ export async function open(
       if (action.kind === "createTable") {
         await makeFolder();
         if (await makeTable(action, place)) return 1;
-        throw new Error(`table ${action.table} exists already`);
+        const problem = base === undefined ? undefined : leftoverIn(base, action.table);
+        throw new Error(problem ?? `table ${action.table} exists already`);
       }
       if (seen === undefined) throw new Error(`there is no table ${action.table}`);
-      return await carryOut(action, seen as LanceSight, { connection: tables.get, oldVersions });
+      return await carryOut(action, seen as LanceSight, { drop, oldVersions });
     },
     undo: ({ table }, seen, made) => undoCommit((seen as LanceSight).handle, made, opening(tables.get, table)),
     call: async (action, before) => callOf(action, before),
@@ -168,7 +182,7 @@ export async function open(
     ledger: {
       kind: "rows",
       records: (shape) =>
-        lanceRecords({ connect: () => reaching(records.get), makeFolder, reading: withinTime, place }, shape),
+        lanceRecords({ connect: () => reaching(records.get), makeFolder, reading: withinTime, place, cleanUp }, shape),
     },
     copyTo:
       place.folder === undefined
@@ -181,8 +195,9 @@ export async function open(
     tryComputing: (columns, added) =>
       reaching(async () => await onEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
     // Given up half-way, part of the table would stay.
-    discard: async (table) => await (await reaching(tables.get))?.dropTable(table),
+    discard: drop,
     async close() {
+      await cleaning;
       await tables.close();
       await records.close();
     },

@@ -21,10 +21,12 @@ interface Home {
   /** Gives up where a read takes too long. */
   readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly place: Place;
+  /** Removes what runs that were killed have left. */
+  readonly cleanUp: () => void;
 }
 
 export function lanceRecords(
-  { connect, makeFolder, reading, place }: Home,
+  { connect, makeFolder, reading, place, cleanUp }: Home,
   { name, columns, key }: RecordShape,
 ): RecordTable {
   let opened: EngineTable | undefined;
@@ -83,6 +85,7 @@ export function lanceRecords(
       await table.add(rows.map((row) => toEngine(row, columns)));
     }),
     tend: plainly(async () => {
+      cleanUp();
       const table = await openToWrite();
       const { fragmentStats } = await table.stats();
       if (fragmentStats.numSmallFragments <= mostSmallFiles) return;
