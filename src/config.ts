@@ -9,6 +9,7 @@ import { evaluate, importProblem, withoutSource } from "./migrations/load.ts";
 import type { Guards } from "./plan/guards.ts";
 import type { RollbackClass } from "./plan/rollback-class.ts";
 import type { RuleId, RuleSettings } from "./run/findings.ts";
+import { usualLedger } from "./run/kept-names.ts";
 import { similarName, tableNameProblem } from "./schema/names.ts";
 import { loadTarget, targetKinds, type TargetConfig } from "./targets/index.ts";
 import { seconds } from "./seconds.ts";
@@ -84,7 +85,7 @@ const configShape = {
     .refine((name) => tableNameProblem(name) === undefined, "has to be a table's name: letters, digits, _, - and .")
     // The markers of a service are tables that begin with it, so it leaves them room.
     .refine((name) => name.length <= 60, "has to be at most 60 characters long")
-    .default("_migrations"),
+    .default(usualLedger),
   target: z.string("has to be the name of a target").optional(),
   targets: z
     .record(

@@ -1,4 +1,5 @@
 /** Old versions of tables on the engine. */
+import { randomUUID } from "node:crypto";
 import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
 import { contentsOf } from "./contents.ts";
@@ -6,6 +7,8 @@ import type { ManifestPlace } from "./manifest.ts";
 import { readColumns, readIndexes, readSchema, type EngineTable } from "./engine.ts";
 import { addRows } from "./rows.ts";
 import { search } from "./search.ts";
+
+type Branches = Awaited<ReturnType<EngineTable["branches"]>>;
 
 /** A handle of its own, which may be led to another version. */
 export type OpenTable = () => Promise<EngineTable>;
@@ -24,9 +27,31 @@ export interface Kept {
  */
 export async function keepVersion(open: OpenTable, version: number, name: string): Promise<void> {
   const branches = await (await open()).branches();
+  const branch = prefix + name;
   // The engine makes none of a name that there is.
-  if (Object.hasOwn(await branches.list(), prefix + name)) await branches.delete(prefix + name);
-  await branches.create(prefix + name, "main", version);
+  for (const one of Object.keys(await branches.list()))
+    if (one === branch || one.startsWith(`${branch}/`)) await branches.delete(one);
+  try {
+    await branches.create(branch, "main", version);
+  } catch (error) {
+    if (!(await removeLeftover(branches, branch, version))) throw error;
+    await branches.create(branch, "main", version);
+  }
+}
+
+/**
+ * The engine writes the files of a branch before its name, and deletes them after it: whoever is killed in between leaves
+ * files at which it fails from then on. With a branch below it removes the whole folder, as no other branch is in it.
+ */
+async function removeLeftover(branches: Branches, branch: string, version: number): Promise<boolean> {
+  const below = `${branch}/${randomUUID()}`;
+  try {
+    await branches.create(below, "main", version);
+    await branches.delete(below);
+    return true;
+  } catch {
+    return false; // that is not why it failed
+  }
 }
 
 export async function letVersionGo(open: OpenTable, name: string): Promise<void> {

@@ -43,6 +43,11 @@ export const rollbackErrors = {
     (d: StepPlace & { table: string; version: number; problems: readonly string[] }) =>
       `${at(d)} was rolled back, and others wrote to ${d.table} after version ${d.version}, in that moment; whether these writes are lost is unknown: ${d.problems.join("; ")}; check what was written to ${d.table} since then`,
   ),
+  ERR_VERSION_UNKEPT: failed(
+    (d: StepPlace & { table: string; version: number; problem: string }) =>
+      `${at(d)} was not begun: version ${d.version} of ${d.table}, which migrate down would restore, can't be kept: ${d.problem}; ` +
+      `remove the cause and run migrate up again, or pass --accept irreversible to go on without it`,
+  ),
   ERR_BACK_ORDER: refused(
     (d: { later: string; earlier: string; steps: number }) =>
       `${d.later} ran after ${d.earlier}, so it has to be taken back before it: migrate down --steps ${d.steps}`,

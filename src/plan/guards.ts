@@ -1,6 +1,7 @@
 /** What a migration needs consent for, and what a target's configuration forbids. Pure. */
 import { MigrateError } from "../errors.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
+import type { Migration } from "../migrations/load.ts";
 import type { Cost } from "./cost.ts";
 import type { Plan, PlannedAction } from "./plan.ts";
 import type { Refusal } from "./refusal.ts";
@@ -24,7 +25,7 @@ export function withRefusals(
 ): Plan {
   const migrations = plan.migrations.map((planned) => {
     if (planned.direction !== "up") return planned;
-    const accepted = new Set([...(guards.accepts ?? []), ...accept, ...(planned.migration.accepts ?? [])]);
+    const accepted = acceptedOf(planned.migration, guards, accept);
     let bytes: number | null = 0;
     const actions = planned.actions.map((action, index) => {
       // What is between two of its commits was accepted, and goes on. Other steps may have been put there since.
@@ -37,6 +38,15 @@ export function withRefusals(
     return { ...planned, actions };
   });
   return { ...plan, migrations };
+}
+
+/** What a migration may do: by its file, by the configuration, and by whoever runs it. */
+export function acceptedOf(
+  { accepts = [] }: Pick<Migration, "accepts">,
+  guards: Guards,
+  accept: readonly Acceptance[] = [],
+): ReadonlySet<Acceptance> {
+  return new Set([...(guards.accepts ?? []), ...accept, ...accepts]);
 }
 
 /** The first action of which it is known that it would fail. */

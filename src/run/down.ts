@@ -89,7 +89,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
               return { reverted: 0, total };
             }
             if (opening.length > 0) await lease.record(opening);
-            const execution = { target, lease, clock, emit, signal, lateWrites: late, bound: binding.tables };
+            const execution = { target, ledger, lease, clock, emit, signal, lateWrites: late, bound: binding.tables };
             return { reverted: await execute(plan.migrations, execution), total };
           },
         };

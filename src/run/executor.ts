@@ -26,6 +26,8 @@ import { isSince, letGo, restorePoints, trackVersions } from "./table-versions.t
 
 export interface Execution {
   readonly target: Target;
+  /** The ledger's table. */
+  readonly ledger: string;
   readonly lease: Lease;
   readonly clock: Clock;
   readonly emit: Emit;
@@ -34,6 +36,8 @@ export interface Execution {
   readonly lateWrites?: LateWrites | undefined;
   /** The tables that a saved plan was made for. */
   readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
+  /** Whether a migration may lose what nothing brings back; each when absent. */
+  readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
 }
 
 /** What a course says in the ledger: on its way, and at its end. */
@@ -58,9 +62,9 @@ export async function execute(migrations: readonly PlannedMigration[], given: Ex
       // A run that took over before this record was written still needs the version.
       await lease.check();
       if (isSince(planned, migrations.slice(index + 1))) kept.push(planned);
-      else await letGo(planned, target);
+      else await letGo(planned, target, execution.ledger);
       if (following === undefined) {
-        for (const one of kept) await letGo(one, target);
+        for (const one of kept) await letGo(one, target, execution.ledger);
         await lease.release([{ event: "renewed" }]);
       }
     } else if (following === undefined) await lease.release([record]);
@@ -127,7 +131,7 @@ async function executeMigration(
 
   emit({ event: "started", version, name, direction, done, total });
   if (direction === "down") await lease.record([{ event: onTheWay, ...facts(), next: version }]);
-  const points = await restorePoints(planned, target, lease, emit).catch(async (cause: unknown) => {
+  const points = await restorePoints(planned, execution).catch(async (cause: unknown) => {
     throw await failed(planned.actions[0]!, { error: cause, inDoubt: planned.doubtful });
   });
   if (points !== undefined) {

@@ -24,7 +24,7 @@ import {
   type Choice,
 } from "../plan/history.ts";
 import { asTheyRan } from "../plan/recognise.ts";
-import { checkRefusals, withRefusals } from "../plan/guards.ts";
+import { acceptedOf, checkRefusals, withRefusals } from "../plan/guards.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { SavedPlan } from "../plan/saved-plan.ts";
 import { recordRecognised, recognisedState, areFormer, checkRecorded } from "./recognise.ts";
@@ -149,11 +149,15 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
             const recovery = await askRecovery(plan, target, lastOf(state), clock);
             const applied = await execute(plan.migrations, {
               target,
+              ledger,
               lease,
               clock,
               emit,
               signal,
               bound: binding.tables,
+              mayBeLost: ({ migration }) =>
+                options.guards === undefined ||
+                acceptedOf(migration, options.guards, choice.accept).has("irreversible"),
             });
             if (applied > 0 && recovery !== undefined) emit({ event: "recovery", ...recovery });
             return { applied, total: appliedIn(state).length + applied };

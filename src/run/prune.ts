@@ -3,6 +3,7 @@ import { foldLedger, isHalfDone, type LedgerState } from "../ledger/fold.ts";
 import { journalOf } from "../ledger/journals.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import type { KeptVersion } from "../targets/target.ts";
+import { keptFor } from "./kept-names.ts";
 import type { MigratorOptions } from "./options.ts";
 
 export interface KeptPoint extends KeptVersion {
@@ -31,8 +32,8 @@ export async function prune(
   const found: KeptPoint[] = [];
   for (const table of await target.listTables())
     for (const kept of await versions.kept(table)) {
-      const version = Number(kept.name);
-      if (version <= to) found.push({ ...kept, table, ...knownOf(version, state) });
+      const version = keptFor(kept, table, ledger, (one) => state.migrations.get(one)?.tables);
+      if (version !== undefined && version <= to) found.push({ ...kept, table, ...knownOf(version, state) });
     }
   if (yes === true) for (const { table, name, isNeeded } of found) if (!isNeeded) await versions.letGo(table, name);
   return found;

@@ -1,31 +1,33 @@
 /** The versions of tables around a migration, as its records say them; and those that are kept so that they can be restored. */
-import { isMigrateError } from "../errors.ts";
+import { isMigrateError, MigrateError } from "../errors.ts";
 import type { LedgerMigration } from "../ledger/fold.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { OwnVersions, TableVersions } from "../ledger/record.ts";
-import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
 import { ownValue } from "../schema/data-type.ts";
 import type { Target } from "../targets/target.ts";
 import type { Done } from "./attempt.ts";
 import type { Emit } from "./events.ts";
 import { identify, timeOf } from "./identity.ts";
+import { keptFor, keptName, usualLedger } from "./kept-names.ts";
 
-/** Under which name a migration's versions are kept. */
-function keptName({ migration }: Pick<PlannedMigration, "migration">): string {
-  return formatVersion(migration.version);
+/** What keeping a version needs. */
+interface Keeping {
+  readonly target: Target;
+  readonly lease: Pick<Lease, "check">;
+  readonly emit: Emit;
+  /** The ledger's table. */
+  readonly ledger: string;
+  /** Whether a migration may lose what nothing brings back. */
+  readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
 }
 
 /**
  * The versions before the migration, where the target keeps them from now on: rolling it back restores them. Undefined
  * where none are to be taken, or they are known and an action may have run since.
  */
-export async function restorePoints(
-  planned: PlannedMigration,
-  target: Target,
-  lease: Pick<Lease, "check">,
-  emit: Emit,
-): Promise<TableVersions | undefined> {
+export async function restorePoints(planned: PlannedMigration, keeping: Keeping): Promise<TableVersions | undefined> {
+  const { target } = keeping;
   const { restores, done, midway, doubtful, tables } = planned;
   if (restores.length === 0 || target.versions === undefined || done > 0 || midway !== undefined) return undefined;
   const points = new Map<string, OwnVersions>();
@@ -35,7 +37,7 @@ export async function restorePoints(
   }
   if (points.size === restores.length) return undefined;
   for (const table of restores.filter((one) => !points.has(one))) {
-    const point = await keepNewest(table, planned, target, lease, emit);
+    const point = await keepNewest(table, planned, keeping);
     if (point !== undefined) points.set(table, point);
   }
   return Object.fromEntries(points);
@@ -44,13 +46,11 @@ export async function restorePoints(
 /** Others may clean up old versions without end. */
 const mostTries = 5;
 
-/** Undefined where there is no version. Emits `unkept` where it can't be kept. */
+/** Undefined where there is no version. Throws ERR_VERSION_UNKEPT, or emits `unkept` where what is lost may be lost. */
 async function keepNewest(
   table: string,
   planned: PlannedMigration,
-  target: Target,
-  lease: Pick<Lease, "check">,
-  emit: Emit,
+  { target, lease, emit, ledger, mayBeLost }: Keeping,
 ): Promise<OwnVersions | undefined> {
   for (let tries = 1; ; tries++) {
     const sight = await target.look(table);
@@ -60,13 +60,18 @@ async function keepNewest(
     // A holder that slept would keep a version that its successor has made.
     await lease.check();
     try {
-      await target.versions!.keep(table, version, keptName(planned));
+      await target.versions!.keep(table, version, keptName(planned.migration.version, ledger));
     } catch (error) {
       if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
       // Others have written since, and cleaned up the version that was seen.
       if (tries < mostTries && (await target.look(table))?.version !== version) continue;
       const { version: number, name } = planned.migration;
-      emit({ event: "unkept", version: number, name, table, problem: target.explain(error) });
+      const problem = target.explain(error);
+      if (mayBeLost?.(planned) === false) {
+        const { place } = planned.actions[0]!;
+        throw new MigrateError("ERR_VERSION_UNKEPT", { ...place, table, version, problem }, { cause: error });
+      }
+      emit({ event: "unkept", version: number, name, table, problem });
     }
     return ownVersions(version, null, false, [time ?? null, null]);
   }
@@ -162,25 +167,28 @@ export interface Renumbered {
 export async function keepRenumbered(
   renumbered: readonly Renumbered[],
   { versions, listTables }: Target,
+  ledger: string,
 ): Promise<() => Promise<void>> {
   if (versions === undefined || renumbered.length === 0) return async () => {};
   const marks: { readonly table: string; readonly version: number; readonly name: string; readonly number: number }[] =
     [];
   for (const table of await listTables())
-    for (const { name, version } of await versions.kept(table)) {
+    for (const kept of await versions.kept(table)) {
+      const { name, version } = kept;
       // By the version too: under an old number another one may be kept by now.
       const one = renumbered.find(
         ({ known }) =>
-          formatVersion(known.version) === name && Object.values(known.tables).some(([before]) => before === version),
+          keptFor(kept, table, ledger, () => known.tables) === known.version &&
+          Object.values(known.tables).some(([before]) => before === version),
       );
       if (one !== undefined) marks.push({ table, version, name, number: one.version });
     }
   // The last first: the new number of one may be the old one of the next.
   for (const { table, version, number } of marks.toSorted((one, other) => other.number - one.number))
-    await versions.keep(table, version, formatVersion(number));
+    await versions.keep(table, version, keptName(number, ledger));
   return async () => {
     for (const { table, name } of marks)
-      if (!marks.some((other) => other.table === table && formatVersion(other.number) === name))
+      if (!marks.some((other) => other.table === table && keptName(other.number, ledger) === name))
         await versions.letGo(table, name).catch(() => undefined);
   };
 }
@@ -194,7 +202,16 @@ export function isSince({ tables }: PlannedMigration, following: readonly Planne
 }
 
 /** What is kept for a migration is needed no more. What can't be let go now is left to `migrate prune`. */
-export async function letGo(planned: PlannedMigration, { versions }: Target): Promise<void> {
-  for (const table of Object.keys(planned.tables))
-    await versions?.letGo(table, keptName(planned)).catch(() => undefined);
+export async function letGo(
+  { migration, tables }: PlannedMigration,
+  { versions }: Target,
+  ledger: string,
+): Promise<void> {
+  for (const table of Object.keys(tables)) {
+    await versions?.letGo(table, keptName(migration.version, ledger)).catch(() => undefined);
+    if (ledger === usualLedger) continue;
+    for (const kept of (await versions?.kept(table).catch(() => undefined)) ?? [])
+      if (keptFor(kept, table, ledger, () => tables) === migration.version)
+        await versions?.letGo(table, kept.name).catch(() => undefined);
+  }
 }

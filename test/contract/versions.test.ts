@@ -1,4 +1,5 @@
 /** Old versions on the engine itself: what was written since one, restoring it, and rows that are put back. */
+import { rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
@@ -29,7 +30,7 @@ async function aTable(rows: number, columns = shape, storageOptions: Record<stri
   const add = async (from: number, to: number) =>
     await (await open()).add(range(from, to).map((id) => ({ id, a: id / 8, b: `b${id}` })));
   if (rows > 0) await add(1, rows);
-  return { db, open, add, places, version: await (await open()).version() };
+  return { db, folder, open, add, places, version: await (await open()).version() };
 }
 
 function range(from: number, to: number): readonly number[] {
@@ -391,6 +392,24 @@ test("a version is kept through a cleaning up, until it is let go", async () => 
   await (await table.tags()).create("kept", await table.version());
   await add(8, 9);
   await expect(cleanUp()).rejects.toThrow("1 tagged version(s) have been marked for cleanup");
+});
+
+test("a version is kept also where a run that was killed while it kept one has left files without a branch", async () => {
+  const { folder, open, version } = await aTable(3);
+  const refs = join(folder, "t.lance", "_refs", "branches");
+  const killedAt = (name: string) => rmSync(join(refs, `lance-migrate%2F${name}.json`));
+  await keepVersion(open, version, "0006");
+  await keepVersion(open, 1, "0007");
+  killedAt("0007");
+  await keepVersion(open, version, "0007");
+  const kept = ["0006", "0007"].map((name) => ({ name, version }));
+  expect(new Set(await keptVersions(open))).toEqual(new Set(kept));
+  // Killed again, while it removed the files.
+  killedAt("0007");
+  await (await (await open()).branches()).create("lance-migrate/0007/leftover", "main", 1);
+  await keepVersion(open, version, "0007");
+  expect(new Set(await keptVersions(open))).toEqual(new Set(kept));
+  await expect(keepVersion(open, 99, "0008")).rejects.toThrow("99");
 });
 
 /** Why a cleaning up has to open the database by an absolute path; the engine may mend it, and then this fails. */

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { down } from "../../../src/run/down.ts";
+import { baseline } from "../../../src/run/baseline.ts";
 import { up } from "../../../src/run/migrator.ts";
+import { prune } from "../../../src/run/prune.ts";
 import type { MigratorOptions } from "../../../src/run/options.ts";
 import { columnsOf, int32 } from "../../../src/schema/builders.ts";
 import { sourceOf } from "../../../src/simulator/start.ts";
@@ -75,6 +77,83 @@ test("what rolls a migration back is kept also where others clean up the version
   expect(unkept).toEqual([]);
   expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
   expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
+});
+
+test("a migration whose version cannot be kept changes nothing, unless it may be irreversible", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const keep = async () => {
+    throw new Error("no space left");
+  };
+  const events: object[] = [];
+  const options: MigratorOptions = {
+    target: { ...memory, versions: { ...memory.versions!, keep } },
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    guards: { accepts: ["lossy"] },
+    lease: { duration: 5_000, patience: 0 },
+    emit: (event) => void events.push(event),
+  };
+  const error = await up(options).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "ERR_VERSION_UNKEPT", outcome: "failed" });
+  expect(String(error)).toMatch(/version 1 of t, which migrate down would restore, can't be kept: .*no space left/);
+  expect(tables.get("t")!.columns).toHaveLength(2);
+  expect(events).not.toContainEqual(expect.objectContaining({ event: "unkept" }));
+  expect(await up(options, { accept: ["irreversible"] })).toMatchObject({ applied: 1 });
+  expect(events).toContainEqual(expect.objectContaining({ event: "unkept", table: "t" }));
+  expect(tables.get("t")!.columns).toHaveLength(1);
+});
+
+test("a ledger neither replaces nor releases nor lists what another ledger keeps of the same table", async () => {
+  const tables = memoryTables();
+  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  const optionsOf = (ledger: string): MigratorOptions => ({
+    target,
+    ledger,
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32() })] }]),
+      aMigration(2, [{ kind: "execute", table: "t", change: { update: { a: "1" } } }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+  });
+  const [one, other] = [optionsOf("_migrations"), optionsOf("_others")];
+  await up(one, { to: 1 });
+  await baseline(other, { to: 1 });
+  await up(one);
+  await up(other);
+  const keptVersions = async () => (await target.versions!.kept("t")).map(({ version }) => version);
+  expect(await keptVersions()).toEqual([1, 2]);
+  expect(await prune(one, {})).toMatchObject([{ version: 1, migration: "0002_drawn" }]);
+  expect(await prune(other, { yes: true })).toMatchObject([{ version: 2, migration: "0002_drawn" }]);
+  expect(await keptVersions()).toEqual([1]);
+  await down(other, { acceptLoss: true });
+  expect(await keptVersions()).toEqual([1]);
+  await down(one, { acceptLoss: true });
+  expect(await keptVersions()).toEqual([]);
+});
+
+test("what an older release kept for another ledger than the default one is listed and released", async () => {
+  const tables = memoryTables();
+  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  const options: MigratorOptions = {
+    target,
+    ledger: "_others",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+  };
+  await up(options);
+  await target.versions!.letGo("t", "0002-_others");
+  await target.versions!.keep("t", 1, "0002");
+  await target.versions!.keep("t", 2, "0003");
+  expect(await prune(options, {})).toMatchObject([{ name: "0002", version: 1 }]);
+  await down(options, { to: 1 });
+  expect(await target.versions!.kept("t")).toEqual([{ name: "0003", version: 2 }]);
 });
 
 test("what rolls migrations back is kept no more once they are rolled back", async () => {
