@@ -8,7 +8,6 @@ import type { Alteration } from "../schema/alteration.ts";
 import type { Column } from "../schema/data-type.ts";
 import type { NewTables } from "../schema/table-format.ts";
 import type { Table } from "../schema/table.ts";
-import type { TableIndex } from "../schema/table-index.ts";
 import { withoutKnownSecrets } from "../secrets.ts";
 import { toLanceType } from "../wire/lance-type.ts";
 import type { Place } from "./place.ts";
@@ -62,16 +61,6 @@ export async function readSchema(table: EngineTable): Promise<Pick<Table, "colum
   const { withComputed } = await import("../wire/computed-column.ts");
   const schema = await readIpcSchema(table);
   return { columns: fromIpc(schema).map(withComputed), metadata: metadataOf(schemaOf(schema)) };
-}
-
-/** The indexes by their names; those of kinds that we don't know are left out. */
-export async function readIndexes(table: EngineTable): Promise<Readonly<Record<string, TableIndex>>> {
-  const { toIndex } = await import("../wire/index-details.ts"); // as above
-  const found = (await table.listIndices()).flatMap(({ name, indexType, columns, indexDetails }) => {
-    const index = toIndex(indexType, columns[0], indexDetails);
-    return index === undefined ? [] : [[name, index] as const];
-  });
-  return Object.fromEntries(found);
 }
 
 export async function alterColumns(table: EngineTable, alterations: readonly Alteration[]): Promise<number> {

@@ -15,17 +15,21 @@ export interface ManifestPlace {
 /** Undefined where there is no such manifest, or it can't be read. */
 export function fromManifest<Value>(
   { folder, table, version }: ManifestPlace,
-  read: (manifest: Message) => Value,
+  read: (manifest: Message, file: Buffer) => Value,
 ): Value | undefined {
   try {
     const versions = join(folder, `${table}.lance`, "_versions");
     const file = version === undefined ? newestIn(versions) : manifestOf(versions, version);
     if (file === undefined || file.toString("latin1", file.length - 4) !== "LANC") return undefined;
-    const start = Number(file.readBigUInt64LE(file.length - 16));
-    return read(readFields(file.subarray(start + 4, start + 4 + file.readUInt32LE(start))));
+    return read(messageAt(file, Number(file.readBigUInt64LE(file.length - 16))), file);
   } catch {
     return undefined; // the table is gone, or something else wrote it
   }
+}
+
+/** A message that stands in the file after its length. */
+export function messageAt(file: Buffer, start: number): Message {
+  return readFields(file.subarray(start + 4, start + 4 + file.readUInt32LE(start)));
 }
 
 const last = 2n ** 64n - 1n;

@@ -4,7 +4,8 @@ import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
 import { contentsOf } from "./contents.ts";
 import type { ManifestPlace } from "./manifest.ts";
-import { readColumns, readIndexes, readSchema, type EngineTable } from "./engine.ts";
+import { readColumns, readSchema, type EngineTable } from "./engine.ts";
+import { readIndexes } from "./read-indexes.ts";
 import { addRows } from "./rows.ts";
 import { search } from "./search.ts";
 
@@ -85,7 +86,7 @@ export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version
       })),
     async table(version: number): Promise<Table> {
       const then = await at(version);
-      return { ...(await readSchema(then)), indexes: await readIndexes(then) };
+      return { ...(await readSchema(then)), indexes: await readIndexes(then, place?.folder) };
     },
     columns: async (version: number): Promise<readonly Column[]> => await readColumns(await at(version)),
     count: async (version: number | undefined, filter?: string): Promise<number> =>

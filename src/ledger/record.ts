@@ -1,6 +1,6 @@
 /** What the ledger is made of: small records that are only ever added. */
 import { canonicalJson, sha256 } from "../migrations/checksum.ts";
-import type { TableIndex } from "../schema/table-index.ts";
+import type { FoundIndex } from "../schema/table-index.ts";
 
 /**
  * - `taken`: an epoch began; of n racers one is told that it added this record.
@@ -71,7 +71,7 @@ export interface MigrationFacts {
 
 /** What an action of several commits loses on its way, to be put back. */
 export interface Kept {
-  readonly indexes: Readonly<Record<string, TableIndex>>;
+  readonly indexes: Readonly<Record<string, FoundIndex>>;
   /** By the paths of the columns. */
   readonly metadata: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }

@@ -8,7 +8,7 @@ import { columnNameProblem, tableNameProblem } from "../schema/names.ts";
 import { declaredColumn as columnShape } from "../schema/parse.ts";
 import { formatPath, type Path } from "../schema/path.ts";
 import { indexType } from "../schema/index-options.ts";
-import { formatIndex, isVectorIndex, type TableIndex } from "../schema/table-index.ts";
+import { formatIndex, isRecreatable, isVectorIndex, sameIndex, type FoundIndex } from "../schema/table-index.ts";
 import { change, findColumn, twinOf, type Database, type Table } from "../schema/table.ts";
 import { compileStep, type Step } from "../steps/registry.ts";
 import { isComputed } from "../wire/computed-column.ts";
@@ -61,13 +61,18 @@ function adoptable(name: string, found: Table, known: Table | undefined, left: L
   const { columns, indexes = {}, metadata } = found;
   const plain = columns.map(withoutMetadata);
   if (known !== undefined) {
-    const ours = Object.entries(indexes).filter(([index]) => (ownValue(known.indexes, index) ?? null) !== null);
+    const ours = Object.entries(indexes).flatMap(([index, one]) => {
+      const own = ownValue(known.indexes, index) ?? null;
+      if (own === null) return [];
+      if (one === null || isRecreatable(one) || sameIndex(own, one)) return [[index, one] as const];
+      left.push({ table: name, text: textOf(name, index, one, stuckWords(one)) });
+      return [[index, own] as const];
+    });
     return { columns: plain, indexes: Object.fromEntries(ours), metadata: metadata && only(metadata, known.metadata) };
   }
   const kept = Object.entries(indexes).filter(([index, one]) => {
     const problem = one === null ? undefined : indexProblem(name, plain, index, one);
-    if (problem !== undefined)
-      left.push({ table: name, text: `index ${index} on ${name}.${one!.path} (${formatIndex(one!)}), ${problem}` });
+    if (problem !== undefined) left.push({ table: name, text: textOf(name, index, one!, problem) });
     return problem === undefined;
   });
   return { columns: plain, indexes: Object.fromEntries(kept), metadata };
@@ -78,8 +83,17 @@ function only(metadata: Metadata, known: Metadata = {}): Metadata {
   return Object.fromEntries(Object.keys(known).map((key) => [key, ownValue(metadata, key) ?? null]));
 }
 
+function textOf(table: string, name: string, index: FoundIndex, problem: string): string {
+  return `index ${name} on ${table}.${index.path} (${formatIndex(index)}), ${problem}`;
+}
+
+function stuckWords({ stuck }: FoundIndex): string {
+  return `which can't be recreated: ${stuck}`;
+}
+
 /** Why no step makes it on an empty table. */
-function indexProblem(table: string, columns: readonly Column[], name: string, index: TableIndex): string | undefined {
+function indexProblem(table: string, columns: readonly Column[], name: string, index: FoundIndex): string | undefined {
+  if (!isRecreatable(index)) return stuckWords(index);
   if (isVectorIndex(index)) return "which can't be made before there are rows: migrate new --create-index writes it";
   const { path, ...type } = index;
   const { error } = indexType.safeParse(type);

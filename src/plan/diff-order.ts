@@ -5,7 +5,7 @@ import { childColumns, ownValue, withChildColumns, type Column } from "../schema
 import { formatPath, type Path } from "../schema/path.ts";
 import { namesIn } from "../schema/sql.ts";
 import { change, differences, findColumn, type Table } from "../schema/table.ts";
-import { sameIndex } from "../schema/table-index.ts";
+import { isRecreatable, sameIndex } from "../schema/table-index.ts";
 import { indexName } from "../steps/create-index.ts";
 import { compileStep, type Step } from "../steps/registry.ts";
 import { followPath } from "./blind.ts";
@@ -109,7 +109,7 @@ export function indexSteps(table: string, { indexes: found = {} }: Table, { inde
   return [
     ...there.flatMap(([name]): readonly Step[] => (stays(name) ? [] : [{ kind: "dropIndex", table, name }])),
     ...Object.entries(wanted).flatMap(([name, index]): readonly Step[] => {
-      if (index === null || stays(name)) return [];
+      if (index === null || stays(name) || !isRecreatable(index)) return [];
       const { path, ...type } = index;
       return [{ kind: "createIndex", table, path, type, ...(name !== indexName(path) && { name }) }];
     }),

@@ -4,7 +4,7 @@ import type { Kept } from "../ledger/record.ts";
 import type { Column } from "../schema/data-type.ts";
 import { knownMetadata } from "../schema/metadata.ts";
 import { parsePath } from "../schema/path.ts";
-import { sameIndex, type TableIndex } from "../schema/table-index.ts";
+import { sameIndex, type FoundIndex } from "../schema/table-index.ts";
 import { findColumn, replaceColumn, type Table, type Tables } from "../schema/table.ts";
 
 /** What of a table as it was seen is lost when columns are rewritten, and has to be put back; undefined when there is nothing. */
@@ -78,7 +78,8 @@ export function knowing(table: Table, kept: Known): Table {
 }
 
 /** Somebody may have made it again with other parameters; what a table does not tell of them only migrations know. */
-function asTold(index: TableIndex | null, seen: TableIndex | null = null): TableIndex | null {
+function asTold(index: FoundIndex | null, seen: FoundIndex | null = null): FoundIndex | null {
   if (index === null || seen === null || !sameIndex(index, seen)) return index;
-  return { ...index, options: { ...index.options, ...seen.options } };
+  const { stuck } = seen;
+  return { ...index, options: { ...index.options, ...seen.options }, ...(stuck !== undefined && { stuck }) };
 }

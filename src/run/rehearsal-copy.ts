@@ -12,7 +12,7 @@ import { columnPaths, findColumn, type Table } from "../schema/table.ts";
 import type { Draw } from "../wire/drawn-values.ts";
 import { describeAction, type Action, type ActionKind } from "../schema/action.ts";
 import { formatPath } from "../schema/path.ts";
-import { isVectorIndex, vectorsNeeded, type TableIndex } from "../schema/table-index.ts";
+import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "../schema/table-index.ts";
 import type { Capabilities, Scratch, Target } from "../targets/target.ts";
 import type { PlannedOn } from "./migrator.ts";
 import type { MigratorOptions } from "./options.ts";
@@ -99,7 +99,8 @@ async function drawTable(
   });
   if (updates.length > 0) await act(target, { kind: "setMetadata", table, updates });
   for (const [name, index] of Object.entries(indexes))
-    if (index !== null) await act(target, { kind: "createIndex", table, name, index: asSmallAs(drawn, index) });
+    if (index !== null && isRecreatable(index))
+      await act(target, { kind: "createIndex", table, name, index: asSmallAs(drawn, index) });
   return drawn;
 }
 

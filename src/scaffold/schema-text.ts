@@ -1,7 +1,7 @@
 /** The text of a `schema.ts` that declares tables. Pure. */
 import { call, fieldsSource, indexSource, optionsSource, valueSource, type Source } from "../schema/source.ts";
 import type { Database, Table } from "../schema/table.ts";
-import type { IndexType } from "../schema/table-index.ts";
+import { isRecreatable, type IndexType } from "../schema/table-index.ts";
 import { indexName } from "../steps/create-index.ts";
 import { layOut, namesIn } from "./layout.ts";
 
@@ -20,7 +20,7 @@ export function schemaText(tables: Database): string {
 
 function tableSource({ columns, indexes = {}, metadata = {} }: Table): Source {
   const declared = Object.entries(indexes).flatMap(([name, index]): readonly Source[] => {
-    if (index === null) return [];
+    if (index === null || !isRecreatable(index)) return [];
     const { path, ...type } = index;
     return [indexEntry(path, type, name === indexName(path) ? undefined : name)];
   });

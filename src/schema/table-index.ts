@@ -21,23 +21,35 @@ export interface TableIndex extends IndexType {
   readonly path: string;
 }
 
-export function isVectorIndex({ kind }: Pick<IndexType, "kind">): boolean {
+/** An index as it is found on a table. Another client may have made it in a way that the engine's own client has no call for. */
+export interface FoundIndex extends Omit<TableIndex, "kind"> {
+  /** One that we don't know is called what the engine calls it. */
+  readonly kind: string;
+  /** Why nothing here can recreate it as it is, as a clause; undefined where it can be recreated. */
+  readonly stuck?: string | undefined;
+}
+
+export function isRecreatable(index: FoundIndex): index is TableIndex {
+  return index.stuck === undefined;
+}
+
+export function isVectorIndex({ kind }: Pick<FoundIndex, "kind">): boolean {
   return (vectorIndexKinds as readonly string[]).includes(kind);
 }
 
 /** How many vectors the engine needs to make an index (measured): one for each partition, and 256 where it learns a product quantization. */
-export function vectorsNeeded({ kind, options }: IndexType): number {
+export function vectorsNeeded({ kind, options }: Pick<FoundIndex, "kind" | "options">): number {
   const { numPartitions } = options;
   return Math.max(typeof numPartitions === "number" ? numPartitions : 1, kind.endsWith("Pq") ? 256 : 1);
 }
 
 /** Whether an index is as it should be: what a target tells of its parameters differs from target to target. */
-export function sameIndex(one: TableIndex | null, other: TableIndex | null): boolean {
+export function sameIndex(one: FoundIndex | null, other: FoundIndex | null): boolean {
   return one?.path === other?.path && one?.kind === other?.kind;
 }
 
 /** An index in words: `ivfPq(distanceType: cosine)`. */
-export function formatIndex({ kind, options }: IndexType): string {
+export function formatIndex({ kind, options }: Pick<FoundIndex, "kind" | "options">): string {
   const words = Object.entries(options).map(([name, value]) => `${name}: ${String(value)}`);
   return words.length === 0 ? kind : `${kind}(${words.join(", ")})`;
 }

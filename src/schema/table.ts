@@ -3,12 +3,12 @@ import { MigrateError } from "../errors.ts";
 import { childColumns, formatType, ownValue, sameColumns, withChildColumns, type Column } from "./data-type.ts";
 import { columnNameProblem, similarName } from "./names.ts";
 import { formatPath, parsePath, type Path } from "./path.ts";
-import { formatIndex, sameIndex, type TableIndex } from "./table-index.ts";
+import { formatIndex, sameIndex, type FoundIndex } from "./table-index.ts";
 
 export interface Table {
   readonly columns: readonly Column[];
   /** By their names, as far as they are known; null for one that is known not to be there. */
-  readonly indexes?: Readonly<Record<string, TableIndex | null>> | undefined;
+  readonly indexes?: Readonly<Record<string, FoundIndex | null>> | undefined;
   /** Of the schema: of an expected table what migrations have set, of one that was seen all of it. Absent where it is unknown. */
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;
 }

@@ -21,6 +21,7 @@ export type CreateMode = "create" | "overwrite" | "existOk";
 type Work<Result> = (table: EngineTable) => Promise<Result>;
 
 export interface Tables {
+  readonly folder: string;
   /** All names, in the order of their bytes. */
   names(): Promise<readonly string[]>;
   read<Result>(name: string, work: Work<Result>): Promise<Result>;
@@ -70,6 +71,7 @@ export async function openTables(folder: string): Promise<Tables> {
   };
 
   return {
+    folder,
     names: () => db.tableNames(),
     read,
     write: (name, work) => locks.shared(name, () => retrying(() => read(name, work))),

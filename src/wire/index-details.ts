@@ -1,6 +1,6 @@
 /** An index as the engine tells of it, and the names that the REST protocol has for its parameters. */
 import { formatPath, parsePath } from "../schema/path.ts";
-import type { IndexKind, IndexOption, TableIndex } from "../schema/table-index.ts";
+import type { FoundIndex, IndexKind, IndexOption, TableIndex } from "../schema/table-index.ts";
 
 /** What the engine and services call the kinds, in capitals and without underscores. */
 const kinds: Readonly<Record<string, IndexKind>> = {
@@ -63,12 +63,20 @@ export const protocolOptions: Readonly<Record<string, string>> = {
   blockSize: "block_size",
 };
 
-/** An index as it is told of; undefined for one of a kind that we don't know. */
-export function toIndex(type: string, path: string | undefined, details: unknown): TableIndex | undefined {
-  const kind = indexKindOf(type);
-  if (kind === undefined || path === undefined) return undefined;
+/** An index as it is told of; undefined for one that is on no column. */
+export function toIndex(type: string | undefined, path: string | undefined, details: unknown): FoundIndex | undefined {
+  if (path === undefined) return undefined;
+  const kind = indexKindOf(type ?? "");
   // The engine quotes names that need no quotes.
-  return { path: formatPath(parsePath(path)), kind, options: optionsOf(kind, details) };
+  const plain = formatPath(parsePath(path));
+  if (kind === undefined) return unknownIndex(type, plain);
+  return { path: plain, kind, options: optionsOf(kind, details) };
+}
+
+/** One of a kind that the engine's client can't make. */
+export function unknownIndex(kind: string | undefined, path: string): FoundIndex {
+  const stuck = kind === undefined ? "its kind is unknown" : `lance-migrate can't create an index of the kind ${kind}`;
+  return { path, kind: kind ?? "unknown", options: {}, stuck };
 }
 
 /** The parameters that tell how to make the index again: all that the engine tells; how many partitions it does not. */

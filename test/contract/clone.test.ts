@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { cloneTables } from "../../src/engine/clone.ts";
-import { connect, readColumns, readIndexes } from "../../src/engine/engine.ts";
+import { connect, readColumns } from "../../src/engine/engine.ts";
+import { readIndexes } from "../../src/engine/read-indexes.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { filesOf } from "../support/files.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
@@ -31,7 +32,7 @@ test("a clone has the rows, the columns with their metadata, the indexes and the
   const source = await (await connect({ uri: folder })).openTable("docs");
   const clone = await (await connect({ uri: to })).openTable("docs");
   expect(await readColumns(clone)).toEqual(await readColumns(source));
-  expect(await readIndexes(clone)).toEqual(await readIndexes(source));
+  expect(await readIndexes(clone, to)).toEqual(await readIndexes(source, folder));
   expect(await rowsOf(to, "docs")).toEqual(await rowsOf(folder, "docs"));
   expect(await clone.version()).toBe(await source.version());
   // Of older versions it knows nothing, nor of what keeps them.

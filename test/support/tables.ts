@@ -3,7 +3,8 @@ import { createRequire } from "node:module";
 import { formatPath } from "../../src/schema/path.ts";
 import { columnPaths, findColumn } from "../../src/schema/table.ts";
 import { formatType } from "../../src/schema/data-type.ts";
-import { readColumns, readIndexes } from "../../src/engine/engine.ts";
+import { readColumns } from "../../src/engine/engine.ts";
+import { readIndexes } from "../../src/engine/read-indexes.ts";
 
 type Lancedb = typeof import("@lancedb/lancedb");
 export const lancedb = createRequire(import.meta.url)("@lancedb/lancedb") as Lancedb;
@@ -23,7 +24,9 @@ export async function belongingsOf(folder: string, table: string): Promise<unkno
     const known = Object.entries(findColumn(columns, path)?.metadata ?? {});
     return known.length === 0 ? [] : [[formatPath(path), Object.fromEntries(known.toSorted())]];
   });
-  const indexes = Object.entries(await readIndexes(handle)).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const indexes = Object.entries(await readIndexes(handle, folder)).toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
   return { indexes: Object.fromEntries(indexes), metadata: Object.fromEntries(metadata) as object };
 }
 

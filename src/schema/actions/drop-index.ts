@@ -1,6 +1,6 @@
 import { MigrateError } from "../../errors.ts";
 import { getTable } from "../table.ts";
-import { isVectorIndex, vectorsNeeded } from "../table-index.ts";
+import { isRecreatable, isVectorIndex, vectorsNeeded } from "../table-index.ts";
 import type { ActionModel, ActionOf } from "./model.ts";
 
 export interface DropIndexAction extends ActionOf<"dropIndex"> {
@@ -19,6 +19,7 @@ export const dropIndex: ActionModel<DropIndexAction> = {
   wayBack: ({ table, name }, database) => {
     const index = getTable(database, table).indexes?.[name] ?? undefined;
     if (index === undefined) return { lost: `no migration made index ${name}, so nobody knows how` };
+    if (!isRecreatable(index)) return { lost: `index ${name} can't be recreated: ${index.stuck}` };
     const { path } = index;
     const vectors = { kind: "vectors" as const, table, path, least: vectorsNeeded(index) };
     return { actions: [{ kind: "createIndex", table, name, index }], obstacles: isVectorIndex(index) ? [vectors] : [] };

@@ -6,10 +6,10 @@ import { knownMetadata } from "../metadata.ts";
 import { parsePath } from "../path.ts";
 import { findColumn, type Table } from "../table.ts";
 import type { Risk } from "../risk.ts";
-import { indexProblem, isVectorIndex, type TableIndex } from "../table-index.ts";
+import { indexProblem, isRecreatable, isVectorIndex, type FoundIndex, type TableIndex } from "../table-index.ts";
 
 /** The indexes on these columns and on what is inside them, in the same order for everybody: who plans has not looked. */
-export function indexesOn(table: Table, columns: ReadonlySet<string>): readonly (readonly [string, TableIndex])[] {
+export function indexesOn(table: Table, columns: ReadonlySet<string>): readonly (readonly [string, FoundIndex])[] {
   const on = Object.entries(table.indexes ?? {}).flatMap(([name, index]) =>
     index !== null && columns.has(parsePath(index.path)[0]!) ? [[name, index] as const] : [],
   );
@@ -19,7 +19,7 @@ export function indexesOn(table: Table, columns: ReadonlySet<string>): readonly 
 /** Refuses a table on which these indexes could not be made again. */
 export function checkIndexes(table: string, after: Table, indexes: ReturnType<typeof indexesOn>): void {
   for (const [name] of indexes) {
-    const index = after.indexes![name]!;
+    const index = recreatable(table, name, after.indexes![name]!);
     const column = findColumn(after.columns, parsePath(index.path));
     const reason = column && indexProblem(index, column.type);
     if (column !== undefined && reason === undefined) continue;
@@ -31,6 +31,14 @@ export function checkIndexes(table: string, after: Table, indexes: ReturnType<ty
       problem: `can't be on ${index.path} ${words}; drop it in a step before`,
     });
   }
+}
+
+/** Refuses an index that would be lost, or would come back as another one. */
+function recreatable(table: string, name: string, index: FoundIndex): TableIndex {
+  if (isRecreatable(index)) return index;
+  const wayOut = "drop it in a step before, and recreate it afterwards with the client that made it";
+  const problem = `can't be recreated when its column ${index.path} has been rewritten: ${index.stuck}; ${wayOut}`;
+  throw new MigrateError("ERR_INDEX", { table, name, problem });
 }
 
 /** What may stop the making again of the indexes on these columns, when the columns are rewritten already. */
@@ -52,7 +60,9 @@ export function dropIndexes(table: string, indexes: ReturnType<typeof indexesOn>
 }
 
 export function createIndexes(table: string, indexes: ReturnType<typeof indexesOn>): readonly Action[] {
-  return indexes.map(([name, index]): Action => ({ kind: "createIndex", table, name, index }));
+  return indexes.map(([name, index]): Action => {
+    return { kind: "createIndex", table, name, index: recreatable(table, name, index) };
+  });
 }
 
 /** Gives these columns of the table, and what is inside them, the metadata that is known of them. */

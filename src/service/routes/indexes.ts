@@ -1,6 +1,7 @@
 /** Indexes. They are there when the answer comes: this service has no jobs. */
 import { z } from "zod";
 import { createIndex } from "../../engine/indexes.ts";
+import { unlistedIndexes } from "../../engine/read-indexes.ts";
 import { languages } from "../../schema/index-options.ts";
 import { indexKindOf, protocolKinds } from "../../wire/index-details.ts";
 import { flag, json, optional, routesOf, text, unsupported } from "./route.ts";
@@ -66,8 +67,11 @@ export const indexRoutes = [
     body: json({}),
     answer: z.object({ indexes: z.array(z.looseObject({ index_name: z.string(), columns: z.array(z.string()) })) }),
     handler: ({ tables, name }) =>
-      tables.read(name, async (table) => ({
-        indexes: (await table.listIndices()).map((index) => ({
+      tables.read(name, async (table) => {
+        const listed = await table.listIndices();
+        const names = new Set(listed.map((index) => index.name));
+        const others = await unlistedIndexes(table, names, tables.folder);
+        const known = listed.map((index) => ({
           index_name: index.name,
           index_type: index.indexType,
           columns: index.columns,
@@ -81,8 +85,15 @@ export const indexRoutes = [
           index_version: index.indexVersion,
           index_details: index.indexDetails as unknown,
           status: "done",
-        })),
-      })),
+        }));
+        const unknown = others.map((index) => ({
+          index_name: index.name,
+          index_type: index.kind,
+          columns: [index.path],
+          status: "done",
+        }));
+        return { indexes: [...known, ...unknown] };
+      }),
   }),
   route({
     path: "/v1/table/:name/index/:index/stats",

@@ -16,7 +16,6 @@ import {
   engineProblem,
   isConflict,
   openTable,
-  readIndexes,
   readSchema,
   type Connection,
   type EngineTable,
@@ -30,6 +29,7 @@ import { actions, carryOut, makeTable, newColumns, opening } from "./actions.ts"
 import { lanceRecords } from "./records.ts";
 import { callOf } from "./calls.ts";
 import { undoCommit } from "./undo.ts";
+import { readIndexes } from "../../engine/read-indexes.ts";
 import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
 import { tableFormat, unreadableColumns } from "../../engine/table-format.ts";
 import { search } from "../../engine/search.ts";
@@ -137,7 +137,7 @@ export async function open(
         if (opened === undefined) return undefined;
         const { handle, version, at } = opened;
         const schema = await readSchema(handle);
-        const indexes = withIndexes === true ? { indexes: await readIndexes(handle) } : {};
+        const indexes = withIndexes === true ? { indexes: await readIndexes(handle, place.folder) } : {};
         return { handle, table: { ...schema, ...indexes }, version, at, instance };
       }),
     instance: instanceOf,

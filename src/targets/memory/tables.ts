@@ -6,14 +6,14 @@ import type { Alteration } from "../../schema/alteration.ts";
 import { childColumns, sameColumns, sameType, withChildColumns, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";
-import type { TableIndex } from "../../schema/table-index.ts";
+import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Row } from "../../wire/rows.ts";
 import { firstEffects, withEffects, type Effects } from "./effects.ts";
 import { commitOf, readsRows, staleBase, type Commit } from "./stale.ts";
 import { memoryVersions, type MemoryVersions } from "./versions.ts";
 
 export interface MemoryTable extends Table {
-  readonly indexes: Readonly<Record<string, TableIndex>>;
+  readonly indexes: Readonly<Record<string, FoundIndex>>;
   /** Counted from 1. */
   readonly version: number;
   readonly effects: Effects;

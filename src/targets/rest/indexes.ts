@@ -1,6 +1,6 @@
 /** The list of a table's indexes as services answer it. */
 import { z } from "zod";
-import type { TableIndex } from "../../schema/table-index.ts";
+import type { FoundIndex } from "../../schema/table-index.ts";
 import { toIndex } from "../../wire/index-details.ts";
 import { jsonOf } from "./answers.ts";
 import type { Answer } from "./http.ts";
@@ -11,18 +11,18 @@ const list = z.looseObject({
       index_name: z.string(),
       index_type: z.string().nullish(),
       columns: z.array(z.string()),
-      index_details: z.unknown(),
+      index_details: z.unknown().optional(),
     }),
   ),
 });
 
-/** By their names; those of kinds that we don't know are left out. Undefined for what no service sends. */
-export function parseIndexes(answer: Answer): Readonly<Record<string, TableIndex>> | undefined {
+/** By their names. Undefined for what no service sends. */
+export function parseIndexes(answer: Answer): Readonly<Record<string, FoundIndex>> | undefined {
   const parsed = list.safeParse(jsonOf(answer)).data;
   if (parsed === undefined) return undefined;
   const found = parsed.indexes.flatMap(
     ({ index_name: name, index_type: type, columns: [path], index_details: details }) => {
-      const index = toIndex(type ?? "", path, details);
+      const index = toIndex(type ?? undefined, path, details);
       return index === undefined ? [] : [[name, index] as const];
     },
   );

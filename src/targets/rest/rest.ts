@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { isMigrateError } from "../../errors.ts";
 import { actionKinds, type Action, type ActionKind } from "../../schema/action.ts";
-import type { TableIndex } from "../../schema/table-index.ts";
+import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
 import type { Row } from "../../wire/rows.ts";
@@ -135,7 +135,7 @@ async function describe(client: Client, table: string, withIndexes: boolean): Pr
 }
 
 /** By their names; a service that can't list them has none that anybody could know of. */
-async function indexesOf(client: Client, table: string): Promise<Readonly<Record<string, TableIndex>>> {
+async function indexesOf(client: Client, table: string): Promise<Readonly<Record<string, FoundIndex>>> {
   const answer = await client.read("listIndexes", table, {});
   const { parseIndexes } = await import("./indexes.ts");
   const found = parseIndexes(answer);

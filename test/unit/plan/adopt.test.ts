@@ -29,6 +29,16 @@ test("an index that no step makes on an empty table is left out, each with its r
   ]);
 });
 
+test("an index that can't be recreated is left out, and one that took the place of a migration's is not adopted", () => {
+  const indexes = { i: { path: "v", kind: "IvfSq", options: {}, stuck: "its kind is unknown" } };
+  const said = "index i on t.v (IvfSq), which can't be recreated: its kind is unknown";
+  const found = new Map([["t", { columns, indexes }]]);
+  const pulled = adopt(nothing, found);
+  expect([pulled.steps.map(({ kind }) => kind), pulled.left]).toEqual([["createTable"], [said]]);
+  const known = new Map([["t", { columns, indexes: { i: index("v", "ivfFlat") } }]]);
+  expect(adopt(known, found)).toMatchObject({ steps: [], left: [said] });
+});
+
 test("metadata that no step sets is left out, and what others add to a table that is known is theirs", () => {
   const described = [
     { ...columns[0]!, metadata: { unit: "s", more: "x" } },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toKeep, withKept } from "../../../src/plan/midway.ts";
+import { asSeen, toKeep, withKept } from "../../../src/plan/midway.ts";
 import type { Action } from "../../../src/schema/action.ts";
 import { columnsOf, int32, struct } from "../../../src/schema/builders.ts";
 import { btree, fts } from "../../../src/schema/index-builders.ts";
@@ -38,6 +38,12 @@ test("what was kept is known again of a table of which less was known", () => {
     columns: [{ ...id!, metadata: { a: "of the migrations", c: "d" } }],
     indexes: { i: null, j: { path: "id", ...fts() } },
   });
+});
+
+test("an index that somebody has made again in a way that can't be recreated is known to be that", () => {
+  const known: Table = { columns: [id!], indexes: { i: index } };
+  const seen: Table = { columns: [id!], indexes: { i: { ...index, stuck: "its kind is unknown" } } };
+  expect(asSeen(known, seen).indexes).toEqual(seen.indexes);
 });
 
 test("where nothing was kept, or there is no table, nothing changes", () => {

@@ -31,6 +31,12 @@ test("what is told of its parameters is kept, as the engine's builders take it",
   expect(toIndex("FTS", "b", text)?.options).toEqual({ withPosition: true, lowercase: false });
 });
 
-test("an index of a kind that nobody knows, or on nothing, is none of ours", () => {
-  expect([toIndex("ZONEMAP", "a", {}), toIndex("BTREE", undefined, {})]).toEqual([undefined, undefined]);
+test("an index of a kind that nobody knows is there, and can't be recreated", () => {
+  const stuck = "lance-migrate can't create an index of the kind ZONEMAP";
+  expect(toIndex("ZONEMAP", "a", {})).toEqual({ path: "a", kind: "ZONEMAP", options: {}, stuck });
+  expect(toIndex(undefined, "a", {})).toMatchObject({ kind: "unknown", stuck: "its kind is unknown" });
+});
+
+test("an index on nothing is none", () => {
+  expect(toIndex("BTREE", undefined, {})).toBeUndefined();
 });

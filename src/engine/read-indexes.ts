@@ -1,0 +1,41 @@
+/** The indexes of a table. The engine's client lists only those of kinds that it has a name for. */
+import type { FoundIndex } from "../schema/table-index.ts";
+import { formatPath } from "../schema/path.ts";
+import { columnPaths } from "../schema/table.ts";
+import { readColumns, type EngineTable } from "./engine.ts";
+import { indexesInManifest, type IndexEntry } from "./index-section.ts";
+
+/** By their names. `folder`: that of the database, where it is one. */
+export async function readIndexes(
+  table: EngineTable,
+  folder: string | undefined,
+): Promise<Readonly<Record<string, FoundIndex>>> {
+  const { toIndex, unknownIndex } = await import("../wire/index-details.ts"); // a run with nothing pending reads none
+  const listed = (await table.listIndices()).flatMap(({ name, indexType, columns, indexDetails }) => {
+    const index = toIndex(indexType, columns[0], indexDetails);
+    return index === undefined ? [] : [[name, index] as const];
+  });
+  const others = await unlistedIndexes(table, new Set(listed.map(([name]) => name)), folder);
+  return Object.fromEntries([...listed, ...others.map(({ name, kind, path }) => [name, unknownIndex(kind, path)])]);
+}
+
+/** Those that the client does not list. In an object store just those with the name that they get where none is given. */
+export async function unlistedIndexes(
+  table: EngineTable,
+  listed: ReadonlySet<string>,
+  folder: string | undefined,
+): Promise<readonly IndexEntry[]> {
+  const place = folder === undefined ? undefined : { folder, table: table.name, version: await table.version() };
+  const all = (place && indexesInManifest(place)) ?? (await askedFor(table));
+  return all.filter(({ name }) => !listed.has(name));
+}
+
+/** The client answers for an index that it does not list, where it is asked by its name. */
+async function askedFor(table: EngineTable): Promise<readonly IndexEntry[]> {
+  const found: IndexEntry[] = [];
+  for (const path of columnPaths(await readColumns(table))) {
+    const name = `${path.join(".")}_idx`;
+    if ((await table.indexStats(name)) !== undefined) found.push({ name, path: formatPath(path), kind: undefined });
+  }
+  return found;
+}
