@@ -1,6 +1,7 @@
 /** An index as the engine tells of it, and the names that the REST protocol has for its parameters. */
 import { formatPath, parsePath } from "../schema/path.ts";
 import type { FoundIndex, IndexKind, IndexOption, TableIndex } from "../schema/table-index.ts";
+import { stuckParameters } from "./index-parameters.ts";
 
 /** What the engine and services call the kinds, in capitals and without underscores. */
 const kinds: Readonly<Record<string, IndexKind>> = {
@@ -70,7 +71,8 @@ export function toIndex(type: string | undefined, path: string | undefined, deta
   // The engine quotes names that need no quotes.
   const plain = formatPath(parsePath(path));
   if (kind === undefined) return unknownIndex(type, plain);
-  return { path: plain, kind, options: optionsOf(kind, details) };
+  const stuck = stuckParameters(kind, details, Object.values(placesOf(kind)));
+  return { path: plain, kind, options: optionsOf(kind, details), ...(stuck !== undefined && { stuck }) };
 }
 
 /** One of a kind that the engine's client can't make. */
@@ -83,13 +85,18 @@ export function unknownIndex(kind: string | undefined, path: string): FoundIndex
 function optionsOf(kind: IndexKind, details: unknown): TableIndex["options"] {
   const at = (path: readonly string[]): unknown =>
     path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], details);
-  const found = Object.entries(kind === "fts" ? textDetails : vectorDetails).flatMap(([option, path]) => {
+  const found = Object.entries(placesOf(kind)).flatMap(([option, path]) => {
     const value = at(path);
     const plain = option === "distanceType" && typeof value === "string" ? value.toLowerCase() : value;
     const known = ["maxIterations", "sampleRate"].includes(option) ? Number(plain) : plain;
     return isOption(known) ? [[option, known] as const] : [];
   });
   return Object.fromEntries(found);
+}
+
+/** Where the details tell each parameter. */
+function placesOf(kind: IndexKind): Readonly<Record<string, readonly string[]>> {
+  return kind === "fts" ? textDetails : vectorDetails;
 }
 
 function isOption(value: unknown): value is IndexOption {

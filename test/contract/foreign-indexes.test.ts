@@ -2,15 +2,18 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { createIndex } from "../../src/engine/indexes.ts";
 import { readIndexes } from "../../src/engine/read-indexes.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/run/down.ts";
 import { plan, up } from "../../src/run/migrator.ts";
 import { fixedSizeList, float16, int64, largeUtf8 } from "../../src/schema/builders.ts";
 import { createTable, dropColumn, dropIndex, renameColumn, retypeColumn } from "../../src/steps/index.ts";
+import type { IndexKind } from "../../src/schema/table-index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
 import type { Target } from "../../src/targets/target.ts";
+import { arrow, field } from "../support/foreign.ts";
 import { columns, putForeignIndexes } from "../support/foreign-indexes.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { aService, apiKey } from "../support/service.ts";
@@ -75,6 +78,65 @@ test.each([
   expect((await target.look("t"))!.version).toBe(before);
   expect(await indexes()).toEqual(all);
 });
+
+test.each([
+  ["s", "s_idx", "split_identifiers to true", retypeColumn("t", "s", largeUtf8())],
+  ["s", "s_idx", "split_identifiers to true", retypeColumn("t", "s", largeUtf8(), { using: "s" })],
+  ["m", "m_idx", "max_token_length to null", retypeColumn("t", "m", largeUtf8())],
+  ["w", "w_idx", "max_level to 3", retypeColumn("t", "w", short)],
+])("a rewrite of %s is refused before the first write, as nothing here sets of its index %s %s", async (...given) => {
+  const [path, name, what, step] = given;
+  const { run, options, indexes, target } = await aProject([step]);
+  const before = (await target.look("t"))!.version;
+  const words = `index ${name} of t can't be recreated when its column ${path} has been rewritten: lance-migrate can't set ${what}; drop it in a step before`;
+  await expect(plan(options)).rejects.toThrow(words);
+  await expect(run()).rejects.toThrow(words);
+  expect((await target.look("t"))!.version).toBe(before);
+  expect(await indexes()).toEqual(all);
+});
+
+const vectors = { path: "v", distanceType: "cosine", numPartitions: 2, maxIterations: 7, sampleRate: 64 };
+const own: readonly (readonly [IndexKind, object])[] = [
+  ["btree", { path: "n" }],
+  ["bitmap", { path: "n" }],
+  ["labelList", { path: "l" }],
+  ["fm", { path: "s" }],
+  ...["simple", "whitespace", "raw", "ngram", "icu", "code"].map(
+    (baseTokenizer) => ["fts", { path: "s", baseTokenizer }] as const,
+  ),
+  ["fts", { path: "s", withPosition: true, language: "German", maxTokenLength: 9, lowercase: false, stem: false }],
+  [
+    "fts",
+    { path: "s", removeStopWords: true, customStopWords: ["a"], asciiFolding: false, prefixOnly: true, blockSize: 256 },
+  ],
+  ["fts", { path: "s", baseTokenizer: "ngram", ngramMinLength: 2, ngramMaxLength: 4 }],
+  ...(["ivfFlat", "ivfPq", "ivfRq", "hnswPq", "hnswSq"] as const).flatMap((kind) => [
+    [kind, { path: "v" }] as const,
+    [kind, vectors] as const,
+  ]),
+  ["ivfPq", { path: "v", numSubVectors: 2, numBits: 4 }],
+  ["hnswPq", { path: "v", numSubVectors: 2, m: 9, efConstruction: 80 }],
+];
+
+test.each(own)(
+  "an index that the engine's client makes is recreated as it was: %s %o",
+  async (kind, { path, ...options }: { path?: string }) => {
+    const folder = temporaryFolder();
+    const db = await lancedb.connect(folder);
+    const vector = (n: number) => Array.from({ length: 8 }, (_, at) => Math.sin(n * 8 + at));
+    const data = Array.from({ length: 300 }, (_, n) => ({ n, s: `word ${n}`, l: [`l${n % 3}`], v: vector(n) }));
+    const type = new arrow.FixedSizeList(8, field("item", new arrow.Float32()));
+    const list = new arrow.List(field("item", new arrow.Utf8()));
+    const fields = [field("n", new arrow.Int32()), field("s", new arrow.Utf8()), field("l", list), field("v", type)];
+    const table = await db.createTable("t", data, { schema: new arrow.Schema(fields) });
+    const details = async () => (await table.listIndices())[0]!.indexDetails as unknown;
+    await createIndex(table, { column: path!, kind, name: "i", options });
+    const [made, { i: found }] = [await details(), await readIndexes(table, folder)];
+    expect(found).not.toHaveProperty("stuck");
+    await createIndex(table, { column: path!, kind, name: "i", options: found!.options });
+    expect(await details()).toEqual(made);
+  },
+);
 
 test("an index that can't be recreated stays where its column is renamed, and where others are rewritten", async () => {
   const { run, indexes } = await aProject([renameColumn("t", "n", "key"), retypeColumn("t", "p", int64())]);

@@ -37,6 +37,38 @@ test("an index of a kind that nobody knows is there, and can't be recreated", ()
   expect(toIndex(undefined, "a", {})).toMatchObject({ kind: "unknown", stuck: "its kind is unknown" });
 });
 
+test.each([
+  ["FTS", { lance_tokenizer: "json" }, "lance_tokenizer to json"],
+  ["FTS", { base_tokenizer: "simple", preserve_original: true }, "preserve_original to true"],
+  ["FTS", { base_tokenizer: "code", split_on_numerics: false }, "split_on_numerics to false"],
+  ["FTS", { something_new: [1, 2] }, "something_new to 1,2"],
+  ["IVF_PQ", { runtime_hints: { "lance.pq.max_iters": "9" } }, "lance.pq.max_iters to 9"],
+  [
+    "IVF_RQ",
+    { compression: { rotation_type: "matrix" }, target_partition_size: 9 },
+    "rotation_type to matrix and target_partition_size to 9",
+  ],
+])("an index %s with %o can't be recreated", (type, details, words) => {
+  expect(toIndex(type, "a", details)?.stuck).toBe(`lance-migrate can't set ${words}`);
+});
+
+test.each([
+  ["FTS", { base_tokenizer: "code", preserve_original: true, custom_stop_words: null, something_new: null }],
+  [
+    "IVF_PQ",
+    {
+      compression: { type: "pq", num_bits: 4 },
+      hnsw: null,
+      runtime_hints: { "lance.ivf.shuffle_partition_batches": "1" },
+    },
+  ],
+  ["IVF_HNSW_SQ", { compression: { type: "sq", num_bits: 8 }, target_partition_size: null }],
+  ["BTREE", undefined],
+  ["BTREE", "a text"],
+])("an index %s with %o can be recreated", (type, details) => {
+  expect(toIndex(type, "a", details)).not.toHaveProperty("stuck");
+});
+
 test("an index on nothing is none", () => {
   expect(toIndex("BTREE", undefined, {})).toBeUndefined();
 });
