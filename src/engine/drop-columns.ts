@@ -18,7 +18,7 @@ export class DropRefused extends Error {
   }
 }
 
-/** Gives the new version. Throws DropRefused; the table is as it was before. */
+/** Gives the new version. Throws DropRefused; the table is as it was before, unless others have written meanwhile. */
 export async function dropColumns(table: EngineTable, paths: readonly string[]): Promise<number> {
   const [before, columns] = [await table.version(), await readColumns(table)];
   const { version } = await table.dropColumns([...paths]);
@@ -26,10 +26,17 @@ export async function dropColumns(table: EngineTable, paths: readonly string[]):
   if (problem === undefined) return version;
   await table.checkoutLatest();
   const newest = await table.version();
+  // Whoever slept here would restore over what others have written or restored since.
+  if (newest !== version) throw new Error(`${problem} (${leftBy(version, newest)})`);
   await table.checkout(version - 1);
   await table.restore();
-  const since = newest === version ? "" : `; version ${newest} has what others wrote meanwhile, and is not readable`;
+  const last = (await table.version()) - 1;
+  const since = last === version ? "" : `; version ${last} has what others wrote meanwhile, and is not readable`;
   throw new DropRefused(problem, `version ${version - 1} was restored${since}`);
+}
+
+function leftBy(dropped: number, newest: number): string {
+  return `others have committed since, up to version ${newest}, so nothing was restored: if the table can't be read, restore version ${dropped - 1} and write again what came later`;
 }
 
 async function problemOf(

@@ -130,6 +130,11 @@ export function isEngineError(thrown: unknown): boolean {
   );
 }
 
+/** Whether a table can't be read because some of its rows have no column in their files any more. */
+export function isUnreadable(thrown: unknown): boolean {
+  return /Fragment \d+ does not contain any data/.test(String(thrown));
+}
+
 /** Whether another commit got in between; the same call on a fresh handle may succeed. */
 export function isConflict(thrown: unknown): boolean {
   // The first without "Retryable", and the last: others came first each time that the engine tried again itself.

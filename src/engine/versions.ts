@@ -4,7 +4,7 @@ import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
 import { contentsOf } from "./contents.ts";
 import type { ManifestPlace } from "./manifest.ts";
-import { readColumns, readSchema, type EngineTable } from "./engine.ts";
+import { isUnreadable, readColumns, readSchema, type EngineTable } from "./engine.ts";
 import { readIndexes } from "./read-indexes.ts";
 import { addRows } from "./rows.ts";
 import { search } from "./search.ts";
@@ -67,6 +67,21 @@ export async function keptVersions(open: OpenTable): Promise<readonly Kept[]> {
     .map(([name, { parentVersion }]) => ({ name: name.slice(prefix.length), version: parentVersion }));
 }
 
+/** The newest version that can be read, and the newest of all. */
+export async function newestReadable(open: OpenTable): Promise<{ newest: number; before: number | undefined }> {
+  const table = await open();
+  const versions = (await table.listVersions()).map(({ version }) => version).toSorted((one, other) => other - one);
+  for (const version of versions) {
+    await table.checkout(version);
+    const isReadable = await table.countRows().then(
+      () => true,
+      () => false,
+    );
+    if (isReadable) return { newest: versions[0]!, before: version };
+  }
+  return { newest: versions[0]!, before: undefined };
+}
+
 /** Old versions of one table, as `targets/old-versions.ts` asks for them. `place`: of the table, where it is in a folder. */
 export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version">) {
   const at = async (version: number): Promise<EngineTable> => {
@@ -86,7 +101,13 @@ export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version
       })),
     async table(version: number): Promise<Table> {
       const then = await at(version);
-      return { ...(await readSchema(then)), indexes: await readIndexes(then, place?.folder) };
+      const schema = await readSchema(then);
+      try {
+        return { ...schema, indexes: await readIndexes(then, place?.folder) };
+      } catch (error) {
+        if (isUnreadable(error)) return schema;
+        throw error;
+      }
     },
     columns: async (version: number): Promise<readonly Column[]> => await readColumns(await at(version)),
     count: async (version: number | undefined, filter?: string): Promise<number> =>

@@ -7,6 +7,19 @@ export interface ActionWords {
   readonly action: number;
 }
 
+interface Unreadable {
+  readonly table: string;
+  /** The columns, where that is known. */
+  readonly dropped?: string | undefined;
+  readonly newest: number;
+  /** The newest version that can be read. */
+  readonly before: number | undefined;
+  /** It was restored. */
+  readonly restored?: number | undefined;
+  /** A version that came right before that was restored. */
+  readonly since?: number | undefined;
+}
+
 export const runningErrors = {
   ERR_TABLE_CHANGED: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
@@ -38,6 +51,11 @@ export const runningErrors = {
   ERR_METADATA_LOST: failed(
     (d: ActionWords & { problem: string }) => `${actionWords(d)}: ${d.problem}; check that metadata, then run it again`,
   ),
+  ERR_UNREADABLE: failed(({ file, step, ...d }: Partial<StepPlace> & Unreadable) => {
+    const place = file === undefined || step === undefined ? "" : `${at({ ...d, file, step })}: `;
+    const since = d.dropped === undefined ? "" : ` since ${d.dropped} was dropped`;
+    return `${place}table ${d.table} can't be read${since}, because some of its rows have values of no column that is left; ${wayOutOf(d)}`;
+  }),
   ERR_ACTED_LATE: failed(
     (d: { version: string; name: string; action: number; problem?: string | undefined }) =>
       `${d.version}_${d.name}: this run was stopped in action ${d.action}, and another one may have taken over before it went on; ` +
@@ -74,6 +92,15 @@ export const runningErrors = {
     (d: { seconds: number; done: string }) => `not done within ${d.seconds} s (--timeout); ${d.done}`,
   ),
 } as const;
+
+function wayOutOf({ newest, before, restored, since }: Unreadable): string {
+  if (before === undefined) return "no version of it that can be read is left: restore the table from a backup";
+  const restore = `restore version ${before} of it (checkout(${before}), then restore()), write again what others wrote later, and run it again`;
+  if (restored === undefined)
+    return `its newest version is ${newest}, and nothing was restored, as others may have written since: ${restore}`;
+  const lost = since === undefined ? "" : `; version ${since} has what others wrote meanwhile: write that again`;
+  return `version ${restored} was restored, so nothing is dropped${lost}; run it again`;
+}
 
 function actionWords({ version, name, action }: ActionWords): string {
   return `${version}_${name}, action ${action}`;

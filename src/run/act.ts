@@ -9,6 +9,7 @@ import { lostUnanswered } from "./aftermath.ts";
 import { patience, requireSame, type Acting, type Ending, type Failure, type Sights } from "./attempt.ts";
 import { attemptHedged } from "./hedge.ts";
 import { isAnother, versionIn } from "./identity.ts";
+import { requireReadable } from "./readable.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
   const { target, lease, mayAct } = acting;
@@ -33,6 +34,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   };
   const harmOf = async (sights: Sights) => {
     await requireSame(action, first, acting);
+    await requireReadable(planned, acting);
     return (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), acting))?.problem;
   };
   for (;;) {

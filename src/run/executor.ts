@@ -22,6 +22,7 @@ import type { Emit } from "./events.ts";
 import type { SeenTable } from "./identity.ts";
 import { guarded } from "./guarded.ts";
 import type { LateWrites } from "./late-writes.ts";
+import { requireReadable } from "./readable.ts";
 import { isSince, letGo, restorePoints, trackVersions } from "./table-versions.ts";
 
 export interface Execution {
@@ -139,6 +140,12 @@ async function executeMigration(
     // Before anything is changed: whoever goes on from there has to know them.
     await lease.record([{ event: onTheWay, ...facts(), next: version }]);
   }
+  const unreadable = await unreadableByFound(planned, execution);
+  if (unreadable !== undefined) {
+    // The drop is undone, or has to be: the next run looks again.
+    done--;
+    throw await failed(planned.found!, { error: unreadable, inDoubt: true });
+  }
   const unchecked = await lostByFound(planned, execution);
   if (unchecked !== undefined) throw await failed(planned.found!, { error: unchecked, inDoubt: false });
   for (const [index, action] of planned.actions.entries()) {
@@ -190,6 +197,17 @@ async function executeMigration(
   }
   await versions.date(target);
   return { event: end, ...facts(units) };
+}
+
+/** Why a table can't be read since the last action of a run that was stopped; undefined if it can be. */
+async function unreadableByFound({ found }: PlannedMigration, { target, lease }: Execution): Promise<unknown> {
+  if (found === undefined) return undefined;
+  try {
+    await requireReadable(found, { target, lease });
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 }
 
 /** What the last action of a run that was stopped has lost; undefined where that is nothing. */

@@ -1,8 +1,9 @@
 /** What is left after columns are dropped can be read, or nothing was dropped. */
 import { expect, test } from "vitest";
-import { connect } from "../../src/engine/engine.ts";
+import { connect, type EngineTable } from "../../src/engine/engine.ts";
 import { columnsOf, int32, utf8 } from "../../src/schema/builders.ts";
 import { open } from "../../src/targets/lance/lance.ts";
+import type { Sight } from "../../src/targets/target.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
 import { arrow } from "../service/served.ts";
 import { temporaryFolder } from "../support/project.ts";
@@ -22,6 +23,30 @@ test("an append of nothing but the column that is dropped, after it was looked a
     { a: 2, b: null },
   ]);
   expect(await target.tryDropping!("t", ["a"])).toContain("could not read the table any more");
+  await target.close();
+});
+
+test("who slept after a drop does not restore the table over what others have committed since", async () => {
+  const folder = temporaryFolder();
+  const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
+  const columns = columnsOf({ a: int32(), b: utf8() });
+  await target.execute({ kind: "createTable", table: "t", columns, rows: [{ a: 1, b: "x" }] }, undefined);
+  const seen = (await target.look("t")) as Sight & { readonly handle: EngineTable };
+  const others = async () => await (await lancedb.connect(folder)).openTable("t");
+  await (await others()).add([{ a: 2 }]);
+  const look = seen.handle.countRows.bind(seen.handle);
+  // Between the drop and the look at what is left.
+  seen.handle.countRows = async () => {
+    const table = await others();
+    await table.checkout(2);
+    await table.restore();
+    await table.add([{ a: 3, b: "z" }]);
+    return await look();
+  };
+  const dropping = target.execute({ kind: "dropColumns", table: "t", paths: ["a"] }, seen);
+  await expect(dropping).rejects.toThrow(/up to version 5, so nothing was restored: .* restore version 2 /);
+  expect(await (await others()).version()).toBe(5);
+  expect((await rowsOf(folder, "t")).map(({ a }) => a)).toEqual([1, 2, 3]);
   await target.close();
 });
 

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { MigrateError } from "../../errors.ts";
+import { isMigrateError, MigrateError } from "../../errors.ts";
 import type { Action } from "../../schema/action.ts";
 import { dataStorageVersions } from "../../schema/table-format.ts";
 import { seconds } from "../../seconds.ts";
@@ -15,6 +15,7 @@ import {
   connect,
   engineProblem,
   isConflict,
+  isUnreadable,
   openTable,
   readSchema,
   type Connection,
@@ -34,7 +35,7 @@ import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
 import { tableFormat, unreadableColumns } from "../../engine/table-format.ts";
 import { search } from "../../engine/search.ts";
 import { openWithTime, versionTime } from "../../engine/version-time.ts";
-import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../engine/versions.ts";
+import { keepVersion, keptVersions, letVersionGo, newestReadable, versionsOf } from "../../engine/versions.ts";
 import { listVersions, lookAtVersion } from "../old-versions.ts";
 import { sampledWidths, type ReadRows } from "../sampled-widths.ts";
 import { writtenSince } from "../written-since.ts";
@@ -87,12 +88,23 @@ export async function open(
     try {
       return await withinTime(work);
     } catch (cause) {
+      if (isMigrateError(cause, "ERR_UNREADABLE")) throw cause;
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: engineProblem(cause) }, { cause });
     }
   };
 
   const oldVersions = (table: string) =>
     versionsOf(opening(tables.get, table), place.folder === undefined ? undefined : { folder: place.folder, table });
+
+  const indexesOf = async (table: string, handle: EngineTable) => {
+    try {
+      return await readIndexes(handle, place.folder);
+    } catch (cause) {
+      if (!isUnreadable(cause)) throw cause;
+      const around = await newestReadable(opening(tables.get, table));
+      throw new MigrateError("ERR_UNREADABLE", { table, ...around }, { cause });
+    }
+  };
 
   const { folder: base } = place;
   const instanceOf = base === undefined ? undefined : (table: string) => instanceIn(base, table);
@@ -137,7 +149,7 @@ export async function open(
         if (opened === undefined) return undefined;
         const { handle, version, at } = opened;
         const schema = await readSchema(handle);
-        const indexes = withIndexes === true ? { indexes: await readIndexes(handle, place.folder) } : {};
+        const indexes = withIndexes === true ? { indexes: await indexesOf(table, handle) } : {};
         return { handle, table: { ...schema, ...indexes }, version, at, instance };
       }),
     instance: instanceOf,
