@@ -7,7 +7,7 @@ export interface ActionWords {
   readonly action: number;
 }
 
-interface Unreadable {
+export interface Unreadable {
   readonly table: string;
   /** The columns, where that is known. */
   readonly dropped?: string | undefined;
