@@ -18,7 +18,7 @@ import {
   orderPending,
   type Choice,
 } from "../plan/history.ts";
-import { makePlan, type Plan, type PlanInput } from "../plan/plan.ts";
+import { makePlan, type Plan, type PlanInput, type PlannedAction } from "../plan/plan.ts";
 import { planSeen } from "../plan/seen.ts";
 import { checkPresence, indexedTables, settlePlan, touchedTables } from "../plan/settle.ts";
 import { sameTable, type Table, type Tables } from "../schema/table.ts";
@@ -133,8 +133,10 @@ async function planForTables(input: PlanInput, target: Target, besideAnother: bo
   if (target.capabilities.describes) {
     const indexed = indexedTables(plan);
     const settle = async (areStill: boolean): Promise<Plan> => {
-      const seen = await lookAt(target, touchedTables(plan), indexed, areStill);
+      const { looking, requireFound } = seeingDrops(plan, target);
+      const seen = await lookAt(looking, touchedTables(plan), indexed, areStill);
       const settled = settlePlan(plan, seen);
+      requireFound(settled);
       return indexed.size === 0 ? settled : planSeen(settled, seen, target.capabilities);
     };
     try {
@@ -147,6 +149,33 @@ async function planForTables(input: PlanInput, target: Target, besideAnother: bo
   }
   if (plan.migrations.length > 0) checkPresence(plan, new Set(await target.listTables()));
   return plan;
+}
+
+/**
+ * The engine lists no indexes of a table that can't be read. If a run that was stopped may have dropped columns of it, they
+ * are taken to be as the drop leaves them: whoever finds it done restores the table. Otherwise it can't be planned for.
+ */
+function seeingDrops({ migrations }: Plan, target: Target) {
+  const unreadable = new Map<string, unknown>();
+  const isDrop = (table: string, planned: PlannedAction | undefined) =>
+    planned?.action.kind === "dropColumns" && planned.action.table === table;
+  const look: Target["look"] = async (table, withIndexes) => {
+    try {
+      return await target.look(table, withIndexes);
+    } catch (error) {
+      const doubtful = migrations.flatMap((one) => (one.doubtful ? one.actions : []));
+      const left = doubtful.find((one) => isDrop(table, one))?.after.get(table);
+      if (!isMigrateError(error, "ERR_UNREADABLE") || left === undefined) throw error;
+      unreadable.set(table, error);
+      const sight = await target.look(table);
+      return sight && { ...sight, table: { ...sight.table, indexes: left.indexes } };
+    }
+  };
+  const requireFound = (settled: Plan) => {
+    for (const [table, error] of unreadable)
+      if (!settled.migrations.some(({ found }) => isDrop(table, found))) throw error;
+  };
+  return { looking: { ...target, look }, requireFound };
 }
 
 /**

@@ -519,7 +519,7 @@ test("rows that are put back are looked at before older migrations go", async ()
   });
 });
 
-test("a service that keeps no versions under a name restores what is there all the same, and up says so", async () => {
+test("on a service that keeps no versions under a name up needs consent to what is irreversible, and down restores what is there all the same", async () => {
   const project = await projectOn("namespace");
   const config = readFileSync(join(project.folder, "migrate.config.ts"), "utf8");
   const none = `"dialect":"namespace","endpoints":{"createTag":"POST /v1/nowhere/{name}"}`;
@@ -530,6 +530,13 @@ test("a service that keeps no versions under a name restores what is there all t
   const before = await seen(project);
   project.migration("0002_lossy.ts", lossy["a dropped column"]);
   expect(await project.migrate(up)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /version 2 of documents, which migrate down would restore, can't be kept: .* \(404\)/,
+    ),
+  });
+  expect(await seen(project)).toEqual(before);
+  expect(await project.migrate(["up", "--accept", "irreversible"])).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
       /note: the version of documents from before 0002_lossy can't be kept: .*; migrate down restores it until/,
