@@ -21,6 +21,7 @@ import type { Refusal } from "./refusal.ts";
 import { takenBack } from "./irreversible.ts";
 import { lineagesOf, type Lineage } from "./lineage.ts";
 import { rollbackOf, type PlacedObstacle } from "./rollback.ts";
+import { unseenOf } from "./unseen.ts";
 import { withoutVectors } from "./vectors.ts";
 import { commitsOfBegun } from "./whereabouts.ts";
 
@@ -211,8 +212,10 @@ function planActions(
     const again = [...between, after].some((tables) =>
       window.some((seen) => mayLookAlike(tables, seen) && mayLookAlike(whole(tables), seen)),
     );
-    // No look tells that rows were changed: who took over would be at that while a late call makes what comes after it.
-    const isSilent = index > 0 && changesRows(actions[index - 1]!.action);
+    // No look tells that rows were changed: who took over would be at that while a late call makes what comes after it. And
+    // what a look does not show of an action is asked for while the table is as that action leaves it.
+    const last = actions[index - 1]?.action;
+    const isSilent = last !== undefined && (changesRows(last) || unseenOf(last) !== undefined);
     const recordFirst = index > 0 && (!describes || again || isSilent);
     window = [...(recordFirst ? [state] : window), ...between.map(whole), look()];
     const was = before.get(action.table);

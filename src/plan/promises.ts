@@ -1,5 +1,6 @@
 /** Whether what the plan promises of taking migrations back was true, from what was seen when it was tried. Pure. */
 import { describeAction, tablesOfAction, type Action } from "../schema/action.ts";
+import { isChanging } from "../schema/sql.ts";
 import { andNoMore, differences, type Table } from "../schema/table.ts";
 import type { PlannedAction, PlannedMigration } from "./plan.ts";
 import type { RollbackClass } from "./rollback-class.ts";
@@ -50,7 +51,7 @@ export function isToTry({ actions, writtenDown }: PlannedMigration): boolean {
 /** Of each of a migration's actions, in their order. */
 export function judge({ actions, writtenDown }: PlannedMigration, trial: Trial): readonly Judged[] {
   const about = {
-    isVolatile: actions.some(({ action }) => expressionsOf(action).some((sql) => changing.test(sql))),
+    isVolatile: actions.some(({ action }) => expressionsOf(action).some((sql) => isChanging(sql))),
     isRefreshed: actions.some(({ action }) => action.kind === "refreshColumn"),
     mayBeRefused: actions.some(({ rollback }) => rollback?.class === "checked"),
   };
@@ -75,9 +76,6 @@ function expressionsOf(action: Action): readonly string[] {
       return [];
   }
 }
-
-/** Expressions that give something else each time. */
-const changing = /\b(random|uuid|now|today|current_(date|time|timestamp))\b/i;
 
 function verdictOn(
   { action, rollback }: PlannedAction,

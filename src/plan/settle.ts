@@ -5,6 +5,7 @@ import { change, sameTable, sameTables, type Table, type Tables } from "../schem
 import { statesBetween } from "./commits.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
 import { differencesOf, putRight } from "./put-right.ts";
+import { unseenOf } from "./unseen.ts";
 
 /** The tables that a plan will touch. */
 export function touchedTables({ migrations }: Plan): readonly string[] {
@@ -95,12 +96,11 @@ export function checkPresence(plan: Plan, names: ReadonlySet<string>): void {
 function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
   const expected = plan.now.get(table);
   if (sameTable(expected, found)) return;
-  const after = plan.migrations
-    .flatMap(({ actions }) => actions)
-    .findLast((planned) => planned.after.has(table))
-    ?.after.get(table);
-  const hint = sameTable(after, found)
-    ? "the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline, or take them back; or the ledger was lost or is older than the tables, so see migrate repair"
+  const own = plan.migrations.flatMap(({ actions }) => actions).filter((planned) => planned.after.has(table));
+  const unseen = own.flatMap(({ action }) => unseenOf(action) ?? []).map(({ where, what }) => `${where} has ${what}`);
+  const check = unseen.length === 0 ? "" : ` if ${unseen.join(" and ")}`;
+  const hint = sameTable(own.at(-1)?.after.get(table), found)
+    ? `the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline${check}, or take them back; or the ledger was lost or is older than the tables, so see migrate repair`
     : undefined;
   throw drift(table, expected, found, hint);
 }

@@ -15,6 +15,7 @@ import type { Target } from "../targets/target.ts";
 import { act, changed, look, tablesIn } from "./act.ts";
 import type { Acting, Done, Ending, Sights, Undone } from "./attempt.ts";
 import { versionIn } from "./identity.ts";
+import { lookAlike, placeAfter } from "./look-alike.ts";
 
 /** What the ledger knows of the action, and how it is told more. */
 export interface Noting {
@@ -38,7 +39,7 @@ export async function actInCommits(
   let noted: (Kept & Pick<Midway, "commit">) | undefined = acting.midway;
   // A late record of the run that noted it, such as that it failed and left nothing half-done, must not erase it.
   let isOwn = false;
-  let [isBegun, isResumed] = [mayBeDone, mayBeDone];
+  let [isBegun, isResumed, isOurs] = [mayBeDone, mayBeDone, !mayBeDone];
   let versions: Done | undefined;
   // The table's version since its new values were worked out, while nobody else has made one.
   let fresh: number | undefined;
@@ -63,6 +64,11 @@ export async function actInCommits(
       const refused = stillToDo(where, found)[0]!;
       return await takenBack(refused, { error: problem, inDoubt: false }, planned, acting);
     }
+    for (const { action } of isOurs ? [] : commits.slice(0, progress.commits)) {
+      const problem = await lookAlike(action, noted === undefined ? "unknown" : "begun", target, placeAfter(place));
+      if (problem !== undefined) return { error: new Error(problem), inDoubt: true };
+    }
+    isOurs = true;
     const commit = nextOf(where, found, ways);
     if (commit === undefined) return versions;
 

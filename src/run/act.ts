@@ -10,9 +10,10 @@ import { patience, requireSame, type Acting, type Ending, type Failure, type Sig
 import { attemptHedged } from "./hedge.ts";
 import { isAnother, versionIn } from "./identity.ts";
 import { requireReadable } from "./readable.ts";
+import { lookAlike, placeAfter } from "./look-alike.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
-  const { target, lease, mayAct } = acting;
+  const { target, lease, mayAct, place } = acting;
   const { action, before, after } = planned;
   const hasTrace = !changesRows(action);
   // A version that is restored may have other columns or indexes: then the table tells, also of an action that changes rows.
@@ -32,6 +33,15 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     const isStill = sameTables(before, found) && !(await isAnother(action.table, first, seen, target));
     return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
   };
+  /** Why a table that looks as it should be is another program's; undefined where it is not. */
+  const foreign = async (): Promise<Ending | undefined> => {
+    const isRefused = !inDoubt && failure?.kind !== "unanswered";
+    const problem = await lookAlike(action, isRefused ? "refused" : "unknown", target, placeAfter(place));
+    if (problem === undefined) return undefined;
+    // It may be the next holder's doing, if we slept.
+    await lease.check();
+    return { error: new Error(problem), inDoubt: true };
+  };
   const harmOf = async (sights: Sights) => {
     await requireSame(action, first, acting);
     await requireReadable(planned, acting);
@@ -45,7 +55,14 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     // After the look: whoever slept in between must not act on what his successor has made of the table.
     if (!isGiven) await lease.check();
     if (inDoubt && isDoneIn(tablesIn(sights)))
-      return { before: undefined, after: versionIn(seen), found: sights, harm: await harmOf(sights) };
+      return (
+        (await foreign()) ?? {
+          before: undefined,
+          after: versionIn(seen),
+          found: sights,
+          harm: await harmOf(sights),
+        }
+      );
     if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };
     first ??= seen;
     for (const one of [acting.bound, first])
@@ -62,13 +79,15 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     // Whatever the answer was, or whether there was one: the table tells what happened, where only rows changed the answer.
     const found = await look(before.keys(), target, withIndexes);
     if (failure === undefined ? sameTables(after, tablesIn(found)) : isDoneIn(tablesIn(found)))
-      return {
-        before: versionIn(seen),
-        after: versionIn(found.get(action.table)),
-        found,
-        commits: commitsMade(action, seen?.version, called?.made, failure),
-        harm: failure === undefined ? called?.harm : await harmOf(found),
-      };
+      return (
+        (failure && (await foreign())) ?? {
+          before: versionIn(seen),
+          after: versionIn(found.get(action.table)),
+          found,
+          commits: commitsMade(action, seen?.version, called?.made, failure),
+          harm: failure === undefined ? called?.harm : await harmOf(found),
+        }
+      );
     // Not as it should be: it may be the next holder's doing, if we slept.
     await lease.check();
     const wasDone = failure === undefined;

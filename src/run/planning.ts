@@ -1,5 +1,5 @@
 /** The plan of a run: from files, ledger and tables as they are now, and whether they stood still for it. */
-import { isMigrateError, type ErrorCode } from "../errors.ts";
+import { isMigrateError, MigrateError, type ErrorCode } from "../errors.ts";
 import { foldLedger, inDoubt, type LedgerState } from "../ledger/fold.ts";
 import { sameRecord, type Journal } from "../ledger/journal.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
@@ -24,6 +24,7 @@ import { checkPresence, indexedTables, settlePlan, touchedTables } from "../plan
 import { sameTable, type Table, type Tables } from "../schema/table.ts";
 import type { Target } from "../targets/target.ts";
 import { contradiction } from "./audited.ts";
+import { lookAlike, placeAfter } from "./look-alike.ts";
 import { recognisedState } from "./recognise.ts";
 import type { MigratorOptions } from "./options.ts";
 import type { Ledger } from "./under-lease.ts";
@@ -137,6 +138,7 @@ async function planForTables(input: PlanInput, target: Target, besideAnother: bo
       const seen = await lookAt(looking, touchedTables(plan), indexed, areStill);
       const settled = settlePlan(plan, seen);
       requireFound(settled);
+      await requireOwn(plan, settled, target);
       return indexed.size === 0 ? settled : planSeen(settled, seen, target.capabilities);
     };
     try {
@@ -149,6 +151,19 @@ async function planForTables(input: PlanInput, target: Target, besideAnother: bo
   }
   if (plan.migrations.length > 0) checkPresence(plan, new Set(await target.listTables()));
   return plan;
+}
+
+/** What looks done has to be what the migrations do. Throws ERR_STEP_IMPOSSIBLE. */
+async function requireOwn(plan: Plan, settled: Plan, target: Target): Promise<void> {
+  for (const [index, { migration, found, done }] of settled.migrations.entries()) {
+    if (found === undefined) continue;
+    const { actions, midway } = plan.migrations[index]!;
+    const call = midway !== undefined && found === actions[0] ? "begun" : "unknown";
+    const after = placeAfter({ version: migration.version, action: done });
+    const problem = await lookAlike(found.action, call, target, after);
+    if (problem !== undefined)
+      throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...found.place, problem: `${problem}; then run it again` });
+  }
 }
 
 /**

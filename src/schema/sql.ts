@@ -53,6 +53,11 @@ export function nullWhere(condition: string): readonly string[] {
 
 const nullTest = /^(?:`(?<quoted>(?:[^`]|``)*)`|(?<word>[a-z_][a-z0-9_$]*))\s+is\s+null$/i;
 
+/** Whether an expression gives something else each time. */
+export function isChanging(expression: string): boolean {
+  return /\b(random|uuid|now|today|current_(date|time|timestamp))\b/i.test(expression);
+}
+
 /** What a condition joins with `and`; undefined where something else may bind it. */
 function conjunctsOf(condition: string): readonly string[] | undefined {
   const parts: string[] = [];

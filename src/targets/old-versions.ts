@@ -117,6 +117,11 @@ export async function listVersions(table: VersionedTable): Promise<readonly Tabl
     .toSorted((one, other) => one.version - other.version);
 }
 
+/** Whether a version was restored after another one. Throws where that is unknown. */
+export async function isRestored(table: VersionedTable, { version, after }: Restoring): Promise<boolean> {
+  return (await restoredAs(table, version, after)) !== undefined;
+}
+
 /** What a table's version was like, and whether it was restored after another one. */
 export async function lookAtVersion(table: VersionedTable, version: number, after: number): Promise<OldVersion> {
   const restored = await restoredAs(table, version, after);

@@ -95,6 +95,11 @@ export interface Target {
   readonly versions?: Versions | undefined;
   /** How many rows of a table, or of one of its versions, there are for which an SQL predicate holds, or at all; where the target can be asked. */
   readonly count?: ((table: string, predicate?: string, version?: number) => Promise<number>) | undefined;
+  /**
+   * Whether a table that looks as it does after an action holds what a look does not show: rows, or values of columns, now or
+   * when it came to look so. Undefined where that is unknown; absent where the target can't be asked.
+   */
+  readonly holds?: ((action: Action) => Promise<boolean | undefined>) | undefined;
   /** How many rows a table has; where the target can be asked quickly. */
   readonly size?: ((table: string) => Promise<TableSize>) | undefined;
   /**

@@ -40,7 +40,7 @@ export interface RowDifference {
 
 /** Of two sets of rows by value: a row that is there twice and was there once is added. `id` is a column with their ids, which is not compared. */
 export async function rowDifference(
-  older: AsyncIterable<Buffer>,
+  older: AsyncIterable<Buffer> | Iterable<Buffer>,
   newer: AsyncIterable<Buffer>,
   id: string,
 ): Promise<RowDifference> {

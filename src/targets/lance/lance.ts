@@ -36,6 +36,7 @@ import { tableFormat, unreadableColumns } from "../../engine/table-format.ts";
 import { search } from "../../engine/search.ts";
 import { openWithTime, versionTime } from "../../engine/version-time.ts";
 import { keepVersion, keptVersions, letVersionGo, newestReadable, versionsOf } from "../../engine/versions.ts";
+import { holds } from "../holds.ts";
 import { listVersions, lookAtVersion } from "../old-versions.ts";
 import { sampledWidths, type ReadRows } from "../sampled-widths.ts";
 import { writtenSince } from "../written-since.ts";
@@ -172,6 +173,7 @@ export async function open(
     unreadable: place.folder === undefined ? undefined : (table) => unreadableColumns(place.folder!, table),
     formatOf: place.folder === undefined ? undefined : (table) => tableFormat(place.folder!, table),
     count: (table, predicate, version) => reaching(() => oldVersions(table).count(version, predicate)),
+    holds: (action) => withinTime(() => holds(oldVersions(action.table), action)),
     versions: {
       keep: (table, version, name) => keepVersion(opening(tables.get, table), version, name),
       letGo: (table, name) => letVersionGo(opening(tables.get, table), name),

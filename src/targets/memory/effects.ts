@@ -16,11 +16,21 @@ import { mark } from "./mark.ts";
 export type Effects = ReadonlyMap<string, readonly string[]>;
 
 /** Where the table's own are: no column has that path. */
-const own = "";
+export const own = "";
 
-/** Of a table that is made for the how-manieth time. */
-export function firstEffects(table: Table, times: number): Effects {
-  return withColumnsOf(table, new Map([[own, [`made for time ${times}`]]]));
+/** Of a table that is made for the how-manieth time, with what an action gives it. */
+export function firstEffects(table: Table, times: number, action?: ActionFor<"createTable">): Effects {
+  const given = action === undefined ? [] : madeWith(action);
+  return withColumnsOf(table, new Map([[own, [`made for time ${times}`, ...given]]]));
+}
+
+/** The rows of simulated tables are those of applications. */
+export function madeWith({ rows = [] }: ActionFor<"createTable">): readonly string[] {
+  return rows.length === 0 ? [] : [`made with ${JSON.stringify(rows)}`];
+}
+
+export function workedOutAs(expression: string): string {
+  return `worked out as ${expression}`;
 }
 
 /** The effects after an action, of which just what was not so already counts. */
@@ -71,7 +81,7 @@ function timesAdded({ columns }: ActionFor<"addColumns">): readonly string[] {
 function workedOut(expression: string, { columns }: Table, effects: Effects): readonly string[] {
   const words = new Set(namesIn(expression));
   const read = columns.filter(({ name }) => words.has(name));
-  return [...read.flatMap(({ name }) => effects.get(formatPath([name])) ?? []), `worked out as ${expression}`];
+  return [...read.flatMap(({ name }) => effects.get(formatPath([name])) ?? []), workedOutAs(expression)];
 }
 
 function wordsOfMetadata(

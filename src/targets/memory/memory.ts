@@ -8,6 +8,7 @@ import { actionKinds, describeAction, type Action, type ActionKind } from "../..
 import { insist } from "../insist.ts";
 import type { Capabilities, Sight, Target, Verdict, Versions } from "../target.ts";
 import { verdictOf } from "../verdict.ts";
+import { holdsIn } from "./holds.ts";
 import { memoryRecords } from "./records.ts";
 import { Conflict, readsRows } from "./stale.ts";
 import type { MemoryTable, MemoryTables } from "./tables.ts";
@@ -198,7 +199,11 @@ export function memoryTarget({
               arrive: () => () => tables.create(marker, columns, [row]),
             }),
         },
-    ...(describes ? { versions: versionsIn(tables, read), ...(counts && { count: countIn(tables, read) }) } : {}),
+    ...(describes && {
+      versions: versionsIn(tables, read),
+      holds: (action: Action) => read(`compare ${action.table}`, () => attempted(() => holdsIn(tables, action))),
+      ...(counts && { count: countIn(tables, read) }),
+    }),
     discard: async (table) => tables.drop(table),
     close: async () => {},
   };
@@ -230,14 +235,14 @@ function requireTable(table: MemoryTable | undefined, name: string): MemoryTable
 function versionsIn({ get, versions }: MemoryTables, read: Read): Versions {
   /** What the tables throw is an answer too: such as that a version was cleaned up. */
   const ask = async <Result>(what: string, work: () => Result, more?: Kind): Promise<Result> => {
-    const attempted = () => {
+    const attempt = () => {
       try {
         return { value: work() };
       } catch (error) {
         return { error };
       }
     };
-    const found = await read(`${what} versions`, attempted, more);
+    const found = await read(`${what} versions`, attempt, more);
     if ("error" in found) throw found.error;
     return found.value;
   };
@@ -271,6 +276,15 @@ function torn(tables: MemoryTables, { age, at }: Tear): readonly string[] {
   const fresh = late.filter((name) => !there.has(name));
   const from = fresh[Math.floor(at * fresh.length)];
   return from === undefined ? late : [...early.filter((name) => name < from), ...late.filter((name) => name >= from)];
+}
+
+/** Undefined where it fails, such as because the version was cleaned up. */
+function attempted<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The embedded engine knows no answer that got lost. */

@@ -98,10 +98,16 @@ export function memoryTables({ tables = new Map(), times = new Map(), now = Date
       else there.add(name);
     return [...there];
   };
-  const create: MemoryTables["create"] = (name, columns, rows = [], metadata = {}) => {
+  const create = (
+    name: string,
+    columns: readonly Column[],
+    rows: readonly Row[] = [],
+    metadata: Table["metadata"] = {},
+    action?: ActionFor<"createTable">,
+  ): boolean => {
     if (tables.has(name)) return false;
     times.set(name, (times.get(name) ?? 0) + 1);
-    const effects = firstEffects({ columns }, times.get(name)!);
+    const effects = firstEffects({ columns }, times.get(name)!, action);
     const first = { version: 1, born: ++births, commit: "create", previous: undefined, isReadable: true } as const;
     put(name, { columns, indexes: {}, metadata, effects, rows, ...first });
     return true;
@@ -117,7 +123,7 @@ export function memoryTables({ tables = new Map(), times = new Map(), now = Date
     carryOut(action, seen) {
       const { table: name } = action;
       if (action.kind === "createTable") {
-        if (!create(name, action.columns, [], action.metadata)) throw new Error("it exists already");
+        if (!create(name, action.columns, [], action.metadata, action)) throw new Error("it exists already");
         return;
       }
       const newest = tables.get(name);

@@ -15,6 +15,7 @@ import { openClient, type Client } from "./client.ts";
 import { countRows } from "./count.ts";
 import type { Endpoints } from "./dialects.ts";
 import { settingsOf, type options } from "./options.ts";
+import { holds } from "../holds.ts";
 import { putBack, restoreVersion } from "../old-versions.ts";
 import { sampledWidths, type ReadRows } from "../sampled-widths.ts";
 import { verdictOf } from "../verdict.ts";
@@ -69,6 +70,7 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       endpoints.count === undefined
         ? undefined
         : (table, predicate, version) => countRows(client, table, predicate, version),
+    holds: keepsVersions(endpoints) ? (action) => holds(versionedTable(client, action.table), action) : undefined,
     widths:
       endpoints.query === undefined
         ? undefined
