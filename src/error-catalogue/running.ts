@@ -49,7 +49,7 @@ export const runningErrors = {
     (d: ActionWords & { problem: string }) => `${actionWords(d)}: ${d.problem}; check the table, then run it again`,
   ),
   ERR_METADATA_LOST: failed(
-    (d: ActionWords & { problem: string }) => `${actionWords(d)}: ${d.problem}; check that metadata, then run it again`,
+    (d: ActionWords & { problem: string }) => `${actionWords(d)}: ${d.problem}; check that, then run it again`,
   ),
   ERR_UNREADABLE: failed(({ file, step, ...d }: Partial<StepPlace> & Unreadable) => {
     const place = file === undefined || step === undefined ? "" : `${at({ ...d, file, step })}: `;

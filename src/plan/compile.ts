@@ -12,6 +12,8 @@ export type Describing = Pick<Capabilities, "describes">;
 export interface PlacedAction {
   readonly place: StepPlace;
   readonly action: Action;
+  /** What a version is restored to undo: what the migration did to that table. */
+  readonly undoes?: readonly Action[] | undefined;
 }
 
 export function actionsOf(step: Step, { describes }: Describing): readonly Action[] {

@@ -7,7 +7,7 @@ import { formatType, ownValue } from "../schema/data-type.ts";
 import { change, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Obstacle } from "../schema/way-back.ts";
 import { askAfter, askOf, type Ask, type RowsObstacle } from "./ask.ts";
-import type { Plan, PlannedMigration } from "./plan.ts";
+import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
 import { spansSince, type Span } from "./spans.ts";
 
 export interface Question {
@@ -152,7 +152,9 @@ export function restoringAfter(planned: PlannedMigration, starts: TableVersions)
     action.kind === "restoreTable" || action.kind === "putBackRows"
       ? { ...action, after: Math.max(action.after, startOf(action.table)) }
       : action;
-  return { ...planned, actions: planned.actions.map((one) => ({ ...one, action: later(one.action) })) };
+  const restoring = (one: PlannedAction): PlannedAction => ({ ...one, action: later(one.action) });
+  const { actions, found } = planned;
+  return { ...planned, actions: actions.map(restoring), ...(found && { found: restoring(found) }) };
 }
 
 /** The plan where nobody has consented to put rows back that lose values by it. */

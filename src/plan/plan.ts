@@ -28,6 +28,8 @@ import { commitsOfBegun } from "./whereabouts.ts";
 export interface PlannedAction {
   readonly place: StepPlace;
   readonly action: Action;
+  /** What a version is restored to undo: what the migration did to that table. */
+  readonly undoes?: readonly Action[] | undefined;
   /** The action in words. */
   readonly text: string;
   /** What people should know before it runs. */
@@ -198,7 +200,7 @@ function planActions(
   const start = look();
   // What the tables looked like since the ledger was written last.
   let window = [start];
-  const planned = actions.map(({ place, action }, index): PlannedAction => {
+  const planned = actions.map(({ place, action, undoes }, index): PlannedAction => {
     const own = tablesOfAction(action);
     const state = look();
     const before = look(own);
@@ -224,7 +226,7 @@ function planActions(
     const risks = risksOf(action, was, (kind) => capabilities.actions[kind] === true);
     const proof = describes ? undefined : proofOf(action, was);
     const text = describeAction(action);
-    return { place, action, text, risks, commits, before, after, recordFirst, proof };
+    return { place, action, undoes, text, risks, commits, before, after, recordFirst, proof };
   });
   if (lineages === undefined) return planned;
   const rollbacks = classify(actions, lineages, databaseOf(start), capabilities);

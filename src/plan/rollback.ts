@@ -87,7 +87,10 @@ function derived(
         at: actions.length + sent(own.actions.slice(0, obstacle.at ?? 0)).length,
       })),
     );
-    actions.push(...sent(own.actions).map((action) => ({ place, action })));
+    const undoes = actionsOn(one.lineage, all);
+    actions.push(
+      ...sent(own.actions).map((action) => ({ place, action, ...(action.kind === "restoreTable" && { undoes }) })),
+    );
   }
   return { actions, obstacles };
 }

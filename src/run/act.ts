@@ -6,11 +6,12 @@ import type { PlannedAction } from "../plan/plan.ts";
 import { differences, sameTables, type Tables } from "../schema/table.ts";
 import type { Sight, Target } from "../targets/target.ts";
 import { lostUnanswered } from "./aftermath.ts";
-import { patience, requireSame, type Acting, type Ending, type Failure, type Sights } from "./attempt.ts";
+import { patience, requireSame, type Acting, type Done, type Ending, type Failure, type Sights } from "./attempt.ts";
 import { attemptHedged } from "./hedge.ts";
 import { isAnother, versionIn } from "./identity.ts";
 import { requireReadable } from "./readable.ts";
 import { lookAlike, placeAfter } from "./look-alike.ts";
+import { putOthersBack, type Restored } from "./put-others-back.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
   const { target, lease, mayAct, place } = acting;
@@ -19,7 +20,9 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   // A version that is restored may have other columns or indexes: then the table tells, also of an action that changes rows.
   const isDoneIn = (tables: Tables) => sameTables(after, tables) && (hasTrace || !sameTables(before, tables));
   const withIndexes =
-    acting.withIndexes ?? [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined);
+    acting.withIndexes ??
+    (action.kind === "restoreTable" ||
+      [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined));
   const again = patience(planned, acting);
   let inDoubt = mayBeDone;
   let wasUnanswered = false;
@@ -47,6 +50,14 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     await requireReadable(planned, acting);
     return (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), acting))?.problem;
   };
+  /** As an action that is done leaves it; what others had given a table that it has restored is put back first. */
+  const ended = async (done: Done, call: Restored): Promise<Done> => {
+    const { commits, harm = done.harm } = await putOthersBack(planned, call, acting);
+    if (commits === 0) return { ...done, harm };
+    const found = await look(before.keys(), target, withIndexes);
+    const all = done.commits === undefined ? undefined : done.commits + commits;
+    return { ...done, after: versionIn(found.get(action.table)), found, commits: all, harm };
+  };
   for (;;) {
     const isGiven = given !== undefined && lease.isSure();
     const sights = isGiven ? given! : await look(before.keys(), target, withIndexes);
@@ -56,12 +67,11 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     if (!isGiven) await lease.check();
     if (inDoubt && isDoneIn(tablesIn(sights)))
       return (
-        (await foreign()) ?? {
-          before: undefined,
-          after: versionIn(seen),
-          found: sights,
-          harm: await harmOf(sights),
-        }
+        (await foreign()) ??
+        (await ended(
+          { before: undefined, after: versionIn(seen), found: sights, harm: await harmOf(sights) },
+          { seen: first },
+        ))
       );
     if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };
     first ??= seen;
@@ -80,13 +90,17 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     const found = await look(before.keys(), target, withIndexes);
     if (failure === undefined ? sameTables(after, tablesIn(found)) : isDoneIn(tablesIn(found)))
       return (
-        (failure && (await foreign())) ?? {
-          before: versionIn(seen),
-          after: versionIn(found.get(action.table)),
-          found,
-          commits: commitsMade(action, seen?.version, called?.made, failure),
-          harm: failure === undefined ? called?.harm : await harmOf(found),
-        }
+        (failure && (await foreign())) ??
+        (await ended(
+          {
+            before: versionIn(seen),
+            after: versionIn(found.get(action.table)),
+            found,
+            commits: commitsMade(action, seen?.version, called?.made, failure),
+            harm: failure === undefined ? called?.harm : await harmOf(found),
+          },
+          { seen, made: inDoubt ? undefined : called?.made },
+        ))
       );
     // Not as it should be: it may be the next holder's doing, if we slept.
     await lease.check();

@@ -23,6 +23,7 @@ import type { SeenTable } from "./identity.ts";
 import { guarded } from "./guarded.ts";
 import type { LateWrites } from "./late-writes.ts";
 import { requireReadable } from "./readable.ts";
+import { putOthersBack } from "./put-others-back.ts";
 import { isSince, letGo, restorePoints, trackVersions } from "./table-versions.ts";
 
 export interface Execution {
@@ -215,12 +216,14 @@ async function lostByFound(
   { found, migration: { version, name }, done, total }: PlannedMigration,
   { target, lease }: Execution,
 ): Promise<unknown> {
+  const place = { version, name, action: done, total };
   if (found === undefined) return undefined;
   const { action, after } = found;
   try {
     const now = await target.look(action.table);
     const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
-    return lostMetadata({ version, name, action: done, total }, harm?.problem);
+    const { harm: lost } = await putOthersBack(found, {}, { target, lease, place });
+    return lostMetadata(place, harm?.problem ?? lost);
   } catch (error) {
     return error;
   }

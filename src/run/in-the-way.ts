@@ -135,7 +135,7 @@ async function isRestored(
   }
   const [wrong] = differences({ columns: as.columns }, { columns: old.columns });
   if (wrong !== undefined) throw irreversible(`version ${restores} is not that of before the migration: ${wrong}`);
-  return old.isRestored;
+  return old.restored !== undefined;
 }
 
 /** Undefined where that is unknown. */

@@ -1,6 +1,7 @@
 /** What has to hold, whatever happened. Each check gives what is wrong, in words, or undefined. */
 import { isMigrateError, type ErrorCode } from "../errors.ts";
 import { ledgerRows, ledgerState } from "./ledger-view.ts";
+import type { Machine } from "./machine.ts";
 import type { Weather } from "./network.ts";
 import { longWait, wordsOf, type Scene, type SimulatedRun } from "./scene.ts";
 import { textOf, type TablesText } from "./tables-text.ts";
@@ -34,8 +35,7 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
     // The other models do not tell a table from another of its name.
     if (stray !== undefined && scene.model === "embedded")
       return `${machine.name} has carried out its plan on another ${stray}`;
-    const lost = scene.losses.find(({ sender, isLost }) => sender === machine && isLost());
-    return lost && `${machine.name} reports success, and by its call ${lost.what}`;
+    return silentLoss(scene, machine);
   }
   const { error } = ended;
   const isOneOf = (codes: readonly ErrorCode[]) => codes.some((code) => isMigrateError(error, code));
@@ -58,6 +58,11 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   if (!hasTrouble(weather) && trouble.mishaps.length === 0 && !isHarmless && !data)
     return `${said}, without any trouble of its own`;
   return undefined;
+}
+
+function silentLoss({ losses }: Scene, machine: Machine): string | undefined {
+  const lost = losses.find(({ sender, isLost }) => sender === machine && isLost());
+  return lost && `${machine.name} reports success, and by its call ${lost.what}`;
 }
 
 /** An action may take long, which is no trouble: who is at work renews the lease. */
@@ -199,6 +204,8 @@ export function checkAtEnd(
     return `${machine.name} ends well, though the data stands in its way`;
   if (ended.result.total !== goal.total)
     return `${machine.name} says that ${ended.result.total} of ${goal.total} are applied`;
+  const lost = silentLoss(scene, machine);
+  if (lost !== undefined) return lost;
   if (unsaid(scene)) return undefined;
   const found = textOf(tables).without(strays);
   const wanted = reference.after(reference.actions.length).without(strays);

@@ -3,6 +3,8 @@ import type { Action } from "../schema/action.ts";
 import type { MemoryTable, MemoryTables } from "../targets/memory/tables.ts";
 import type { Row } from "../wire/rows.ts";
 import { markOf } from "../targets/memory/mark.ts";
+import type { Column } from "../schema/data-type.ts";
+import { formatPath } from "../schema/path.ts";
 import type { Machine } from "./machine.ts";
 import type { Loss } from "./scene.ts";
 
@@ -31,7 +33,7 @@ export function lossesOf(
     for (const row of asked) if (before?.rows.includes(row)) lose(`a row of ${table} is dropped`, isGone(row));
   if (action.kind === "restoreTable" && acceptsLoss)
     for (const row of asked) if (before?.rows.includes(row)) lose(`a row of ${table} is restored over`, isGone(row));
-  if (after === undefined || (action.kind === "restoreTable" && acceptsLoss)) return losses;
+  if (after === undefined) return losses;
   if (!after.isReadable && before?.isReadable !== false)
     lose(`${table} can't be read any more`, () => tables.get(table)?.isReadable === false);
   if (after.isMixed === true && before?.isMixed !== true)
@@ -44,12 +46,13 @@ export function lossesOf(
   if (before === undefined && action.kind !== "createTable")
     lose(`${table} was dropped, and is there again`, () => tables.get(table)?.born === after.born);
   if (before === undefined) return losses;
-  for (const row of before.rows) lose(`a row of ${table} is gone`, isGone(row));
-  if (action.kind === "dropColumns" || action.kind === "restoreTable" || before.columns === after.columns)
-    return losses;
-  for (const [index, column] of before.columns.entries()) {
+  const mayLoseRows = action.kind === "restoreTable" && acceptsLoss;
+  for (const row of mayLoseRows ? [] : before.rows) lose(`a row of ${table} is gone`, isGone(row));
+  if (action.kind === "dropColumns" || before.columns === after.columns) return losses;
+  for (const [at, column] of before.columns.entries()) {
     const value = markOf(column);
-    if (value === undefined) continue;
+    const index = action.kind === "restoreTable" ? restoredFrom(column, before, after) : at;
+    if (value === undefined || index === -1) continue;
     // An application may have set it anew, with a greater number.
     const isSetAnew = () => {
       const now = tables.get(table)?.columns[index];
@@ -60,4 +63,19 @@ export function lossesOf(
     lose(`metadata of ${table}.${column.name} is gone`, isLost, column.name);
   }
   return losses;
+}
+
+/**
+ * Where a column is in the version that is restored; -1 where it is gone. Of one that was renamed or made since, or that has the
+ * name of another one that was dropped, nothing is said.
+ */
+function restoredFrom({ name }: Column, before: MemoryTable, after: MemoryTable): number {
+  const sinceThen = (path: string) => {
+    const [old, now] = [after, before].map(({ effects }) => effects.get(path) ?? []);
+    return old!.every((words, at) => words === now![at]) ? now!.slice(old!.length) : undefined;
+  };
+  const [own, table] = [sinceThen(formatPath([name])), sinceThen("")];
+  const isAnother = own === undefined || own.some((words) => /^(renamed to|worked out as) /.test(words));
+  const isNew = table === undefined || table.includes(`added ${name}`);
+  return isAnother || isNew ? -1 : after.columns.findIndex((one) => one.name === name);
 }

@@ -125,7 +125,7 @@ export async function isRestored(table: VersionedTable, { version, after }: Rest
 /** What a table's version was like, and whether it was restored after another one. */
 export async function lookAtVersion(table: VersionedTable, version: number, after: number): Promise<OldVersion> {
   const restored = await restoredAs(table, version, after);
-  return { columns: await table.columns(version), isRestored: restored !== undefined };
+  return { columns: await table.columns(version), restored };
 }
 
 /**

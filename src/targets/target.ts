@@ -161,8 +161,8 @@ export interface Versions {
   list(table: string): Promise<readonly TableVersion[]>;
   /** When a version was made, in milliseconds since 1970; undefined where it is gone, or the table is. What tells a table from another of its name: see schema/identity.ts. */
   time(table: string, version: number): Promise<number | undefined>;
-  /** A table as it was at a version; its indexes where the target tells them of old versions. Throws where that is gone. */
-  at(table: string, version: number): Promise<Table>;
+  /** A table as it was at a version, its indexes where they are asked for, or told anyway. Throws where that is gone. */
+  at(table: string, version: number, withIndexes?: boolean): Promise<Table>;
   /** What was written after a version. Undefined where that cannot be determined. Throws where the version is gone. */
   since(table: string, version: number, scope?: SinceScope): Promise<Since | undefined>;
 }
@@ -175,7 +175,8 @@ export interface TableVersion {
 
 export interface OldVersion {
   readonly columns: readonly Column[];
-  readonly isRestored: boolean;
+  /** The version that it became when it was restored after the other one; undefined where it was not. */
+  readonly restored: number | undefined;
 }
 
 export interface KeptVersion {

@@ -263,6 +263,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     "const isBeside = false;",
   ),
   bug(
+    "metadata that others set is lost with the version that an older one replaces",
+    760,
+    "run/act.ts",
+    "const { commits, harm = done.harm } = await putOthersBack(planned, call, acting);",
+    "const { commits, harm } = { commits: 0, harm: done.harm };",
+  ),
+  bug(
     "what comes late to a table that was recreated is not noticed",
     680,
     "run/aftermath.ts",

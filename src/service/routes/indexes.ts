@@ -4,7 +4,8 @@ import { createIndex } from "../../engine/indexes.ts";
 import { unlistedIndexes } from "../../engine/read-indexes.ts";
 import { languages } from "../../schema/index-options.ts";
 import { indexKindOf, protocolKinds } from "../../wire/index-details.ts";
-import { flag, json, optional, routesOf, text, unsupported } from "./route.ts";
+import { flag, json, optional, routesOf, text, unsupported, versionNumber } from "./route.ts";
+import { checkOut } from "./tables.ts";
 import { invalidInput, refuse } from "../problem.ts";
 
 const route = routesOf("indexes");
@@ -63,11 +64,12 @@ export const indexRoutes = [
   }),
   route({
     path: "/v1/table/:name/index/list",
-    summary: "The indexes of a table",
-    body: json({}),
+    summary: "The indexes of a table, or of one of its versions",
+    body: json({ version: optional(versionNumber) }),
     answer: z.object({ indexes: z.array(z.looseObject({ index_name: z.string(), columns: z.array(z.string()) })) }),
-    handler: ({ tables, name }) =>
+    handler: ({ tables, name, body }) =>
       tables.read(name, async (table) => {
+        await checkOut(table, body);
         const listed = await table.listIndices();
         const names = new Set(listed.map((index) => index.name));
         const others = await unlistedIndexes(table, names, tables.folder);

@@ -22,7 +22,7 @@ function isIn({ columns, effects }: MemoryTable, action: Action, versions: Memor
       return columns.some(({ name }) => name === madeName);
     case "restoreTable":
       return (
-        versions.isRestored(action.table, action.version, action.after) ||
+        versions.restoredAs(action.table, action.version, action.after) !== undefined ||
         versions.since(action.table, action.version).removed === 0
       );
     default:

@@ -253,7 +253,7 @@ function versionsIn({ get, versions }: MemoryTables, read: Read): Versions {
     look: (table, version, after) =>
       ask("look at", () => ({
         columns: versions.at(table, version).columns,
-        isRestored: versions.isRestored(table, version, after),
+        restored: versions.restoredAs(table, version, after),
       })),
     list: (table) => ask("list", () => versions.list(table).map(({ version, at }) => ({ version, at }))),
     time: (table, version) =>

@@ -10,7 +10,7 @@ export interface MemoryVersions {
   /** Throws where it is gone. */
   at(name: string, version: number): MemoryTable;
   since(name: string, version: number, until?: number): Since;
-  isRestored(name: string, version: number, after: number): boolean;
+  restoredAs(name: string, version: number, after: number): number | undefined;
   keep(name: string, version: number, as: string): void;
   letGo(name: string, as: string): void;
   kept(name: string): readonly KeptVersion[];
@@ -65,7 +65,7 @@ export function memoryVersions(
     list,
     at,
     since,
-    isRestored: (name, version, after) => restoredAs(name, version, after) !== undefined,
+    restoredAs: (name, version, after) => restoredAs(name, version, after)?.version,
     keep(name, version, as) {
       at(name, version);
       marksOf(name).set(as, version);

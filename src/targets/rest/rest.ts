@@ -64,7 +64,9 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       if (answered === undefined) throw client.strange(operation, action.table, answer, "answer to alter_columns");
       return answered.version;
     },
-    versions: keepsVersions(endpoints) ? restVersions(client) : undefined,
+    versions: keepsVersions(endpoints)
+      ? restVersions(client, (table, version) => indexesOf(client, table, version))
+      : undefined,
     size: endpoints.count === undefined ? undefined : async (table) => ({ rows: await countRows(client, table) }),
     count:
       endpoints.count === undefined
@@ -137,8 +139,12 @@ async function describe(client: Client, table: string, withIndexes: boolean): Pr
 }
 
 /** By their names; a service that can't list them has none that anybody could know of. */
-async function indexesOf(client: Client, table: string): Promise<Readonly<Record<string, FoundIndex>>> {
-  const answer = await client.read("listIndexes", table, {});
+async function indexesOf(
+  client: Client,
+  table: string,
+  version?: number,
+): Promise<Readonly<Record<string, FoundIndex>>> {
+  const answer = await client.read("listIndexes", table, version === undefined ? {} : { version });
   const { parseIndexes } = await import("./indexes.ts");
   const found = parseIndexes(answer);
   if (found === undefined) throw client.strange("listIndexes", table, answer, "list of indexes");

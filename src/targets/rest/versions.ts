@@ -1,5 +1,6 @@
 /** Old versions of tables on a service of the namespace dialect. */
 import { z } from "zod";
+import type { Table } from "../../schema/table.ts";
 import { streamType } from "../../wire/http-text.ts";
 import { listVersions, lookAtVersion, type VersionedTable } from "../old-versions.ts";
 import type { Versions } from "../target.ts";
@@ -30,7 +31,11 @@ export function restoreRequest(version: number): Sent {
 }
 
 /** A tag keeps a version: services look after their own files. */
-export function restVersions(client: Client): Versions {
+/** `indexesOf`: of a table at a version. */
+export function restVersions(
+  client: Client,
+  indexesOf: (table: string, version: number) => Promise<Table["indexes"]>,
+): Versions {
   const tagsOf = async (table: string) => {
     const answer = await client.read("tags", table, {});
     const tags = parseTags(jsonOf(answer));
@@ -60,7 +65,10 @@ export function restVersions(client: Client): Versions {
         throw error;
       }
     },
-    at: async (table, version) => ({ columns: await versionedTable(client, table).columns(version) }),
+    async at(table, version, withIndexes = false) {
+      const columns = await versionedTable(client, table).columns(version);
+      return withIndexes ? { columns, indexes: await indexesOf(table, version) } : { columns };
+    },
     since: (table, version, scope) => writtenSince(versionedTable(client, table), version, scope),
   };
 }
