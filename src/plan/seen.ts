@@ -47,7 +47,7 @@ function checkThere(action: Action, table: Table | undefined): void {
 }
 
 /** What others have done to a table may not go with an action; then only what migrations say is known of it from there. */
-function carryOn(live: Map<string, Table>, action: Action): void {
+export function carryOn(live: Map<string, Table>, action: Action): void {
   const own = tablesOfAction(action).filter((name) => live.has(name));
   if (own.length === 0) return;
   try {

@@ -32,6 +32,8 @@ export interface Acting {
   readonly withIndexes?: boolean | undefined;
   /** What was looked at just before, nothing awaited since: it need not be looked at again. */
   readonly sights?: Sights | undefined;
+  /** Whether what others have set since may be lost with a version that is replaced. */
+  readonly mayLose?: boolean | undefined;
   /** Whether it may still be sent, by the look right before: what was decided on an earlier one may hold no more. */
   readonly mayAct?: ((found: Tables, version: number | undefined) => boolean) | undefined;
 }
@@ -76,7 +78,7 @@ export interface Called {
 }
 
 /** What a single call needs: `place` is what the ledger is told should it come late. */
-export type Calling = Pick<Acting, "target" | "lease" | "place"> & {
+export type Calling = Pick<Acting, "target" | "lease" | "place" | "mayLose"> & {
   /** The migration that is in doubt should the run end with the call; that of the place when absent, none when null. */
   readonly next?: number | null | undefined;
 };

@@ -16,6 +16,7 @@ import { recordRecognised, areFormer, checkRecorded } from "./recognise.ts";
 import { plannedEvent } from "./events.ts";
 import { execute } from "./executor.ts";
 import { withObstacles, type Consent } from "./in-the-way.ts";
+import { othersInTheWay } from "./others-in-the-way.ts";
 import { recreatedTables } from "./identity.ts";
 import { lookAtLate } from "./late.ts";
 import { lateWrites } from "./late-writes.ts";
@@ -162,6 +163,7 @@ async function planBack(
     const started = planned.plan.migrations.map((one) => restoringAfter(one, one.startedAt ?? starts));
     const asked = { ...planned.plan, migrations: started };
     const plan = choice.keepAppended === true ? asked : keepingValues(asked);
-    return { ...planned, plan: await withObstacles(plan, target, choice, recreated), seen, notBegun };
+    const others = [...recreated, ...(await othersInTheWay(plan, target))];
+    return { ...planned, plan: await withObstacles(plan, target, choice, others), seen, notBegun };
   });
 }

@@ -185,6 +185,7 @@ async function executeMigration(
         bound: bound.get(action.action.table),
         pending: [],
         mayAct,
+        mayLose: execution.lateWrites === undefined,
       });
     const ending = await guarded(run, planned, action, done, execution.lateWrites);
     if ("error" in ending) throw await failed(action, ending, unwritten);
@@ -214,7 +215,7 @@ async function unreadableByFound({ found }: PlannedMigration, { target, lease }:
 /** What the last action of a run that was stopped has lost; undefined where that is nothing. */
 async function lostByFound(
   { found, migration: { version, name }, done, total }: PlannedMigration,
-  { target, lease }: Execution,
+  { target, lease, lateWrites }: Execution,
 ): Promise<unknown> {
   const place = { version, name, action: done, total };
   if (found === undefined) return undefined;
@@ -222,7 +223,7 @@ async function lostByFound(
   try {
     const now = await target.look(action.table);
     const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
-    const { harm: lost } = await putOthersBack(found, {}, { target, lease, place });
+    const { harm: lost } = await putOthersBack(found, {}, { target, lease, place, mayLose: lateWrites === undefined });
     return lostMetadata(place, harm?.problem ?? lost);
   } catch (error) {
     return error;

@@ -24,16 +24,16 @@ interface InTheWay {
   readonly unkept?: string | undefined;
 }
 
-/** The plan with what stands in its way, and what was accepted to be lost, or to be put back. Throws ERR_ROLLBACK_BLOCKED where not even that can be told. */
+/** The plan with what stands in its way, `others` besides rows, and what was accepted to be lost, or to be put back. Throws ERR_ROLLBACK_BLOCKED where not even that can be told. */
 export async function withObstacles(
   plan: Plan,
   target: Target,
   { acceptLoss, keepAppended }: Consent,
-  recreated: readonly string[] = [],
+  others: readonly string[] = [],
 ): Promise<Plan> {
   const { rows, since } = questionsOf(plan);
-  const found: InTheWay[] = acceptLoss === true ? [] : recreated.map((words) => ({ words, mayLose: true }));
-  const accepted: string[] = acceptLoss === true ? [...recreated] : [];
+  const found: InTheWay[] = acceptLoss === true ? [] : others.map((words) => ({ words, mayLose: true }));
+  const accepted: string[] = acceptLoss === true ? [...others] : [];
   const putBack = new Map<string, number>();
   for (const question of since) {
     const lost = await lostSince(question, putBack, target);

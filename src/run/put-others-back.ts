@@ -36,9 +36,11 @@ export async function putOthersBack(planned: PlannedAction, call: Restored, call
   const { versions, explain } = calling.target;
   if (action.kind !== "restoreTable" || versions === undefined) return { commits: 0 };
   try {
-    return await carryOut(planned, await versionsAround(action, call, versions), calling);
+    const putBack = await carryOut(planned, await versionsAround(action, call, versions), calling);
+    return calling.mayLose === true ? { commits: putBack.commits } : putBack;
   } catch (cause) {
     if (isMigrateError(cause)) throw cause;
+    if (calling.mayLose === true) return { commits: 0 };
     const what = `metadata and indexes that others had given ${action.table} before version ${action.version} was restored`;
     return { commits: 0, harm: `whether ${what} are lost is unknown (${explain(cause)})` };
   }
