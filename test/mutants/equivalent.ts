@@ -13,11 +13,6 @@ export const equivalents: readonly Equivalent[] = [
     why: "no version is negative, so all of them are above -1 and above -2",
   },
   {
-    file: "ledger/lease.ts",
-    id: "0208e9",
-    why: "one record takes an epoch, so the first and the last that does are the same",
-  },
-  {
     file: "ledger/fold.ts",
     id: "06ed44",
     why: "that undefined was looked at is never asked: late calls are asked about by their epochs",

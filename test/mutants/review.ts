@@ -36,8 +36,8 @@ export const reviewMutants: readonly Mutant[] = [
     id: "L4",
     does: "releases a lease that it has lost",
     file: "ledger/lease.ts",
-    find: 'stopRenewing();\n      if (!isHeld()) return;\n      standing = "released";',
-    replace: 'stopRenewing();\n      if (standing === "released") return;\n      standing = "released";',
+    find: 'if (standing === "lost") {\n        // What',
+    replace: "if (duration < 0) {\n        // What",
     killedBy: lease,
   },
   {
@@ -124,8 +124,8 @@ export const reviewMutants: readonly Mutant[] = [
     id: "C2",
     does: "keeps what was reverted in the hash of what is applied",
     file: "ledger/chain.ts",
-    find: 'event === "reverting" || event === "reverted" ? [version] : []',
-    replace: 'event === "reverting" && event === "reverted" ? [version] : []',
+    find: 'if (entry.event === "reverting" || entry.event === "reverted") {',
+    replace: 'if (entry.event === "reverting" && entry.step === -1) {',
     killedBy: ["unit/ledger/chain.test.ts"],
   },
   {

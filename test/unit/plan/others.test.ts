@@ -48,3 +48,19 @@ test("keys by which the engine reads a column are its version's own", () => {
     { path: "a", metadata: { theirs: "1" } },
   ]);
 });
+
+test("an index of others that can't be recreated is lost, unless the restored version has it too", () => {
+  const theirs = {
+    path: "a",
+    kind: "IvfSq",
+    options: {},
+    stuck: "lance-migrate can't create an index of the kind IvfSq",
+  };
+  const replaced = { columns: [column("a")], indexes: { theirs } };
+  expect(others([], { replaced, restored: { columns: [column("a")] } })).toEqual({
+    metadata: [],
+    indexes: [],
+    lost: ["index theirs on a, which can't be recreated: lance-migrate can't create an index of the kind IvfSq"],
+  });
+  expect(others([], { replaced, restored: replaced }).lost).toEqual([]);
+});
