@@ -71,7 +71,13 @@ export async function planUnlessMoved<Input extends PlanningInput>(
 ): Promise<Planned | undefined> {
   const contradicts = await contradiction(journal, input.state);
   if (contradicts !== undefined) throw contradicts;
-  const hasMoved = async () => !sameRecord(await journal.head(), input.state.head);
+  const { head, holder } = input.state;
+  const hasMoved = async () => {
+    const newest = await journal.head();
+    // In our own epoch nobody else writes: we have renewed the lease, as planning may take long.
+    const isOwn = holder?.run === input.run && newest?.epoch === head?.epoch;
+    return !isOwn && !sameRecord(newest, head);
+  };
   try {
     const planned = await plan(input);
     return planned.plan.blocked !== undefined && (await hasMoved()) ? undefined : planned;

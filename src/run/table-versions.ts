@@ -31,16 +31,36 @@ export async function restorePoints(planned: PlannedMigration, keeping: Keeping)
   const { restores, done, midway, doubtful, tables } = planned;
   if (restores.length === 0 || target.versions === undefined || done > 0 || midway !== undefined) return undefined;
   const points = new Map<string, OwnVersions>();
+  let isKnown = true;
   for (const table of restores) {
     const known = doubtful ? ownValue(tables, table) : undefined;
-    if (known !== undefined && !(await isOfAnother(table, known, target))) points.set(table, known);
+    if (known === undefined || (await isOfAnother(table, known, target))) continue;
+    const later = await keptLater(table, known, planned, keeping);
+    isKnown &&= later === undefined;
+    points.set(table, later ?? known);
   }
-  if (points.size === restores.length) return undefined;
+  if (isKnown && points.size === restores.length) return undefined;
   for (const table of restores.filter((one) => !points.has(one))) {
     const point = await keepNewest(table, planned, keeping);
     if (point !== undefined) points.set(table, point);
   }
   return Object.fromEntries(points);
+}
+
+/**
+ * A run that began the migration once more keeps a later version under its name, and may be killed before it records that. It
+ * had not begun to act then.
+ */
+async function keptLater(
+  table: string,
+  [version]: OwnVersions,
+  { migration }: PlannedMigration,
+  { target, ledger }: Keeping,
+): Promise<OwnVersions | undefined> {
+  const name = keptName(migration.version, ledger);
+  const kept = (await target.versions!.kept(table)).find((one) => one.name === name);
+  if (kept === undefined || version === null || kept.version <= version) return undefined;
+  return ownVersions(kept.version, null, false, [(await target.versions!.time(table, kept.version)) ?? null, null]);
 }
 
 /** Others may clean up old versions without end. */

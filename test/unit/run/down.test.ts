@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MigrateError } from "../../../src/errors.ts";
 import { down } from "../../../src/run/down.ts";
 import { baseline } from "../../../src/run/baseline.ts";
 import { up } from "../../../src/run/migrator.ts";
@@ -173,4 +174,37 @@ test("what rolls migrations back is kept no more once they are rolled back", asy
   expect(await target.versions!.kept("t")).toHaveLength(1);
   expect(await down(options, { to: 1 })).toMatchObject({ reverted: 2 });
   expect(await target.versions!.kept("t")).toEqual([]);
+});
+
+test("the version that a run kept before it was killed is the one that a rollback restores", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const migrations = [
+    aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+    aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+  ];
+  const options = (more: Partial<Target> = {}): MigratorOptions => ({
+    target: { ...memory, ...more },
+    ledger: "_migrations",
+    migrations: sourceOf(migrations),
+    lease: { duration: 50, patience: 0 },
+  });
+  const refusing: Partial<Target> = {
+    execute: async (action, seen) => {
+      if (action.kind === "dropColumns") throw new Error("refused");
+      return await memory.execute(action, seen);
+    },
+  };
+  await expect(up(options(refusing))).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
+  tables.write("t", "compact");
+  const keep = async (...kept: Parameters<NonNullable<Target["versions"]>["keep"]>) => {
+    await memory.versions!.keep(...kept);
+    throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "killed" });
+  };
+  await expect(up(options({ versions: { ...memory.versions!, keep } }))).rejects.toThrow("killed");
+  tables.write("t", "compact");
+  tables.cleanUp("t");
+  expect(await up(options())).toMatchObject({ applied: 1 });
+  expect(await down(options(), { to: 1 })).toMatchObject({ reverted: 1 });
+  expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
 });
