@@ -54,6 +54,7 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
   const acts = [...does].filter((one) => one !== "tornLists");
   let written = 0;
   let recreated = false;
+  const removed = new Set<Row>();
   let isActive = false;
   let isOpen = false;
 
@@ -69,6 +70,7 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
         update: () => rows.with(at, newRow()),
         delete: () => rows.toSpliced(at, 1),
       };
+      if (kind !== "append") removed.add(rows[at]!);
       tables.write(name, kind, { rows: change[kind]() });
       return `${kind} of a row of ${name}`;
     },
@@ -107,6 +109,7 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
   return {
     does,
     hasRecreated: () => recreated,
+    hasRemoved: (row) => removed.has(row),
     meanwhile: (table) => {
       if (isActive && chance.happens(inCalls)) act(table);
     },

@@ -6,11 +6,12 @@ import { markOf } from "../targets/memory/mark.ts";
 import type { Column } from "../schema/data-type.ts";
 import { formatPath } from "../schema/path.ts";
 import type { Machine } from "./machine.ts";
-import type { Loss } from "./scene.ts";
+import type { Application, Loss } from "./scene.ts";
 
 /**
  * `before`: the table right before the call took effect. `acceptsLoss`: whether its sender was told that what it restores over
- * may be lost. `asked`: rows of which the sender must ask before it drops or restores over them.
+ * may be lost. `asked`: rows of which the sender must ask before it drops or restores over them. `hasRemoved`: whether an
+ * application has removed a row itself since.
  */
 export function lossesOf(
   action: Action,
@@ -18,7 +19,8 @@ export function lossesOf(
   before: MemoryTable | undefined,
   tables: MemoryTables,
   acceptsLoss: boolean,
-  asked: readonly Row[] = [],
+  asked: readonly Row[],
+  hasRemoved: Application["hasRemoved"],
 ): readonly Loss[] {
   const after = tables.get(action.table);
   const { table } = action;
@@ -27,7 +29,7 @@ export function lossesOf(
   const lose = (what: string, isLost: () => boolean, column?: string) => {
     if (isLost()) losses.push({ sender, table, column, what, isLost });
   };
-  const isGone = (row: Row) => () => current().every(({ rows }) => !rows.includes(row));
+  const isGone = (row: Row) => () => !hasRemoved(row) && current().every(({ rows }) => !rows.includes(row));
   // A migration drops a table with its rows. A rollback does not, except for rows that arrive in that moment.
   if (after === undefined && action.kind === "dropTable")
     for (const row of asked) if (before?.rows.includes(row)) lose(`a row of ${table} is dropped`, isGone(row));

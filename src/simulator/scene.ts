@@ -86,6 +86,8 @@ export interface Application {
   readonly does: ReadonlySet<string>;
   /** Whether a table was recreated. */
   readonly hasRecreated: () => boolean;
+  /** Whether it has removed or replaced that row itself. */
+  readonly hasRemoved: (row: Row) => boolean;
   /** Called when a call has arrived at the tables and has not yet taken effect. */
   readonly meanwhile: (table: string) => void;
   /** Called when a machine was killed. */

@@ -162,6 +162,7 @@ function watch(scene: Scene, action: Action, run: SimulatedRun, isCareless: bool
         tables,
         order.acceptLoss,
         isAsking(scene) || order.acceptLoss ? run.found : [],
+        application.hasRemoved,
       );
       for (const { what } of losses) watcher.tell(() => `   ${sender.name}: ${what}`);
       // A column that is dropped takes with it what was set of it.

@@ -2,7 +2,7 @@
 import { isMigrateError } from "../errors.ts";
 import { abilitiesOf } from "../targets/memory/memory.ts";
 import { backwards, runCalmly, upwards } from "./calm-runs.ts";
-import { isComparable, unsaid } from "./invariants.ts";
+import { isComparable, isHarmed, unsaid } from "./invariants.ts";
 import { ledgerFindings } from "./ledger-view.ts";
 import { referenceBack, rollbacksOf } from "./reference.ts";
 import { wordsOf, type Scene } from "./scene.ts";
@@ -70,6 +70,7 @@ async function checkBackAgain(scene: Scene): Promise<string | undefined> {
     run = await runCalmly(back, "run back");
     if (typeof run === "string") return run;
   }
+  if (isHarmed(scene, run)) return undefined;
   if (run.ended === undefined || "error" in run.ended)
     return `what was applied can't be rolled back: ${run.ended === undefined ? "" : wordsOf(run.ended.error)}`;
   const reference = referenceBack(scene, abilitiesOf(model), backTo);
