@@ -8,6 +8,7 @@ import type { Lease } from "../ledger/lease.ts";
 import type { LedgerEntry, OwnVersions, TableVersions } from "../ledger/record.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import { stepHash } from "../migrations/checksum.ts";
+import { compileMigration } from "../plan/compile.ts";
 import { factsOf } from "../plan/facts.ts";
 import { restoringAfter } from "../plan/obstacles.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
@@ -92,7 +93,11 @@ async function executeMigration(
   const { version, name } = migration;
   const started = clock.steady();
   let done = planned.done;
-  const versions = trackVersions(planned);
+  const ran = direction === "up" ? compileMigration(migration, target.capabilities).slice(0, done) : [];
+  const versions = trackVersions(
+    planned,
+    ran.map(({ action }) => action),
+  );
   const facts = (ran: readonly unknown[] = units.slice(0, planned.begun[done - 1] ?? 0)) =>
     factsOf(migration, ran, {
       step: done,

@@ -4,6 +4,7 @@ import type { LedgerMigration } from "../ledger/fold.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { OwnVersions, TableVersions } from "../ledger/record.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
+import type { Action } from "../schema/action.ts";
 import { ownValue } from "../schema/data-type.ts";
 import type { Target } from "../targets/target.ts";
 import type { Done } from "./attempt.ts";
@@ -121,18 +122,22 @@ export interface VersionsTrack {
   readonly date: (target: Pick<Target, "versions">) => Promise<void>;
 }
 
-export function trackVersions({
-  restores,
-  tables: known,
-  done,
-  doubtful,
-  midway,
-}: Pick<PlannedMigration, "restores" | "tables" | "done" | "doubtful" | "midway">): VersionsTrack {
+/** `ran`: those of the migration's actions that are done. */
+export function trackVersions(
+  {
+    restores,
+    tables: known,
+    done,
+    doubtful,
+    midway,
+  }: Pick<PlannedMigration, "restores" | "tables" | "done" | "doubtful" | "midway">,
+  ran: readonly Action[] = [],
+): VersionsTrack {
   const goesOn = done > 0 || doubtful || midway !== undefined;
   let tables: TableVersions = goesOn ? known : {};
   const watched = new Set([...restores, ...(goesOn ? Object.keys(known) : [])]);
   // Under which name each is recorded; undefined for one that took another's name.
-  const names = new Map<string, string | undefined>();
+  const names = namesAfter(ran, known);
   return {
     tables: () => tables,
     begin: (points) => {
@@ -140,14 +145,7 @@ export function trackVersions({
     },
     note({ action }, { before: seen, after: left, commits = 1 }) {
       const [before, after] = [seen?.version ?? null, left?.version ?? null];
-      const { table } = action;
-      if (action.kind === "createTable" && ownValue(tables, table) !== undefined) names.set(table, undefined);
-      const name = names.has(table) ? names.get(table) : table;
-      if (action.kind === "renameTable") {
-        // A table that is created under the name later is another.
-        names.delete(table);
-        names.set(action.name, name);
-      }
+      const name = follow(action, names, ownValue(tables, action.table) !== undefined);
       if (name === undefined) return;
       const own = ownValue(tables, name);
       // A rename makes no version, and the table is not there any more by that name.
@@ -172,6 +170,32 @@ export function trackVersions({
       }
     },
   };
+}
+
+type Names = Map<string, string | undefined>;
+
+/** The names under which tables are recorded after the actions of a migration that a run before has done. */
+function namesAfter(ran: readonly Action[], known: TableVersions): Names {
+  const names: Names = new Map();
+  const recorded = new Set(Object.keys(known).filter((name) => known[name]![0] !== null));
+  for (const action of ran) {
+    const name = follow(action, names, recorded.has(action.table));
+    if (name !== undefined) recorded.add(name);
+  }
+  return names;
+}
+
+/** The name under which the action's table is recorded. `isRecorded`: whether a table of its name already is. */
+function follow(action: Action, names: Names, isRecorded: boolean): string | undefined {
+  const { table } = action;
+  if (action.kind === "createTable" && isRecorded) names.set(table, undefined);
+  const name = names.has(table) ? names.get(table) : table;
+  if (action.kind === "renameTable") {
+    // A table that is created under the name later is another.
+    names.delete(table);
+    names.set(action.name, name);
+  }
+  return name;
 }
 
 /** A migration that has another number from now on. */

@@ -85,3 +85,59 @@ test("a table is recorded under the name that it had, and one that takes the nam
     t: [5, 6],
   });
 });
+
+const rows = (table: string): Action => ({ ...update, table });
+const creating = (table: string): Action => ({ ...create, table });
+const renaming = (table: string, name: string): Action => ({ kind: "renameTable", table, name });
+
+test.each<[string, readonly Ran[]]>([
+  [
+    "a table that takes the name of one that was renamed",
+    [
+      [update, 5, 6],
+      [rename, 6, undefined],
+      [create, undefined, 1],
+      [rows("t"), 1, 2],
+      [rows("u"), 6, 7],
+    ],
+  ],
+  [
+    "one that is created, renamed, and whose name is taken again",
+    [
+      [create, undefined, 1],
+      [rename, 1, undefined],
+      [create, undefined, 1],
+      [rows("u"), 1, 2],
+      [rows("t"), 1, 2],
+    ],
+  ],
+  [
+    "a name that a table had for a while",
+    [
+      [rename, 5, 5],
+      [renaming("u", "v"), 5, 5],
+      [creating("u"), undefined, 1],
+      [rows("u"), 1, 2],
+      [rows("v"), 5, 6],
+    ],
+  ],
+])("wherever a run is stopped, the next one records the same: %s", (_, ran) => {
+  const fresh = { ...begun, restores: [] };
+  const whole = after(fresh, undefined, ...ran);
+  for (const done of ran.keys()) {
+    const tables = after(fresh, undefined, ...ran.slice(0, done));
+    const track = trackVersions(
+      { ...fresh, tables, done },
+      ran.slice(0, done).map(([action]) => action),
+    );
+    for (const [action, before, last] of ran.slice(done))
+      track.note(
+        { action },
+        {
+          before: before === undefined ? undefined : { version: before, at: undefined },
+          after: last === undefined ? undefined : { version: last, at: undefined },
+        },
+      );
+    expect([done, track.tables()]).toEqual([done, whole]);
+  }
+});
