@@ -26,7 +26,7 @@ export async function dropColumns(table: EngineTable, paths: readonly string[]):
   if (problem === undefined) return version;
   await table.checkoutLatest();
   const newest = await table.version();
-  // Whoever slept here would restore over what others have written or restored since.
+  // A run that slept here would restore over what others have written or restored since.
   if (newest !== version) throw new Error(`${problem} (${leftBy(version, newest)})`);
   await table.checkout(version - 1);
   await table.restore();

@@ -40,7 +40,7 @@ export function withRefusals(
   return { ...plan, migrations };
 }
 
-/** What a migration may do: by its file, by the configuration, and by whoever runs it. */
+/** The consent that a migration has: in its file, in the configuration, and for this run. */
 export function acceptedOf(
   { accepts = [] }: Pick<Migration, "accepts">,
   guards: Guards,

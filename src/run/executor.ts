@@ -148,7 +148,7 @@ async function executeMigration(
   }
   const unreadable = await unreadableByFound(planned, execution);
   if (unreadable !== undefined) {
-    // The drop is undone, or has to be: the next run looks again.
+    // The drop is undone, or must be: the next run checks again.
     done--;
     throw await failed(planned.found!, { error: unreadable, inDoubt: true });
   }

@@ -1,6 +1,6 @@
 /**
  * After an old version of a table was restored: what others had given the table since, and the restored version has not, is
- * given to it again. The version that was replaced tells what that is, also to a run that goes on after one that was killed.
+ * given to it again. The version that was replaced tells what that is, also to a run that resumes after a kill.
  */
 import { isMigrateError } from "../errors.ts";
 import { othersSince, type Others } from "../plan/others.ts";

@@ -1,7 +1,7 @@
 /**
- * Whether a table can be read after a drop of columns that no one saw end. The engine also drops the last column that some
- * rows have in their files, and no scan works afterwards. Whoever calls it looks and restores the version before, but may be
- * killed before that.
+ * Whether a table can be read after a drop of columns whose end no run has seen. The engine also drops the last column that some
+ * rows have in their files, and no scan works afterwards. The run that drops them checks that and restores the version before, but it may be
+ * killed first.
  */
 import { MigrateError } from "../errors.ts";
 import type { PlannedAction } from "../plan/plan.ts";
@@ -11,7 +11,7 @@ import type { Table } from "../schema/table.ts";
 import type { Target, Versions } from "../targets/target.ts";
 import type { Place } from "./aftermath.ts";
 
-/** So many versions are looked at for the one that dropped the columns. */
+/** At most this many versions are searched for the one that dropped the columns. */
 const mostVersions = 1_000;
 
 /** Throws ERR_UNREADABLE. The version before the drop is restored if nothing came after the drop. */

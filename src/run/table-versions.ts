@@ -49,8 +49,8 @@ export async function restorePoints(planned: PlannedMigration, keeping: Keeping)
 }
 
 /**
- * A run that began the migration once more keeps a later version under its name, and may be killed before it records that. It
- * had not begun to act then.
+ * A run that begins the migration again keeps a later version under its name. It may be killed before it records that version,
+ * and then it has not acted yet.
  */
 async function keptLater(
   table: string,
@@ -59,7 +59,8 @@ async function keptLater(
   { target, ledger }: Keeping,
 ): Promise<OwnVersions | undefined> {
   const name = keptName(migration.version, ledger);
-  const kept = (await target.versions!.kept(table)).find((one) => one.name === name);
+  // A service that can keep no version may not list any either.
+  const kept = (await target.versions!.kept(table).catch(() => [])).find((one) => one.name === name);
   if (kept === undefined || version === null || kept.version <= version) return undefined;
   return ownVersions(kept.version, null, false, [(await target.versions!.time(table, kept.version)) ?? null, null]);
 }

@@ -84,7 +84,8 @@ function isRefusal({ orders, application }: Scene, { order, ended, weather }: Si
   // Rows that came in the moment of the restoration, and that nothing can put back, are named.
   if (application.does.has("writes") && isOneOf("ERR_STEP_FAILED")) return true;
   // The version that tells which rows came in that moment may be cleaned up.
-  if (application.does.has("compaction") && isOneOf("ERR_STEP_FAILED")) return true;
+  if (application.does.has("compaction") && isOneOf("ERR_STEP_FAILED") && says(ended, "old versions were cleaned up"))
+    return true;
   return isOneOf("ERR_ROLLBACK_BLOCKED", "ERR_ROLLBACK_STOPPED", "ERR_WRITES_LOST", "ERR_WRITES_UNKNOWN");
 }
 
@@ -172,9 +173,14 @@ export function isDamaged({ losses }: Scene): boolean {
 export function isHarmed(scene: Scene, { ended }: SimulatedRun): boolean {
   if (ended === undefined || !("error" in ended)) return false;
   // A table that is recreated in the middle of a step may look as the step leaves it, without its values.
-  if (scene.application.hasRecreated() && isMigrateError(ended.error, "ERR_STEP_IMPOSSIBLE")) return true;
+  const isLookAlike = isMigrateError(ended.error, "ERR_STEP_IMPOSSIBLE") && says(ended, "another program");
+  if (scene.application.hasRecreated() && isLookAlike) return true;
   if (!wasLate(scene) && !mayHaveBeenLate(scene) && scene.strays.size === 0) return false;
   return unsaid(scene) || alarms.some((code) => isMigrateError(ended.error, code));
+}
+
+function says(ended: SimulatedRun["ended"], words: string): boolean {
+  return ended !== undefined && "error" in ended && String(ended.error).includes(words);
 }
 
 function wasLate({ late }: Scene): boolean {

@@ -70,7 +70,7 @@ async function checkBackAgain(scene: Scene): Promise<string | undefined> {
     run = await runCalmly(back, "run back");
     if (typeof run === "string") return run;
   }
-  if (isHarmed(scene, run)) return undefined;
+  if (strays.size > 0 && isHarmed(scene, run)) return undefined;
   if (run.ended === undefined || "error" in run.ended)
     return `what was applied can't be rolled back: ${run.ended === undefined ? "" : wordsOf(run.ended.error)}`;
   const reference = referenceBack(scene, abilitiesOf(model), backTo);
@@ -82,14 +82,14 @@ async function checkBackAgain(scene: Scene): Promise<string | undefined> {
     : undefined;
 }
 
-/** What was taken back can be applied once more, and then all is as it was. */
+/** What was rolled back can be applied again, and then the tables are as they were. */
 async function checkUpAgain(scene: Scene): Promise<string | undefined> {
   const run = await runCalmly(scene, "run once more", { order: upwards });
   if (typeof run === "string") return run;
   if (unsaid(scene)) return undefined;
   if (run.ended === undefined || "error" in run.ended)
-    return `what was taken back can't be applied again: ${run.ended === undefined ? "" : wordsOf(run.ended.error)}`;
+    return `what was rolled back can't be applied again: ${run.ended === undefined ? "" : wordsOf(run.ended.error)}`;
   const schema = textOf(scene.tables).without(scene.strays).schema();
   const before = scene.reference.after(0).without(scene.strays).schema();
-  return schema === before ? undefined : `the tables are not as before they were taken back: ${schema}`;
+  return schema === before ? undefined : `the tables are not as before they were rolled back: ${schema}`;
 }

@@ -208,3 +208,29 @@ test("the version that a run kept before it was killed is the one that a rollbac
   expect(await down(options(), { to: 1 })).toMatchObject({ reverted: 1 });
   expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
 });
+
+test("a killed run is resumed also where no version can be kept or listed", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const refused = async () => {
+    throw new Error("no such call");
+  };
+  const versions = { ...memory.versions!, keep: refused, kept: refused };
+  const options = (more: Partial<Target> = {}): MigratorOptions => ({
+    target: { ...memory, versions, ...more },
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    lease: { duration: 50, patience: 0 },
+  });
+  const killed: Partial<Target> = {
+    execute: async (action, seen) => {
+      if (action.kind !== "dropColumns") return await memory.execute(action, seen);
+      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "killed" });
+    },
+  };
+  await expect(up(options(killed))).rejects.toThrow("killed");
+  expect(await up(options())).toMatchObject({ applied: 1 });
+});
