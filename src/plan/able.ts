@@ -1,5 +1,6 @@
 /** What a target can do. Pure. */
-import { kindsOf, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { kindsOf } from "../schema/action.ts";
 import type { Table } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 

@@ -1,5 +1,5 @@
 /** How rows that may block a rollback are asked about, on the tables as they are before it. Pure. */
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { castVerdict } from "../schema/cast.ts";
 import type { DataType } from "../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";

@@ -3,7 +3,7 @@
  * out by other means: the list of tables, or a rename of a column to its own name, which is accepted where there is such
  * a column. For that, each call must either leave a name that was not there before or change nothing when made twice. Pure.
  */
-import type { Action, ActionFor } from "../schema/action.ts";
+import type { Action, ActionFor } from "../schema/actions/action.ts";
 import type { Alteration } from "../schema/alteration.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { currentPath, newNames } from "../schema/renames.ts";

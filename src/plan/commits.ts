@@ -1,5 +1,6 @@
 /** The commits that a planned action takes, with the tables around each. Pure. */
-import { commitsOf, describeAction, tablesAfter, type Action, type ActionKind } from "../schema/action.ts";
+import type { Action, ActionKind } from "../schema/actions/action.ts";
+import { commitsOf, describeAction, tablesAfter } from "../schema/action.ts";
 import type { Commit } from "../schema/actions/model.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
 import { change, databaseOf, sameTables, type Table, type Tables } from "../schema/table.ts";

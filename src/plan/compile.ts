@@ -1,7 +1,7 @@
 /** Steps as the actions that a target carries out. Pure. */
 import type { StepPlace } from "../errors.ts";
 import type { Migration } from "../migrations/load.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { compileStep, type Step } from "../steps/registry.ts";
 import type { Capabilities } from "../targets/target.ts";
 import { withoutSwaps } from "./blind.ts";

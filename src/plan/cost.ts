@@ -1,5 +1,6 @@
 /** What actions cost: the data that they write, and the versions of tables that they make. Pure. */
-import { tablesAfter, writtenBy, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { tablesAfter, writtenBy } from "../schema/action.ts";
 import type { Column } from "../schema/data-type.ts";
 import { change, databaseOf, type Table, type Tables } from "../schema/table.ts";
 import { widthOf } from "../schema/width.ts";

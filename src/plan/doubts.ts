@@ -1,6 +1,6 @@
 /** What nobody knows of the tables because of what could not be read or can't work: problems that only follow are not told. Pure. */
 import type { MigrateError } from "../errors.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { parsePath } from "../schema/path.ts";
 import { namesIn } from "../schema/sql.ts";
 

@@ -1,5 +1,5 @@
 /** Where a column or a table is after actions. Pure. */
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import type { DataType } from "../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { followPath } from "./blind.ts";

@@ -1,7 +1,7 @@
 /** Which tables have to be the ones that migrations left, so that taking these migrations back loses nothing else. Pure. */
 import type { StepPlace } from "../errors.ts";
 import type { OwnVersions } from "../ledger/record.ts";
-import type { Action, ActionKind } from "../schema/action.ts";
+import type { Action, ActionKind } from "../schema/actions/action.ts";
 import { ownValue } from "../schema/data-type.ts";
 import type { SeenVersion } from "../schema/identity.ts";
 import { askAfter } from "./ask.ts";

@@ -1,6 +1,7 @@
 /** What is known, before anything is changed, to make an action of a plan fail on the rows that exist now. Pure. */
 import { count } from "../errors.ts";
-import { changesRows, tablesOfAction, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { changesRows, tablesOfAction } from "../schema/action.ts";
 import { formatType, type Column, type DataType } from "../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { isNull } from "../schema/risk.ts";

@@ -1,6 +1,7 @@
 /** What a table should be like after a call that came late, whatever it may have met there. Pure. */
 import type { Midway } from "../ledger/record.ts";
-import { rewrites, tablesOfAction, type Action, type ActionKind } from "../schema/action.ts";
+import type { Action, ActionKind } from "../schema/actions/action.ts";
+import { rewrites, tablesOfAction } from "../schema/action.ts";
 import { sameColumn } from "../schema/data-type.ts";
 import { parsePath } from "../schema/path.ts";
 import { sameIndex } from "../schema/table-index.ts";

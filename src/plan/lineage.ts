@@ -1,5 +1,5 @@
 /** Which table each action of a migration is about, whatever it is called by then. Pure. */
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 
 export interface Lineage {
   /** Its name before the migration; undefined where the migration makes it. */

@@ -1,7 +1,7 @@
 /** Metadata of columns that a call has lost, as others had set it right before. Pure. */
 import { isMigrateError } from "../errors.ts";
-import { tablesAfter, type Action } from "../schema/action.ts";
-import type { MetadataUpdate } from "../schema/actions/set-metadata.ts";
+import type { Action, MetadataUpdate } from "../schema/actions/action.ts";
+import { tablesAfter } from "../schema/action.ts";
 import { ownValue, sameColumns, type Column } from "../schema/data-type.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
 import { formatPath } from "../schema/path.ts";

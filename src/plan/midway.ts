@@ -1,5 +1,5 @@
 /** What the ledger keeps of an action of several commits while it goes on. Pure. */
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import type { Kept } from "../ledger/record.ts";
 import type { Column } from "../schema/data-type.ts";
 import { knownMetadata } from "../schema/metadata.ts";

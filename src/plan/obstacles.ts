@@ -1,6 +1,7 @@
 /** What has to be asked of the tables before migrations are taken back, as they are before anything is changed. Pure. */
 import { count, type StepPlace } from "../errors.ts";
-import { changesRows, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { changesRows } from "../schema/action.ts";
 import { castVerdict } from "../schema/cast.ts";
 import type { TableVersions } from "../ledger/record.ts";
 import { formatType, ownValue } from "../schema/data-type.ts";

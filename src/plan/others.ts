@@ -4,7 +4,7 @@
  */
 import { canonicalJson } from "../migrations/checksum.ts";
 import { rewrites, tableAfter } from "../schema/action.ts";
-import type { MetadataUpdate } from "../schema/actions/set-metadata.ts";
+import type { MetadataUpdate } from "../schema/actions/action.ts";
 import { formatType, ownValue } from "../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { reservedProblem } from "../schema/reserved-metadata.ts";

@@ -1,6 +1,7 @@
 /** What tables and columns are called after migrations that came in between: one history's names in another. Pure. */
 import { MigrateError } from "../errors.ts";
-import { describeAction, tablesAfter, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { describeAction, tablesAfter } from "../schema/action.ts";
 import type { Moving } from "../schema/moving.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import type { RowValues } from "../schema/row-values.ts";

@@ -1,5 +1,6 @@
 /** Whether what the plan promises of taking migrations back was true, from what was seen when it was tried. Pure. */
-import { describeAction, tablesOfAction, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { describeAction, tablesOfAction } from "../schema/action.ts";
 import { isChanging } from "../schema/sql.ts";
 import { andNoMore, differences, type Table } from "../schema/table.ts";
 import type { PlannedAction, PlannedMigration } from "./plan.ts";

@@ -1,5 +1,5 @@
 /** How rows that were written in a migration's schema are put back into the one before it. Pure. */
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { castVerdict } from "../schema/cast.ts";
 import { childColumns, sameType, type Column, type DataType } from "../schema/data-type.ts";
 import { parsePath } from "../schema/path.ts";

@@ -1,7 +1,8 @@
 /** How a table is taken back of which a migration has lost something: by an old version of it, or by dropping what it had made. Pure. */
 import type { TableVersions } from "../ledger/record.ts";
 import { isMigrateError } from "../errors.ts";
-import { changesRows, tablesAfter, tablesOfAction, wayBackOf, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { changesRows, tablesAfter, tablesOfAction, wayBackOf } from "../schema/action.ts";
 import { ownValue, sameColumns } from "../schema/data-type.ts";
 import type { RowValues } from "../schema/row-values.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";

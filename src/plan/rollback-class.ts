@@ -1,6 +1,7 @@
 /** How each action of a plan would be taken back, said before it runs. Pure. */
 import { count } from "../errors.ts";
-import { describeAction, kindsOf, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { describeAction, kindsOf } from "../schema/action.ts";
 import { formatType } from "../schema/data-type.ts";
 import type { Database } from "../schema/table.ts";
 import type { Obstacle, WayBack } from "../schema/way-back.ts";

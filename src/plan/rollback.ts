@@ -1,7 +1,8 @@
 /** How a migration is taken back: the actions that do it, last step first, and the rows that may stand in their way. Pure. */
 import { isMigrateError, MigrateError, type StepPlace } from "../errors.ts";
 import type { Migration } from "../migrations/load.ts";
-import { tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { tablesAfter, tablesOfAction } from "../schema/action.ts";
 import { change, differences, type Database, type Table } from "../schema/table.ts";
 import type { Obstacle } from "../schema/way-back.ts";
 import { withoutSwaps } from "./blind.ts";

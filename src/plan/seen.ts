@@ -1,7 +1,8 @@
 /** What is known of tables only because they were seen: which commits actions take on them. Pure. */
 import { isMigrateError, MigrateError } from "../errors.ts";
 import type { Midway } from "../ledger/record.ts";
-import { rewrites, risksOf, tablesAfter, tablesOfAction, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { rewrites, risksOf, tablesAfter, tablesOfAction } from "../schema/action.ts";
 import { change, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 import { planCommits } from "./commits.ts";

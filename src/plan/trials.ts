@@ -1,6 +1,5 @@
 /** What of an action is tried before anything is changed, on a copy of its table or on an empty table like it. Pure. */
-import type { Action } from "../schema/action.ts";
-import type { AddedColumn } from "../schema/actions/add-columns.ts";
+import type { Action, AddedColumn } from "../schema/actions/action.ts";
 import { childColumns, type Column } from "../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { isNull } from "../schema/risk.ts";

@@ -1,6 +1,6 @@
 /** What an action does besides what a look at its table shows: another program may make it look the same, without that. Pure. */
 import { count } from "../errors.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { isReserved } from "../schema/actions/guard.ts";
 import { isNull } from "../schema/risk.ts";
 

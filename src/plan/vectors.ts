@@ -1,6 +1,6 @@
 /** Indexes of vectors that can't be made, as their migration itself has left nothing to make them of. Pure. */
 import { count } from "../errors.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { formatPath, parsePath, type Path } from "../schema/path.ts";
 import { isNull } from "../schema/risk.ts";
 import { isVectorIndex, vectorsNeeded } from "../schema/table-index.ts";

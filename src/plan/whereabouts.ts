@@ -1,8 +1,8 @@
 /** Where an action of several commits is, and what it does next, by what its table looks like and what the ledger knows. Pure. */
 import { isMigrateError, type MigrateError } from "../errors.ts";
 import type { Kept, Midway } from "../ledger/record.ts";
-import { rewrites, tablesAfter, type Action } from "../schema/action.ts";
-import type { MetadataUpdate } from "../schema/actions/set-metadata.ts";
+import type { Action, MetadataUpdate } from "../schema/actions/action.ts";
+import { rewrites, tablesAfter } from "../schema/action.ts";
 import { parsePath } from "../schema/path.ts";
 import { databaseOf, findColumn, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";

@@ -1,5 +1,6 @@
 /** The values of variable length that commits write, as SQL on the tables as they are now, so that a sample tells how long they are. Pure. */
-import { tablesOfAction, writtenBy, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { tablesOfAction, writtenBy } from "../schema/action.ts";
 import type { Column } from "../schema/data-type.ts";
 import { formatPath, parsePath } from "../schema/path.ts";
 import type { Database } from "../schema/table.ts";

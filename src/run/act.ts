@@ -1,7 +1,8 @@
 /** One action on a target that describes its tables: looked at before, and after, whatever the answer was. */
 import { MigrateError } from "../errors.ts";
 import { withoutSwaps } from "../plan/blind.ts";
-import { changesRows, type Action, type ActionKind } from "../schema/action.ts";
+import type { Action, ActionKind } from "../schema/actions/action.ts";
+import { changesRows } from "../schema/action.ts";
 import type { PlannedAction } from "../plan/plan.ts";
 import { differences, sameTables, type Tables } from "../schema/table.ts";
 import type { Sight, Target } from "../targets/target.ts";

@@ -5,8 +5,7 @@
  */
 import { isMigrateError } from "../errors.ts";
 import { lostMetadata } from "../plan/lost-metadata.ts";
-import type { Action, ActionKind } from "../schema/action.ts";
-import type { MetadataUpdate } from "../schema/actions/set-metadata.ts";
+import type { Action, ActionKind, MetadataUpdate } from "../schema/actions/action.ts";
 import { sameColumns } from "../schema/data-type.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
 import type { Table } from "../schema/table.ts";

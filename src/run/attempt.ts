@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { Lease } from "../ledger/lease.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import type { PlannedAction } from "../plan/plan.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import type { SeenVersion } from "../schema/identity.ts";
 import type { Tables } from "../schema/table.ts";
 import type { Sight, Target, Verdict } from "../targets/target.ts";

@@ -3,7 +3,7 @@
  * further behind. The same call from what the table is now comes first more often than not, so it is sent beside.
  */
 import type { Clock } from "../clock.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import type { Sight } from "../targets/target.ts";
 import { attempt, type Acting, type Called, type Calling } from "./attempt.ts";
 

@@ -4,7 +4,7 @@
  */
 import { formatVersion } from "../migrations/file-name.ts";
 import { unseenOf } from "../plan/unseen.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import type { Target } from "../targets/target.ts";
 import type { ActionPlace } from "./events.ts";
 

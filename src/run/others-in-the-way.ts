@@ -4,7 +4,7 @@ import type { Plan, PlannedAction } from "../plan/plan.ts";
 import { carryOn } from "../plan/seen.ts";
 import { named } from "../plan/ask.ts";
 import { touchedTables } from "../plan/settle.ts";
-import type { ActionFor } from "../schema/action.ts";
+import type { ActionFor } from "../schema/actions/action.ts";
 import { parsePath } from "../schema/path.ts";
 import { isVectorIndex, vectorsNeeded } from "../schema/table-index.ts";
 import type { Table } from "../schema/table.ts";

@@ -5,8 +5,7 @@
 import { isMigrateError } from "../errors.ts";
 import { othersSince, type Others } from "../plan/others.ts";
 import type { PlannedAction } from "../plan/plan.ts";
-import type { Action, ActionFor } from "../schema/action.ts";
-import type { MetadataUpdate } from "../schema/actions/set-metadata.ts";
+import type { Action, ActionFor, MetadataUpdate } from "../schema/actions/action.ts";
 import { ownValue } from "../schema/data-type.ts";
 import { parsePath } from "../schema/path.ts";
 import { findColumn, type Table } from "../schema/table.ts";

@@ -1,7 +1,7 @@
 /** What a target that can't describe its tables can be asked all the same. */
 import { isMigrateError } from "../errors.ts";
 import type { Clock } from "../clock.ts";
-import type { ActionFor } from "../schema/action.ts";
+import type { ActionFor } from "../schema/actions/action.ts";
 import { formatPath, type Path } from "../schema/path.ts";
 import type { Table } from "../schema/table.ts";
 import { insist } from "../targets/insist.ts";

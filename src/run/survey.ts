@@ -1,5 +1,6 @@
 /** What can be told of a plan only by asking its target: calls as they will be, what they cost, and rows that are at risk. */
-import { tablesOfAction, writtenBy, type Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
+import { tablesOfAction, writtenBy } from "../schema/action.ts";
 import { databaseOf, type Tables } from "../schema/table.ts";
 import { planCommits, type PlannedCommit } from "../plan/commits.ts";
 import {

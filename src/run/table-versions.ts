@@ -4,7 +4,7 @@ import type { LedgerMigration } from "../ledger/fold.ts";
 import type { Lease } from "../ledger/lease.ts";
 import type { OwnVersions, TableVersions } from "../ledger/record.ts";
 import type { PlannedAction, PlannedMigration } from "../plan/plan.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { ownValue } from "../schema/data-type.ts";
 import type { Target } from "../targets/target.ts";
 import type { Done } from "./attempt.ts";

@@ -1,21 +1,12 @@
-/**
- * What a target executes, as plain data, and what each action does to the model. Steps compile to actions; one that
- * takes several commits is made of actions that are one atomic commit each.
- */
+/** What each action does to the model. One that takes several commits is made of actions that are one atomic commit each. */
+import type { Action, ActionFor, ActionKind } from "./actions/action.ts";
 import * as models from "./actions/index.ts";
 import type { ActionModel, Commit, Written } from "./actions/model.ts";
 import type { Risk } from "./risk.ts";
 import type { Database, Table, Tables } from "./table.ts";
 import type { WayBack } from "./way-back.ts";
 
-type Models = typeof models;
-
-export type ActionKind = keyof Models;
-export type Action = { readonly [Kind in ActionKind]: ActionFor<Kind> }[ActionKind];
-export type ActionFor<Kind extends ActionKind> = Parameters<Models[Kind]["describe"]>[0];
-
-// A model that is exported under another name than its action's kind does not compile.
-const registry: { readonly [Kind in ActionKind]: { readonly kind: Kind } } = models;
+const registry = models satisfies { readonly [Kind in ActionKind]: ActionModel<ActionFor<Kind>> };
 
 export const actionKinds = Object.keys(registry) as readonly ActionKind[];
 
@@ -88,5 +79,5 @@ export function changesRows(action: Action): boolean {
 
 function modelOf(action: Action): ActionModel<Action> {
   // Each model takes just its own action, which TypeScript can't follow through the lookup.
-  return models[action.kind] as unknown as ActionModel<Action>;
+  return registry[action.kind] as unknown as ActionModel<Action>;
 }

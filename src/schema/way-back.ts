@@ -1,5 +1,5 @@
 /** How actions are taken back: by which others, and which data may stand in the way. Pure. */
-import type { Action } from "./action.ts";
+import type { Action } from "./actions/action.ts";
 import type { DataType } from "./data-type.ts";
 
 /** Rows that stand in the way of taking an action back. They are looked for before anything is changed. */

@@ -1,6 +1,6 @@
 /** The way between a machine and the tables: requests and answers that get lost, take long, or come in another order. */
 import { MigrateError } from "../errors.ts";
-import type { Action, ActionKind } from "../schema/action.ts";
+import type { Action, ActionKind } from "../schema/actions/action.ts";
 import type { Carry, Model } from "../targets/memory/memory.ts";
 import { readsRows } from "../targets/memory/stale.ts";
 import type { Chance } from "./chance.ts";

@@ -1,6 +1,6 @@
 /** What a schedule is about. */
 import type { Migration } from "../migrations/load.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import type { Model } from "../targets/memory/memory.ts";
 
 export interface Scenario {

@@ -1,6 +1,6 @@
 /** One schedule: some runs at once on machines that meet with trouble, then runs that meet with none, and what has to hold. */
 import { canonicalJson } from "../migrations/checksum.ts";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { abilitiesOf, type Model } from "../targets/memory/memory.ts";
 import { memoryTables } from "../targets/memory/tables.ts";
 import { anApplication, drawDisturbances, type Disturbance } from "./application.ts";

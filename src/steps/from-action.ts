@@ -1,6 +1,5 @@
 /** Steps that do what actions do, to be written into a migration. */
-import type { Action } from "../schema/action.ts";
-import type { AddedColumn } from "../schema/actions/add-columns.ts";
+import type { Action, AddedColumn } from "../schema/actions/action.ts";
 import { indexName } from "./create-index.ts";
 import type { Step } from "./registry.ts";
 

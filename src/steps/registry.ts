@@ -1,6 +1,6 @@
 /** What the rest of the code asks about steps, whatever their kind. */
 import { z } from "zod";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { MigrateError } from "../errors.ts";
 import type { Moving } from "../schema/moving.ts";
 import { similarName } from "../schema/names.ts";

@@ -1,6 +1,6 @@
 /** What a step kind is. A migration holds steps as plain data; a definition knows what to make of them. */
 import { z } from "zod";
-import type { Action } from "../schema/action.ts";
+import type { Action } from "../schema/actions/action.ts";
 import { dataType, notNullMark } from "../schema/parse.ts";
 import type { Moving } from "../schema/moving.ts";
 import type { Notation } from "../schema/notation.ts";

@@ -3,7 +3,7 @@
  * its rows or values are others. What applications have written since does not count.
  */
 import { isMigrateError } from "../errors.ts";
-import type { Action, ActionFor } from "../schema/action.ts";
+import type { Action, ActionFor } from "../schema/actions/action.ts";
 import { isReserved } from "../schema/actions/guard.ts";
 import { sameType, type Column } from "../schema/data-type.ts";
 import { madeName } from "../schema/names.ts";

@@ -1,6 +1,6 @@
 /** What old versions of a table tell, and restoring them so that doing it once more changes nothing. */
 import { count } from "../errors.ts";
-import type { PutBackRowsAction } from "../schema/actions/put-back-rows.ts";
+import type { PutBackRowsAction } from "../schema/actions/action.ts";
 import { sameColumns, type Column } from "../schema/data-type.ts";
 import type { OldVersion, SinceScope, TableVersion } from "./target.ts";
 import { sameIds, tallyOf, writtenSince, type Written } from "./written-since.ts";

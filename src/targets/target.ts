@@ -8,8 +8,7 @@
  * 6. `ledger`: a small table of rows, or else tables whose names are the records.
  * 7. Add it to targets/index.ts and run the contract suite on it (test/contract).
  */
-import type { Action, ActionKind } from "../schema/action.ts";
-import type { AddedColumn } from "../schema/actions/add-columns.ts";
+import type { Action, ActionKind, AddedColumn } from "../schema/actions/action.ts";
 import type { Column } from "../schema/data-type.ts";
 import type { NewTables, TableFormat } from "../schema/table-format.ts";
 import type { Table } from "../schema/table.ts";

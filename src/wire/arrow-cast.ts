@@ -1,6 +1,6 @@
 /** SQL that gives a column its values with exactly its type, for `add_columns`: types have no other names there. */
 import type { Column, DataType, TimeUnit } from "../schema/data-type.ts";
-import type { AddedColumn } from "../schema/actions/add-columns.ts";
+import type { AddedColumn } from "../schema/actions/action.ts";
 
 /**
  * The expression for a new column. What it gives may be null as far as the engine can tell, unless the column is not null:

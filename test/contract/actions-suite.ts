@@ -1,7 +1,8 @@
 /** What every target has to do that has a call for every kind of action. */
 import { describe, expect, test } from "vitest";
 import { planCommits } from "../../src/plan/commits.ts";
-import { tablesAfter, type Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
+import { tablesAfter } from "../../src/schema/action.ts";
 import type { DataType } from "../../src/schema/data-type.ts";
 import { btree, fm, fts, ivfFlat } from "../../src/schema/index-builders.ts";
 import {

@@ -6,7 +6,7 @@ import { connect, native } from "../../src/engine/engine.ts";
 import { planCommits } from "../../src/plan/commits.ts";
 import { costOf } from "../../src/plan/cost.ts";
 import { sampling } from "../../src/run/survey.ts";
-import type { Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
 import { columnsOf, float32, float64, int32, int64, struct, utf8, vector } from "../../src/schema/builders.ts";
 import { btree } from "../../src/schema/index-builders.ts";
 import { open } from "../../src/targets/lance/lance.ts";

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 import { connect, createEmptyTable, createFilledTable } from "../../src/engine/engine.ts";
-import type { Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
 import { columnsOf, int32, int64, struct, utf8 } from "../../src/schema/builders.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { memoryTarget } from "../../src/targets/memory/memory.ts";

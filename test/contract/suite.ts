@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
-import type { Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
 import { applyAction } from "../support/fold.ts";
 import type { Database } from "../../src/schema/table.ts";
 import { recordsOf } from "../support/ledger.ts";

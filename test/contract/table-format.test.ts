@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tableFormat } from "../../src/engine/table-format.ts";
-import type { Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
 import type { NewTables } from "../../src/schema/table-format.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { temporaryFolder } from "../support/project.ts";

@@ -8,7 +8,7 @@ import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/run/migrator.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import { repair } from "../../src/run/repair.ts";
-import type { Action, ActionKind } from "../../src/schema/action.ts";
+import type { Action, ActionKind } from "../../src/schema/actions/action.ts";
 import { int16, int32, int64, largeUtf8, utf8 } from "../../src/schema/builders.ts";
 import { fts } from "../../src/schema/index-builders.ts";
 import {

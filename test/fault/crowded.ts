@@ -1,5 +1,5 @@
 /** A target to whose table somebody appends right before each call that this could get in the way of. */
-import type { Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
 import { keepsOut } from "../../src/schema/actions/guard.ts";
 import type { Target } from "../../src/targets/target.ts";
 import { lancedb } from "../support/tables.ts";

@@ -8,7 +8,7 @@ import { down } from "../../src/run/down.ts";
 import { plan, up } from "../../src/run/migrator.ts";
 import { repair } from "../../src/run/repair.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
-import type { Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
 import { float32, int32, struct, utf8, vector } from "../../src/schema/builders.ts";
 import { addColumn, createTable, dropColumn, renameTable, retypeColumn } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";

@@ -1,7 +1,7 @@
 /** Random migrations whose effect on every row can be foretold. The steps are those of test/sequences. */
 import { isMigrateError } from "../../src/errors.ts";
 import type { Migration } from "../../src/migrations/load.ts";
-import type { Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
 import { isInteger, type Column, type DataType } from "../../src/schema/data-type.ts";
 import type { RowValue, RowValues } from "../../src/schema/row-values.ts";
 import type { Chance } from "../../src/simulator/chance.ts";

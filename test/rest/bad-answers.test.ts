@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { tableFromIPC } from "apache-arrow";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { isMigrateError, type ErrorCode } from "../../src/errors.ts";
-import type { Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
 import type { Column } from "../../src/schema/data-type.ts";
 import { open, options } from "../../src/targets/rest/rest.ts";
 import type { Target } from "../../src/targets/target.ts";

@@ -1,5 +1,5 @@
 /** What the fold takes and the engine may refuse all the same, for the rows that are there. */
-import type { Action } from "../../src/schema/action.ts";
+import type { Action } from "../../src/schema/actions/action.ts";
 import { castVerdict } from "../../src/schema/cast.ts";
 import type { DataType } from "../../src/schema/data-type.ts";
 import { parsePath } from "../../src/schema/path.ts";

@@ -1,4 +1,4 @@
-import type { Action } from "../../schema/action.ts";
+import type { Action } from "../../schema/actions/action.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { formerPath, newNames } from "../../schema/renames.ts";
 import { isNull } from "../../schema/risk.ts";

@@ -1,21 +1,11 @@
 import { MigrateError } from "../../errors.ts";
-import type { Action } from "../action.ts";
+import type { Action, AddColumnsAction, AddedColumn } from "./action.ts";
 import { childColumns, formatColumn, holdsNullField, type Column, type DataType } from "../data-type.ts";
 import { withoutMetadata } from "../metadata.ts";
 import { formatPath } from "../path.ts";
 import { isNull, risksOfExpression } from "../risk.ts";
 import { checkColumns, getTable } from "../table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export interface AddedColumn extends Column {
-  /** The SQL expression of its values, cast to its type; null in every row when absent. */
-  readonly as?: string | undefined;
-}
-
-/** Adds columns after the others. One that is not null needs an expression that the engine knows to have no nulls. */
-export interface AddColumnsAction extends ActionOf<"addColumns"> {
-  readonly columns: readonly AddedColumn[];
-}
+import type { ActionModel } from "./model.ts";
 
 export const addColumns: ActionModel<AddColumnsAction> = {
   kind: "addColumns",

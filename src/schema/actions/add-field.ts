@@ -1,39 +1,16 @@
 import { MigrateError } from "../../errors.ts";
-import type { Action, ActionFor } from "../action.ts";
+import type { Action, ActionFor, AddFieldAction } from "./action.ts";
 import type { Alteration } from "../alteration.ts";
 import { castVerdict } from "../cast.ts";
 import { checkNotComputed, checkNotRead, declareAgain } from "../computed.ts";
-import {
-  childColumns,
-  formatColumn,
-  formatType,
-  holdsNullField,
-  withChildColumns,
-  type Column,
-  type DataType,
-} from "../data-type.ts";
+import { childColumns, formatColumn, formatType, holdsNullField, withChildColumns, type Column } from "../data-type.ts";
 import { withoutMetadata } from "../metadata.ts";
 import { madeName } from "../names.ts";
 import { formatPath, parsePath, type Path } from "../path.ts";
 import { findColumn, getTable, leavesOf, replaceColumn, requireColumn, checkColumns } from "../table.ts";
 import { checkAdded } from "./add-columns.ts";
 import { alterColumns } from "./alter-columns.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-/**
- * Adds a field to a struct, after its others and null in every row.
- *
- * The engine adds one without writing files, and then fails each filter and each query that reads of the struct only fields
- * which a file lacks. So it is added under a name for the moment, and gets its own in the call that writes all fields of the
- * struct again (docs/engine.md).
- */
-export interface AddFieldAction extends ActionOf<"addField"> {
-  readonly path: string;
-  readonly type: DataType;
-  /** A field that is not null, or has values, is refused: it is added with neither. */
-  readonly nullable: boolean;
-  readonly as?: string | undefined;
-}
+import type { ActionModel } from "./model.ts";
 
 export const addField: ActionModel<AddFieldAction> = {
   kind: "addField",

@@ -1,4 +1,4 @@
-import type { Action, ActionKind } from "../action.ts";
+import type { Action, ActionKind, AlterColumnsAction } from "./action.ts";
 import { alterColumns as alteredTable, describeAlteration } from "../alter.ts";
 import type { Alteration } from "../alteration.ts";
 import { castVerdict, readsLocalTime } from "../cast.ts";
@@ -10,13 +10,9 @@ import { currentPath, newNames } from "../renames.ts";
 import { risksOfAlteration } from "../risk.ts";
 import { findColumn, getTable, type Database, type Table } from "../table.ts";
 import { guardOff, guardOn, guardOnByHiding } from "./guard.ts";
-import type { ActionModel, ActionOf, Commit } from "./model.ts";
+import type { ActionModel, Commit } from "./model.ts";
 import type { Obstacle, WayBack } from "../way-back.ts";
 import { checkIndexes, createIndexes, dropIndexes, indexesOn, indexRisks, putBackMetadata } from "./surroundings.ts";
-
-export interface AlterColumnsAction extends ActionOf<"alterColumns"> {
-  readonly alterations: readonly Alteration[];
-}
 
 export const alterColumns: ActionModel<AlterColumnsAction> = {
   kind: "alterColumns",

@@ -1,7 +1,7 @@
 import { MigrateError } from "../../errors.ts";
-import type { Action } from "../action.ts";
+import type { Action, ConvertColumnAction } from "./action.ts";
 import { checkNotComputed, checkNotRead, declareAgain } from "../computed.ts";
-import { formatType, type DataType } from "../data-type.ts";
+import { formatType } from "../data-type.ts";
 import { withMetadataOf } from "../metadata.ts";
 import { madeName } from "../names.ts";
 import { parsePath } from "../path.ts";
@@ -10,16 +10,8 @@ import { isNull, risksOfExpression } from "../risk.ts";
 import { isVectorIndex } from "../table-index.ts";
 import { checkMakeable } from "./add-columns.ts";
 import { guardColumn, guardOff, guardOnByHiding } from "./guard.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
+import type { ActionModel } from "./model.ts";
 import { checkIndexes, createIndexes, indexesOn, indexRisks, putBackMetadata } from "./surroundings.ts";
-
-/** Makes a column anew with values that an expression gives; it moves to the end. */
-export interface ConvertColumnAction extends ActionOf<"convertColumn"> {
-  readonly path: string;
-  readonly type: DataType;
-  /** SQL, over the columns as they are before; cast to the type. */
-  readonly using: string;
-}
 
 export const convertColumn: ActionModel<ConvertColumnAction> = {
   kind: "convertColumn",

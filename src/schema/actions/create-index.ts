@@ -2,13 +2,9 @@ import { MigrateError } from "../../errors.ts";
 import { ownValue, type Column } from "../data-type.ts";
 import { formatPath, parsePath, type Path } from "../path.ts";
 import { findColumn, getTable, requireColumn } from "../table.ts";
-import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded, type TableIndex } from "../table-index.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export interface CreateIndexAction extends ActionOf<"createIndex"> {
-  readonly name: string;
-  readonly index: TableIndex;
-}
+import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded } from "../table-index.ts";
+import type { CreateIndexAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const createIndex: ActionModel<CreateIndexAction> = {
   kind: "createIndex",

@@ -1,17 +1,10 @@
 import { count, MigrateError } from "../../errors.ts";
-import { formatColumn, type Column } from "../data-type.ts";
+import { formatColumn } from "../data-type.ts";
 import { tableNameProblem } from "../names.ts";
-import { checkRows, type RowValues } from "../row-values.ts";
+import { checkRows } from "../row-values.ts";
 import { checkColumns } from "../table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export interface CreateTableAction extends ActionOf<"createTable"> {
-  readonly columns: readonly Column[];
-  /** The rows that it has from the beginning. */
-  readonly rows?: readonly RowValues[] | undefined;
-  /** Of its schema. No other call sets it. */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-}
+import type { CreateTableAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const createTable: ActionModel<CreateTableAction> = {
   kind: "createTable",

@@ -1,10 +1,6 @@
 import { getTable } from "../table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export interface DeleteRowsAction extends ActionOf<"deleteRows"> {
-  /** SQL. */
-  readonly where: string;
-}
+import type { DeleteRowsAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const deleteRows: ActionModel<DeleteRowsAction> = {
   kind: "deleteRows",

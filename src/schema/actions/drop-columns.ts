@@ -4,11 +4,8 @@ import { childColumns, withChildColumns, type Column } from "../data-type.ts";
 import { risksForEmbeddings } from "../embeddings.ts";
 import { formatPath, parsePath, type Path } from "../path.ts";
 import { findColumn, getTable, requireColumn, withoutIndexesOn, type Table } from "../table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export interface DropColumnsAction extends ActionOf<"dropColumns"> {
-  readonly paths: readonly string[];
-}
+import type { DropColumnsAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const dropColumns: ActionModel<DropColumnsAction> = {
   kind: "dropColumns",

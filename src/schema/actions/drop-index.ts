@@ -1,11 +1,8 @@
 import { MigrateError } from "../../errors.ts";
 import { getTable } from "../table.ts";
 import { isRecreatable, isVectorIndex, vectorsNeeded } from "../table-index.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export interface DropIndexAction extends ActionOf<"dropIndex"> {
-  readonly name: string;
-}
+import type { DropIndexAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const dropIndex: ActionModel<DropIndexAction> = {
   kind: "dropIndex",

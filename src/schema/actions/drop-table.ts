@@ -1,7 +1,6 @@
 import { getTable } from "../table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export type DropTableAction = ActionOf<"dropTable">;
+import type { DropTableAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const dropTable: ActionModel<DropTableAction> = {
   kind: "dropTable",

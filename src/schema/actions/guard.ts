@@ -5,12 +5,11 @@
  * it without a word. A column that holds no nulls keeps them out: the engine refuses an append that does not give it, and one
  * that was begun before it was added (docs/engine.md).
  */
-import type { Action } from "../action.ts";
+import type { Action, AddedColumn } from "./action.ts";
 import type { Alteration } from "../alteration.ts";
 import { madeName } from "../names.ts";
 import { formatPath } from "../path.ts";
 import type { Table } from "../table.ts";
-import type { AddedColumn } from "./add-columns.ts";
 import type { Commit } from "./model.ts";
 
 const name = "_lance_migrate_guard";

@@ -1,15 +1,9 @@
 import { count, MigrateError } from "../../errors.ts";
 import { holdsNullField } from "../data-type.ts";
-import { checkRows, type RowValues } from "../row-values.ts";
+import { checkRows } from "../row-values.ts";
 import { getTable } from "../table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-/** Inserts those rows whose key is not there. */
-export interface InsertRowsAction extends ActionOf<"insertRows"> {
-  readonly rows: readonly RowValues[];
-  /** The column that tells rows apart. */
-  readonly key: string;
-}
+import type { InsertRowsAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const insertRows: ActionModel<InsertRowsAction> = {
   kind: "insertRows",

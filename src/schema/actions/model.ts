@@ -1,15 +1,9 @@
 /** What an action kind is: what it does to the model, and its words. */
-import type { Action, ActionKind } from "../action.ts";
+import type { Action, ActionKind, ActionOf } from "./action.ts";
 import type { Column } from "../data-type.ts";
 import type { Risk } from "../risk.ts";
 import type { Database, Table, Tables } from "../table.ts";
 import type { WayBack } from "../way-back.ts";
-
-/** What every action has: its kind, and the table that it is about. */
-export interface ActionOf<Kind extends string> {
-  readonly kind: Kind;
-  readonly table: string;
-}
 
 /** One atomic commit of an action that takes several. */
 export interface Commit {

@@ -2,12 +2,8 @@ import { MigrateError } from "../../errors.ts";
 import { parsePath } from "../path.ts";
 import { risksOfExpression } from "../risk.ts";
 import { findColumn, getTable, requireColumn } from "../table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-/** Computes the values of a computed column, in the rows that have none or whose inputs have changed. */
-export interface RefreshColumnAction extends ActionOf<"refreshColumn"> {
-  readonly path: string;
-}
+import type { RefreshColumnAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const refreshColumn: ActionModel<RefreshColumnAction> = {
   kind: "refreshColumn",

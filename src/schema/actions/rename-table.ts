@@ -1,10 +1,7 @@
 import { getTable } from "../table.ts";
 import { checkNewTable } from "./create-table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export interface RenameTableAction extends ActionOf<"renameTable"> {
-  readonly name: string;
-}
+import type { RenameTableAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const renameTable: ActionModel<RenameTableAction> = {
   kind: "renameTable",

@@ -1,18 +1,8 @@
 import { ownValue, type Column } from "../data-type.ts";
 import { parsePath } from "../path.ts";
 import { findColumn, getTable, replaceColumn, requireColumn } from "../table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export interface MetadataUpdate {
-  readonly path: string;
-  /** Keys that are null are removed; the others stay. */
-  readonly metadata: Readonly<Record<string, string | null>>;
-}
-
-/** Sets keys of columns' metadata. */
-export interface SetMetadataAction extends ActionOf<"setMetadata"> {
-  readonly updates: readonly MetadataUpdate[];
-}
+import type { MetadataUpdate, SetMetadataAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const setMetadata: ActionModel<SetMetadataAction> = {
   kind: "setMetadata",

@@ -1,5 +1,5 @@
 /** What a rewrite of columns loses, and how it is put back: the indexes on them and their metadata. */
-import type { Action } from "../action.ts";
+import type { Action } from "./action.ts";
 import { MigrateError } from "../../errors.ts";
 import { formatType } from "../data-type.ts";
 import { knownMetadata } from "../metadata.ts";

@@ -5,14 +5,8 @@ import { parsePath } from "../path.ts";
 import { namesIn, nullWhere } from "../sql.ts";
 import { risksOfExpression } from "../risk.ts";
 import { findColumn, getTable, requireColumn } from "../table.ts";
-import type { ActionModel, ActionOf } from "./model.ts";
-
-export interface UpdateRowsAction extends ActionOf<"updateRows"> {
-  /** SQL expressions by the columns that are set to them. */
-  readonly set: Readonly<Record<string, string>>;
-  /** SQL; every row when absent. */
-  readonly where?: string | undefined;
-}
+import type { UpdateRowsAction } from "./action.ts";
+import type { ActionModel } from "./model.ts";
 
 export const updateRows: ActionModel<UpdateRowsAction> = {
   kind: "updateRows",

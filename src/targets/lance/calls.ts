@@ -1,6 +1,6 @@
 /** What the embedded engine is called with for each kind of action, in words: as its JavaScript methods are called. */
 import { count } from "../../errors.ts";
-import type { Action } from "../../schema/action.ts";
+import type { Action } from "../../schema/actions/action.ts";
 import { assignments } from "../../schema/actions/update-rows.ts";
 import { formatColumn } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors.ts";
-import type { Action } from "../../schema/action.ts";
+import type { Action } from "../../schema/actions/action.ts";
 import { dataStorageVersions } from "../../schema/table-format.ts";
 import { seconds } from "../../seconds.ts";
 import type { OpenContext, Sight, Target } from "../target.ts";

@@ -6,7 +6,7 @@ import { connect, createEmptyTable, engineProblem, openTable, readColumns } from
 import { renameTable } from "../../engine/create.ts";
 import { search, type Found } from "../../engine/search.ts";
 import { MigrateError } from "../../errors.ts";
-import type { Action } from "../../schema/action.ts";
+import type { Action } from "../../schema/actions/action.ts";
 import type { NewTables } from "../../schema/table-format.ts";
 import { withoutNulls } from "../../schema/metadata.ts";
 import type { Scratch, Sight, Target } from "../target.ts";

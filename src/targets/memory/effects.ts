@@ -1,5 +1,6 @@
 /** What took effect on a table since it was made: a change that was made twice, or made and taken back, is seen. */
-import { changesRows, describeAction, type Action, type ActionFor } from "../../schema/action.ts";
+import type { Action, ActionFor } from "../../schema/actions/action.ts";
+import { changesRows, describeAction } from "../../schema/action.ts";
 import { isHidden } from "../../schema/actions/guard.ts";
 import type { Alteration } from "../../schema/alteration.ts";
 import { formatType } from "../../schema/data-type.ts";

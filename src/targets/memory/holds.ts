@@ -1,5 +1,5 @@
 /** What targets tell of rows and values that no look shows, by what took effect on a table. */
-import type { Action } from "../../schema/action.ts";
+import type { Action } from "../../schema/actions/action.ts";
 import { madeName } from "../../schema/names.ts";
 import { formatPath } from "../../schema/path.ts";
 import { madeWith, own, workedOutAs } from "./effects.ts";

@@ -4,7 +4,8 @@
  */
 import { systemClock, type Clock } from "../../clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
-import { actionKinds, describeAction, type Action, type ActionKind } from "../../schema/action.ts";
+import type { Action, ActionKind } from "../../schema/actions/action.ts";
+import { actionKinds, describeAction } from "../../schema/action.ts";
 import { insist } from "../insist.ts";
 import type { Capabilities, Sight, Target, Verdict, Versions } from "../target.ts";
 import { verdictOf } from "../verdict.ts";

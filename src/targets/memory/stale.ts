@@ -2,7 +2,7 @@
  * What the engine makes of a call on a handle when others have committed since it was opened. Measured on the engine, and held
  * against it by test/contract/stale-handles.test.ts. Pure.
  */
-import type { Action } from "../../schema/action.ts";
+import type { Action } from "../../schema/actions/action.ts";
 import { sameType } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { findColumn } from "../../schema/table.ts";

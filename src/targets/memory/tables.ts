@@ -1,5 +1,6 @@
 /** Tables in memory, with the engine's semantics: each change is atomic and makes a version. */
-import { rewrites, tablesAfter, type Action, type ActionFor, type ActionKind } from "../../schema/action.ts";
+import type { Action, ActionFor, ActionKind } from "../../schema/actions/action.ts";
+import { rewrites, tablesAfter } from "../../schema/action.ts";
 import { afterCast } from "../../schema/actions/alter-columns.ts";
 import { indexesOn } from "../../schema/actions/surroundings.ts";
 import type { Alteration } from "../../schema/alteration.ts";

@@ -1,5 +1,5 @@
 /** Old versions of tables in memory: what is kept, cleaned up, restored. */
-import type { ActionFor } from "../../schema/action.ts";
+import type { ActionFor } from "../../schema/actions/action.ts";
 import type { Row } from "../../wire/rows.ts";
 import type { KeptVersion, Since } from "../target.ts";
 import type { MemoryTable } from "./tables.ts";

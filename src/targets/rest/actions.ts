@@ -1,5 +1,5 @@
 /** Each kind of action as the one request that carries it out. */
-import type { Action, ActionFor, ActionKind } from "../../schema/action.ts";
+import type { Action, ActionFor, ActionKind } from "../../schema/actions/action.ts";
 import { assignments } from "../../schema/actions/update-rows.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";

@@ -1,7 +1,8 @@
 /** A table service, over HTTP. */
 import type { z } from "zod";
 import { isMigrateError } from "../../errors.ts";
-import { actionKinds, type Action, type ActionKind } from "../../schema/action.ts";
+import type { Action, ActionKind } from "../../schema/actions/action.ts";
+import { actionKinds } from "../../schema/action.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";

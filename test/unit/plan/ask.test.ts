@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { askAfter, askOf, type Ask, type RowsObstacle } from "../../../src/plan/ask.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import {
   columnsOf,
   date32,

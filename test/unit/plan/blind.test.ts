@@ -2,7 +2,8 @@ import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../../src/errors.ts";
 import { proofOf, withoutSwaps } from "../../../src/plan/blind.ts";
-import { tableAfter, type Action, type ActionFor } from "../../../src/schema/action.ts";
+import type { Action, ActionFor } from "../../../src/schema/actions/action.ts";
+import { tableAfter } from "../../../src/schema/action.ts";
 import type { Alteration } from "../../../src/schema/alteration.ts";
 import {
   columnsOf,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { leadsBack, planCommits, progressOf } from "../../../src/plan/commits.ts";
-import type { Action, ActionKind } from "../../../src/schema/action.ts";
+import type { Action, ActionKind } from "../../../src/schema/actions/action.ts";
 import { columnsOf, int32 } from "../../../src/schema/builders.ts";
 import { btree } from "../../../src/schema/index-builders.ts";
 import { sameTables, type Table, type Tables } from "../../../src/schema/table.ts";

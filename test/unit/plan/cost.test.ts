@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { carrySizes, costOf, inTurn, total, totalOf, type Cost, type Size } from "../../../src/plan/cost.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { columnsOf, int32, int64, largeUtf8, utf8 } from "../../../src/schema/builders.ts";
 import type { DataType } from "../../../src/schema/data-type.ts";
 import type { Tables } from "../../../src/schema/table.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { follow, placeAfter, restOf } from "../../../src/plan/follow.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { formatPath, parsePath } from "../../../src/schema/path.ts";
 
 const alter = (path: string, to: object, table = "t"): Action => ({

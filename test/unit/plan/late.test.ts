@@ -1,7 +1,7 @@
 import { btree } from "lance-migrate";
 import { expect, test } from "vitest";
 import { afterLateCall, inTheMiddle } from "../../../src/plan/late.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { columnsOf, int32, utf8 } from "../../../src/schema/builders.ts";
 import { differences, type Table } from "../../../src/schema/table.ts";
 

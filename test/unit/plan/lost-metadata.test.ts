@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { lostMetadata } from "../../../src/plan/lost-metadata.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { columnsOf, int32, int64 } from "../../../src/schema/builders.ts";
 import type { Column } from "../../../src/schema/data-type.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { asSeen, toKeep, withKept } from "../../../src/plan/midway.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { columnsOf, int32, struct } from "../../../src/schema/builders.ts";
 import { btree, fts } from "../../../src/schema/index-builders.ts";
 import type { Column } from "../../../src/schema/data-type.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { keepingValues, questionsOf, restoringAfter, type Question } from "../../../src/plan/obstacles.ts";
 import type { Plan, PlannedMigration } from "../../../src/plan/plan.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { columnsOf, float64, int32, int64, utf8 } from "../../../src/schema/builders.ts";
 import type { Obstacle } from "../../../src/schema/way-back.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { othersSince } from "../../../src/plan/others.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import type { Column } from "../../../src/schema/data-type.ts";
 import type { Table } from "../../../src/schema/table.ts";
 

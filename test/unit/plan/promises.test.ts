@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { isToTry, judge, timesBack, type Seen, type Trial } from "../../../src/plan/promises.ts";
 import type { PlannedAction, PlannedMigration } from "../../../src/plan/plan.ts";
 import type { RollbackClass } from "../../../src/plan/rollback-class.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import type { Table } from "../../../src/schema/table.ts";
 
 const rename: Action = { kind: "alterColumns", table: "docs", alterations: [{ path: "a", rename: "b" }] };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { leftBehind, putBackColumns } from "../../../src/plan/put-back.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import {
   columnsOf,
   dictionary,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PlannedMigration } from "../../../src/plan/plan.ts";
 import { spansSince } from "../../../src/plan/spans.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 
 const drop: Action = { kind: "dropColumns", table: "t", paths: ["a"] };
 const restore = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { planCommits } from "../../../src/plan/commits.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { change, sameTables, type Table, type Tables } from "../../../src/schema/table.ts";
 import type { TableIndex } from "../../../src/schema/table-index.ts";
 import { tablesAfter } from "../../../src/schema/action.ts";

@@ -6,7 +6,7 @@ import { planCommits } from "../../../src/plan/commits.ts";
 import type { PlannedAction } from "../../../src/plan/plan.ts";
 import type { Emit } from "../../../src/run/events.ts";
 import { actInCommits, mayTakeCommits, type Noting } from "../../../src/run/act-in-commits.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { guardColumn } from "../../../src/schema/actions/guard.ts";
 import type { Column } from "../../../src/schema/data-type.ts";
 import { bitmap, btree } from "../../../src/schema/index-builders.ts";

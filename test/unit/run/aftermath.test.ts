@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MigrateError } from "../../../src/errors.ts";
 import { aftermath } from "../../../src/run/aftermath.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { memoryTarget } from "../../../src/targets/memory/memory.ts";
 import { memoryTables } from "../../../src/targets/memory/tables.ts";
 import type { Target } from "../../../src/targets/target.ts";

@@ -12,7 +12,7 @@ import type { RunEvent } from "../../../src/run/events.ts";
 import { MigrateError } from "../../../src/errors.ts";
 import { history, plan, status, up } from "../../../src/run/migrator.ts";
 import type { MigratorOptions } from "../../../src/run/options.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 import { applyAction } from "../../support/fold.ts";
 import type { Database } from "../../../src/schema/table.ts";
 import { holds } from "../../../src/targets/memory/records.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { TableVersions } from "../../../src/ledger/record.ts";
 import { trackVersions } from "../../../src/run/table-versions.ts";
 import { columnsOf, int32 } from "../../../src/schema/builders.ts";
-import type { Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
 
 const drop: Action = { kind: "dropColumns", table: "t", paths: ["a"] };
 const update: Action = { kind: "updateRows", table: "t", set: { a: "1" } };

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { describeAction, type Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
+import { describeAction } from "../../../src/schema/action.ts";
 import { applyAction } from "../../support/fold.ts";
 import { columnsOf, int8, int64, list, struct, utf8, type ColumnType } from "../../../src/schema/builders.ts";
 

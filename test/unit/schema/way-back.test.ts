@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { actionKinds, tablesAfter, wayBackOf, type Action } from "../../../src/schema/action.ts";
+import type { Action } from "../../../src/schema/actions/action.ts";
+import { actionKinds, tablesAfter, wayBackOf } from "../../../src/schema/action.ts";
 import { columnsOf, float32, float64, int32, int64, struct, utf8, vector } from "../../../src/schema/builders.ts";
 import { btree, ivfFlat, ivfPq } from "../../../src/schema/index-builders.ts";
 import { change, sameTables, type Table } from "../../../src/schema/table.ts";

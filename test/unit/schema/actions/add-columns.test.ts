@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { columnsOf, int8, nullType, struct, utf8, type ColumnType } from "../../../../src/schema/builders.ts";
-import { commitsOf, describeAction, risksOf, tableAfter, type Action } from "../../../../src/schema/action.ts";
+import type { Action } from "../../../../src/schema/actions/action.ts";
+import { commitsOf, describeAction, risksOf, tableAfter } from "../../../../src/schema/action.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 
 const table: Table = { columns: columnsOf({ id: int8(), Name: utf8() }), indexes: { i: null } };

@@ -10,14 +10,8 @@ import {
   utf8,
   type ColumnType,
 } from "../../../../src/schema/builders.ts";
-import {
-  commitsOf,
-  describeAction,
-  rewrites,
-  tableAfter,
-  wayBackOf,
-  type Action,
-} from "../../../../src/schema/action.ts";
+import type { Action } from "../../../../src/schema/actions/action.ts";
+import { commitsOf, describeAction, rewrites, tableAfter, wayBackOf } from "../../../../src/schema/action.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 
 const table: Table = {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { columnsOf, int8, list, struct, utf8, vector } from "../../../../src/schema/builders.ts";
 import { btree, fts, ivfFlat } from "../../../../src/schema/index-builders.ts";
-import { describeAction, risksOf, tableAfter, type Action } from "../../../../src/schema/action.ts";
+import type { Action } from "../../../../src/schema/actions/action.ts";
+import { describeAction, risksOf, tableAfter } from "../../../../src/schema/action.ts";
 import type { IndexType } from "../../../../src/schema/table-index.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 

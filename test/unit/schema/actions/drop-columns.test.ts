@@ -9,7 +9,8 @@ import {
   fixedSizeList,
   type ColumnType,
 } from "../../../../src/schema/builders.ts";
-import { describeAction, risksOf, tableAfter, type Action } from "../../../../src/schema/action.ts";
+import type { Action } from "../../../../src/schema/actions/action.ts";
+import { describeAction, risksOf, tableAfter } from "../../../../src/schema/action.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 
 const drop = (...paths: readonly string[]): Action => ({ kind: "dropColumns", table: "t", paths });

@@ -1,13 +1,7 @@
 /** What a rewrite of a column keeps: a retype, and one with `using`. */
 import { expect, test } from "vitest";
-import {
-  commitsOf,
-  describeAction,
-  risksOf,
-  tableAfter,
-  type Action,
-  type ActionKind,
-} from "../../../../src/schema/action.ts";
+import type { Action, ActionKind } from "../../../../src/schema/actions/action.ts";
+import { commitsOf, describeAction, risksOf, tableAfter } from "../../../../src/schema/action.ts";
 import {
   columnsOf,
   dictionary,

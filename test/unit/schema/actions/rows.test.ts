@@ -1,6 +1,7 @@
 /** The actions that change rows and no schema. */
 import { expect, test } from "vitest";
-import { changesRows, describeAction, risksOf, tableAfter, type Action } from "../../../../src/schema/action.ts";
+import type { Action } from "../../../../src/schema/actions/action.ts";
+import { changesRows, describeAction, risksOf, tableAfter } from "../../../../src/schema/action.ts";
 import { assignments } from "../../../../src/schema/actions/update-rows.ts";
 import { columnsOf, fixedSizeList, int8, list, nullType, struct, utf8 } from "../../../../src/schema/builders.ts";
 import type { Table } from "../../../../src/schema/table.ts";

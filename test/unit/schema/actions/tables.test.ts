@@ -1,6 +1,7 @@
 /** The actions on tables as a whole, on indexes by name and on metadata. */
 import { expect, test } from "vitest";
-import { describeAction, tablesAfter, tablesOfAction, type Action } from "../../../../src/schema/action.ts";
+import type { Action } from "../../../../src/schema/actions/action.ts";
+import { describeAction, tablesAfter, tablesOfAction } from "../../../../src/schema/action.ts";
 import { columnsOf, int8, struct } from "../../../../src/schema/builders.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 
