@@ -37,7 +37,7 @@ export {
   utf8,
   vector,
 } from "./schema/builders.ts";
-export type { ColumnType, NullableType } from "./schema/builders.ts";
+export type { ColumnType, NullableType } from "./schema/typed/shape.ts";
 export { defineSchema, table } from "./schema/declare.ts";
 export type { DeclaredIndex, DeclaredSchema, DeclaredTable } from "./schema/declare.ts";
 export type { Column, DataType } from "./schema/data-type.ts";

@@ -1,25 +1,15 @@
 /** The type builders of the public API. What they make is plain data; zod checks it when the migration is loaded. */
 import { itemName, type Column, type DataType, type PlainKind, type TimeUnit } from "./data-type.ts";
-import type { DictionaryShape, ShapeOf, ShapesOf, TimestampShape, VectorShape } from "./typed/shape.ts";
-
-declare const shape: unique symbol;
-
-/** A type and its nullability: what a column is made of. Nullable unless `.notNull()` says otherwise. */
-export interface ColumnType<Nullable extends boolean = boolean, Shape = unknown> {
-  readonly type: DataType;
-  readonly nullable: Nullable;
-  /** Of a column that the engine computes from others. */
-  readonly expression?: string;
-  /** Known to TypeScript alone, as far as it is: the type in our notation. */
-  readonly [shape]?: Shape;
-}
-
-/** A nullable column type, which `.notNull()` turns into one that refuses nulls. */
-export interface NullableType<Shape = unknown> extends ColumnType<true, Shape> {
-  notNull(): ColumnType<false, Shape>;
-  /** Of a column that the engine computes from others by an SQL expression; for `schema.ts`, as steps have `addComputedColumn`. */
-  computed(expression: string): ColumnType<true, Shape>;
-}
+import type {
+  DictionaryShape,
+  ShapeOf,
+  ShapesOf,
+  TimestampShape,
+  VectorShape,
+  ColumnType,
+  NullableType,
+  Fields,
+} from "./typed/shape.ts";
 
 // On the prototype, so that what a migration exports stays plain data.
 const nullableType = {
@@ -136,9 +126,6 @@ export function dictionary<Index extends NullableType, Value extends NullableTyp
 ): NullableType<DictionaryShape<ShapeOf<Index>, ShapeOf<Value>>> {
   return columnType({ kind: "dictionary", index: index?.type, value: value?.type });
 }
-
-/** Columns by name; or in pairs, where some are called by whole numbers, which JavaScript puts first in an object. */
-export type Fields = Readonly<Record<string, ColumnType>> | readonly (readonly [name: string, column: ColumnType])[];
 
 /** Columns as the list that a step holds; whatever is wrong with them is left for zod to name. */
 export function columnsOf(fields: Fields): readonly Column[] {

@@ -1,5 +1,6 @@
 /** Declaring the tables that an application wants, for `schema.ts`. What these make is plain data; it is checked when it is loaded. */
-import { columnsOf, type ColumnType, type Fields } from "./builders.ts";
+import { columnsOf } from "./builders.ts";
+import type { ColumnType, Fields } from "./typed/shape.ts";
 import type { Column } from "./data-type.ts";
 import type { IndexType } from "./table-index.ts";
 

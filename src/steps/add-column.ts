@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { columnSource, optionsSource, valueSource } from "../schema/source.ts";
-import type { ColumnType } from "../schema/builders.ts";
+import type { ColumnType, ShapeOf } from "../schema/typed/shape.ts";
 import type { NewColumnArgument, NewTypeArgument, TableArgument } from "../schema/typed/arguments.ts";
 import type { WithColumn } from "../schema/typed/database.ts";
-import type { ShapeOf } from "../schema/typed/shape.ts";
 import { dataType, defineStep, ownName, sql, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
 
 const fields = z.object({

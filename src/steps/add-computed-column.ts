@@ -1,9 +1,8 @@
 import { z } from "zod";
-import type { ColumnType } from "../schema/builders.ts";
+import type { ColumnType, ShapesOf } from "../schema/typed/shape.ts";
 import { typeSource, valueSource } from "../schema/source.ts";
 import type { NewColumnArgument, TableArgument } from "../schema/typed/arguments.ts";
 import type { WithColumns } from "../schema/typed/database.ts";
-import type { ShapesOf } from "../schema/typed/shape.ts";
 import { notNullMark } from "../schema/parse.ts";
 import {
   dataType,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { typeSource, valueSource, type Source } from "../schema/source.ts";
-import type { ColumnType, NullableType } from "../schema/builders.ts";
+import type { ColumnType, NullableType } from "../schema/typed/shape.ts";
 import type { DataType } from "../schema/data-type.ts";
 import type { Notation } from "../schema/notation.ts";
 import type { AlterationsArgument, TableArgument } from "../schema/typed/arguments.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { fieldsSource, optionsSource, valueSource } from "../schema/source.ts";
-import { columnsOf, type Fields } from "../schema/builders.ts";
+import { columnsOf } from "../schema/builders.ts";
+import type { Fields, ShapesOf } from "../schema/typed/shape.ts";
 import { column, rows, schemaMetadata } from "../schema/parse.ts";
 import type { RowValues } from "../schema/row-values.ts";
 import type { NewTableArgument } from "../schema/typed/arguments.ts";
 import type { WithTable } from "../schema/typed/database.ts";
-import type { ShapesOf } from "../schema/typed/shape.ts";
 import { defineStep, tableName, type CheckedStep, type StepDefinition } from "./step.ts";
 
 const fields = z.object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { optionsSource, typeSource, valueSource } from "../schema/source.ts";
-import type { ColumnType, NullableType } from "../schema/builders.ts";
+import type { ColumnType, NullableType } from "../schema/typed/shape.ts";
 import type { PathArgument, TableArgument, TypeArgument } from "../schema/typed/arguments.ts";
 import type { WithChanges } from "../schema/typed/database.ts";
 import {

@@ -6,7 +6,7 @@ import type { Moving } from "../schema/moving.ts";
 import type { Notation } from "../schema/notation.ts";
 import type { Source } from "../schema/source.ts";
 import { sqlProblem } from "../schema/sql.ts";
-import type { ColumnType } from "../schema/builders.ts";
+import type { ColumnType } from "../schema/typed/shape.ts";
 import type { DataType } from "../schema/data-type.ts";
 import { built } from "./calls.ts";
 

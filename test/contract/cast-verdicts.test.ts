@@ -15,8 +15,8 @@ import {
   timestamp,
   uint8,
   vector,
-  type NullableType,
 } from "../../src/schema/builders.ts";
+import type { NullableType } from "../../src/schema/typed/shape.ts";
 import { castVerdict, type CastVerdict } from "../../src/schema/cast.ts";
 import { formatType, isFloat, isInteger, itemName, sameType, type DataType } from "../../src/schema/data-type.ts";
 import {

@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { up } from "../../src/run/migrator.ts";
 import * as types from "../../src/schema/builders.ts";
-import { columnsOf, type NullableType } from "../../src/schema/builders.ts";
+import { columnsOf } from "../../src/schema/builders.ts";
+import type { NullableType } from "../../src/schema/typed/shape.ts";
 import { risksOf } from "../../src/schema/action.ts";
 import { formatType, type DataType } from "../../src/schema/data-type.ts";
 import { addColumn, createTable, retypeColumn } from "../../src/steps/index.ts";

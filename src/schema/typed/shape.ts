@@ -3,8 +3,7 @@
  * notation of a type, `"int64 not null"`; or in a pair with what is inside it, `["list", "utf8"]` and
  * `["struct not null", { url: "utf8" }]`. `unknown` is what can't be told, and everything is allowed of it.
  */
-import type { ColumnType } from "../builders.ts";
-import type { TimeUnit } from "../data-type.ts";
+import type { TimeUnit, DataType } from "../data-type.ts";
 
 export type ShapeOf<Column> =
   Column extends ColumnType<infer Nullability, infer Shape>
@@ -75,3 +74,25 @@ export type DictionaryShape<Index, Value> = Index extends string
   : unknown;
 
 export type VectorShape<Item, Length extends number> = [`fixedSizeList(${Length})`, Item];
+
+declare const shape: unique symbol;
+
+/** A type and its nullability: what a column is made of. Nullable unless `.notNull()` says otherwise. */
+export interface ColumnType<Nullable extends boolean = boolean, Shape = unknown> {
+  readonly type: DataType;
+  readonly nullable: Nullable;
+  /** Of a column that the engine computes from others. */
+  readonly expression?: string;
+  /** Known to TypeScript alone, as far as it is: the type in our notation. */
+  readonly [shape]?: Shape;
+}
+
+/** A nullable column type, which `.notNull()` turns into one that refuses nulls. */
+export interface NullableType<Shape = unknown> extends ColumnType<true, Shape> {
+  notNull(): ColumnType<false, Shape>;
+  /** Of a column that the engine computes from others by an SQL expression; for `schema.ts`, as steps have `addComputedColumn`. */
+  computed(expression: string): ColumnType<true, Shape>;
+}
+
+/** Columns by name; or in pairs, where some are called by whole numbers, which JavaScript puts first in an object. */
+export type Fields = Readonly<Record<string, ColumnType>> | readonly (readonly [name: string, column: ColumnType])[];

@@ -5,16 +5,8 @@ import { proofOf, withoutSwaps } from "../../../src/plan/blind.ts";
 import type { Action, ActionFor } from "../../../src/schema/actions/action.ts";
 import { tableAfter } from "../../../src/schema/action.ts";
 import type { Alteration } from "../../../src/schema/alteration.ts";
-import {
-  columnsOf,
-  fixedSizeList,
-  int32,
-  int64,
-  list,
-  struct,
-  utf8,
-  type ColumnType,
-} from "../../../src/schema/builders.ts";
+import { columnsOf, fixedSizeList, int32, int64, list, struct, utf8 } from "../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import { childColumns, sameType, type Column } from "../../../src/schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../../src/schema/path.ts";
 import { findColumn, sameTable, type Table } from "../../../src/schema/table.ts";

@@ -17,10 +17,9 @@ import {
 import { expect, test } from "vitest";
 import { diff, type DiffOptions } from "../../../src/plan/diff.ts";
 import { tablesAfter } from "../../../src/schema/action.ts";
-import type { ColumnType } from "../../../src/schema/builders.ts";
-import type { Column } from "../../../src/schema/data-type.ts";
+import type { ColumnType } from "../../../src/schema/typed/shape.ts";
+import { type Column, childColumns, withChildColumns } from "../../../src/schema/data-type.ts";
 import { change, differences, type Database, type Table } from "../../../src/schema/table.ts";
-import { childColumns, withChildColumns } from "../../../src/schema/data-type.ts";
 import { compileStep, type Step } from "../../../src/steps/registry.ts";
 import * as fc from "../../support/fast-check.ts";
 import { answered, schemaPair } from "../../support/schema-pairs.ts";

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { Action } from "../../../src/schema/actions/action.ts";
 import { describeAction } from "../../../src/schema/action.ts";
 import { applyAction } from "../../support/fold.ts";
-import { columnsOf, int8, int64, list, struct, utf8, type ColumnType } from "../../../src/schema/builders.ts";
+import { columnsOf, int8, int64, list, struct, utf8 } from "../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 
 function create(table: string, columns: Readonly<Record<string, ColumnType>> = { id: int8() }): Action {
   return { kind: "createTable", table, columns: columnsOf(columns) };

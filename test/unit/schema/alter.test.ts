@@ -16,11 +16,10 @@ import {
   struct,
   utf8,
   vector,
-  type ColumnType,
 } from "../../../src/schema/builders.ts";
-import type { Column } from "../../../src/schema/data-type.ts";
+import type { ColumnType } from "../../../src/schema/typed/shape.ts";
+import { type Column, childColumns } from "../../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../../src/schema/path.ts";
-import { childColumns } from "../../../src/schema/data-type.ts";
 import { anyColumns } from "../../support/drawn-tables.ts";
 
 type Columns = Readonly<Record<string, ColumnType>>;

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import * as builders from "../../../src/schema/builders.ts";
 import { plainKinds, type DataType } from "../../../src/schema/data-type.ts";
+import type { NullableType } from "../../../src/schema/typed/shape.ts";
 import { dataType } from "../../../src/schema/parse.ts";
 
 const { columnsOf, dictionary, fixedSizeList, float64, int8, int32, largeList, list, struct, utf8, vector } = builders;
 
 const item = (kind: "int8" | "float32" | "float64", nullable = true) => ({ name: "item", type: { kind }, nullable });
 
-test.each<[string, builders.NullableType, DataType]>([
+test.each<[string, NullableType, DataType]>([
   ["fixedSizeBinary(4)", builders.fixedSizeBinary(4), { kind: "fixedSizeBinary", length: 4 }],
   ["decimal128(10, 2)", builders.decimal128(10, 2), { kind: "decimal128", precision: 10, scale: 2 }],
   ['time32("s")', builders.time32("s"), { kind: "time32", unit: "s" }],

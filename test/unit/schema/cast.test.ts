@@ -31,10 +31,11 @@ import {
   uint64,
   utf8,
   vector,
-  type NullableType,
 } from "../../../src/schema/builders.ts";
+import type { NullableType } from "../../../src/schema/typed/shape.ts";
 import { castVerdict } from "../../../src/schema/cast.ts";
 import { formatType } from "../../../src/schema/data-type.ts";
+
 import matrix from "../../fixtures/cast-matrix.json" with { type: "json" };
 
 /** The measured matrix's names for types, as our builders make them. */

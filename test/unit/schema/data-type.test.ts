@@ -21,8 +21,8 @@ import {
   timestamp,
   utf8,
   vector,
-  type NullableType,
 } from "../../../src/schema/builders.ts";
+import type { NullableType } from "../../../src/schema/typed/shape.ts";
 import {
   childColumns,
   formatType,

@@ -1,15 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  bool,
-  columnsOf,
-  float32,
-  float64,
-  int32,
-  int64,
-  int8,
-  utf8,
-  type NullableType,
-} from "../../../src/schema/builders.ts";
+import { bool, columnsOf, float32, float64, int32, int64, int8, utf8 } from "../../../src/schema/builders.ts";
+import type { NullableType } from "../../../src/schema/typed/shape.ts";
 import type { DataType } from "../../../src/schema/data-type.ts";
 import type { Alteration } from "../../../src/schema/alteration.ts";
 import { risksOf } from "../../../src/schema/action.ts";

@@ -15,8 +15,8 @@ import {
   uint64,
   utf8,
   vector,
-  type ColumnType,
 } from "../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import { checkRows, type RowRules, type RowValue, type RowValues } from "../../../src/schema/row-values.ts";
 
 const check = (type: ColumnType, value: RowValue) => () => checkRows("t", columnsOf({ a: type }), [{ a: value }], {});

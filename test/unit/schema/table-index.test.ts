@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as types from "../../../src/schema/builders.ts";
-import type { ColumnType } from "../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import {
   bitmap,
   btree,

@@ -10,8 +10,8 @@ import {
   struct,
   utf8,
   vector,
-  type ColumnType,
 } from "../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import {
   checkColumns,
   differences,

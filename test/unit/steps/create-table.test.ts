@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { int8, int64, list, struct, utf8, vector, type ColumnType } from "../../../src/schema/builders.ts";
+import { int8, int64, list, struct, utf8, vector } from "../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import { compileStep, parseStep, type Step } from "../../../src/steps/registry.ts";
 import { createTable } from "../../../src/steps/index.ts";
 

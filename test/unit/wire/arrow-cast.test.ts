@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as types from "../../../src/schema/builders.ts";
-import type { NullableType } from "../../../src/schema/builders.ts";
+import type { NullableType } from "../../../src/schema/typed/shape.ts";
 import { arrowName, sqlOf } from "../../../src/wire/arrow-cast.ts";
 
 test.each<[NullableType, string]>([

@@ -15,8 +15,8 @@ import {
   uint64,
   utf8,
   vector,
-  type ColumnType,
 } from "../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import type { RowValue } from "../../../src/schema/row-values.ts";
 import { connect, createFilledTable, readColumns } from "../../../src/engine/engine.ts";
 import { givenColumns, valuesToIpc } from "../../../src/wire/row-values.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { columnsOf, int8, nullType, struct, utf8, type ColumnType } from "../../../../src/schema/builders.ts";
+import { columnsOf, int8, nullType, struct, utf8 } from "../../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 import type { Action } from "../../../../src/schema/actions/action.ts";
 import { commitsOf, describeAction, risksOf, tableAfter } from "../../../../src/schema/action.ts";
 import type { Table } from "../../../../src/schema/table.ts";

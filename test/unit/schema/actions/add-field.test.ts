@@ -8,8 +8,8 @@ import {
   nullType,
   struct,
   utf8,
-  type ColumnType,
 } from "../../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 import type { Action } from "../../../../src/schema/actions/action.ts";
 import { commitsOf, describeAction, rewrites, tableAfter, wayBackOf } from "../../../../src/schema/action.ts";
 import type { Table } from "../../../../src/schema/table.ts";

@@ -1,14 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  columnsOf,
-  int8,
-  list,
-  struct,
-  utf8,
-  vector,
-  fixedSizeList,
-  type ColumnType,
-} from "../../../../src/schema/builders.ts";
+import { columnsOf, int8, list, struct, utf8, vector, fixedSizeList } from "../../../../src/schema/builders.ts";
+import type { ColumnType } from "../../../../src/schema/typed/shape.ts";
 import type { Action } from "../../../../src/schema/actions/action.ts";
 import { describeAction, risksOf, tableAfter } from "../../../../src/schema/action.ts";
 import type { Table } from "../../../../src/schema/table.ts";

@@ -14,8 +14,8 @@ import {
   struct,
   utf8,
   vector,
-  type NullableType,
 } from "../../../../src/schema/builders.ts";
+import type { NullableType } from "../../../../src/schema/typed/shape.ts";
 import { btree, fts, ivfPq } from "../../../../src/schema/index-builders.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 
