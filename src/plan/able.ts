@@ -4,6 +4,9 @@ import { kindsOf } from "../schema/action.ts";
 import type { Table } from "../schema/table.ts";
 import type { Capabilities } from "../targets/target.ts";
 
+/** What of a target decides how a migration is applied and rolled back. */
+export type Able = Pick<Capabilities, "describes" | "actions">;
+
 export type Abilities = Pick<Capabilities, "actions" | "refuses">;
 
 /** Why the target has no call for an action, or for a part of it, in words; undefined where it has. */

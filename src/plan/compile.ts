@@ -6,6 +6,9 @@ import { compileStep, type Step } from "../steps/registry.ts";
 import type { Capabilities } from "../targets/target.ts";
 import { withoutSwaps } from "./blind.ts";
 
+/** Whether a migration is applied or rolled back. */
+export type Direction = "up" | "down";
+
 export type Describing = Pick<Capabilities, "describes">;
 
 /** An action and the step that it belongs to. */

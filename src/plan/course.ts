@@ -5,15 +5,9 @@ import type { Midway, TableVersions } from "../ledger/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Database } from "../schema/table.ts";
-import type { Capabilities } from "../targets/target.ts";
-import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
+import { compileMigration, type Describing, type PlacedAction, type Direction } from "./compile.ts";
 import { rollbackOf, type PlacedObstacle, type Rollback } from "./rollback.ts";
-
-/** What of a target decides how a migration is done and taken back. */
-export type Able = Pick<Capabilities, "describes" | "actions">;
-
-/** Whether a migration is done or taken back. */
-export type Direction = "up" | "down";
+import type { Able } from "./able.ts";
 
 export interface Course {
   readonly migration: Migration;

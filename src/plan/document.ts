@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { stepHash } from "../migrations/checksum.ts";
 import { totalOf, type ActionEstimate, type Cost, type Estimate, type Survey } from "./cost.ts";
-import type { Direction } from "./course.ts";
+import type { Direction } from "./compile.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "./plan.ts";
 
 const text = z.string();

@@ -5,7 +5,8 @@ import type { Migration } from "../migrations/load.ts";
 import { tablesAfter } from "../schema/action.ts";
 import { change, type Database, type Table } from "../schema/table.ts";
 import { compileMigration, type Describing, type PlacedAction } from "./compile.ts";
-import { reversalOf, type Able } from "./course.ts";
+import { reversalOf } from "./course.ts";
+import type { Able } from "./able.ts";
 
 /** The database after what the ledger records, in the order in which it ran. */
 export function foldHistory(migrations: readonly Migration[], state: LedgerState, able: Able): Database {

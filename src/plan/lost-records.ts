@@ -7,7 +7,7 @@ import { byPlace, type LedgerRecord } from "../ledger/record.ts";
 import { shortHash } from "../migrations/checksum.ts";
 import type { Migration } from "../migrations/load.ts";
 import { compileMigration } from "./compile.ts";
-import type { Able } from "./course.ts";
+import type { Able } from "./able.ts";
 import { factsAnew } from "./facts.ts";
 import { foldHistory } from "./fold.ts";
 

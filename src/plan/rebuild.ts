@@ -1,7 +1,7 @@
 /** What is recorded to make a ledger anew: every migration that has run, and that this is all. Pure. */
 import type { LedgerMigration, LedgerState } from "../ledger/fold.ts";
 import type { LedgerEntry } from "../ledger/record.ts";
-import { factsAgain, factsAnew } from "./facts.ts";
+import { factsAnew } from "./facts.ts";
 import type { Place } from "./place.ts";
 import { midwayOf, type HistoryRow, type RowAction } from "./row.ts";
 
@@ -54,23 +54,4 @@ function entryOf({ migration, place, number, total }: RowAction, known: LedgerMi
     ...factsAnew(migration, ran, { step: number, total }, known),
     detail: found,
   };
-}
-
-/** From the ledger itself: what it says now, said once more. What is in doubt is not among it. */
-export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerEntry[] {
-  const said = [...migrations.values()].toSorted((one, other) => one.order - other.order);
-  const facts = said.flatMap((known): readonly LedgerEntry[] => {
-    const { reversal, midway, detail = "as the ledger said" } = known;
-    const again = factsAgain(known);
-    return [
-      {
-        event: known.status !== "applied" ? "interrupted" : known.isBaselined ? "baselined" : "applied",
-        ...again,
-        midway,
-        detail,
-      },
-      ...(reversal === undefined ? [] : [{ event: "reverting", ...again, ...reversal } as const]),
-    ];
-  });
-  return [...facts, { event: "rebuilt" }];
 }

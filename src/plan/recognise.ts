@@ -9,7 +9,7 @@ import type { Migration } from "../migrations/load.ts";
 import type { Former } from "../migrations/former.ts";
 import { compileMigration, type Describing } from "./compile.ts";
 import { factsAnew } from "./facts.ts";
-import { entriesFromLedger } from "./rebuild.ts";
+import { entriesFromLedger } from "./ledger-entries.ts";
 
 export interface Recognised {
   readonly file: MigrationFile;

@@ -5,7 +5,7 @@ import type { MigrationName } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import { compileMigration, type Describing } from "./compile.ts";
 import { factsAgain, factsAnew } from "./facts.ts";
-import { entriesFromLedger } from "./rebuild.ts";
+import { entriesFromLedger } from "./ledger-entries.ts";
 
 export interface Marking {
   readonly entries: readonly LedgerEntry[];

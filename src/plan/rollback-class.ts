@@ -6,7 +6,7 @@ import { formatType } from "../schema/data-type.ts";
 import type { Database } from "../schema/table.ts";
 import type { Obstacle, WayBack } from "../schema/way-back.ts";
 import { withoutSwaps } from "./blind.ts";
-import type { Able } from "./course.ts";
+import type { Able } from "./able.ts";
 import type { Lineage } from "./lineage.ts";
 import { actionsOn, lostIn, unrestorable, waysBack, withOwnRows, type RanAction } from "./restoration.ts";
 import type { PlacedAction } from "./compile.ts";

@@ -1,6 +1,6 @@
 /** What a run tells while it goes on. The library prints nothing; the command line renders these. */
 import type { MigrationName } from "../migrations/file-name.ts";
-import type { Direction } from "../plan/course.ts";
+import type { Direction } from "../plan/compile.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Recovery } from "../plan/recovery.ts";
 import type { Risk } from "../schema/risk.ts";

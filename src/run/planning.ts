@@ -9,7 +9,7 @@ import type { Migration } from "../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../migrations/source.ts";
 import { asTheyRan } from "../plan/recognise.ts";
 import { factsAgain } from "../plan/facts.ts";
-import type { Direction } from "../plan/course.ts";
+import type { Direction } from "../plan/compile.ts";
 import {
   checkBegun,
   checkMissing,

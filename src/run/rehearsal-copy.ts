@@ -3,7 +3,7 @@ import { MigrateError } from "../errors.ts";
 import type { LedgerState } from "../ledger/fold.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { Lease } from "../ledger/lease.ts";
-import { entriesFromLedger } from "../plan/rebuild.ts";
+import { entriesFromLedger } from "../plan/ledger-entries.ts";
 import { follow } from "../plan/follow.ts";
 import type { Plan, PlannedMigration } from "../plan/plan.ts";
 import { touchedTables } from "../plan/settle.ts";

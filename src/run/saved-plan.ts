@@ -5,7 +5,7 @@ import type { Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
 import type { LedgerEntry, LedgerRecord } from "../ledger/record.ts";
 import { loadMigrations } from "../migrations/source.ts";
-import type { Direction } from "../plan/course.ts";
+import type { Direction } from "../plan/compile.ts";
 import { migrationsOf, planDocument } from "../plan/document.ts";
 import { checkRefusals } from "../plan/guards.ts";
 import type { Plan } from "../plan/plan.ts";

@@ -1,22 +1,9 @@
 /** What every request is checked for before its route sees it. */
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
-import { privateFolder } from "../engine/create.ts";
-import { tableNameProblem } from "../schema/names.ts";
 import { jsonType, streamType } from "../wire/http-text.ts";
 import { invalidInput, refuse } from "./problem.ts";
 import { unsupported, type Route } from "./routes/route.ts";
-
-export const tableName = z.string().superRefine((name, context) => {
-  const problem = name.includes("$")
-    ? "holds $, which separates namespaces, and this service has only the root"
-    : name === privateFolder
-      ? "is kept for the service itself"
-      : tableNameProblem(name);
-  if (problem === undefined) return;
-  const shown = JSON.stringify(name.slice(0, 300));
-  context.addIssue({ code: "custom", message: `table name ${shown} ${problem}` });
-});
 
 /** What a request may say about its table in other places than its path. */
 export function checkTarget(name: string, query: Readonly<Record<string, unknown>>, body: unknown): void {

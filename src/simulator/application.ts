@@ -1,9 +1,9 @@
-/** Applications that use the tables while runs are under way: each schedule has few of the things that they do. */
-import type { MemoryTable, MemoryTables } from "../targets/memory/tables.ts";
+import type { MemoryTable, MemoryTables } from "../targets/memory/table.ts";
 import type { Row } from "../wire/rows.ts";
 import { chanceOf, type Chance } from "./chance.ts";
 import { mark } from "../targets/memory/mark.ts";
-import { isLedger, type Application } from "./scene.ts";
+import type { Application } from "./scene.ts";
+import { isLedger } from "./scenario.ts";
 import type { Counted, Watcher } from "./watcher.ts";
 import type { World } from "./world.ts";
 

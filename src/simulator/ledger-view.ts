@@ -4,10 +4,11 @@ import { auditLedger } from "../ledger/audit.ts";
 import { foldLedger, type LedgerState } from "../ledger/fold.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { journalOf } from "../ledger/journals.ts";
-import { memoryTarget, type Model } from "../targets/memory/memory.ts";
-import type { MemoryTables } from "../targets/memory/tables.ts";
+import { memoryTarget } from "../targets/memory/memory.ts";
+import type { Model } from "../targets/memory/carry.ts";
+import type { MemoryTables } from "../targets/memory/table.ts";
 import type { Row } from "../wire/rows.ts";
-import { ledger } from "./scene.ts";
+import { ledger } from "./scenario.ts";
 
 /** All rows of records, in whatever order. */
 export function ledgerRows(tables: MemoryTables): readonly Row[] {

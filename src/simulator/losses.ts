@@ -1,6 +1,6 @@
 /** What a call destroys of that which applications have written. */
 import type { Action } from "../schema/actions/action.ts";
-import type { MemoryTable, MemoryTables } from "../targets/memory/tables.ts";
+import type { MemoryTable, MemoryTables } from "../targets/memory/table.ts";
 import type { Row } from "../wire/rows.ts";
 import { markOf } from "../targets/memory/mark.ts";
 import type { Column } from "../schema/data-type.ts";

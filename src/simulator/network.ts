@@ -1,7 +1,7 @@
 /** The way between a machine and the tables: requests and answers that get lost, take long, or come in another order. */
 import { MigrateError } from "../errors.ts";
 import type { Action, ActionKind } from "../schema/actions/action.ts";
-import type { Carry, Model } from "../targets/memory/memory.ts";
+import type { Carry, Model } from "../targets/memory/carry.ts";
 import { readsRows } from "../targets/memory/stale.ts";
 import type { Chance } from "./chance.ts";
 import type { Machine } from "./machine.ts";

@@ -2,7 +2,7 @@
 import { loadMigrations } from "../migrations/source.ts";
 import { lint } from "../run/lint.ts";
 import type { MigratorOptions } from "../run/options.ts";
-import type { Model } from "../targets/memory/memory.ts";
+import type { Model } from "../targets/memory/carry.ts";
 import type { Capabilities } from "../targets/target.ts";
 import type { Scenario } from "./scenario.ts";
 

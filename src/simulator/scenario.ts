@@ -1,7 +1,7 @@
 /** What a schedule is about. */
 import type { Migration } from "../migrations/load.ts";
 import type { Action } from "../schema/actions/action.ts";
-import type { Model } from "../targets/memory/memory.ts";
+import type { Model } from "../targets/memory/carry.ts";
 
 export interface Scenario {
   readonly model: Model;
@@ -14,4 +14,10 @@ export interface Beside {
   /** So many of the migrations have run by then. */
   readonly after: number;
   readonly actions: readonly Action[];
+}
+
+export const ledger = "_migrations";
+
+export function isLedger(table: string): boolean {
+  return table === ledger || table.startsWith(`${ledger}.`);
 }

@@ -1,36 +1,19 @@
 /** All that one schedule is made of. */
 import { isMigrateError } from "../errors.ts";
 import type { Tear } from "../targets/memory/memory.ts";
-import type { MemoryTables } from "../targets/memory/tables.ts";
+import type { MemoryTables } from "../targets/memory/table.ts";
 import type { Chance } from "./chance.ts";
 import type { Machine, Trouble } from "./machine.ts";
 import type { Weather } from "./network.ts";
 import type { Reference } from "./reference.ts";
 import type { Scenario } from "./scenario.ts";
-import type { Order, Orders } from "./variety.ts";
+import type { Order, Orders, Goal, RunResult } from "./variety.ts";
 import type { Watcher } from "./watcher.ts";
 import type { Row } from "../wire/rows.ts";
 import type { World } from "./world.ts";
 
-export const ledger = "_migrations";
-
 /** A patience, in leases, that lasts until everybody else has ended or died, where nothing but that goes wrong. */
 export const longWait = 60;
-
-/** What the runs are for. */
-export interface Goal {
-  /** The version that everything above is taken back of; undefined to apply everything. */
-  readonly backTo: number | undefined;
-  /** How many migrations are applied in the end. */
-  readonly total: number;
-}
-
-/** What a run in either direction gives. */
-export interface RunResult {
-  /** How many migrations it applied, or took back. */
-  readonly changed: number;
-  readonly total: number;
-}
 
 export interface Scene extends Scenario {
   readonly goal: Goal;
@@ -118,10 +101,6 @@ export interface LateEffect {
   readonly arrivedInTime: boolean;
   /** The table of which it renamed columns. */
   readonly renamed: string | undefined;
-}
-
-export function isLedger(table: string): boolean {
-  return table === ledger || table.startsWith(`${ledger}.`);
 }
 
 export function wordsOf(error: unknown): string {

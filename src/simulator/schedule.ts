@@ -1,7 +1,8 @@
 /** One schedule: some runs at once on machines that meet with trouble, then runs that meet with none, and what has to hold. */
 import { canonicalJson } from "../migrations/checksum.ts";
 import type { Action } from "../schema/actions/action.ts";
-import { abilitiesOf, type Model } from "../targets/memory/memory.ts";
+import { abilitiesOf } from "../targets/memory/memory.ts";
+import type { Model } from "../targets/memory/carry.ts";
 import { memoryTables } from "../targets/memory/tables.ts";
 import { anApplication, drawDisturbances, type Disturbance } from "./application.ts";
 import { runCalmly, runWithWaysOut, upwards } from "./calm-runs.ts";
@@ -16,11 +17,11 @@ import {
   unsaid,
 } from "./invariants.ts";
 import { referenceBack, referenceOf, rollbacksOf } from "./reference.ts";
-import { isLedger, longWait, type Goal, type Scene } from "./scene.ts";
-import type { Scenario } from "./scenario.ts";
+import { longWait, type Scene } from "./scene.ts";
+import { type Goal, drawOrders } from "./variety.ts";
+import { isLedger, type Scenario } from "./scenario.ts";
 import { refusedAs, start } from "./start.ts";
 import { checkDamage, checkNothingPending } from "./there-and-back.ts";
-import { drawOrders } from "./variety.ts";
 import { drawFate, drawTrouble, drawWeather } from "./weather.ts";
 import { blind, type Watcher } from "./watcher.ts";
 import { aWorld } from "./world.ts";

@@ -1,8 +1,8 @@
 /** Tables as texts that are equal when the tables are: as they look, and with what led to that. */
 import { canonicalJson } from "../migrations/checksum.ts";
 import { withoutMark } from "../targets/memory/mark.ts";
-import type { MemoryTable, MemoryTables } from "../targets/memory/tables.ts";
-import { isLedger } from "./scene.ts";
+import type { MemoryTable, MemoryTables } from "../targets/memory/table.ts";
+import { isLedger } from "./scenario.ts";
 
 /** The texts are made when they are asked for: of most tables nobody asks. */
 export interface TablesText {

@@ -3,7 +3,6 @@ import { down, savePlanDown, type DownChoice } from "../run/down.ts";
 import { savePlan, up } from "../run/migrator.ts";
 import type { MigratorOptions } from "../run/options.ts";
 import { chanceOf, type Chance } from "./chance.ts";
-import type { Goal, RunResult } from "./scene.ts";
 
 /** How often each is drawn, of all schedules. */
 const rates = {
@@ -78,4 +77,19 @@ export async function carryOut(
   }
   const { reverted, total } = await down(options, given);
   return { changed: reverted, total };
+}
+
+/** What the runs are for. */
+export interface Goal {
+  /** The version that everything above is taken back of; undefined to apply everything. */
+  readonly backTo: number | undefined;
+  /** How many migrations are applied in the end. */
+  readonly total: number;
+}
+
+/** What a run in either direction gives. */
+export interface RunResult {
+  /** How many migrations it applied, or took back. */
+  readonly changed: number;
+  readonly total: number;
 }

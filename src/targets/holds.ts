@@ -10,7 +10,8 @@ import { madeName } from "../schema/names.ts";
 import { isNull } from "../schema/risk.ts";
 import { isChanging } from "../schema/sql.ts";
 import { arrowName } from "../wire/arrow-cast.ts";
-import { isRestored, listVersions, type VersionedTable } from "./old-versions.ts";
+import { isRestored, listVersions } from "./old-versions.ts";
+import type { VersionedTable } from "./versioned-table.ts";
 import { writtenSince } from "./written-since.ts";
 
 /** Undefined where it is unknown. */

@@ -1,36 +1,10 @@
 /** What old versions of a table tell, and restoring them so that doing it once more changes nothing. */
 import { count } from "../errors.ts";
 import type { PutBackRowsAction } from "../schema/actions/action.ts";
-import { sameColumns, type Column } from "../schema/data-type.ts";
+import { sameColumns } from "../schema/data-type.ts";
 import type { OldVersion, SinceScope, TableVersion } from "./target.ts";
 import { sameIds, tallyOf, writtenSince, type Written } from "./written-since.ts";
-
-/** What a target has to tell of the versions of one table. */
-export interface VersionedTable {
-  /** At most this many rows are compared by value. */
-  readonly mostCompared: number;
-  /** The newest. */
-  version(): Promise<number>;
-  list(): Promise<readonly (TableVersion & { readonly metadata: Readonly<Record<string, string>> })[]>;
-  columns(version: number): Promise<readonly Column[]>;
-  /** Rows for which an SQL predicate holds, of a version or of the table as it is. */
-  count(version: number | undefined, filter?: string): Promise<number>;
-  /** These columns of all rows, as Arrow IPC files or streams. */
-  batches(version: number, columns: readonly string[]): AsyncIterable<Buffer>;
-  /** What a version holds, where that can be told without reading rows. */
-  readonly contents?: ((version: number) => VersionContents | undefined) | undefined;
-  /** An Arrow IPC file. */
-  rows(version: number, filter: string, columns?: readonly (readonly [name: string, sql: string])[]): Promise<Buffer>;
-  restore(version: number): Promise<void>;
-  append(file: Buffer): Promise<void>;
-}
-
-/** Two versions with the same of both hold the same rows. */
-export interface VersionContents {
-  /** What identifies each top-level column: another text for a column that was dropped and added again. */
-  readonly ids: ReadonlyMap<string, string>;
-  readonly files: string;
-}
+import type { VersionedTable } from "./versioned-table.ts";
 
 export interface Restoring {
   readonly version: number;

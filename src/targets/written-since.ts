@@ -1,7 +1,7 @@
 /** Which rows of a table were written after one of its versions. Nothing counts as unchanged that is not proven to be. */
 import { isMigrateError } from "../errors.ts";
 import { sameColumns, sameType, type Column } from "../schema/data-type.ts";
-import type { VersionContents, VersionedTable } from "./old-versions.ts";
+import type { VersionContents, VersionedTable } from "./versioned-table.ts";
 import type { Since, SinceScope } from "./target.ts";
 
 /** The rows that were added, as a filter on the newer version; undefined where they cannot be told from the others. */

@@ -1,5 +1,6 @@
 import { describe } from "vitest";
-import { memoryTarget, models, type Model } from "../../src/targets/memory/memory.ts";
+import { memoryTarget } from "../../src/targets/memory/memory.ts";
+import { models, type Model } from "../../src/targets/memory/carry.ts";
 import { memoryTables } from "../../src/targets/memory/tables.ts";
 import { describeRecords, describeTarget, justSeen, type Pair } from "./suite.ts";
 

@@ -16,7 +16,8 @@ import { indexProblem } from "../../src/schema/table-index.ts";
 import type { Chance } from "../../src/simulator/chance.ts";
 import type { Scenario } from "../../src/simulator/scenario.ts";
 import { compileStep, type Step, type StepName } from "../../src/steps/registry.ts";
-import { abilitiesOf, models, type Model } from "../../src/targets/memory/memory.ts";
+import { abilitiesOf } from "../../src/targets/memory/memory.ts";
+import { models, type Model } from "../../src/targets/memory/carry.ts";
 import type { Capabilities } from "../../src/targets/target.ts";
 
 const plain = (kind: "int32" | "int64" | "float32" | "float64" | "utf8" | "largeUtf8"): DataType => ({ kind });

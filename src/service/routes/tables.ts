@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readIpcSchema, type EngineTable } from "../../engine/engine.ts";
 import { checkColumns } from "../../schema/table.ts";
 import { describeSchema } from "../../wire/describe.ts";
-import { tableName } from "../check.ts";
+import { tableName } from "../table-name.ts";
 import { invalidInput, refuse, tableNotFound } from "../problem.ts";
 import type { CreateMode, Tables } from "../tables.ts";
 import {

@@ -3,7 +3,7 @@ import type { Action } from "../../schema/actions/action.ts";
 import { madeName } from "../../schema/names.ts";
 import { formatPath } from "../../schema/path.ts";
 import { madeWith, own, workedOutAs } from "./effects.ts";
-import type { MemoryTable, MemoryTables } from "./tables.ts";
+import type { MemoryTable, MemoryTables } from "./table.ts";
 
 /** Undefined where it is unknown, as a version that would show it was cleaned up. */
 export function holdsIn({ versions }: MemoryTables, action: Action): boolean | undefined {

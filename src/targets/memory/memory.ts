@@ -12,29 +12,8 @@ import { verdictOf } from "../verdict.ts";
 import { holdsIn } from "./holds.ts";
 import { memoryRecords } from "./records.ts";
 import { Conflict, readsRows } from "./stale.ts";
-import type { MemoryTable, MemoryTables } from "./tables.ts";
-
-/** As which target it answers. */
-export const models = ["embedded", "namespace", "service"] as const;
-export type Model = (typeof models)[number];
-
-/** Something asked of the tables. */
-export interface Request<Result> extends Kind {
-  /** In words, for a trace. */
-  readonly what: string;
-  /** The action that it carries out. */
-  readonly action?: Action | undefined;
-  /** It reaches the tables, and gives what ends it there: in between others may come. */
-  readonly arrive: () => () => Result;
-}
-
-interface Kind {
-  /** It changes what is kept of tables. */
-  readonly changes?: boolean | undefined;
-}
-
-/** Carries a request to the tables and the answer back, or an error. */
-export type Carry = <Result>(request: Request<Result>) => Promise<Result>;
+import type { MemoryTable, MemoryTables } from "./table.ts";
+import type { Carry, Model, RequestKind } from "./carry.ts";
 
 export interface MemoryOptions {
   readonly name: string;
@@ -107,7 +86,7 @@ export function memoryTarget({
       more,
     );
 
-  const ask = async <Result>(what: string, arrive: () => () => Result, more: Kind = {}): Promise<Result> => {
+  const ask = async <Result>(what: string, arrive: () => () => Result, more: RequestKind = {}): Promise<Result> => {
     try {
       return await insist(() => carry({ what, arrive, ...more }), verdictOf, clock);
     } catch (cause) {
@@ -210,7 +189,7 @@ export function memoryTarget({
   };
 }
 
-type Read = <Result>(what: string, result: () => Result, more?: Kind) => Promise<Result>;
+type Read = <Result>(what: string, result: () => Result, more?: RequestKind) => Promise<Result>;
 
 /** Rows that applications write have no values in the columns of migrations. */
 function countIn({ get, versions }: MemoryTables, read: Read): NonNullable<Target["count"]> {
@@ -235,7 +214,7 @@ function requireTable(table: MemoryTable | undefined, name: string): MemoryTable
 
 function versionsIn({ get, versions }: MemoryTables, read: Read): Versions {
   /** What the tables throw is an answer too: such as that a version was cleaned up. */
-  const ask = async <Result>(what: string, work: () => Result, more?: Kind): Promise<Result> => {
+  const ask = async <Result>(what: string, work: () => Result, more?: RequestKind): Promise<Result> => {
     const attempt = () => {
       try {
         return { value: work() };

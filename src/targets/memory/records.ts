@@ -5,8 +5,8 @@ import { insist } from "../insist.ts";
 import { lastRow } from "../last-row.ts";
 import type { RecordShape, RecordTable } from "../target.ts";
 import { verdictOf } from "../verdict.ts";
-import type { Carry } from "./memory.ts";
-import type { MemoryTables } from "./tables.ts";
+import type { Carry } from "./carry.ts";
+import type { MemoryTables } from "./table.ts";
 
 interface Home {
   readonly tables: MemoryTables;

@@ -6,22 +6,7 @@ import type { Action } from "../../schema/actions/action.ts";
 import { sameType } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { findColumn } from "../../schema/table.ts";
-import type { MemoryTable } from "./tables.ts";
-
-/** What a version was made by, as far as that decides which calls from before it are still accepted. */
-export type Commit =
-  | "create"
-  | "append"
-  | "update"
-  | "delete"
-  | "compact"
-  | "index"
-  | "metadata"
-  /** A new schema over the same files: names, nullability, dropped columns. */
-  | "project"
-  /** New files: another type, new columns. */
-  | "merge"
-  | "restore";
+import type { MemoryTable, Commit } from "./table.ts";
 
 /** The call lost against another commit: nothing was done, and on a fresh handle it may work. */
 export class Conflict extends Error {}

@@ -7,56 +7,11 @@ import type { Alteration } from "../../schema/alteration.ts";
 import { childColumns, sameColumns, sameType, withChildColumns, type Column } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { requireColumn, type Table } from "../../schema/table.ts";
-import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Row } from "../../wire/rows.ts";
 import { firstEffects, withEffects, type Effects } from "./effects.ts";
-import { commitOf, readsRows, staleBase, type Commit } from "./stale.ts";
-import { memoryVersions, type MemoryVersions } from "./versions.ts";
-
-export interface MemoryTable extends Table {
-  readonly indexes: Readonly<Record<string, FoundIndex>>;
-  /** Counted from 1. */
-  readonly version: number;
-  readonly effects: Effects;
-  readonly rows: readonly Row[];
-  /** Differs between tables that had the same name one after another. */
-  readonly born: number;
-  readonly commit: Commit;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  /** The version before; undefined for the first one. */
-  readonly previous: MemoryTable | undefined;
-  /** Which version was restored by this one. */
-  readonly restored?: number | undefined;
-  /** Whether the files are there that its newest version names. */
-  readonly isReadable: boolean;
-  /** Whether a call on a handle of another table of its name has changed it. */
-  readonly isMixed?: boolean | undefined;
-}
-
-export interface MemoryTables {
-  /** Those that there were so many milliseconds ago; now when absent. */
-  names(age?: number): readonly string[];
-  get(name: string): MemoryTable | undefined;
-  /** False when there is one of that name. */
-  create(name: string, columns: readonly Column[], rows?: readonly Row[], metadata?: Table["metadata"]): boolean;
-  /**
-   * Throws what the engine would refuse. What is so already is no effect: the effects then stay the same object. `seen`: what the
-   * handle saw that it is called on; the newest version when absent.
-   */
-  carryOut(action: Action, seen?: MemoryTable): void;
-  append(name: string, rows: readonly Row[]): void;
-  /** What an application commits: other rows, other metadata of columns, or just other files. */
-  write(name: string, commit: Commit, changes?: Partial<Pick<MemoryTable, "rows" | "columns">>): void;
-  /** Drops a table and creates it again as it is, with these rows in its first version. */
-  recreate(name: string, rows: readonly Row[]): void;
-  drop(name: string): void;
-  /** Removes old versions, but for those that are kept. */
-  cleanUp(name: string): void;
-  readonly versions: MemoryVersions;
-  /** The same tables, that change on their own from here. */
-  copy(): MemoryTables;
-}
+import { commitOf, readsRows, staleBase } from "./stale.ts";
+import type { MemoryTable, MemoryTables } from "./table.ts";
+import { memoryVersions } from "./versions.ts";
 
 interface Options {
   readonly tables?: Map<string, MemoryTable>;

@@ -1,25 +1,6 @@
 /** Old versions of tables in memory: what is kept, cleaned up, restored. */
-import type { ActionFor } from "../../schema/actions/action.ts";
-import type { Row } from "../../wire/rows.ts";
-import type { KeptVersion, Since } from "../target.ts";
-import type { MemoryTable } from "./tables.ts";
-
-export interface MemoryVersions {
-  /** The versions that are left, the oldest first. */
-  list(name: string): readonly MemoryTable[];
-  /** Throws where it is gone. */
-  at(name: string, version: number): MemoryTable;
-  since(name: string, version: number, until?: number): Since;
-  restoredAs(name: string, version: number, after: number): number | undefined;
-  keep(name: string, version: number, as: string): void;
-  letGo(name: string, as: string): void;
-  kept(name: string): readonly KeptVersion[];
-  cleanUp(name: string): void;
-  restore(action: ActionFor<"restoreTable">): void;
-  /** Restores the version before the newest, and gives it; undefined where there is none. */
-  undoNewest(name: string): number | undefined;
-  putBack(action: ActionFor<"putBackRows">, write: (rows: readonly Row[]) => void): void;
-}
+import type { Since } from "../target.ts";
+import type { MemoryTable, MemoryVersions } from "./table.ts";
 
 export function memoryVersions(
   existing: (name: string) => MemoryTable,

@@ -5,7 +5,7 @@ import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../schema/whole-structs.ts";
 import { streamType } from "../../wire/http-text.ts";
 import type { Operation } from "./dialects.ts";
-import { jsonBody, type Request } from "./http.ts";
+import { jsonBody, type Request } from "./message.ts";
 import { toWire, type Vocabulary } from "./types.ts";
 
 /** A request as the client sends it once. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Column } from "../../schema/data-type.ts";
 import { parseColumns } from "../../wire/parse-type.ts";
-import type { Answer } from "./http.ts";
+import type { Answer } from "./message.ts";
 
 export interface Page {
   readonly names: readonly string[];

@@ -3,7 +3,8 @@ import { isMigrateError, MigrateError } from "../../errors.ts";
 import type { Sent } from "./actions.ts";
 import { parseList, type Page } from "./answers.ts";
 import type { Endpoints, Operation } from "./dialects.ts";
-import { jsonBody, openHttp, type Answer, type Request } from "./http.ts";
+import { openHttp } from "./http.ts";
+import { jsonBody, type Answer, type Request } from "./message.ts";
 import type { Settings } from "./options.ts";
 import { strangeAnswer } from "./problems.ts";
 

@@ -10,22 +10,7 @@ import type { Settings } from "./options.ts";
 import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, tooLarge } from "./problems.ts";
 import { proxiesOf, type Proxies } from "./proxies.ts";
 import { withoutData } from "../../secrets.ts";
-
-export interface Request {
-  /** `METHOD /path`, filled in. */
-  readonly endpoint: string;
-  readonly body?: { readonly type: string; readonly bytes: Uint8Array | string } | undefined;
-}
-
-export function jsonBody(value: unknown): NonNullable<Request["body"]> {
-  return { type: jsonType, bytes: JSON.stringify(value) };
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Buffer;
-}
+import type { Request, Answer } from "./message.ts";
 
 export interface Http {
   /** Sends a request that changes nothing, again and again while the service can't answer. */

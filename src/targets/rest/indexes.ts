@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import { toIndex } from "../../wire/index-details.ts";
 import { jsonOf } from "./answers.ts";
-import type { Answer } from "./http.ts";
+import type { Answer } from "./message.ts";
 
 const list = z.looseObject({
   indexes: z.array(

@@ -1,6 +1,6 @@
 /** What went wrong with a request, in words, and what it means. No secret gets into a message. */
 import { firstLine, isMigrateError, MigrateError } from "../../errors.ts";
-import type { Answer, Request } from "./http.ts";
+import type { Answer, Request } from "./message.ts";
 import type { Settings } from "./options.ts";
 import { withoutSecrets } from "../../secrets/forms.ts";
 

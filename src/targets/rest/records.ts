@@ -7,7 +7,7 @@ import type { RecordShape, RecordTable } from "../target.ts";
 import { streamType } from "../../wire/http-text.ts";
 import type { Client } from "./client.ts";
 import { countRows } from "./count.ts";
-import type { Answer } from "./http.ts";
+import type { Answer } from "./message.ts";
 import { parseInserted } from "./answers.ts";
 import { isMigrateError } from "../../errors.ts";
 import { verdictOf } from "../verdict.ts";

@@ -11,7 +11,7 @@ import type { OpenContext, Sight, Target } from "../target.ts";
 import { operationOf, sentFor } from "./actions.ts";
 import { parseDescription, parseVersion } from "./answers.ts";
 import { streamType } from "../../wire/http-text.ts";
-import { jsonBody } from "./http.ts";
+import { jsonBody } from "./message.ts";
 import { openClient, type Client } from "./client.ts";
 import { countRows } from "./count.ts";
 import type { Endpoints } from "./dialects.ts";

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { Table } from "../../schema/table.ts";
 import { streamType } from "../../wire/http-text.ts";
-import { listVersions, lookAtVersion, type VersionedTable } from "../old-versions.ts";
+import { listVersions, lookAtVersion } from "../old-versions.ts";
+import type { VersionedTable } from "../versioned-table.ts";
 import type { Versions } from "../target.ts";
 import { writtenSince } from "../written-since.ts";
 import type { Sent } from "./actions.ts";
@@ -10,7 +11,7 @@ import { jsonOf, parseDescription, parseVersion } from "./answers.ts";
 import type { Client } from "./client.ts";
 import { countRows } from "./count.ts";
 import type { Endpoints, Operation } from "./dialects.ts";
-import { jsonBody } from "./http.ts";
+import { jsonBody } from "./message.ts";
 
 /** What it takes to restore one. */
 const needed: readonly Operation[] = ["versions", "restore", "describe", "query", "count", "insert"];

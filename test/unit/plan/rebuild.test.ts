@@ -6,7 +6,8 @@ import type { Migration } from "../../../src/migrations/load.ts";
 import { checkUnchanged } from "../../../src/plan/history.ts";
 import { chosenPlace } from "../../../src/plan/place.ts";
 import { historyRow } from "../../../src/plan/row.ts";
-import { entriesFromLedger, entriesFromTables } from "../../../src/plan/rebuild.ts";
+import { entriesFromTables } from "../../../src/plan/rebuild.ts";
+import { entriesFromLedger } from "../../../src/plan/ledger-entries.ts";
 import { parseStep, type Step } from "../../../src/steps/registry.ts";
 
 const describing = { describes: true, actions: {} };

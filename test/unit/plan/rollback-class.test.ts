@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Able } from "../../../src/plan/course.ts";
+import type { Able } from "../../../src/plan/able.ts";
 import { lineagesOf } from "../../../src/plan/lineage.ts";
 import { classify } from "../../../src/plan/rollback-class.ts";
 import { columnsOf, float32, float64, int32, int64, struct, utf8 } from "../../../src/schema/builders.ts";
@@ -8,7 +8,8 @@ import { tablesAfter } from "../../../src/schema/action.ts";
 import { change, type Database, type Table } from "../../../src/schema/table.ts";
 import { chanceOf } from "../../../src/simulator/chance.ts";
 import { compileStep } from "../../../src/steps/registry.ts";
-import { abilitiesOf, models, type Model } from "../../../src/targets/memory/memory.ts";
+import { abilitiesOf } from "../../../src/targets/memory/memory.ts";
+import { models, type Model } from "../../../src/targets/memory/carry.ts";
 import { drawHistory } from "../../simulate/history.ts";
 
 const before = new Map([["t", { columns: columnsOf({ a: int32().notNull(), b: utf8(), f: float64() }) }]]);

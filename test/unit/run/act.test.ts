@@ -9,7 +9,8 @@ import type { Action } from "../../../src/schema/actions/action.ts";
 import { tablesAfter } from "../../../src/schema/action.ts";
 import { btree } from "../../../src/schema/index-builders.ts";
 import type { Database } from "../../../src/schema/table.ts";
-import { memoryTarget, type Model } from "../../../src/targets/memory/memory.ts";
+import { memoryTarget } from "../../../src/targets/memory/memory.ts";
+import type { Model } from "../../../src/targets/memory/carry.ts";
 import { memoryTables } from "../../../src/targets/memory/tables.ts";
 import type { Sight, Target, Verdict } from "../../../src/targets/target.ts";
 

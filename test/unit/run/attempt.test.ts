@@ -3,7 +3,8 @@ import type { Lease } from "../../../src/ledger/lease.ts";
 import type { LedgerEntry } from "../../../src/ledger/record.ts";
 import { attempt } from "../../../src/run/attempt.ts";
 import type { Action } from "../../../src/schema/actions/action.ts";
-import { memoryTarget, type Model } from "../../../src/targets/memory/memory.ts";
+import { memoryTarget } from "../../../src/targets/memory/memory.ts";
+import type { Model } from "../../../src/targets/memory/carry.ts";
 import { memoryTables } from "../../../src/targets/memory/tables.ts";
 import type { Verdict } from "../../../src/targets/target.ts";
 

@@ -6,7 +6,7 @@ import { btree, ivfFlat, ivfPq } from "../../../src/schema/index-builders.ts";
 import { change, sameTables, type Table } from "../../../src/schema/table.ts";
 import { chanceOf } from "../../../src/simulator/chance.ts";
 import { compileStep } from "../../../src/steps/registry.ts";
-import { models } from "../../../src/targets/memory/memory.ts";
+import { models } from "../../../src/targets/memory/carry.ts";
 import { drawHistory } from "../../simulate/history.ts";
 
 const table: Table = {
