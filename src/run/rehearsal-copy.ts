@@ -15,7 +15,7 @@ import { describeAction } from "../schema/action.ts";
 import { formatPath } from "../schema/path.ts";
 import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "../schema/table-index.ts";
 import type { Capabilities, Scratch, Target } from "../targets/target.ts";
-import type { PlannedOn } from "./migrator.ts";
+import type { PlannedOn } from "./plan.ts";
 import type { MigratorOptions } from "./options.ts";
 import { thisRunner } from "./runner.ts";
 import { underLease } from "./under-lease.ts";

@@ -1,6 +1,7 @@
 /** What runs are asked to do: most apply what is pending, or roll it back with all consent; some schedules have others. */
 import { down, savePlanDown, type DownChoice } from "../run/down.ts";
-import { savePlan, up } from "../run/migrator.ts";
+import { up } from "../run/migrator.ts";
+import { savePlan } from "../run/plan.ts";
 import type { MigratorOptions } from "../run/options.ts";
 import { chanceOf, type Chance } from "./chance.ts";
 

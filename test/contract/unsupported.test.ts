@@ -1,7 +1,8 @@
 /** What a target can't do is refused in the plan, and by lint before there is one. */
 import { expect, test } from "vitest";
 import { lint } from "../../src/run/lint.ts";
-import { plan, up } from "../../src/run/migrator.ts";
+import { up } from "../../src/run/migrator.ts";
+import { plan } from "../../src/run/plan.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import { int32, int64, utf8 } from "../../src/schema/builders.ts";
 import { btree } from "../../src/schema/index-builders.ts";

@@ -5,7 +5,9 @@
 import { isMigrateError } from "../../src/errors.ts";
 import type { Migration } from "../../src/migrations/load.ts";
 import { down, savePlanDown, type DownChoice } from "../../src/run/down.ts";
-import { savePlan, status, up } from "../../src/run/migrator.ts";
+import { up } from "../../src/run/migrator.ts";
+import { savePlan } from "../../src/run/plan.ts";
+import { status } from "../../src/run/status.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import { verifyTables } from "../../src/run/verify.ts";
 import { tablesOfAction } from "../../src/schema/action.ts";

@@ -1,11 +1,12 @@
 /** The open-source REST server of the Lance project, which is not ours: the running example, and what it can't do. */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { plan, up } from "../../src/run/migrator.ts";
+import { up } from "../../src/run/migrator.ts";
+import { plan } from "../../src/run/plan.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import { doctor } from "../../src/run/doctor.ts";
 import type { Target } from "../../src/targets/target.ts";
@@ -15,7 +16,6 @@ import { freePort } from "../support/ports.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 import { columnsOf, lancedb } from "../support/tables.ts";
 import { int64, setNullable, retypeColumn, createTable, vector, float16, int32, utf8 } from "../../src/index.ts";
-import { writeFileSync } from "node:fs";
 
 const version = "14.0.2";
 let home: string;

@@ -1,7 +1,7 @@
 import { savedPlanOf, type LedgerRecord } from "../../ledger/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { history } from "../../run/migrator.ts";
+import { history } from "../../run/status.ts";
 import { withSession, type Command } from "../command.ts";
 import { done } from "../exit-code.ts";
 import { renderDuration, renderTable, renderTime } from "../render.ts";

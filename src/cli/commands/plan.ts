@@ -4,7 +4,7 @@ import { migrationsOf, planDocument } from "../../plan/document.ts";
 import { failureIn } from "../../plan/guards.ts";
 import type { SavedPlan } from "../../plan/saved-plan.ts";
 import { planDown, savePlanDown, type DownChoice } from "../../run/down.ts";
-import { plan, savePlan, type UpChoice } from "../../run/migrator.ts";
+import { plan, savePlan, type UpChoice } from "../../run/plan.ts";
 import { survey } from "../../run/survey.ts";
 import { acceptFlag, parseFlags, switchFlag, versionFlag, wholeFlag, withSession, type Command } from "../command.ts";
 import { done, exitCodeOf } from "../exit-code.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
-import { status, type StatusResult } from "../../run/migrator.ts";
+import { status, type StatusResult } from "../../run/status.ts";
 import { parseFlags, switchFlag, withSession, type Command } from "../command.ts";
 import { amiss, done, somethingPending } from "../exit-code.ts";
 import { renderDuration, renderTable, renderTime } from "../render.ts";

@@ -1,7 +1,8 @@
 /** Baselines that are killed, and that meet a run, on the real engine. */
 import { expect, test } from "vitest";
 import { baseline } from "../../../src/run/baseline.ts";
-import { status, up } from "../../../src/run/migrator.ts";
+import { up } from "../../../src/run/migrator.ts";
+import { status } from "../../../src/run/status.ts";
 import { verifyLedger, verifyTables } from "../../../src/run/verify.ts";
 import { open as openLance } from "../../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../../src/targets/rest/rest.ts";
