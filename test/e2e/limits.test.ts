@@ -98,13 +98,6 @@ const limits: readonly Limit[] = [
     says: /^not done within 0\.5 s/m,
   },
   {
-    title: "--timeout of a simulation",
-    files,
-    args: ["simulate", "--schedules", "999999999", "--timeout", "0.5"],
-    code: 130,
-    says: /^not done within 0\.5 s \(--timeout\); \d+ schedules ran, and everything held$/m,
-  },
-  {
     title: "a timeout that is none",
     files,
     args: ["status", "--timeout", "soon"],

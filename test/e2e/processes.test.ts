@@ -73,22 +73,6 @@ describe("a signal", () => {
     expect(existsSync(project.database)).toBe(false);
   });
 
-  test("in a simulation says how far it came, and of no run that goes on", async () => {
-    const project = aProject();
-    project.write(
-      "migrations/0001_documents.ts",
-      `import * as m from "lance-migrate";\nprocess.stderr.write("loading\\n");\nexport const up = [${documents}];\n`,
-    );
-    const running = project.start(["simulate", "--schedules", "999999999"]);
-    await printed(running, "loading");
-    running.process.kill("SIGINT");
-    const { code, stderr } = await running.finished;
-    expect(code).toBe(130);
-    expect(stderr).toMatch(
-      /^loading\nstopping; once more stops at once\ninterrupted; \d+ schedules? ran, and everything held\n$/,
-    );
-  });
-
   test("that suspends a run leaves it the lease, and status says who holds it", async () => {
     const project = await manyRenames();
     const running = project.start(["up"]);

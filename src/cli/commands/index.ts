@@ -15,7 +15,6 @@ import { rebaseCommand } from "./rebase.ts";
 import { rehearseCommand } from "./rehearse.ts";
 import { repairCommand } from "./repair.ts";
 import { serveCommand } from "./serve.ts";
-import { simulateCommand } from "./simulate.ts";
 import { squashCommand } from "./squash.ts";
 import { statusCommand } from "./status.ts";
 import { typesCommand } from "./types.ts";
@@ -34,7 +33,6 @@ export const commands: readonly Command[] = [
   resolveCommand,
   pruneCommand,
   lintCommand,
-  simulateCommand,
   newCommand,
   generateCommand,
   pullCommand,
