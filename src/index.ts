@@ -3,7 +3,7 @@ export * from "./steps/index.ts";
 export { after } from "./steps/after.ts";
 // With a star, so that a declaration for this package adds to the interface.
 export * from "./schema/typed/history.ts";
-export * from "./schema/index-builders.ts";
+export * from "./schema/declare/index-builders.ts";
 export {
   binary,
   bool,
@@ -36,30 +36,30 @@ export {
   uint64,
   utf8,
   vector,
-} from "./schema/builders.ts";
+} from "./schema/declare/type-builders.ts";
 export type { ColumnType, NullableType } from "./schema/typed/shape.ts";
-export { defineSchema, table } from "./schema/declare.ts";
-export type { DeclaredIndex, DeclaredSchema, DeclaredTable } from "./schema/declare.ts";
+export { defineSchema, table } from "./schema/declare/define-schema.ts";
+export type { DeclaredIndex, DeclaredSchema, DeclaredTable } from "./schema/declare/define-schema.ts";
 export type { Column, DataType } from "./schema/data-type.ts";
 export type { RowValue, RowValues } from "./schema/row-values.ts";
 export type { IndexKind, IndexOption, IndexType } from "./schema/table-index.ts";
 export type { Step } from "./steps/registry.ts";
-export type { CheckedStep, StepOn } from "./steps/step.ts";
-export { defineConfig, type Config } from "./config.ts";
-export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors.ts";
-export type { Choice } from "./plan/history.ts";
-export { type SessionOptions } from "./session.ts";
-export { openMigrator, type Migrator } from "./migrator.ts";
-export type { Baseline, BaselineChoice } from "./run/baseline.ts";
-export type { DownChoice, DownResult } from "./run/down.ts";
-export type { Rehearsal, RehearsalChoice, RehearsedMigration, RehearsedStep } from "./run/rehearse.ts";
-export type { KeptPoint, PruneChoice } from "./run/prune.ts";
-export type { Resolution, ResolveChoice } from "./run/resolve.ts";
+export type { CheckedStep, StepOn } from "./steps/define/define-step.ts";
+export { defineConfig, type Config } from "./session/config.ts";
+export { isMigrateError, MigrateError, type ErrorCode, type Outcome } from "./errors/migrate-error.ts";
+export type { Choice } from "./plan/history/pending.ts";
+export { type SessionOptions } from "./session/session.ts";
+export { openMigrator, type Migrator } from "./session/migrator.ts";
+export type { Baseline, BaselineChoice } from "./commands/adopt/baseline.ts";
+export type { DownChoice, DownResult } from "./commands/down.ts";
+export type { Rehearsal, RehearsalChoice, RehearsedMigration, RehearsedStep } from "./commands/rehearse/rehearse.ts";
+export type { KeptPoint, PruneChoice } from "./commands/prune.ts";
+export type { Resolution, ResolveChoice } from "./commands/resolve/resolve.ts";
 export type { RunEvent } from "./run/events.ts";
-export type { UpResult } from "./run/migrator.ts";
-export type { UpChoice } from "./run/plan.ts";
-export type { StatusResult } from "./run/status.ts";
-export type { Plan, PlannedAction, PlannedMigration } from "./plan/plan.ts";
-export type { PlanDocument } from "./plan/document.ts";
-export type { SavedPlan } from "./plan/saved-plan.ts";
-export type { ActionRollback, RollbackClass } from "./plan/rollback-class.ts";
+export type { UpResult } from "./commands/up.ts";
+export type { UpChoice } from "./commands/plan.ts";
+export type { StatusResult } from "./commands/status.ts";
+export type { Plan, PlannedAction, PlannedMigration } from "./plan/make-plan.ts";
+export type { PlanDocument } from "./plan/assess/plan-document.ts";
+export type { SavedPlan } from "./plan/assess/saved-plan.ts";
+export type { ActionRollback, RollbackClass } from "./plan/rollback/rollback-class.ts";

@@ -1,7 +1,7 @@
 /** How a command is ended from outside: Ctrl-C, SIGTERM, --timeout. */
-import { isMigrateError, MigrateError } from "../errors.ts";
-import { interruptedEarly } from "../run/waiting.ts";
-import { parseFlags, timeoutSchema, type Command, type Context } from "./command.ts";
+import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { interruptedEarly } from "../run/lease/wait-for-lease.ts";
+import { parseFlags, timeoutSchema, type Command, type Context } from "./command/command.ts";
 
 /** How long a command with nothing under way may take to notice that it is to end. */
 const grace = 2_000;

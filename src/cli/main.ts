@@ -1,14 +1,14 @@
 /** The command line: flags in, exit code out. The only place that ends the process. */
 import yargs from "yargs";
 import packageJson from "../../package.json" with { type: "json" };
-import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
-import { keepSecret } from "../secrets.ts";
+import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { keepSecret } from "../secrets/redact.ts";
 import { similarName } from "../schema/names.ts";
-import { commonFlags, commonSwitches, shortSwitches, withSwitches, type Command } from "./command.ts";
+import { commonFlags, commonSwitches, shortSwitches, withSwitches, type Command } from "./command/command.ts";
 import { commands } from "./commands/index.ts";
-import { exitCodeOf } from "./exit-code.ts";
+import { exitCodeOf } from "./command/exit-code.ts";
 import { interruptible } from "./interruptible.ts";
-import { createOutput, keepSecretsOut, type Output } from "./output.ts";
+import { createOutput, keepSecretsOut, type Output } from "./command/output.ts";
 import { uncaught } from "./uncaught.ts";
 
 export async function main(args: readonly string[]): Promise<void> {

@@ -1,5 +1,5 @@
 /** What fails where nobody catches it: a timer or a promise, most often of a migration or a configuration. */
-import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
+import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 
 export function uncaught(thrown: unknown): MigrateError {
   if (isMigrateError(thrown)) return thrown;

@@ -2,10 +2,10 @@
  * Dropping columns, and a look at what is left. The engine also drops the last column that some rows have in their files,
  * after which no scan of the table works, and in older file formats a list together with a field of its items.
  */
-import { dropColumns as dropped } from "../schema/actions/drop-columns.ts";
+import { dropColumns as dropped } from "../actions/kinds/columns/drop-columns.ts";
 import { sameColumns, type Column } from "../schema/data-type.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
-import { isComputed } from "../wire/computed-column.ts";
+import { isComputed } from "../wire/arrow/computed-column.ts";
 import { readColumns, type EngineTable } from "./engine.ts";
 
 /** Nothing was dropped, because the table could not be used afterwards. `reason`: why, without what was done about it. */

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { makeFolder, privateFolder } from "./create.ts";
+import { makeFolder, privateFolder } from "./create-table.ts";
 import type { Connection } from "./engine.ts";
 
 /** Folders of these names are tables that were dropped. */

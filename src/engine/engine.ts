@@ -4,13 +4,13 @@
  */
 import { createRequire } from "node:module";
 import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
-import type { Alteration } from "../schema/alteration.ts";
+import type { Alteration } from "../actions/model/alteration.ts";
 import type { Column } from "../schema/data-type.ts";
 import type { NewTables } from "../schema/table-format.ts";
 import type { Table } from "../schema/table.ts";
-import { withoutKnownSecrets } from "../secrets.ts";
-import { toLanceType } from "../wire/lance-type.ts";
-import type { Place } from "./place.ts";
+import { withoutKnownSecrets } from "../secrets/redact.ts";
+import { toLanceType } from "../wire/lance/lance-type.ts";
+import type { Place } from "./location.ts";
 
 export type { Connection, EngineTable };
 
@@ -56,9 +56,9 @@ export async function readColumns(table: EngineTable): Promise<readonly Column[]
 
 /** The columns, and the metadata of the schema. */
 export async function readSchema(table: EngineTable): Promise<Pick<Table, "columns" | "metadata">> {
-  const { fromIpc, readSchema: schemaOf } = await import("../wire/arrow-schema.ts"); // a run with nothing pending reads no schema
-  const { metadataOf } = await import("../wire/arrow-metadata.ts");
-  const { withComputed } = await import("../wire/computed-column.ts");
+  const { fromIpc, readSchema: schemaOf } = await import("../wire/arrow/arrow-schema.ts"); // a run with nothing pending reads no schema
+  const { metadataOf } = await import("../wire/arrow/arrow-metadata.ts");
+  const { withComputed } = await import("../wire/arrow/computed-column.ts");
   const schema = await readIpcSchema(table);
   return { columns: fromIpc(schema).map(withComputed), metadata: metadataOf(schemaOf(schema)) };
 }
@@ -77,7 +77,7 @@ export async function createEmptyTable(
   columns: readonly Column[],
   metadata?: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { toIpcFile } = await import("../wire/arrow-schema.ts");
+  const { toIpcFile } = await import("../wire/arrow/arrow-schema.ts");
   await native<NativeConnection>(db).createEmptyTable(name, toIpcFile(columns, metadata), "create", []);
 }
 

@@ -3,14 +3,14 @@ import type { FoundIndex } from "../schema/table-index.ts";
 import { formatPath } from "../schema/path.ts";
 import { columnPaths } from "../schema/table.ts";
 import { readColumns, type EngineTable } from "./engine.ts";
-import { indexesInManifest, type IndexEntry } from "./index-section.ts";
+import { indexesInManifest, type IndexEntry } from "./manifest/index-section.ts";
 
 /** By their names. `folder`: that of the database, where it is one. */
 export async function readIndexes(
   table: EngineTable,
   folder: string | undefined,
 ): Promise<Readonly<Record<string, FoundIndex>>> {
-  const { toIndex, unknownIndex } = await import("../wire/index-details.ts"); // a run with nothing pending reads none
+  const { toIndex, unknownIndex } = await import("../wire/lance/lance-index.ts"); // a run with nothing pending reads none
   const listed = (await table.listIndices()).flatMap(({ name, indexType, columns, indexDetails }) => {
     const index = toIndex(indexType, columns[0], indexDetails);
     return index === undefined ? [] : [[name, index] as const];

@@ -1,7 +1,7 @@
 /** When a version of a table was made: from its manifest where that is a file, as listing all versions reads every manifest. */
 import type { EngineTable } from "./engine.ts";
-import { fromManifest, numberIn, readFields, type Message } from "./manifest.ts";
-import type { Place } from "./place.ts";
+import { fromManifest, numberIn, readFields, type Message } from "./manifest/manifest.ts";
+import type { Place } from "./location.ts";
 
 /** Undefined where there is no such version, or no such table, any more. In an object store this lists all versions. */
 export async function versionTime(

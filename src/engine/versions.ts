@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
-import { contentsOf } from "./contents.ts";
-import type { ManifestPlace } from "./manifest.ts";
+import { contentsOf } from "./manifest/contents.ts";
+import type { ManifestPlace } from "./manifest/manifest.ts";
 import { isUnreadable, readColumns, readSchema, type EngineTable } from "./engine.ts";
 import { readIndexes } from "./read-indexes.ts";
-import { addRows } from "./rows.ts";
-import { search } from "./search.ts";
+import { addRows } from "./write-rows.ts";
+import { search } from "./query.ts";
 
 type Branches = Awaited<ReturnType<EngineTable["branches"]>>;
 
@@ -118,7 +118,7 @@ export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version
       yield* others;
     },
     async rows(version: number, filter: string, columns?: readonly (readonly [string, string])[]): Promise<Buffer> {
-      const { joinFiles } = await import("../wire/ipc-file.ts"); // Arrow is slow to load
+      const { joinFiles } = await import("../wire/arrow/ipc-file.ts"); // Arrow is slow to load
       const found = await search(await at(version), { filter, columns });
       const chunks: Buffer[] = [];
       for await (const chunk of joinFiles(found.first, found.others).chunks) chunks.push(chunk);

@@ -1,5 +1,5 @@
 /** What a migration file may be called. */
-import { MigrateError } from "../errors.ts";
+import { MigrateError } from "../errors/migrate-error.ts";
 
 export interface MigrationName {
   readonly version: number;

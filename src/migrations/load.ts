@@ -1,13 +1,13 @@
 /** Evaluating migration files: Node itself strips the types, so a migration is an ordinary module. */
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
+import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { versionBefore } from "../steps/after.ts";
-import { notingCalls, passOnCalls } from "../steps/calls.ts";
+import { notingCalls, passOnCalls } from "../steps/define/call-sites.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
 import { acceptances, type Acceptance } from "./acceptance.ts";
 import { canonicalJson, checksumOf } from "./checksum.ts";
-import type { MigrationFile } from "./files.ts";
-import { formatFormer, formerLists, type FormerList } from "./former.ts";
+import type { MigrationFile } from "./list-files.ts";
+import { formatFormer, formerLists, type FormerList } from "./former-names.ts";
 
 export interface Migration extends MigrationFile {
   readonly steps: readonly Step[];

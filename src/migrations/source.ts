@@ -1,5 +1,5 @@
 /** Where migrations come from: a folder of files, or for a simulator a list that it made up. */
-import { listMigrations, type MigrationFile, type RefuseFile } from "./files.ts";
+import { listMigrations, type MigrationFile, type RefuseFile } from "./list-files.ts";
 import { loadMigration, type Migration, type Reading } from "./load.ts";
 
 export interface MigrationSource {

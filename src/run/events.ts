@@ -1,9 +1,9 @@
 /** What a run tells while it goes on. The library prints nothing; the command line renders these. */
 import type { MigrationName } from "../migrations/file-name.ts";
-import type { Direction } from "../plan/compile.ts";
-import type { Plan } from "../plan/plan.ts";
-import type { Recovery } from "../plan/recovery.ts";
-import type { Risk } from "../schema/risk.ts";
+import type { Direction } from "../plan/compile/compile.ts";
+import type { Plan } from "../plan/make-plan.ts";
+import type { Recovery } from "../plan/assess/recovery.ts";
+import type { Risk } from "../actions/model/risk.ts";
 
 export type RunEvent =
   /** The lease is about to be asked for: from here on it may be ours, and is given back when the run ends. */

@@ -1,9 +1,9 @@
 /** What every run needs. */
-import type { Clock } from "../clock.ts";
-import type { Runner } from "../ledger/chain.ts";
+import type { Clock } from "../time/clock.ts";
+import type { Runner } from "../ledger/lease/record-chain.ts";
 import type { MigrationSource } from "../migrations/source.ts";
-import type { Guards } from "../plan/guards.ts";
-import type { Target } from "../targets/target.ts";
+import type { Guards } from "../plan/assess/guards.ts";
+import type { Target } from "../targets/contract/target.ts";
 import type { Emit } from "./events.ts";
 
 export interface MigratorOptions {

@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
-import { MigrateError } from "../errors.ts";
+import { MigrateError } from "../errors/migrate-error.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import { formatVersion } from "../migrations/file-name.ts";
-import { listMigrations } from "../migrations/files.ts";
+import { listMigrations } from "../migrations/list-files.ts";
 import type { Step } from "../steps/registry.ts";
 
 export interface NewMigration {
@@ -50,7 +50,10 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
   const template = findTemplate(folder);
   const after = wanted.history === undefined ? undefined : formatVersion(next.last);
   // With ts-morph, which is slow to load: nobody waits for it to hear that a step can't work.
-  const [{ fillTemplate }, { checkWritten }] = [await import("./fill-template.ts"), await import("./check-written.ts")];
+  const [{ fillTemplate }, { checkWritten }] = [
+    await import("./fill-template.ts"),
+    await import("./check-generated.ts"),
+  ];
   const text = fillTemplate(template, { ...wanted, name: next.name, after });
   mkdirSync(migrations, { recursive: true });
   const draft = writeDraft(next.path, text);

@@ -1,13 +1,13 @@
 /** `schema.ts`, written from tables: checked as what `generate` will read, or not written. */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { MigrateError } from "../errors.ts";
+import { MigrateError } from "../errors/migrate-error.ts";
 import { loadSchema } from "../migrations/load-schema.ts";
-import { diff } from "../plan/diff.ts";
+import { diff } from "../commands/generate/diff-tables.ts";
 import { sameTables, type Database } from "../schema/table.ts";
-import { typeProblem } from "./check-written.ts";
+import { typeProblem } from "./check-generated.ts";
 import { putInPlace, writeDraft } from "./create-migration.ts";
-import { schemaText } from "./schema-text.ts";
+import { schemaText } from "./print-schema.ts";
 
 export interface NewSchema {
   /** The project's folder. */

@@ -8,12 +8,12 @@ import {
   type SourceFile,
   type VariableDeclaration,
 } from "ts-morph";
-import { firstLine, isMigrateError, MigrateError } from "../errors.ts";
+import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
-import type { Source } from "../schema/source.ts";
-import { call, valueSource } from "../schema/source.ts";
+import type { Source } from "../schema/text/typescript-source.ts";
+import { call, valueSource } from "../schema/text/typescript-source.ts";
 import { stepSource, type Step } from "../steps/registry.ts";
-import { layOut, namesIn } from "./layout.ts";
+import { layOut, namesIn } from "./print/print-source.ts";
 
 export interface Filling {
   readonly name: string;

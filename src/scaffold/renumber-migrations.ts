@@ -1,11 +1,11 @@
 /** `migrate rebase`: migrations under other numbers, with other lists where these changed. */
 import { renameSync, rmSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
-import { valueSource, type Source } from "../schema/source.ts";
+import { valueSource, type Source } from "../schema/text/typescript-source.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
-import { checkWritten } from "./check-written.ts";
+import { checkWritten } from "./check-generated.ts";
 import { putInPlace, writeDraft } from "./create-migration.ts";
 import { listOf, rewriteMigration, type Lists } from "./fill-template.ts";
 

@@ -1,12 +1,12 @@
 /** `migrate squash`: one file in the place of several. */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { MigrateError } from "../errors.ts";
+import { MigrateError } from "../errors/migrate-error.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
-import { checkWritten } from "./check-written.ts";
+import { checkWritten } from "./check-generated.ts";
 import { checkedName, findTemplate, putInPlace, writeDraft } from "./create-migration.ts";
 import { fillTemplate } from "./fill-template.ts";
 

@@ -1,5 +1,5 @@
 /** Dotted column paths as the engine reads them: `a.b`, and `` `a.b`.c `` where a name itself holds a dot. */
-import { MigrateError } from "../errors.ts";
+import { MigrateError } from "../errors/migrate-error.ts";
 
 export type Path = readonly string[];
 

@@ -1,7 +1,7 @@
 /** Rows as migrations hold them: plain JSON values, checked against the columns that they are for. */
-import { MigrateError } from "../errors.ts";
+import { MigrateError } from "../errors/migrate-error.ts";
 import { formatType, isFloat, isInteger, type Column, type DataType } from "./data-type.ts";
-import { isDate, ticksOf } from "./moments.ts";
+import { isDate, ticksOf } from "./iso-time.ts";
 import { similarName } from "./names.ts";
 
 /** A value: text for 64-bit integers that JavaScript can't hold, for dates (`2026-11-20`) and timestamps (ISO 8601). */

@@ -1,5 +1,5 @@
 /** Tables and the database as the fold sees them: immutable values. */
-import { MigrateError } from "../errors.ts";
+import { MigrateError } from "../errors/migrate-error.ts";
 import { childColumns, formatType, ownValue, sameColumns, withChildColumns, type Column } from "./data-type.ts";
 import { columnNameProblem, similarName } from "./names.ts";
 import { formatPath, parsePath, type Path } from "./path.ts";

@@ -5,18 +5,18 @@ import { Readable } from "node:stream";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { z } from "zod";
-import { firstLine } from "../errors.ts";
-import { withoutSecrets } from "../secrets/forms.ts";
-import { jsonType } from "../wire/http-text.ts";
-import { addBodyParsers } from "./bodies.ts";
-import { checkContentType, checkTarget, validator } from "./check.ts";
-import { tableName } from "./table-name.ts";
-import { createGuard } from "./guard.ts";
+import { firstLine } from "../errors/migrate-error.ts";
+import { withoutSecrets } from "../secrets/encoded-forms.ts";
+import { jsonType } from "../wire/content-types.ts";
+import { addBodyParsers } from "./body-parsers.ts";
+import { checkContentType, checkTarget, validator } from "./check-request.ts";
+import { tableName } from "./tables/table-name.ts";
+import { createGuard } from "./authenticate.ts";
 import { documentOf, errorAnswer, openApiOptions, pathParameters } from "./openapi.ts";
-import { codes, invalidInput, problemOf, refuse, type Problem } from "./problem.ts";
+import { codes, invalidInput, problemOf, refuse, type Problem } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
 import { arrowOf, isIpcAnswer, type Route } from "./routes/route.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./tables/open-tables.ts";
 
 export interface AppOptions {
   readonly tables: Tables;

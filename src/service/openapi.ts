@@ -2,7 +2,7 @@
 import type { SwaggerOptions } from "@fastify/swagger";
 import { z } from "zod";
 import packageJson from "../../package.json" with { type: "json" };
-import { fileType, jsonType, streamType } from "../wire/http-text.ts";
+import { fileType, jsonType, streamType } from "../wire/content-types.ts";
 import type { Route } from "./routes/route.ts";
 
 export const openApiOptions: SwaggerOptions = {

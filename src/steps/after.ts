@@ -1,7 +1,7 @@
 /** Migrations that TypeScript checks while they are written. */
 import type { History } from "../schema/typed/history.ts";
 import type { Step } from "./registry.ts";
-import type { StepOn } from "./step.ts";
+import type { StepOn } from "./define/define-step.ts";
 
 type DatabaseAfter<Version> = Version extends keyof History ? History[Version] : unknown;
 

@@ -1,6 +1,6 @@
 /** Steps that do what actions do, to be written into a migration. */
-import type { Action, AddedColumn } from "../schema/actions/action.ts";
-import { indexName } from "./create-index.ts";
+import type { Action, AddedColumn } from "../actions/model/action.ts";
+import { indexName } from "./kinds/tables/create-index.ts";
 import type { Step } from "./registry.ts";
 
 /** Undefined where no step does that. */

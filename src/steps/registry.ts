@@ -1,13 +1,13 @@
 /** What the rest of the code asks about steps, whatever their kind. */
 import { z } from "zod";
-import type { Action } from "../schema/actions/action.ts";
-import { MigrateError } from "../errors.ts";
-import type { Moving } from "../schema/moving.ts";
+import type { Action } from "../actions/model/action.ts";
+import { MigrateError } from "../errors/migrate-error.ts";
+import type { Moving } from "./define/name-map.ts";
 import { similarName } from "../schema/names.ts";
-import { notationOf } from "../schema/notation.ts";
-import { call, type Source } from "../schema/source.ts";
+import { notationOf } from "../schema/text/parse-notation.ts";
+import { call, type Source } from "../schema/text/typescript-source.ts";
 import * as kinds from "./index.ts";
-import type { StepFlag } from "./step.ts";
+import type { StepFlag } from "./define/define-step.ts";
 
 type Kinds = typeof kinds;
 

@@ -1,7 +1,7 @@
 /** The registry of targets, each loaded when it is first used. A new target is one file and one line here. */
 import type { z } from "zod";
 import type { NewTables } from "../schema/table-format.ts";
-import type { OpenContext, Scratch, Target } from "./target.ts";
+import type { OpenContext, Scratch, Target } from "./contract/target.ts";
 
 interface TargetModule<Options extends z.ZodType> {
   /** What the configuration says about a target of this kind; holds its `kind`. */
@@ -32,5 +32,5 @@ export async function loadTarget(kind: string): Promise<TargetModule<z.ZodType> 
 
 /** A throw-away database to try things on; `newTables` as the target has it that it stands for. */
 export async function openScratch(newTables?: NewTables): Promise<Scratch> {
-  return await (await import("./lance/scratch.ts")).openScratch(newTables);
+  return await (await import("./lance/scratch-database.ts")).openScratch(newTables);
 }

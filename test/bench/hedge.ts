@@ -1,6 +1,6 @@
 /**
  * `node test/bench/hedge.ts [PAIRS [SECONDS]]`: how long a rename takes beside four applications that have appended without
- * pause for so long and go on, with the further calls of src/run/hedge.ts and with one call alone, in turn. A run that takes
+ * pause for so long and go on, with the further calls of src/run/execute/hedged-send.ts and with one call alone, in turn. A run that takes
  * longer than the limit counts as the limit.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -39,7 +39,7 @@ for (const [way, all] of Object.entries(seconds)) {
 
 function withOneCall(text: string): string {
   const changed = text.replace("const mostCalls = 10;", "const mostCalls = 1;");
-  if (changed === text) throw new Error("src/run/hedge.ts has no mostCalls to change");
+  if (changed === text) throw new Error("src/run/execute/hedged-send.ts has no mostCalls to change");
   return changed;
 }
 
@@ -48,7 +48,7 @@ function sourceWith(change: (text: string) => string): string {
   cpSync(join(root, "src"), join(folder, "src"), { recursive: true });
   cpSync(join(root, "package.json"), join(folder, "package.json"));
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  const file = join(folder, "src/run/hedge.ts");
+  const file = join(folder, "src/run/execute/hedged-send.ts");
   writeFileSync(file, change(readFileSync(file, "utf8")));
   return folder;
 }

@@ -2,15 +2,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
-import { systemClock } from "../../src/clock.ts";
-import { foldLedger } from "../../src/ledger/fold.ts";
-import type { Journal } from "../../src/ledger/journal.ts";
-import { journalOf } from "../../src/ledger/journals.ts";
-import { takeLease } from "../../src/ledger/lease.ts";
-import { markersJournal, type MarkerStore } from "../../src/ledger/markers.ts";
-import type { LedgerEntry } from "../../src/ledger/record.ts";
+import { systemClock } from "../../src/time/clock.ts";
+import { foldLedger } from "../../src/ledger/state/fold.ts";
+import type { Journal } from "../../src/ledger/journal/journal.ts";
+import { journalOf } from "../../src/ledger/journal/open-journal.ts";
+import { takeLease } from "../../src/ledger/lease/lease.ts";
+import { markersJournal, type MarkerStore } from "../../src/ledger/journal/markers-journal.ts";
+import type { LedgerEntry } from "../../src/ledger/state/record.ts";
 import { checksumOf, sha256, stepHash } from "../../src/migrations/checksum.ts";
-import { thisRunner } from "../../src/run/runner.ts";
+import { thisRunner } from "../../src/run/run-identity.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 
 const step = { kind: "createTable", table: "t", columns: {} };

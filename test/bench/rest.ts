@@ -8,12 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { systemClock } from "../../src/clock.ts";
-import { foldLedger } from "../../src/ledger/fold.ts";
-import { journalOf } from "../../src/ledger/journals.ts";
-import { takeLease } from "../../src/ledger/lease.ts";
-import { listMigrations } from "../../src/migrations/files.ts";
-import { thisRunner } from "../../src/run/runner.ts";
+import { systemClock } from "../../src/time/clock.ts";
+import { foldLedger } from "../../src/ledger/state/fold.ts";
+import { journalOf } from "../../src/ledger/journal/open-journal.ts";
+import { takeLease } from "../../src/ledger/lease/lease.ts";
+import { listMigrations } from "../../src/migrations/list-files.ts";
+import { thisRunner } from "../../src/run/run-identity.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "15" } } });

@@ -1,10 +1,10 @@
 /** What every target has to do that has a call for every kind of action. */
 import { describe, expect, test } from "vitest";
-import { planCommits } from "../../src/plan/commits.ts";
-import type { Action } from "../../src/schema/actions/action.ts";
-import { tablesAfter } from "../../src/schema/action.ts";
+import { planCommits } from "../../src/plan/commits/commits.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { tablesAfter } from "../../src/actions/apply-action.ts";
 import type { DataType } from "../../src/schema/data-type.ts";
-import { btree, fm, fts, ivfFlat } from "../../src/schema/index-builders.ts";
+import { btree, fm, fts, ivfFlat } from "../../src/schema/declare/index-builders.ts";
 import {
   bool,
   columnsOf,
@@ -17,10 +17,10 @@ import {
   timestamp,
   utf8,
   vector,
-} from "../../src/schema/builders.ts";
+} from "../../src/schema/declare/type-builders.ts";
 import { change, sameTable, sameTables, type Table } from "../../src/schema/table.ts";
 import type { IndexType } from "../../src/schema/table-index.ts";
-import type { Sight } from "../../src/targets/target.ts";
+import type { Sight } from "../../src/targets/contract/target.ts";
 import { columnsOfEveryType, type Pair } from "./suite.ts";
 
 export interface WholePair extends Pair {

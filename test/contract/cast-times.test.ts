@@ -10,8 +10,8 @@ import {
   readColumns,
   type EngineTable,
 } from "../../src/engine/engine.ts";
-import { addRows } from "../../src/engine/rows.ts";
-import { castVerdict } from "../../src/schema/cast.ts";
+import { addRows } from "../../src/engine/write-rows.ts";
+import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType, timeUnits, type DataType, type TimeUnit } from "../../src/schema/data-type.ts";
 import { temporaryFolder } from "../support/project.ts";
 

@@ -15,9 +15,9 @@ import {
   timestamp,
   uint8,
   vector,
-} from "../../src/schema/builders.ts";
+} from "../../src/schema/declare/type-builders.ts";
 import type { NullableType } from "../../src/schema/typed/shape.ts";
-import { castVerdict, type CastVerdict } from "../../src/schema/cast.ts";
+import { castVerdict, type CastVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType, isFloat, isInteger, itemName, sameType, type DataType } from "../../src/schema/data-type.ts";
 import {
   alterColumns,
@@ -60,7 +60,7 @@ const pairs = anyType
     fc.tuple(fc.constant(from), fc.oneof({ weight: 3, arbitrary: typeNear(from) }, { weight: 1, arbitrary: anyType })),
   )
   .filter(([from, to]) => !sameType(from, to))
-  // The engine can't create these, which is no question of casts (test/unit/schema/parse.test.ts).
+  // The engine can't create these, which is no question of casts (test/unit/schema/declare/validate.test.ts).
   .filter(([from]) => !/fixedSizeList<fixedSizeList<struct/.test(formatType(from)));
 
 test("on an empty table the engine takes the casts that castVerdict allows, and no others", async () => {

@@ -1,14 +1,14 @@
 /** Of a retype whose way back is a cast, the engine's cast brings back values that nobody has touched. */
 import { expect, test } from "vitest";
 import { alterColumns, connect } from "../../src/engine/engine.ts";
-import { wayBackOf } from "../../src/schema/action.ts";
-import * as types from "../../src/schema/builders.ts";
-import { columnsOf } from "../../src/schema/builders.ts";
+import { wayBackOf } from "../../src/actions/apply-action.ts";
+import * as types from "../../src/schema/declare/type-builders.ts";
+import { columnsOf } from "../../src/schema/declare/type-builders.ts";
 import type { NullableType } from "../../src/schema/typed/shape.ts";
-import { castVerdict } from "../../src/schema/cast.ts";
+import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import { sqlOf } from "../../src/wire/arrow-cast.ts";
+import { sqlOf } from "../../src/wire/arrow/arrow-cast.ts";
 import { temporaryFolder } from "../support/project.ts";
 
 const noon = "timestamp '2026-11-20T12:00:00'";

@@ -1,7 +1,7 @@
 /** What docs/engine.md says of shallow clones: whatever is done to one, the files of its source stay as they are. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { cloneTables } from "../../src/engine/clone.ts";
+import { cloneTables } from "../../src/engine/clone-tables.ts";
 import { connect, readColumns } from "../../src/engine/engine.ts";
 import { readIndexes } from "../../src/engine/read-indexes.ts";
 import { temporaryFolder } from "../support/project.ts";

@@ -3,12 +3,21 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { connect, native } from "../../src/engine/engine.ts";
-import { planCommits } from "../../src/plan/commits.ts";
-import { costOf } from "../../src/plan/cost.ts";
-import { sampling } from "../../src/run/survey.ts";
-import type { Action } from "../../src/schema/actions/action.ts";
-import { columnsOf, float32, float64, int32, int64, struct, utf8, vector } from "../../src/schema/builders.ts";
-import { btree } from "../../src/schema/index-builders.ts";
+import { planCommits } from "../../src/plan/commits/commits.ts";
+import { costOf } from "../../src/plan/assess/cost.ts";
+import { sampling } from "../../src/run/prepare/estimate.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import {
+  columnsOf,
+  float32,
+  float64,
+  int32,
+  int64,
+  struct,
+  utf8,
+  vector,
+} from "../../src/schema/declare/type-builders.ts";
+import { btree } from "../../src/schema/declare/index-builders.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { temporaryFolder } from "../support/project.ts";
 

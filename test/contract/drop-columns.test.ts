@@ -1,9 +1,9 @@
 /** What is left after columns are dropped can be read, or nothing was dropped. */
 import { expect, test } from "vitest";
 import { connect, type EngineTable } from "../../src/engine/engine.ts";
-import { columnsOf, int32, utf8 } from "../../src/schema/builders.ts";
+import { columnsOf, int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import type { Sight } from "../../src/targets/target.ts";
+import type { Sight } from "../../src/targets/contract/target.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
 import { arrow } from "../service/served.ts";
 import { temporaryFolder } from "../support/project.ts";

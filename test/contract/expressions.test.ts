@@ -1,18 +1,18 @@
 /** Columns that get their values from an expression: they have exactly the type and nullability of the plan. */
 import { expect, test } from "vitest";
-import { up } from "../../src/run/migrator.ts";
-import * as types from "../../src/schema/builders.ts";
-import { columnsOf } from "../../src/schema/builders.ts";
+import { up } from "../../src/commands/up.ts";
+import * as types from "../../src/schema/declare/type-builders.ts";
+import { columnsOf } from "../../src/schema/declare/type-builders.ts";
 import type { NullableType } from "../../src/schema/typed/shape.ts";
-import { risksOf } from "../../src/schema/action.ts";
+import { risksOf } from "../../src/actions/apply-action.ts";
 import { formatType, type DataType } from "../../src/schema/data-type.ts";
 import { addColumn, createTable, retypeColumn } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import { memoryTarget } from "../../src/targets/memory/memory.ts";
-import { memoryTables } from "../../src/targets/memory/tables.ts";
-import type { LedgerStore, Target } from "../../src/targets/target.ts";
-import { isMigrateError } from "../../src/errors.ts";
+import { memoryTarget } from "../simulate/target/memory-target.ts";
+import { memoryTables } from "../simulate/target/memory-tables.ts";
+import type { LedgerStore, Target } from "../../src/targets/contract/target.ts";
+import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { aMigration } from "../simulate/history.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";

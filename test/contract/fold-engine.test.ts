@@ -1,9 +1,9 @@
 /** What the fold makes of alterations, held against the engine itself. */
 import * as fc from "../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { isMigrateError } from "../../src/errors.ts";
+import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { applyAction } from "../support/fold.ts";
-import type { Alteration } from "../../src/schema/alteration.ts";
+import type { Alteration } from "../../src/actions/model/alteration.ts";
 import { childColumns, formatType, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
 import type { Database } from "../../src/schema/table.ts";
@@ -47,7 +47,7 @@ function folded(database: Database, alterations: readonly Alteration[]): Databas
 }
 
 const tables = anyColumns.filter(
-  // The engine can't create these (test/unit/schema/parse.test.ts).
+  // The engine can't create these (test/unit/schema/declare/validate.test.ts).
   (columns) => !/fixedSizeList<fixedSizeList<struct/.test(columns.map(({ type }) => formatType(type)).join(" ")),
 );
 

@@ -3,9 +3,9 @@ import { readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connect, createEmptyTable } from "../../src/engine/engine.ts";
-import { instanceIn } from "../../src/engine/instance.ts";
+import { instanceIn } from "../../src/engine/table-instance.ts";
 import { openWithTime, versionTime } from "../../src/engine/version-time.ts";
-import { columnsOf, int32, utf8 } from "../../src/schema/builders.ts";
+import { columnsOf, int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { temporaryFolder } from "../support/project.ts";
 
 const shape = columnsOf({ id: int32(), a: utf8() });

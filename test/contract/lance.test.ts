@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Action } from "../../src/schema/actions/action.ts";
-import { tablesAfter } from "../../src/schema/action.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { tablesAfter } from "../../src/actions/apply-action.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { recordsOf } from "../support/ledger.ts";

@@ -1,7 +1,7 @@
 import { describe } from "vitest";
-import { memoryTarget } from "../../src/targets/memory/memory.ts";
-import { models, type Model } from "../../src/targets/memory/carry.ts";
-import { memoryTables } from "../../src/targets/memory/tables.ts";
+import { memoryTarget } from "../simulate/target/memory-target.ts";
+import { models, type Model } from "../simulate/target/carry.ts";
+import { memoryTables } from "../simulate/target/memory-tables.ts";
 import { describeRecords, describeTarget, justSeen, type Pair } from "./suite.ts";
 
 // A simulation proves as much as its model is like the real targets: it passes the same suite.

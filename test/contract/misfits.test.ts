@@ -1,14 +1,14 @@
 /** Values that are counted as not fitting a cast, against what the engine's own cast of the column does. */
 import { expect, test } from "vitest";
 import { connect } from "../../src/engine/engine.ts";
-import { askAfter } from "../../src/plan/ask.ts";
-import * as types from "../../src/schema/builders.ts";
-import { columnsOf } from "../../src/schema/builders.ts";
+import { askAfter } from "../../src/plan/assess/row-questions.ts";
+import * as types from "../../src/schema/declare/type-builders.ts";
+import { columnsOf } from "../../src/schema/declare/type-builders.ts";
 import type { NullableType } from "../../src/schema/typed/shape.ts";
-import { castVerdict } from "../../src/schema/cast.ts";
+import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType } from "../../src/schema/data-type.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import { sqlOf } from "../../src/wire/arrow-cast.ts";
+import { sqlOf } from "../../src/wire/arrow/arrow-cast.ts";
 import { temporaryFolder } from "../support/project.ts";
 
 const day = "timestamp '2026-11-20T12:00:00'";

@@ -1,7 +1,7 @@
 /** Which keys of metadata break a table on the engine, against those that are refused. */
 import { expect, test } from "vitest";
 import { connect } from "../../src/engine/engine.ts";
-import { columnsOf, int32, largeBinary, list, struct, utf8, vector } from "../../src/schema/builders.ts";
+import { columnsOf, int32, largeBinary, list, struct, utf8, vector } from "../../src/schema/declare/type-builders.ts";
 import { reservedProblem } from "../../src/schema/reserved-metadata.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { temporaryFolder } from "../support/project.ts";

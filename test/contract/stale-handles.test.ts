@@ -4,13 +4,13 @@
  */
 import { expect, test } from "vitest";
 import { connect, createEmptyTable, createFilledTable } from "../../src/engine/engine.ts";
-import type { Action } from "../../src/schema/actions/action.ts";
-import { columnsOf, int32, int64, struct, utf8 } from "../../src/schema/builders.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { columnsOf, int32, int64, struct, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
-import { memoryTarget } from "../../src/targets/memory/memory.ts";
-import { memoryTables } from "../../src/targets/memory/tables.ts";
-import type { Target } from "../../src/targets/target.ts";
-import { valuesToIpc } from "../../src/wire/row-values.ts";
+import { memoryTarget } from "../simulate/target/memory-target.ts";
+import { memoryTables } from "../simulate/target/memory-tables.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
+import { valuesToIpc } from "../../src/wire/rows/encode-rows.ts";
 import { temporaryFolder } from "../support/project.ts";
 
 const columns = columnsOf({ id: int32(), a: int32(), b: int32(), s: struct({ x: int32() }) });

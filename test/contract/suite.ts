@@ -4,15 +4,15 @@
  */
 import { describe, expect, test } from "vitest";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
-import type { Action } from "../../src/schema/actions/action.ts";
+import type { Action } from "../../src/actions/model/action.ts";
 import { applyAction } from "../support/fold.ts";
 import type { Database } from "../../src/schema/table.ts";
 import { recordsOf } from "../support/ledger.ts";
-import { journalOf } from "../../src/ledger/journals.ts";
-import { byPlace, type LedgerEntry, type LedgerRecord } from "../../src/ledger/record.ts";
-import { ledgerColumns } from "../../src/ledger/rows.ts";
-import type { Sight, Target } from "../../src/targets/target.ts";
-import type { Row } from "../../src/wire/rows.ts";
+import { journalOf } from "../../src/ledger/journal/open-journal.ts";
+import { byPlace, type LedgerEntry, type LedgerRecord } from "../../src/ledger/state/record.ts";
+import { ledgerColumns } from "../../src/ledger/journal/rows-journal.ts";
+import type { Sight, Target } from "../../src/targets/contract/target.ts";
+import type { Row } from "../../src/wire/rows/ipc-rows.ts";
 
 export interface Pair {
   /** Two targets that know nothing of each other, on one empty database. */

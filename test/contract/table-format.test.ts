@@ -1,8 +1,8 @@
 /** How the files of new tables are written: the setting, the engine, and what is read back of it. */
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { tableFormat } from "../../src/engine/table-format.ts";
-import type { Action } from "../../src/schema/actions/action.ts";
+import { tableFormat } from "../../src/engine/manifest/table-format.ts";
+import type { Action } from "../../src/actions/model/action.ts";
 import type { NewTables } from "../../src/schema/table-format.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { temporaryFolder } from "../support/project.ts";

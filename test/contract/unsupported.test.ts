@@ -1,16 +1,16 @@
 /** What a target can't do is refused in the plan, and by lint before there is one. */
 import { expect, test } from "vitest";
-import { lint } from "../../src/run/lint.ts";
-import { up } from "../../src/run/migrator.ts";
-import { plan } from "../../src/run/plan.ts";
+import { lint } from "../../src/commands/lint/lint.ts";
+import { up } from "../../src/commands/up.ts";
+import { plan } from "../../src/commands/plan.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
-import { int32, int64, utf8 } from "../../src/schema/builders.ts";
-import { btree } from "../../src/schema/index-builders.ts";
+import { int32, int64, utf8 } from "../../src/schema/declare/type-builders.ts";
+import { btree } from "../../src/schema/declare/index-builders.ts";
 import * as m from "../../src/steps/index.ts";
 import { stepNames, type Step, type StepName } from "../../src/steps/registry.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import { open as openRest } from "../../src/targets/rest/rest.ts";
-import type { Target } from "../../src/targets/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
 import { aMigration } from "../simulate/history.ts";
 import { aProject, temporaryFolder } from "../support/project.ts";
 import { aService, apiKey } from "../support/service.ts";

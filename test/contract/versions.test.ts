@@ -4,10 +4,10 @@ import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { connect, createEmptyTable, type EngineTable } from "../../src/engine/engine.ts";
-import { columnsOf, float64, int32, utf8 } from "../../src/schema/builders.ts";
+import { columnsOf, float64, int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../src/engine/versions.ts";
-import { lookAtVersion, putBack, restoreVersion } from "../../src/targets/old-versions.ts";
-import { writtenSince } from "../../src/targets/written-since.ts";
+import { lookAtVersion, putBack, restoreVersion } from "../../src/targets/contract/restore-versions.ts";
+import { writtenSince } from "../../src/targets/contract/written-since.ts";
 import * as fc from "../support/fast-check.ts";
 import { temporaryFolder } from "../support/project.ts";
 

@@ -4,8 +4,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { connect, createEmptyTable } from "../../src/engine/engine.ts";
-import { ledgerColumns } from "../../src/ledger/rows.ts";
-import { columnsOf as columns, largeList, struct, utf8 } from "../../src/schema/builders.ts";
+import { ledgerColumns } from "../../src/ledger/journal/rows-journal.ts";
+import { columnsOf as columns, largeList, struct, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { arrow, field, foreignTables, makeForeign, saidOf } from "../support/foreign.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 import { lancedb, rowsOf, versionsOf } from "../support/tables.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { fromIpc } from "../../src/wire/arrow-schema.ts";
+import { fromIpc } from "../../src/wire/arrow/arrow-schema.ts";
 import { expect, test } from "vitest";
 import { aProject, ownMigrations, root, type Project } from "../support/project.ts";
 import { aProxy, type Passed } from "../support/proxy.ts";

@@ -3,14 +3,14 @@ import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Index, type Connection, type Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
-import { MigrateError } from "../../src/errors.ts";
+import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { up } from "../../src/run/migrator.ts";
+import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
-import { repair } from "../../src/run/repair.ts";
-import type { Action, ActionKind } from "../../src/schema/actions/action.ts";
-import { int16, int32, int64, largeUtf8, utf8 } from "../../src/schema/builders.ts";
-import { fts } from "../../src/schema/index-builders.ts";
+import { repair } from "../../src/commands/repair/repair.ts";
+import type { Action, ActionKind } from "../../src/actions/model/action.ts";
+import { int16, int32, int64, largeUtf8, utf8 } from "../../src/schema/declare/type-builders.ts";
+import { fts } from "../../src/schema/declare/index-builders.ts";
 import {
   addColumn,
   alterColumns,
@@ -23,7 +23,7 @@ import {
 } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
-import type { Target } from "../../src/targets/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { belongingsOf, columnsOf as columnsIn, lancedb, rowsOf } from "../support/tables.ts";
 

@@ -1,5 +1,5 @@
 /** A target at one of whose calls something happens: before it is made, while it is under way, or before its answer is heard. */
-import type { RecordTable, Target } from "../../src/targets/target.ts";
+import type { RecordTable, Target } from "../../src/targets/contract/target.ts";
 
 export type Place = "before" | "during" | "after";
 

@@ -1,7 +1,7 @@
 /** A target to whose table somebody appends right before each call that this could get in the way of. */
-import type { Action } from "../../src/schema/actions/action.ts";
-import { keepsOut } from "../../src/schema/actions/guard.ts";
-import type { Target } from "../../src/targets/target.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { keepsOut } from "../../src/actions/rewrite/append-guard.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
 import { lancedb } from "../support/tables.ts";
 
 export function crowded(target: Target, crowd: Crowd): Target {

@@ -3,8 +3,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Action } from "../../src/schema/actions/action.ts";
-import { columnsOf, int32 } from "../../src/schema/builders.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { columnsOf, int32 } from "../../src/schema/declare/type-builders.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 import { recordsOf } from "../support/ledger.ts";
 import { startNode, temporaryFolder } from "../support/project.ts";

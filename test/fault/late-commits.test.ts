@@ -1,7 +1,7 @@
 /** Steps that take several commits, rolled back on the embedded engine: what an application writes between these commits. */
 import type { Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
-import { float32, float64, int32, struct, utf8 } from "../../src/schema/builders.ts";
+import { float32, float64, int32, struct, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { alterColumns, createTable, renameColumn, retypeColumn } from "../../src/steps/index.ts";
 import { columnsOf, rowsOf } from "../support/tables.ts";
 import { aDatabase } from "./recreated-scene.ts";

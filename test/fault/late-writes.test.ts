@@ -3,15 +3,15 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/clock.ts";
-import { foldLedger } from "../../src/ledger/fold.ts";
-import { journalOf } from "../../src/ledger/journals.ts";
-import { takeLease } from "../../src/ledger/lease.ts";
+import { systemClock } from "../../src/time/clock.ts";
+import { foldLedger } from "../../src/ledger/state/fold.ts";
+import { journalOf } from "../../src/ledger/journal/open-journal.ts";
+import { takeLease } from "../../src/ledger/lease/lease.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { down } from "../../src/run/down.ts";
-import { up } from "../../src/run/migrator.ts";
+import { down } from "../../src/commands/down.ts";
+import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
-import { float64, int32, int64, utf8 } from "../../src/schema/builders.ts";
+import { float64, int32, int64, utf8 } from "../../src/schema/declare/type-builders.ts";
 import {
   addColumn,
   createTable,
@@ -23,7 +23,7 @@ import {
 } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
-import type { Target } from "../../src/targets/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";

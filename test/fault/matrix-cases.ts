@@ -1,6 +1,15 @@
 /** What the crash matrix kills: for each step kind the tables before, their rows, and the migration that is pending. */
-import { float32, float64, int32, int64, largeUtf8, list, struct, utf8 } from "../../src/schema/builders.ts";
-import { bitmap, btree, fts } from "../../src/schema/index-builders.ts";
+import {
+  float32,
+  float64,
+  int32,
+  int64,
+  largeUtf8,
+  list,
+  struct,
+  utf8,
+} from "../../src/schema/declare/type-builders.ts";
+import { bitmap, btree, fts } from "../../src/schema/declare/index-builders.ts";
 import {
   addColumn,
   addComputedColumn,

@@ -5,13 +5,13 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isMigrateError } from "../../src/errors.ts";
+import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { up } from "../../src/run/migrator.ts";
+import { up } from "../../src/commands/up.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
-import { startService } from "../../src/service/service.ts";
-import type { Action } from "../../src/schema/actions/action.ts";
-import { changesRows } from "../../src/schema/action.ts";
+import { startService } from "../../src/service/start-service.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { changesRows } from "../../src/actions/apply-action.ts";
 import { compileStep, stepNames, type StepName } from "../../src/steps/registry.ts";
 import { aProxy } from "../support/proxy.ts";
 import { addRows, belongingsOf, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/clock.ts";
-import { MigrateError } from "../../src/errors.ts";
-import { int32 } from "../../src/schema/builders.ts";
-import { btree } from "../../src/schema/index-builders.ts";
+import { systemClock } from "../../src/time/clock.ts";
+import { MigrateError } from "../../src/errors/migrate-error.ts";
+import { int32 } from "../../src/schema/declare/type-builders.ts";
+import { btree } from "../../src/schema/declare/index-builders.ts";
 import {
   addColumn,
   createIndex,

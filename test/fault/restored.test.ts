@@ -3,14 +3,14 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { down } from "../../src/run/down.ts";
-import { up } from "../../src/run/migrator.ts";
+import { down } from "../../src/commands/down.ts";
+import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
-import { int32, utf8 } from "../../src/schema/builders.ts";
+import { int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { createTable, dropColumn, insertRows } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
-import type { Target } from "../../src/targets/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { belongingsOf, lancedb } from "../support/tables.ts";
 

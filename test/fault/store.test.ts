@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { Table } from "@lancedb/lancedb";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { up } from "../../src/run/migrator.ts";
-import { int32, utf8 } from "../../src/schema/builders.ts";
+import { up } from "../../src/commands/up.ts";
+import { int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { createTable, renameColumn } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
-import type { Target } from "../../src/targets/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
 import { temporaryFolder } from "../support/project.ts";
 import { columnsOf, lancedb, rowsOf } from "../support/tables.ts";
 

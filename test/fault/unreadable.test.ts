@@ -1,12 +1,12 @@
 /** Runs that end between a drop of the only column in which some rows have values, and the look at what is left. */
 import { expect, test } from "vitest";
-import { MigrateError } from "../../src/errors.ts";
-import { up } from "../../src/run/migrator.ts";
+import { MigrateError } from "../../src/errors/migrate-error.ts";
+import { up } from "../../src/commands/up.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
-import { columnsOf, int32 } from "../../src/schema/builders.ts";
-import { sourceOf } from "../../src/simulator/start.ts";
+import { columnsOf, int32 } from "../../src/schema/declare/type-builders.ts";
+import { sourceOf } from "../simulate/start-run.ts";
 import { loadTarget } from "../../src/targets/index.ts";
-import type { Target } from "../../src/targets/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { aMigration } from "../simulate/history.ts";
 import { temporaryFolder } from "../support/project.ts";

@@ -1,11 +1,11 @@
 /** A run that kills itself at one of its calls; started as a process by the crash matrix with its order as an argument. */
 import { writeSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import { isMigrateError } from "../../src/errors.ts";
+import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import { down } from "../../src/run/down.ts";
-import { up } from "../../src/run/migrator.ts";
-import { savePlan } from "../../src/run/plan.ts";
+import { down } from "../../src/commands/down.ts";
+import { up } from "../../src/commands/up.ts";
+import { savePlan } from "../../src/commands/plan.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readColumns } from "../../src/engine/engine.ts";
 import type { Column } from "../../src/schema/data-type.ts";
-import { chanceOf, type Chance } from "../../src/simulator/chance.ts";
+import { chanceOf, type Chance } from "../simulate/seeded-random.ts";
 import { commit, type Connections, type Table } from "./commit.ts";
 import type { Mood } from "./moods.ts";
 import { keyNames } from "./steps.ts";

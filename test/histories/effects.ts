@@ -1,5 +1,5 @@
 /** What an action does to each row of a table, and what rolling it back has to do. Pure. */
-import type { Action, ActionFor } from "../../src/schema/actions/action.ts";
+import type { Action, ActionFor } from "../../src/actions/model/action.ts";
 import { sameType, type Column, type DataType } from "../../src/schema/data-type.ts";
 import { parsePath } from "../../src/schema/path.ts";
 import { findColumn } from "../../src/schema/table.ts";

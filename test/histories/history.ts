@@ -2,16 +2,16 @@
  * One random history: migrations go up and down on real tables while an application writes before, between and during. After
  * every run the oracle says whether a write that was acknowledged is gone, a table can't be read, or a promise was broken.
  */
-import { isMigrateError } from "../../src/errors.ts";
+import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import type { Migration } from "../../src/migrations/load.ts";
-import { down, savePlanDown, type DownChoice } from "../../src/run/down.ts";
-import { up } from "../../src/run/migrator.ts";
-import { savePlan } from "../../src/run/plan.ts";
-import { status } from "../../src/run/status.ts";
+import { down, savePlanDown, type DownChoice } from "../../src/commands/down.ts";
+import { up } from "../../src/commands/up.ts";
+import { savePlan } from "../../src/commands/plan.ts";
+import { status } from "../../src/commands/status.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
-import { verifyTables } from "../../src/run/verify.ts";
-import { tablesOfAction } from "../../src/schema/action.ts";
-import { chanceOf, type Chance } from "../../src/simulator/chance.ts";
+import { verifyTables } from "../../src/commands/verify/verify.ts";
+import { tablesOfAction } from "../../src/actions/apply-action.ts";
+import { chanceOf, type Chance } from "../simulate/seeded-random.ts";
 import { aMigration } from "../simulate/history.ts";
 import { aKind, moodOf, type Mood } from "./moods.ts";
 import { judge, keysOf, type Found, type Known, type Stage } from "./oracle.ts";

@@ -1,5 +1,5 @@
 /** How an application writes for a while. */
-import type { Chance } from "../../src/simulator/chance.ts";
+import type { Chance } from "../simulate/seeded-random.ts";
 import type { WriteKind } from "./write.ts";
 
 export interface Mood {

@@ -1,6 +1,6 @@
 /** Whether a `down` may be refused, by what was promised before. Pure. */
-import type { MigrateError } from "../../src/errors.ts";
-import type { DownChoice } from "../../src/run/down.ts";
+import type { MigrateError } from "../../src/errors/migrate-error.ts";
+import type { DownChoice } from "../../src/commands/down.ts";
 import type { Applied } from "./stages.ts";
 
 /** In words what was promised and not kept; undefined where it may be refused. */

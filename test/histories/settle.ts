@@ -1,5 +1,5 @@
 /** What came of a run: whether what the tables hold is what they may hold after it. Pure. */
-import type { MigrateError } from "../../src/errors.ts";
+import type { MigrateError } from "../../src/errors/migrate-error.ts";
 import { judge, type Found, type Judgement, type Known, type Stage, type Start } from "./oracle.ts";
 import { violation } from "./violation.ts";
 import type { Write } from "./write.ts";

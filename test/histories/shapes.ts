@@ -1,6 +1,6 @@
 /** Tables whose columns keep a number through every rename and retype, so that a value can be followed. Pure. */
-import type { Action } from "../../src/schema/actions/action.ts";
-import { tablesAfter } from "../../src/schema/action.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { tablesAfter } from "../../src/actions/apply-action.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { parsePath, type Path } from "../../src/schema/path.ts";
 import { change, type Table } from "../../src/schema/table.ts";

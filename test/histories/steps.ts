@@ -1,10 +1,10 @@
 /** Random migrations whose effect on every row can be foretold. The steps are those of test/sequences. */
-import { isMigrateError } from "../../src/errors.ts";
+import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import type { Migration } from "../../src/migrations/load.ts";
-import type { Action } from "../../src/schema/actions/action.ts";
+import type { Action } from "../../src/actions/model/action.ts";
 import { isInteger, type Column, type DataType } from "../../src/schema/data-type.ts";
 import type { RowValue, RowValues } from "../../src/schema/row-values.ts";
-import type { Chance } from "../../src/simulator/chance.ts";
+import type { Chance } from "../simulate/seeded-random.ts";
 import { compileStep, parseStep, type Step } from "../../src/steps/registry.ts";
 import { drafts, stepOf } from "../sequences/draw.ts";
 import { canHold, valueOf } from "../sequences/values.ts";

@@ -1,7 +1,7 @@
 /** What runs tell of themselves: what is promised before, and how far they got. */
 import type { Migration } from "../../src/migrations/load.ts";
-import { plan } from "../../src/run/plan.ts";
-import { status } from "../../src/run/status.ts";
+import { plan } from "../../src/commands/plan.ts";
+import { status } from "../../src/commands/status.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import type { Applied, UpStage } from "./stages.ts";
 

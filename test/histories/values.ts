@@ -3,7 +3,7 @@
  * have their own. Written apart from the code that the runs compare rows with.
  */
 import { isFloat, isInteger, type Column, type DataType } from "../../src/schema/data-type.ts";
-import type { Chance } from "../../src/simulator/chance.ts";
+import type { Chance } from "../simulate/seeded-random.ts";
 
 /** A struct is an object by the numbers of its fields, or by their names where nothing has numbered them yet. */
 export type Value = null | string | readonly Value[] | { readonly [field: string]: Value };

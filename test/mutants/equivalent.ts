@@ -8,27 +8,27 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
-    file: "ledger/applied-hash.ts",
+    file: "ledger/state/applied-hash.ts",
     id: "08ef25",
     why: "no version is negative, so all of them are above -1 and above -2",
   },
   {
-    file: "ledger/fold.ts",
+    file: "ledger/state/fold.ts",
     id: "06ed44",
     why: "that undefined was looked at is never asked: late calls are asked about by their epochs",
   },
   {
-    file: "plan/place.ts",
+    file: "plan/history/position.ts",
     id: "06336c",
     why: "a row of actions has each action of a migration once",
   },
   {
-    file: "plan/rebase.ts",
+    file: "commands/branch/rebase-steps.ts",
     id: "005134",
     why: "an action of a step adds one column",
   },
   {
-    file: "plan/obstacles.ts",
+    file: "plan/assess/blocking-rows.ts",
     id: "00773f",
     why: "the versions of a table begin with 1, and a migration leaves one of them",
   },

@@ -11,7 +11,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "L1",
     does: "waits for its own lease, not for the holder's longer one",
-    file: "ledger/lease.ts",
+    file: "ledger/lease/lease.ts",
     find: "let silence = Math.max(duration, holder?.lease ?? 0);",
     replace: "let silence = duration;",
     killedBy: lease,
@@ -19,7 +19,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "L2",
     does: "ignores a longer lease that it hears of while it waits",
-    file: "ledger/lease.ts",
+    file: "ledger/lease/lease.ts",
     find: "silence = Math.max(silence, seen.lease ?? 0);",
     replace: "",
     killedBy: lease,
@@ -27,7 +27,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "L3",
     does: "does not look whether somebody took over before the length of its lease was recorded",
-    file: "ledger/lease.ts",
+    file: "ledger/lease/lease.ts",
     find: 'if (ledger.some((other) => other.epoch > epoch)) standing = "lost";',
     replace: "",
     killedBy: [...lease, ...run],
@@ -35,7 +35,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "L4",
     does: "releases a lease that it has lost",
-    file: "ledger/lease.ts",
+    file: "ledger/lease/lease.ts",
     find: 'if (standing === "lost") {\n        // What',
     replace: "if (duration < 0) {\n        // What",
     killedBy: lease,
@@ -43,7 +43,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "L5",
     does: "forgets on release what is in doubt",
-    file: "ledger/lease.ts",
+    file: "ledger/lease/lease.ts",
     find: "({ ...entry, next: inDoubt })",
     replace: "({ ...entry, next: inDoubt && undefined })",
     killedBy: [...lease, ...blind],
@@ -51,7 +51,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "L6",
     does: "forgets on release what it found half-done",
-    file: "ledger/lease.ts",
+    file: "ledger/lease/lease.ts",
     find: "const found = entries.length === 0 ? before : undefined;",
     replace: "const found = entries.length < 0 ? state : undefined;",
     killedBy: lease,
@@ -59,7 +59,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "L7",
     does: "does not restart the count of silence at a word of the holder",
-    file: "ledger/lease.ts",
+    file: "ledger/lease/lease.ts",
     find: "since = clock.steady();\n    silence",
     replace: "silence",
     killedBy: lease,
@@ -67,7 +67,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "L8",
     does: "counts silence up to the answer, not up to the question",
-    file: "ledger/lease.ts",
+    file: "ledger/lease/lease.ts",
     find: "if (asked - since > silence) return newest;",
     replace: "if (clock.steady() - since > silence) return newest;",
     killedBy: lease,
@@ -75,7 +75,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "F1",
     does: "leaves a migration in doubt for ever",
-    file: "ledger/fold.ts",
+    file: "ledger/state/fold.ts",
     find: "doubtful.delete(version);",
     replace: "",
     killedBy: fold,
@@ -83,7 +83,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "F2",
     does: "lets a record of a part make an applied migration half-done",
-    file: "ledger/fold.ts",
+    file: "ledger/state/fold.ts",
     find: 'if (known?.status === "applied") return known;',
     replace: "",
     killedBy: fold,
@@ -91,7 +91,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "F3",
     does: "takes an epoch that has not said its lease for one that may be taken over at once",
-    file: "ledger/fold.ts",
+    file: "ledger/state/fold.ts",
     find: "lease = longest;",
     replace: "lease = 0;",
     killedBy: [...fold, ...blind],
@@ -99,7 +99,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "F4",
     does: "leaves nothing in doubt after a late call",
-    file: "ledger/fold.ts",
+    file: "ledger/state/fold.ts",
     find: "for (const call of standing) if (!isDone(migrations.get(call.version), call)) doubtful.add(call.version);",
     replace: "",
     killedBy: [...fold, ...blind],
@@ -107,7 +107,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "F5",
     does: "takes a run's own doing for a doubt",
-    file: "ledger/fold.ts",
+    file: "ledger/state/fold.ts",
     find: "holder?.next === undefined || holder.run === run ?",
     replace: "holder?.next === undefined ?",
     killedBy: [...fold, ...run],
@@ -115,7 +115,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "C1",
     does: "counts a record whose write failed as a link of the chain",
-    file: "ledger/chain.ts",
+    file: "ledger/lease/record-chain.ts",
     find: "({ hash, last } = before);",
     replace: "",
     killedBy: ["unit/ledger/chain.test.ts"],
@@ -123,7 +123,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "C2",
     does: "keeps what was reverted in the hash of what is applied",
-    file: "ledger/chain.ts",
+    file: "ledger/lease/record-chain.ts",
     find: 'if (entry.event === "reverting" || entry.event === "reverted") {',
     replace: 'if (entry.event === "reverting" && entry.step === -1) {',
     killedBy: ["unit/ledger/chain.test.ts"],
@@ -131,7 +131,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "J1",
     does: "finds nothing to do although a migration is in doubt",
-    file: "ledger/journal.ts",
+    file: "ledger/journal/journal.ts",
     find: "return next === undefined && (",
     replace: "return (next === undefined || true) && (",
     killedBy: [...lease, ...run],
@@ -139,7 +139,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "J2",
     does: "believes the newest record although a call came late",
-    file: "ledger/journal.ts",
+    file: "ledger/journal/journal.ts",
     find: 'return late ? { ...head, applied: "" } : head;',
     replace: 'return late && head.epoch < 0 ? { ...head, applied: "" } : head;',
     killedBy: ["unit/ledger/markers.test.ts"],
@@ -147,7 +147,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "K1",
     does: "takes every epoch that it asked for as its own",
-    file: "ledger/markers.ts",
+    file: "ledger/journal/markers-journal.ts",
     find: "if (won) own.set(epoch, { by, run });",
     replace: "own.set(epoch, { by, run });",
     killedBy: ["unit/ledger/markers.test.ts"],
@@ -155,7 +155,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "R1",
     does: "does not count a newer record of the same epoch",
-    file: "ledger/rows.ts",
+    file: "ledger/journal/rows-journal.ts",
     find: "epoch > ${epoch} OR (epoch = ${epoch} AND number > ${number})",
     replace: "epoch > ${epoch} OR (epoch = ${epoch} AND number < 0 AND number > ${number})",
     killedBy: ["unit/ledger/rows.test.ts", ...lease],
@@ -163,7 +163,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "X1",
     does: "takes every action for one that may be done already",
-    file: "run/executor.ts",
+    file: "run/execute/execute.ts",
     find: "const mayBeDone = planned.doubtful && index === 0;",
     replace: "const mayBeDone = index >= 0;",
     killedBy: [...run, "unit/run/crash.test.ts"],
@@ -171,7 +171,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "X2",
     does: "forgets what is in doubt when it is interrupted",
-    file: "run/executor.ts",
+    file: "run/execute/execute.ts",
     find: '[{ event: "interrupted", ...facts() }], inDoubt ? version : undefined);',
     replace: '[{ event: "interrupted", ...facts() }], inDoubt && version < 0 ? version : undefined);',
     killedBy: blind,
@@ -179,7 +179,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "X3",
     does: "goes on as after any failure when it acted late",
-    file: "run/executor.ts",
+    file: "run/execute/execute.ts",
     find: '["ERR_LEASE_LOST", "ERR_ACTED_LATE", ',
     replace: '["ERR_LEASE_LOST", ',
     killedBy: blind,
@@ -187,7 +187,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "X4",
     does: "does not record which migration comes next",
-    file: "run/executor.ts",
+    file: "run/execute/execute.ts",
     find: "{ ...ended, next: following.migration.version }",
     replace: "ended",
     killedBy: [...run, "unit/run/crash.test.ts"],
@@ -195,7 +195,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "X5",
     does: "leaves nothing in doubt when a look failed",
-    file: "run/executor.ts",
+    file: "run/execute/execute.ts",
     find: "return { error, inDoubt: true };",
     replace: "return { error, inDoubt: false };",
     killedBy: blind,
@@ -203,7 +203,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "A1",
     does: "acts on a table that others have changed since it was planned",
-    file: "run/act.ts",
+    file: "run/execute/described-action.ts",
     find: "if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };",
     replace: "",
     killedBy: ["unit/run/act.test.ts"],
@@ -211,7 +211,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "A2",
     does: "does not check its lease after it has looked",
-    file: "run/act.ts",
+    file: "run/execute/described-action.ts",
     find: "if (!isGiven) await lease.check();",
     replace: "",
     killedBy: ["unit/run/act.test.ts"],
@@ -219,7 +219,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "A3",
     does: "leaves nothing in doubt when there was no answer",
-    file: "run/act.ts",
+    file: "run/execute/described-action.ts",
     find: "inDoubt ||= wasUnanswered;",
     replace: "",
     killedBy: blind,
@@ -227,7 +227,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "A4",
     does: "acts although it is not sure of its lease",
-    file: "run/act.ts",
+    file: "run/execute/described-action.ts",
     find: "if (!lease.isSure()) continue;",
     replace: "",
     killedBy: ["unit/run/act.test.ts"],
@@ -235,7 +235,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "A4 blind",
     does: "acts although it is not sure of its lease, where tables can't be described",
-    file: "run/act-blindly.ts",
+    file: "run/execute/undescribed-action.ts",
     find: "if (!lease.isSure()) continue;",
     replace: "",
     killedBy: ["unit/run/act.test.ts"],
@@ -243,7 +243,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "A5",
     does: "takes what a service does not show yet for an unexpected result",
-    file: "run/act.ts",
+    file: "run/execute/described-action.ts",
     find: 'kind: mayCome ? "unanswered" : "refused"',
     replace: 'kind: mayCome ? "refused" : "refused"',
     killedBy: blind,
@@ -251,7 +251,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "B1",
     does: "sends an action in doubt without a question before it",
-    file: "run/act-blindly.ts",
+    file: "run/execute/undescribed-action.ts",
     find: "if (inDoubt && (await hasRun(planned, acting))) return done;",
     replace: "",
     killedBy: blind,
@@ -259,7 +259,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "B2",
     does: "asks nothing after a refusal",
-    file: "run/act-blindly.ts",
+    file: "run/execute/undescribed-action.ts",
     find: 'if (failure.kind === "refused" && inDoubt && (await hasRun(planned, acting))) return done;',
     replace: "",
     killedBy: blind,
@@ -267,7 +267,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "G1",
     does: "passes over a late call when nothing is pending",
-    file: "run/migrator.ts",
+    file: "commands/up.ts",
     find: "if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;",
     replace: "if (pendingFiles(chosen, state).length > 0) return undefined;",
     killedBy: blind,
@@ -275,7 +275,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "H1",
     does: "passes over what has begun when it is not chosen",
-    file: "plan/history.ts",
+    file: "plan/history/pending.ts",
     find: "if (outside !== undefined) {",
     replace: "if (outside !== undefined && outside < 0) {",
     killedBy: ["unit/plan/history.test.ts"],
@@ -283,7 +283,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "S1",
     does: "finds an action done before which the ledger had to be written",
-    file: "plan/settle.ts",
+    file: "plan/reconcile/reconcile.ts",
     find: "(done === 0 || !next.recordFirst)",
     replace: "(done >= 0 || !next.recordFirst)",
     killedBy: ["unit/plan/settle.test.ts", "unit/run/crash.test.ts"],
@@ -291,7 +291,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "T1",
     does: "takes a refusal of the embedded engine for proof that nothing has begun",
-    file: "run/attempt.ts",
+    file: "run/execute/send-action.ts",
     find: '(failure?.kind === "refused" && target.capabilities.fences)',
     replace: "false",
     killedBy: ["unit/run/attempt.test.ts"],
@@ -299,7 +299,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "U1",
     does: "believes that it has the lease although the ledger names another",
-    file: "run/under-lease.ts",
+    file: "run/lease/with-lease.ts",
     find: "if (state.holder?.run !== runner.run) {",
     replace: 'if (state.holder?.run === "nobody") {',
     killedBy: ["unit/run/migrator.test.ts"],
@@ -307,7 +307,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "U2",
     does: "does not look a last time before it takes the lease",
-    file: "run/under-lease.ts",
+    file: "run/lease/with-lease.ts",
     find: "if (!(await journal.isNewest(state.head ?? start))) continue;",
     replace: "",
     killedBy: ["unit/run/migrator.test.ts"],
@@ -315,7 +315,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "V1",
     does: "takes 408 for a refusal",
-    file: "targets/verdict.ts",
+    file: "targets/contract/service-verdict.ts",
     find: "status < 500 && status !== 408;",
     replace: "status < 500;",
     killedBy: ["unit/targets/verdict.test.ts"],
@@ -323,7 +323,7 @@ export const reviewMutants: readonly Mutant[] = [
   {
     id: "V2",
     does: "takes 5xx for a refusal",
-    file: "targets/verdict.ts",
+    file: "targets/contract/service-verdict.ts",
     find: "status < 500 && status !== 408;",
     replace: "status < 600 && status !== 408;",
     killedBy: ["unit/targets/verdict.test.ts"],

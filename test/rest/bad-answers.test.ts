@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tableFromIPC } from "apache-arrow";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { isMigrateError, type ErrorCode } from "../../src/errors.ts";
-import type { Action } from "../../src/schema/actions/action.ts";
+import { isMigrateError, type ErrorCode } from "../../src/errors/migrate-error.ts";
+import type { Action } from "../../src/actions/model/action.ts";
 import type { Column } from "../../src/schema/data-type.ts";
 import { open, options } from "../../src/targets/rest/rest.ts";
-import type { Target } from "../../src/targets/target.ts";
-import { rowsToIpc } from "../../src/wire/rows.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
+import { rowsToIpc } from "../../src/wire/rows/ipc-rows.ts";
 import { answered, answers, bytes, html, json, quick, text, unreachable, type Bad } from "./bad-answers.ts";
 import {
   anAuthority,

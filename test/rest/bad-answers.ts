@@ -1,7 +1,7 @@
 /** The answers that are bad in themselves: for the client, request by request, and for the built command. */
 import { gzipSync } from "node:zlib";
-import type { ErrorCode } from "../../src/errors.ts";
-import type { Verdict } from "../../src/targets/target.ts";
+import type { ErrorCode } from "../../src/errors/migrate-error.ts";
+import type { Verdict } from "../../src/targets/contract/target.ts";
 import { echo, key, type Answering } from "./servers.ts";
 
 export interface Bad {

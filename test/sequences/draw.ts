@@ -29,7 +29,7 @@ export interface Draft {
   readonly flag: boolean;
 }
 
-/** The engine can't create the others (test/unit/schema/parse.test.ts). */
+/** The engine can't create the others (test/unit/schema/declare/validate.test.ts). */
 const creatable = anyColumns.filter(
   (columns) => !/"fixedSizeList".*"fixedSizeList".*"struct"/.test(JSON.stringify(columns)),
 );

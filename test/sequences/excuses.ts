@@ -1,6 +1,6 @@
 /** What the fold takes and the engine may refuse all the same, for the rows that are there. */
-import type { Action } from "../../src/schema/actions/action.ts";
-import { castVerdict } from "../../src/schema/cast.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { castVerdict } from "../../src/schema/cast-rules.ts";
 import type { DataType } from "../../src/schema/data-type.ts";
 import { parsePath } from "../../src/schema/path.ts";
 import { findColumn, type Database, type Table } from "../../src/schema/table.ts";

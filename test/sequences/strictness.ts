@@ -1,5 +1,5 @@
 /** What the engine takes and we refuse on purpose. */
-import type { ErrorCode, MigrateError } from "../../src/errors.ts";
+import type { ErrorCode, MigrateError } from "../../src/errors/migrate-error.ts";
 
 const refusals: readonly { readonly code: ErrorCode; readonly says?: RegExp; readonly why: string }[] = [
   { code: "ERR_NO_EFFECT", why: "a step that changes nothing is a mistake" },

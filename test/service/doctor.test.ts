@@ -2,10 +2,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { MigrateError } from "../../src/errors.ts";
-import { doctor, type Finding } from "../../src/run/doctor.ts";
+import { MigrateError } from "../../src/errors/migrate-error.ts";
+import { doctor, type Finding } from "../../src/commands/doctor.ts";
 import { open } from "../../src/targets/rest/rest.ts";
-import type { Target } from "../../src/targets/target.ts";
+import type { Target } from "../../src/targets/contract/target.ts";
 import { aService, apiKey } from "../support/service.ts";
 import { lancedb } from "../support/tables.ts";
 

@@ -1,24 +1,24 @@
 /** Random migrations: every step kind, on a few tables, with steps that go back and forth. */
-import { isMigrateError } from "../../src/errors.ts";
+import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { checksumOf, textHash } from "../../src/migrations/checksum.ts";
 import { formatVersion } from "../../src/migrations/file-name.ts";
 import type { Migration } from "../../src/migrations/load.ts";
-import { planCommits } from "../../src/plan/commits.ts";
-import { actionsOf } from "../../src/plan/compile.ts";
-import type { Action } from "../../src/schema/actions/action.ts";
-import { kindsOf, tablesAfter, tablesOfAction, wayBackOf } from "../../src/schema/action.ts";
-import { castVerdict } from "../../src/schema/cast.ts";
+import { planCommits } from "../../src/plan/commits/commits.ts";
+import { actionsOf } from "../../src/plan/compile/compile.ts";
+import type { Action } from "../../src/actions/model/action.ts";
+import { kindsOf, tablesAfter, tablesOfAction, wayBackOf } from "../../src/actions/apply-action.ts";
+import { castVerdict } from "../../src/schema/cast-rules.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
 import type { RowValue } from "../../src/schema/row-values.ts";
 import { change, columnPaths, findColumn, type Table } from "../../src/schema/table.ts";
 import { indexProblem } from "../../src/schema/table-index.ts";
-import type { Chance } from "../../src/simulator/chance.ts";
-import type { Scenario } from "../../src/simulator/scenario.ts";
+import type { Chance } from "./seeded-random.ts";
+import type { Scenario } from "./scenario.ts";
 import { compileStep, type Step, type StepName } from "../../src/steps/registry.ts";
-import { abilitiesOf } from "../../src/targets/memory/memory.ts";
-import { models, type Model } from "../../src/targets/memory/carry.ts";
-import type { Capabilities } from "../../src/targets/target.ts";
+import { abilitiesOf } from "./target/memory-target.ts";
+import { models, type Model } from "./target/carry.ts";
+import type { Capabilities } from "../../src/targets/contract/target.ts";
 
 const plain = (kind: "int32" | "int64" | "float32" | "float64" | "utf8" | "largeUtf8"): DataType => ({ kind });
 const types: readonly DataType[] = [

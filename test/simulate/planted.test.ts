@@ -3,7 +3,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runSchedule } from "../../src/simulator/schedule.ts";
+import { runSchedule } from "./schedule.ts";
 import { root, startNode, temporaryFolder } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { drawScenario } from "./history.ts";

@@ -9,11 +9,11 @@ import { fileURLToPath } from "node:url";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
 import { z } from "zod";
-import { parseFlags, wholeFlag } from "../../src/cli/command.ts";
-import { count, firstLine } from "../../src/errors.ts";
-import type { Chance } from "../../src/simulator/chance.ts";
-import { runSchedule } from "../../src/simulator/schedule.ts";
-import { added, countsText, simulate, type SimulationResult } from "../../src/simulator/simulate.ts";
+import { parseFlags, wholeFlag } from "../../src/cli/command/command.ts";
+import { count, firstLine } from "../../src/errors/migrate-error.ts";
+import type { Chance } from "./seeded-random.ts";
+import { runSchedule } from "./schedule.ts";
+import { added, countsText, simulate, type SimulationResult } from "./simulate.ts";
 import { drawScenario } from "./history.ts";
 
 const described = {

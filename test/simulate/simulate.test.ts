@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root, startNode, temporaryFolder } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
-import { rates, type Disturbance } from "../../src/simulator/application.ts";
-import type { Chance } from "../../src/simulator/chance.ts";
-import { runSchedule } from "../../src/simulator/schedule.ts";
-import { countsText, simulate } from "../../src/simulator/simulate.ts";
-import { counted, type Counted } from "../../src/simulator/watcher.ts";
-import { aWorld } from "../../src/simulator/world.ts";
+import { rates, type Disturbance } from "./application.ts";
+import type { Chance } from "./seeded-random.ts";
+import { runSchedule } from "./schedule.ts";
+import { countsText, simulate } from "./simulate.ts";
+import { counted, type Counted } from "./observer.ts";
+import { aWorld } from "./virtual-time.ts";
 import { aMigration, drawHistory, drawScenario, severalCommits } from "./history.ts";
 
 const schedules = rounds(3_000, 6_000);

@@ -1,7 +1,7 @@
 /** Types and tables drawn by fast-check: what a migration file may hold, and what no known crash of the engine forbids. */
 import * as fc from "./fast-check.ts";
 import { itemName, type Column, type DataType } from "../../src/schema/data-type.ts";
-import { dataType } from "../../src/schema/parse.ts";
+import { dataType } from "../../src/schema/declare/validate.ts";
 
 const integers = fc.constantFrom("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64");
 const floats = fc.constantFrom("float16", "float32", "float64");

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { fixedSizeList, float32, int32, utf8 } from "../../src/schema/builders.ts";
+import { fixedSizeList, float32, int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 
 const files = JSON.parse(readFileSync(new URL("../fixtures/foreign-indexes.json", import.meta.url), "utf8")) as Record<
   string,

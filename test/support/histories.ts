@@ -3,14 +3,14 @@
  * fall asleep and write late, and whose writes fail or seem to.
  */
 import * as fc from "./fast-check.ts";
-import type { Clock } from "../../src/clock.ts";
-import { foldLedger, type LedgerState } from "../../src/ledger/fold.ts";
-import type { Journal } from "../../src/ledger/journal.ts";
-import { takeLease, type Lease } from "../../src/ledger/lease.ts";
-import { markersJournal } from "../../src/ledger/markers.ts";
-import { byPlace, type LedgerEntry, type LedgerRecord } from "../../src/ledger/record.ts";
-import { rowsJournal } from "../../src/ledger/rows.ts";
-import type { Row } from "../../src/wire/rows.ts";
+import type { Clock } from "../../src/time/clock.ts";
+import { foldLedger, type LedgerState } from "../../src/ledger/state/fold.ts";
+import type { Journal } from "../../src/ledger/journal/journal.ts";
+import { takeLease, type Lease } from "../../src/ledger/lease/lease.ts";
+import { markersJournal } from "../../src/ledger/journal/markers-journal.ts";
+import { byPlace, type LedgerEntry, type LedgerRecord } from "../../src/ledger/state/record.ts";
+import { rowsJournal } from "../../src/ledger/journal/rows-journal.ts";
+import type { Row } from "../../src/wire/rows/ipc-rows.ts";
 
 /** What becomes of a write: `unheard` fails and is stored all the same. */
 export type Fate = "well" | "lost" | "unheard";

@@ -1,6 +1,6 @@
 /** When processes are killed, and where that found them. */
 import { setTimeout as pause } from "node:timers/promises";
-import { chanceOf } from "../../src/simulator/chance.ts";
+import { chanceOf } from "../simulate/seeded-random.ts";
 import type { Running } from "./project.ts";
 import { rowsOf } from "./tables.ts";
 

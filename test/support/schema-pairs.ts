@@ -1,10 +1,10 @@
 /** Pairs of databases drawn by fast-check, the second near the first; and answers to what nobody can tell. */
-import type { Answer, Unsure } from "../../src/plan/diff-columns.ts";
-import type { Diff } from "../../src/plan/diff.ts";
+import type { Answer, Unsure } from "../../src/commands/generate/diff-columns.ts";
+import type { Diff } from "../../src/commands/generate/diff-tables.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { change, type Database, type Table } from "../../src/schema/table.ts";
-import { tablesAfter } from "../../src/schema/action.ts";
-import { isMigrateError } from "../../src/errors.ts";
+import { tablesAfter } from "../../src/actions/apply-action.ts";
+import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import { anyColumns, columnName, leafType, typeNear } from "./drawn-tables.ts";
 import * as fc from "./fast-check.ts";
 

@@ -2,11 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Clock } from "../../src/clock.ts";
-import { MigrateError } from "../../src/errors.ts";
+import type { Clock } from "../../src/time/clock.ts";
+import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
-import type { LedgerStore, RecordTable, Target } from "../../src/targets/target.ts";
+import type { LedgerStore, RecordTable, Target } from "../../src/targets/contract/target.ts";
 
 /** Called around every call to a target, with its number, counted from 1. */
 export interface Watch {

@@ -1,10 +1,10 @@
 /** Random steps of all kinds: TypeScript takes all that the fold takes, and knows the tables after them as the fold does. */
 import { expect, test } from "vitest";
-import { isMigrateError } from "../../src/errors.ts";
-import type { Moment } from "../../src/run/moments.ts";
-import { layOut } from "../../src/scaffold/layout.ts";
-import { historyTypes } from "../../src/scaffold/history-types.ts";
-import { tablesAfter } from "../../src/schema/action.ts";
+import { isMigrateError } from "../../src/errors/migrate-error.ts";
+import type { Moment } from "../../src/run/schema-history.ts";
+import { layOut } from "../../src/scaffold/print/print-source.ts";
+import { historyTypes } from "../../src/scaffold/types/history-types.ts";
+import { tablesAfter } from "../../src/actions/apply-action.ts";
 import { formatPath } from "../../src/schema/path.ts";
 import { change, columnPaths, type Database, type Table } from "../../src/schema/table.ts";
 import { compileStep, stepSource, type Step } from "../../src/steps/registry.ts";

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as m from "lance-migrate";
-import { castVerdict } from "../../src/schema/cast.ts";
+import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType, sameType, type DataType } from "../../src/schema/data-type.ts";
 import { indexKinds, indexProblem, type IndexKind } from "../../src/schema/table-index.ts";
-import { shapeOf, type Shape } from "../../src/schema/shape.ts";
-import { typeSource } from "../../src/schema/source.ts";
-import { layOut } from "../../src/scaffold/layout.ts";
+import { shapeOf, type Shape } from "../../src/schema/text/type-shape.ts";
+import { typeSource } from "../../src/schema/text/typescript-source.ts";
+import { layOut } from "../../src/scaffold/print/print-source.ts";
 import { root, temporaryFolder } from "../support/project.ts";
 import { typeProblems } from "../support/type-check.ts";
 

@@ -1,6 +1,6 @@
-import { count } from "../../errors.ts";
+import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { baseline } from "../../run/baseline.ts";
+import { baseline } from "../../commands/adopt/baseline.ts";
 import type { RunEvent } from "../../run/events.ts";
 import {
   leaseFlags,
@@ -11,9 +11,9 @@ import {
   versionFlag,
   withSession,
   type Command,
-} from "../command.ts";
-import { done } from "../exit-code.ts";
-import { renderEvent } from "../render.ts";
+} from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
+import { renderEvent } from "../render/events.ts";
 
 const baselineFlags = leaseSchema.extend({ to: versionFlag.optional(), "dry-run": switchFlag });
 

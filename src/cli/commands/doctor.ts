@@ -1,6 +1,6 @@
-import { doctor, type Finding } from "../../run/doctor.ts";
-import { withSession, type Command } from "../command.ts";
-import { done } from "../exit-code.ts";
+import { doctor, type Finding } from "../../commands/doctor.ts";
+import { withSession, type Command } from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
 
 const unfit = 1;
 

@@ -1,6 +1,6 @@
-import { count } from "../../errors.ts";
+import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { down } from "../../run/down.ts";
+import { down } from "../../commands/down.ts";
 import type { RunEvent } from "../../run/events.ts";
 import {
   leaseFlags,
@@ -12,10 +12,10 @@ import {
   wholeFlag,
   withSession,
   type Command,
-} from "../command.ts";
-import { done } from "../exit-code.ts";
-import { renderDuration, renderEvent } from "../render.ts";
-import { checkPlanAlone, planFlag, readPlan } from "../plan-file.ts";
+} from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
+import { renderDuration, renderEvent } from "../render/events.ts";
+import { checkPlanAlone, planFlag, readPlan } from "../input/plan-file.ts";
 import { planCommand } from "./plan.ts";
 
 const downFlags = leaseSchema

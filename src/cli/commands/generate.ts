@@ -1,17 +1,17 @@
 import { relative, resolve } from "node:path";
 import { z } from "zod";
-import { MigrateError } from "../../errors.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
-import type { Answer } from "../../plan/diff-columns.ts";
-import type { Diff } from "../../plan/diff.ts";
-import { compareDeclared, questionOf } from "../../run/generate.ts";
-import { answerFlags, checkTyped, nameOf, settled, typedAnswers } from "../answers.ts";
-import { acceptFlag, commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
-import { done, somethingPending } from "../exit-code.ts";
-import type { Output } from "../output.ts";
-import { withStepFlags } from "../step-flags.ts";
-import { wordsOf } from "../step-words.ts";
-import { authoring, writingNext } from "../write-next.ts";
+import type { Answer } from "../../commands/generate/diff-columns.ts";
+import type { Diff } from "../../commands/generate/diff-tables.ts";
+import { compareDeclared, questionOf } from "../../commands/generate/generate.ts";
+import { answerFlags, checkTyped, nameOf, settled, typedAnswers } from "../input/diff-answers.ts";
+import { acceptFlag, commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
+import { done, somethingPending } from "../command/exit-code.ts";
+import type { Output } from "../command/output.ts";
+import { withStepFlags } from "../input/step-flags.ts";
+import { wordsOf } from "../render/steps.ts";
+import { authoring, writingNext } from "../project/write-migration.ts";
 
 const generateFlags = commonSchema.extend({
   name: z.string("the name is given twice").optional(),

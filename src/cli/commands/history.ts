@@ -1,10 +1,10 @@
-import { savedPlanOf, type LedgerRecord } from "../../ledger/record.ts";
+import { savedPlanOf, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { history } from "../../run/status.ts";
-import { withSession, type Command } from "../command.ts";
-import { done } from "../exit-code.ts";
-import { renderDuration, renderTable, renderTime } from "../render.ts";
+import { history } from "../../commands/status.ts";
+import { withSession, type Command } from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
+import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 
 export const historyCommand: Command = {
   usage: "history",

@@ -1,5 +1,5 @@
 /** The commands, in the order in which --help shows them. */
-import type { Command } from "../command.ts";
+import type { Command } from "../command/command.ts";
 import { baselineCommand } from "./baseline.ts";
 import { downCommand } from "./down.ts";
 import { doctorCommand } from "./doctor.ts";

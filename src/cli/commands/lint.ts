@@ -1,15 +1,15 @@
 import { join, relative, resolve } from "node:path";
 import { z } from "zod";
-import { count, MigrateError } from "../../errors.ts";
-import { findingsOf, noRule, ruleIds, type Finding, type Findings } from "../../run/findings.ts";
-import { lockName } from "../../migrations/lock.ts";
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { findingsOf, noRule, ruleIds, type Finding, type Findings } from "../../commands/lint/findings.ts";
+import { lockName } from "../../migrations/schema-lock.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
-import type { Session } from "../../session.ts";
-import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
-import { amiss, done, exitCodeOf } from "../exit-code.ts";
-import { staleLock, writeLockOf } from "../lock.ts";
-import { otherTargets } from "../other-targets.ts";
-import { typedTables } from "../types.ts";
+import type { Session } from "../../session/session.ts";
+import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
+import { amiss, done, exitCodeOf } from "../command/exit-code.ts";
+import { staleLock, writeLockOf } from "../project/update-schema-lock.ts";
+import { otherTargets } from "../project/other-targets.ts";
+import { typedTables } from "../project/update-types.ts";
 
 const lintFlags = commonSchema.extend({
   since: z

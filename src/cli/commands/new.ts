@@ -1,12 +1,12 @@
 import { relative } from "node:path";
 import { z } from "zod";
-import { MigrateError } from "../../errors.ts";
-import { askSteps } from "../ask-steps.ts";
-import { canAsk } from "../ask.ts";
-import { acceptFlag, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
-import { done } from "../exit-code.ts";
-import { typedSteps, withStepFlags } from "../step-flags.ts";
-import { writingNext } from "../write-next.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { askSteps } from "../input/prompt-steps.ts";
+import { canAsk } from "../input/prompt.ts";
+import { acceptFlag, parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
+import { typedSteps, withStepFlags } from "../input/step-flags.ts";
+import { writingNext } from "../project/write-migration.ts";
 
 const newFlags = z.looseObject({
   name: z.string("the name is given twice or missing").optional(),

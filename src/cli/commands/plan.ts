@@ -1,15 +1,23 @@
 import { z } from "zod";
-import { MigrateError } from "../../errors.ts";
-import { migrationsOf, planDocument } from "../../plan/document.ts";
-import { failureIn } from "../../plan/guards.ts";
-import type { SavedPlan } from "../../plan/saved-plan.ts";
-import { planDown, savePlanDown, type DownChoice } from "../../run/down.ts";
-import { plan, savePlan, type UpChoice } from "../../run/plan.ts";
-import { survey } from "../../run/survey.ts";
-import { acceptFlag, parseFlags, switchFlag, versionFlag, wholeFlag, withSession, type Command } from "../command.ts";
-import { done, exitCodeOf } from "../exit-code.ts";
-import { checkPlanAlone, planFlag, readPlan, writePlan } from "../plan-file.ts";
-import { renderPlan } from "../render-plan.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
+import { failureIn } from "../../plan/assess/guards.ts";
+import type { SavedPlan } from "../../plan/assess/saved-plan.ts";
+import { planDown, savePlanDown, type DownChoice } from "../../commands/down.ts";
+import { plan, savePlan, type UpChoice } from "../../commands/plan.ts";
+import { survey } from "../../run/prepare/estimate.ts";
+import {
+  acceptFlag,
+  parseFlags,
+  switchFlag,
+  versionFlag,
+  wholeFlag,
+  withSession,
+  type Command,
+} from "../command/command.ts";
+import { done, exitCodeOf } from "../command/exit-code.ts";
+import { checkPlanAlone, planFlag, readPlan, writePlan } from "../input/plan-file.ts";
+import { renderPlan } from "../render/plan.ts";
 
 const planFlags = z.looseObject({
   down: switchFlag,

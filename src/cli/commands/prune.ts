@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { count } from "../../errors.ts";
-import { prune, type KeptPoint } from "../../run/prune.ts";
-import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "../command.ts";
-import { done } from "../exit-code.ts";
+import { count } from "../../errors/migrate-error.ts";
+import { prune, type KeptPoint } from "../../commands/prune.ts";
+import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
 
 const pruneFlags = z.looseObject({ yes: switchFlag, to: versionFlag.optional() });
 

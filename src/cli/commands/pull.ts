@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { z } from "zod";
-import { count, MigrateError } from "../../errors.ts";
-import { pull } from "../../run/pull.ts";
-import { commonSchema, parseFlags, withSession, type Command } from "../command.ts";
-import { done } from "../exit-code.ts";
-import { wordsOf } from "../step-words.ts";
-import { authoring, writingNext } from "../write-next.ts";
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { pull } from "../../commands/adopt/pull.ts";
+import { commonSchema, parseFlags, withSession, type Command } from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
+import { wordsOf } from "../render/steps.ts";
+import { authoring, writingNext } from "../project/write-migration.ts";
 
 const tableName = z.string("--except is given without a value").min(1, "--except needs the name of a table");
 const pullFlags = commonSchema.extend({

@@ -1,17 +1,17 @@
 import { relative } from "node:path";
 import { z } from "zod";
-import { MigrateError } from "../../errors.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { checkRepository, filesAt, filesAtFork, otherSide, textsOf } from "../../migrations/git.ts";
-import { planRebase, type RebaseResult, type Renumbered } from "../../run/rebase.ts";
-import { describeAction } from "../../schema/action.ts";
+import { checkRepository, filesAt, filesAtFork, otherSide, textsOf } from "../../commands/branch/git.ts";
+import { planRebase, type RebaseResult, type Renumbered } from "../../commands/branch/plan-rebase.ts";
+import { describeAction } from "../../actions/apply-action.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
 import { compileStep } from "../../steps/registry.ts";
-import { parseFlags, switchFlag, withSession, type Command } from "../command.ts";
-import { done } from "../exit-code.ts";
-import { writeLockOf } from "../lock.ts";
-import { updateTypes } from "../types.ts";
-import type { Output } from "../output.ts";
+import { parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
+import { writeLockOf } from "../project/update-schema-lock.ts";
+import { updateTypes } from "../project/update-types.ts";
+import type { Output } from "../command/output.ts";
 
 const rebaseFlags = z.looseObject({
   onto: z.string("is given twice").min(1, "needs a branch").optional(),

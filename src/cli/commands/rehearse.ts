@@ -1,13 +1,26 @@
 import { z } from "zod";
-import { count } from "../../errors.ts";
+import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { rehearse, type Rehearsal, type RehearsedMigration, type RehearsedStep } from "../../run/rehearse.ts";
+import {
+  rehearse,
+  type Rehearsal,
+  type RehearsedMigration,
+  type RehearsedStep,
+} from "../../commands/rehearse/rehearse.ts";
 import { openScratch } from "../../targets/index.ts";
-import { acceptFlag, parseFlags, switchFlag, versionFlag, wholeFlag, withSession, type Command } from "../command.ts";
-import { done, exitCodeOf } from "../exit-code.ts";
-import type { Output } from "../output.ts";
-import { renderDuration, renderEvent } from "../render.ts";
-import { refusalText } from "../render-plan.ts";
+import {
+  acceptFlag,
+  parseFlags,
+  switchFlag,
+  versionFlag,
+  wholeFlag,
+  withSession,
+  type Command,
+} from "../command/command.ts";
+import { done, exitCodeOf } from "../command/exit-code.ts";
+import type { Output } from "../command/output.ts";
+import { renderDuration, renderEvent } from "../render/events.ts";
+import { refusalText } from "../render/plan.ts";
 
 const rehearseFlags = z.looseObject({
   to: versionFlag.optional(),

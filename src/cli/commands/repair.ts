@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { RunEvent } from "../../run/events.ts";
-import { repair } from "../../run/repair.ts";
+import { repair } from "../../commands/repair/repair.ts";
 import {
   leaseFlags,
   leaseSchema,
@@ -9,9 +9,9 @@ import {
   tellUnderWay,
   withSession,
   type Command,
-} from "../command.ts";
-import { amiss, done, exitCodeOf } from "../exit-code.ts";
-import { renderEvent } from "../render.ts";
+} from "../command/command.ts";
+import { amiss, done, exitCodeOf } from "../command/exit-code.ts";
+import { renderEvent } from "../render/events.ts";
 
 const repairFlags = leaseSchema.extend({
   yes: switchFlag,

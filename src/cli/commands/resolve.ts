@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { RunEvent } from "../../run/events.ts";
-import { resolve, type Resolution } from "../../run/resolve.ts";
-import { atTerminal, canAsk } from "../ask.ts";
+import { resolve, type Resolution } from "../../commands/resolve/resolve.ts";
+import { atTerminal, canAsk } from "../input/prompt.ts";
 import {
   leaseFlags,
   leaseSchema,
@@ -12,9 +12,9 @@ import {
   withSession,
   type Command,
   type Context,
-} from "../command.ts";
-import { amiss, done } from "../exit-code.ts";
-import { renderEvent } from "../render.ts";
+} from "../command/command.ts";
+import { amiss, done } from "../command/exit-code.ts";
+import { renderEvent } from "../render/events.ts";
 
 const migrationFlag = (flag: string) =>
   z

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { MigrateError } from "../../errors.ts";
-import { keepSecret, shortestSecret } from "../../secrets.ts";
-import { headerValue } from "../../wire/http-text.ts";
-import { parseFlags, secondsFlag, type Command } from "../command.ts";
-import { done } from "../exit-code.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { keepSecret, shortestSecret } from "../../secrets/redact.ts";
+import { headerValue } from "../../wire/content-types.ts";
+import { parseFlags, secondsFlag, type Command } from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
 
 const text = (flag: string) =>
   z.string(`--${flag} is given twice or without a value`).min(1, `--${flag} needs a value`);
@@ -68,7 +68,7 @@ export const serveCommand: Command = {
           "the key and the database's name have to fit into a header: plain characters, without line breaks or spaces around them",
       });
     // fastify is slow to load and no other command needs it.
-    const { startService } = await import("../../service/service.ts");
+    const { startService } = await import("../../service/start-service.ts");
     const { "body-limit": bodyLimit, "request-timeout": seconds } = limits;
     const requestTimeout = seconds === undefined ? undefined : seconds * 1000;
     const log = output.progress;

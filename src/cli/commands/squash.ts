@@ -1,14 +1,14 @@
 import { relative } from "node:path";
 import { z } from "zod";
-import { count, MigrateError } from "../../errors.ts";
+import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { planSquash, type SquashResult } from "../../run/squash.ts";
+import { planSquash, type SquashResult } from "../../commands/branch/plan-squash.ts";
 import { openScratch } from "../../targets/index.ts";
-import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "../command.ts";
-import { done } from "../exit-code.ts";
-import { writeLockOf } from "../lock.ts";
-import type { Output } from "../output.ts";
-import { knownHistory, updateTypes } from "../types.ts";
+import { parseFlags, switchFlag, versionFlag, withSession, type Command } from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
+import { writeLockOf } from "../project/update-schema-lock.ts";
+import type { Output } from "../command/output.ts";
+import { knownHistory, updateTypes } from "../project/update-types.ts";
 
 const squashFlags = z.looseObject({
   name: z.string("the name is given twice").optional(),

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
-import { status, type StatusResult } from "../../run/status.ts";
-import { parseFlags, switchFlag, withSession, type Command } from "../command.ts";
-import { amiss, done, somethingPending } from "../exit-code.ts";
-import { renderDuration, renderTable, renderTime } from "../render.ts";
-import { count } from "../../errors.ts";
+import { status, type StatusResult } from "../../commands/status.ts";
+import { parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
+import { amiss, done, somethingPending } from "../command/exit-code.ts";
+import { renderDuration, renderTable, renderTime } from "../render/events.ts";
+import { count } from "../../errors/migrate-error.ts";
 
 const statusFlags = z.looseObject({ check: switchFlag });
 

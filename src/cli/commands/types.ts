@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { z } from "zod";
-import { typesPattern } from "../../config.ts";
-import { MigrateError } from "../../errors.ts";
-import { momentsOf } from "../../run/moments.ts";
+import { typesPattern } from "../../session/config.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { momentsOf } from "../../run/schema-history.ts";
 import {
   applicationFile,
   checkOurs,
@@ -11,12 +11,12 @@ import {
   isWritten,
   writeTypes,
   type TypesFile,
-} from "../../scaffold/written-types.ts";
-import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command.ts";
-import { done, somethingPending } from "../exit-code.ts";
-import type { Output } from "../output.ts";
-import { applicationPath } from "../types.ts";
-import { authoring } from "../write-next.ts";
+} from "../../scaffold/types/types-file.ts";
+import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
+import { done, somethingPending } from "../command/exit-code.ts";
+import type { Output } from "../command/output.ts";
+import { applicationPath } from "../project/update-types.ts";
+import { authoring } from "../project/write-migration.ts";
 
 const out = "--out has to be a .ts file for the application, outside the migrations folder";
 

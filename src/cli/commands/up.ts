@@ -1,4 +1,4 @@
-import { up } from "../../run/migrator.ts";
+import { up } from "../../commands/up.ts";
 import {
   leaseFlags,
   leaseSchema,
@@ -9,13 +9,13 @@ import {
   versionFlag,
   withSession,
   type Command,
-} from "../command.ts";
-import { done } from "../exit-code.ts";
-import { renderDuration, renderEvent } from "../render.ts";
-import { count } from "../../errors.ts";
+} from "../command/command.ts";
+import { done } from "../command/exit-code.ts";
+import { renderDuration, renderEvent } from "../render/events.ts";
+import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { RunEvent } from "../../run/events.ts";
-import { checkPlanAlone, planFlag, readPlan } from "../plan-file.ts";
+import { checkPlanAlone, planFlag, readPlan } from "../input/plan-file.ts";
 import { planCommand } from "./plan.ts";
 
 const upFlags = leaseSchema.extend({

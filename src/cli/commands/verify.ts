@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { z } from "zod";
-import { count, MigrateError } from "../../errors.ts";
-import type { Answer } from "../../plan/diff-columns.ts";
-import type { DriftSince, TableDifference } from "../../plan/put-right.ts";
-import { findDrift } from "../../run/adopt-drift.ts";
-import { verifyLedger, verifyTables } from "../../run/verify.ts";
-import { answerFlags, checkTyped, nameOf, settled, typedAnswers } from "../answers.ts";
-import { commonSchema, parseFlags, switchFlag, withSession, type Command, type Context } from "../command.ts";
-import { amiss, done } from "../exit-code.ts";
-import { renderTime } from "../render.ts";
-import { withStepFlags } from "../step-flags.ts";
-import { wordsOf } from "../step-words.ts";
-import { writingNext } from "../write-next.ts";
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import type { Answer } from "../../commands/generate/diff-columns.ts";
+import type { DriftSince, TableDifference } from "../../plan/history/table-drift.ts";
+import { findDrift } from "../../commands/adopt/adopt-drift.ts";
+import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
+import { answerFlags, checkTyped, nameOf, settled, typedAnswers } from "../input/diff-answers.ts";
+import { commonSchema, parseFlags, switchFlag, withSession, type Command, type Context } from "../command/command.ts";
+import { amiss, done } from "../command/exit-code.ts";
+import { renderTime } from "../render/events.ts";
+import { withStepFlags } from "../input/step-flags.ts";
+import { wordsOf } from "../render/steps.ts";
+import { writingNext } from "../project/write-migration.ts";
 
 const verifyFlags = commonSchema.extend({
   name: z.string("the name is given twice").optional(),

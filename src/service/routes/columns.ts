@@ -2,18 +2,18 @@
 import { z } from "zod";
 import { dropColumns, DropRefused } from "../../engine/drop-columns.ts";
 import { alterColumns, readColumns, type EngineTable } from "../../engine/engine.ts";
-import { addNullColumns } from "../../engine/rows.ts";
-import { isMigrateError } from "../../errors.ts";
-import { alterColumns as alteredTable } from "../../schema/alter.ts";
-import type { Alteration } from "../../schema/alteration.ts";
+import { addNullColumns } from "../../engine/write-rows.ts";
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import { alterColumns as alteredTable } from "../../actions/rewrite/apply-alterations.ts";
+import type { Alteration } from "../../actions/model/alteration.ts";
 import { ownValue, sameType, type Column } from "../../schema/data-type.ts";
 import { columnNameProblem } from "../../schema/names.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { reservedProblem } from "../../schema/reserved-metadata.ts";
 import { checkColumns, findColumn } from "../../schema/table.ts";
-import { withWholeStructs } from "../../schema/whole-structs.ts";
-import { parseDataType } from "../../wire/parse-type.ts";
-import { invalidInput, refuse } from "../problem.ts";
+import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
+import { parseDataType } from "../../wire/lance/parse-lance-type.ts";
+import { invalidInput, refuse } from "../tables/error-answer.ts";
 import { committed, flag, json, optional, routesOf, sql, text, unsupported } from "./route.ts";
 
 const route = routesOf("columns");

@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { createIndex } from "../../engine/indexes.ts";
 import { unlistedIndexes } from "../../engine/read-indexes.ts";
-import { languages } from "../../schema/index-options.ts";
-import { indexKindOf, protocolKinds } from "../../wire/index-details.ts";
+import { languages } from "../../schema/declare/index-options.ts";
+import { indexKindOf, protocolKinds } from "../../wire/lance/lance-index.ts";
 import { flag, json, optional, routesOf, text, unsupported, versionNumber } from "./route.ts";
 import { checkOut } from "./tables.ts";
-import { invalidInput, refuse } from "../problem.ts";
+import { invalidInput, refuse } from "../tables/error-answer.ts";
 
 const route = routesOf("indexes");
 

@@ -1,8 +1,8 @@
 /** Queries: plain, by vector, by text. */
 import { z } from "zod";
-import { search, type Nearest, type Search } from "../../engine/search.ts";
-import { joinFiles } from "../../wire/ipc-file.ts";
-import { invalidInput } from "../problem.ts";
+import { search, type Nearest, type Search } from "../../engine/query.ts";
+import { joinFiles } from "../../wire/arrow/ipc-file.ts";
+import { invalidInput } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
 import {
   flag,

@@ -1,9 +1,9 @@
 /** What a route is. A new one is an entry in the list of its file; nothing else knows them one by one. */
 import { z } from "zod";
 import { hasSecondStatement } from "../../schema/sql.ts";
-import type { Tables } from "../tables.ts";
-import { toCheckedFile, type IpcAnswer, type IpcFile } from "../../wire/ipc-file.ts";
-import { refuse } from "../problem.ts";
+import type { Tables } from "../tables/open-tables.ts";
+import { toCheckedFile, type IpcAnswer, type IpcFile } from "../../wire/arrow/ipc-file.ts";
+import { refuse } from "../tables/error-answer.ts";
 
 export interface Route {
   readonly method: "GET" | "POST";

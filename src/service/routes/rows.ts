@@ -1,8 +1,8 @@
 /** Rows: inserting, merging, counting, updating, deleting. */
 import { z } from "zod";
-import { addRows, mergeRows } from "../../engine/rows.ts";
+import { addRows, mergeRows } from "../../engine/write-rows.ts";
 import { checkColumns } from "../../schema/table.ts";
-import { invalidInput } from "../problem.ts";
+import { invalidInput } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
 import {
   committed,

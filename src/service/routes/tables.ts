@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { readIpcSchema, type EngineTable } from "../../engine/engine.ts";
 import { checkColumns } from "../../schema/table.ts";
-import { describeSchema } from "../../wire/describe.ts";
-import { tableName } from "../table-name.ts";
-import { invalidInput, refuse, tableNotFound } from "../problem.ts";
-import type { CreateMode, Tables } from "../tables.ts";
+import { describeSchema } from "../../wire/lance/describe-schema.ts";
+import { tableName } from "../tables/table-name.ts";
+import { invalidInput, refuse, tableNotFound } from "../tables/error-answer.ts";
+import type { CreateMode, Tables } from "../tables/open-tables.ts";
 import {
   committed,
   json,

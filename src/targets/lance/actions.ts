@@ -1,21 +1,21 @@
 /** What the embedded engine does for each kind of action, on the handle that looked. */
-import { createTable } from "../../engine/create.ts";
+import { createTable } from "../../engine/create-table.ts";
 import { dropColumns } from "../../engine/drop-columns.ts";
 import { alterColumns, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import { createIndex } from "../../engine/indexes.ts";
-import type { Place } from "../../engine/place.ts";
-import { addNullColumns, mergeRows } from "../../engine/rows.ts";
+import type { Place } from "../../engine/location.ts";
+import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
 import type { OpenTable } from "../../engine/versions.ts";
-import { putBack, restoreVersion } from "../old-versions.ts";
-import type { VersionedTable } from "../versioned-table.ts";
-import type { Action, ActionFor, ActionKind, AddedColumn } from "../../schema/actions/action.ts";
-import { assignments } from "../../schema/actions/update-rows.ts";
+import { putBack, restoreVersion } from "../contract/restore-versions.ts";
+import type { VersionedTable } from "../contract/versioned-table.ts";
+import type { Action, ActionFor, ActionKind, AddedColumn } from "../../actions/model/action.ts";
+import { assignments } from "../../actions/kinds/rows/update-rows.ts";
 import type { Column, DataType } from "../../schema/data-type.ts";
 import { parsePath, type Path } from "../../schema/path.ts";
 import type { Table } from "../../schema/table.ts";
-import { withWholeStructs } from "../../schema/whole-structs.ts";
-import { sqlOf } from "../../wire/arrow-cast.ts";
-import { computedSql } from "../../wire/computed-column.ts";
+import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
+import { sqlOf } from "../../wire/arrow/arrow-cast.ts";
+import { computedSql } from "../../wire/arrow/computed-column.ts";
 
 interface On {
   readonly handle: EngineTable;
@@ -37,7 +37,7 @@ type Work<Kind extends ActionKind> = (
 const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
   addColumns: async ({ columns }, { handle }) => (await handle.addColumns(newColumns(columns))).version,
   addField: async ({ path, type }, { handle }) => {
-    const { toIpcFile } = await import("../../wire/arrow-schema.ts"); // Arrow is slow to load
+    const { toIpcFile } = await import("../../wire/arrow/arrow-schema.ts"); // Arrow is slow to load
     return await addNullColumns(handle, toIpcFile([fieldAlone(parsePath(path), type)]));
   },
   alterColumns: async ({ alterations }, { handle, table }) =>
@@ -57,7 +57,7 @@ const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
     return undefined;
   },
   insertRows: async ({ rows, key }, { handle, table }) => {
-    const { givenColumns, valuesToIpc } = await import("../../wire/row-values.ts"); // few migrations hold rows
+    const { givenColumns, valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // few migrations hold rows
     const file = Buffer.from(valuesToIpc(givenColumns(table.columns, rows), rows, "file"));
     // Some indexes on the key, such as fm, can't tell whether it is there.
     return (await mergeRows(handle, { on: [key], insert: true, useIndex: false }, file)).version;
@@ -115,9 +115,9 @@ export async function makeTable(
 ): Promise<boolean> {
   if (rows.length === 0 && metadata === undefined) return await createTable(place, table, columns);
   if (rows.length === 0) {
-    const { toIpcFile } = await import("../../wire/arrow-schema.ts");
+    const { toIpcFile } = await import("../../wire/arrow/arrow-schema.ts");
     return await createTable(place, table, columns, toIpcFile(columns, metadata));
   }
-  const { valuesToIpc } = await import("../../wire/row-values.ts");
+  const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
   return await createTable(place, table, columns, Buffer.from(valuesToIpc(columns, rows, "file", metadata)));
 }

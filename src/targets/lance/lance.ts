@@ -3,14 +3,14 @@ import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { isMigrateError, MigrateError } from "../../errors.ts";
-import type { Action } from "../../schema/actions/action.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import type { Action } from "../../actions/model/action.ts";
 import { dataStorageVersions } from "../../schema/table-format.ts";
-import { seconds } from "../../seconds.ts";
-import type { OpenContext, Sight, Target } from "../target.ts";
-import { keepSecret } from "../../secrets.ts";
-import { withoutSecrets } from "../../secrets/forms.ts";
-import { secretsOfAddress, secretsOfSettings } from "../../secrets/settings.ts";
+import { seconds } from "../../time/durations.ts";
+import type { OpenContext, Sight, Target } from "../contract/target.ts";
+import { keepSecret } from "../../secrets/redact.ts";
+import { withoutSecrets } from "../../secrets/encoded-forms.ts";
+import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
 import {
   connect,
   engineProblem,
@@ -21,25 +21,25 @@ import {
   type Connection,
   type EngineTable,
 } from "../../engine/engine.ts";
-import { instanceIn } from "../../engine/instance.ts";
-import { cloneTables, tryDropping } from "../../engine/clone.ts";
-import { leftoverIn } from "../../engine/create.ts";
+import { instanceIn } from "../../engine/table-instance.ts";
+import { cloneTables, tryDropping } from "../../engine/clone-tables.ts";
+import { leftoverIn } from "../../engine/create-table.ts";
 import { dropTable, removeDropped } from "../../engine/drop-table.ts";
 import { onEmptyTable } from "../../engine/empty-table.ts";
 import { actions, carryOut, makeTable, newColumns, opening } from "./actions.ts";
-import { lanceRecords } from "./records.ts";
-import { callOf } from "./calls.ts";
-import { undoCommit } from "./undo.ts";
+import { lanceRecords } from "./ledger-table.ts";
+import { callOf } from "./describe-calls.ts";
+import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
-import { placeOf, uriProblem, type Place } from "../../engine/place.ts";
-import { tableFormat, unreadableColumns } from "../../engine/table-format.ts";
-import { search } from "../../engine/search.ts";
+import { placeOf, uriProblem, type Place } from "../../engine/location.ts";
+import { tableFormat, unreadableColumns } from "../../engine/manifest/table-format.ts";
+import { search } from "../../engine/query.ts";
 import { openWithTime, versionTime } from "../../engine/version-time.ts";
 import { keepVersion, keptVersions, letVersionGo, newestReadable, versionsOf } from "../../engine/versions.ts";
-import { holds } from "../holds.ts";
-import { listVersions, lookAtVersion } from "../old-versions.ts";
-import { sampledWidths, type ReadRows } from "../sampled-widths.ts";
-import { writtenSince } from "../written-since.ts";
+import { holds } from "../contract/holds.ts";
+import { listVersions, lookAtVersion } from "../contract/restore-versions.ts";
+import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
+import { writtenSince } from "../contract/written-since.ts";
 
 const quoted = dataStorageVersions.map((version) => `"${version}"`).join(", ");
 

@@ -1,12 +1,12 @@
 /** Each kind of action as the one request that carries it out. */
-import type { Action, ActionFor, ActionKind } from "../../schema/actions/action.ts";
-import { assignments } from "../../schema/actions/update-rows.ts";
+import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
+import { assignments } from "../../actions/kinds/rows/update-rows.ts";
 import type { Table } from "../../schema/table.ts";
-import { withWholeStructs } from "../../schema/whole-structs.ts";
-import { streamType } from "../../wire/http-text.ts";
-import type { Operation } from "./dialects.ts";
-import { jsonBody, type Request } from "./message.ts";
-import { toWire, type Vocabulary } from "./types.ts";
+import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
+import { streamType } from "../../wire/content-types.ts";
+import type { Operation } from "./options/dialects.ts";
+import { jsonBody, type Request } from "./http/message.ts";
+import { toWire, type Vocabulary } from "./options/alter-types.ts";
 
 /** A request as the client sends it once. */
 export interface Sent {
@@ -25,7 +25,7 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
   addColumns: {
     operation: "addColumns",
     async send({ columns }) {
-      const { sqlOf } = await import("../../wire/arrow-cast.ts");
+      const { sqlOf } = await import("../../wire/arrow/arrow-cast.ts");
       return {
         body: jsonBody({ new_columns: columns.map((column) => ({ name: column.name, expression: sqlOf(column) })) }),
       };
@@ -40,7 +40,7 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
   createIndex: {
     operation: "createIndex",
     async send({ name, index }) {
-      const { protocolKinds, protocolOptions } = await import("../../wire/index-details.ts");
+      const { protocolKinds, protocolOptions } = await import("../../wire/lance/lance-index.ts");
       const options = Object.entries(index.options).map(([option, value]) => [
         protocolOptions[option] ?? option,
         value,
@@ -53,10 +53,10 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
     operation: "create",
     async send({ columns, rows, metadata }) {
       if (rows !== undefined && rows.length > 0) {
-        const { valuesToIpc } = await import("../../wire/row-values.ts");
+        const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
         return { body: { type: streamType, bytes: valuesToIpc(columns, rows, "stream", metadata) } };
       }
-      const { toIpcStream } = await import("../../wire/arrow-schema.ts"); // Arrow is slow to load
+      const { toIpcStream } = await import("../../wire/arrow/arrow-schema.ts"); // Arrow is slow to load
       return { body: { type: streamType, bytes: toIpcStream(columns, metadata) } };
     },
   },
@@ -67,7 +67,7 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
   insertRows: {
     operation: "merge",
     async send({ rows, key }, { columns }) {
-      const { givenColumns, valuesToIpc } = await import("../../wire/row-values.ts");
+      const { givenColumns, valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
       const bytes = valuesToIpc(givenColumns(columns, rows), rows, "stream");
       return {
         body: { type: streamType, bytes },

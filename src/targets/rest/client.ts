@@ -1,12 +1,12 @@
 /** The operations of a dialect as requests, and the answers that all of them share. */
-import { isMigrateError, MigrateError } from "../../errors.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Sent } from "./actions.ts";
-import { parseList, type Page } from "./answers.ts";
-import type { Endpoints, Operation } from "./dialects.ts";
-import { openHttp } from "./http.ts";
-import { jsonBody, type Answer, type Request } from "./message.ts";
-import type { Settings } from "./options.ts";
-import { strangeAnswer } from "./problems.ts";
+import { parseList, type Page } from "./parse-answers.ts";
+import type { Endpoints, Operation } from "./options/dialects.ts";
+import { openHttp } from "./http/http.ts";
+import { jsonBody, type Answer, type Request } from "./http/message.ts";
+import type { Settings } from "./options/options.ts";
+import { strangeAnswer } from "./http/http-errors.ts";
 
 export interface Client {
   /** Sends a request that changes nothing, with a JSON body. */

@@ -1,5 +1,5 @@
 /** How many rows a table has. */
-import { parseCount } from "./answers.ts";
+import { parseCount } from "./parse-answers.ts";
 import type { Client } from "./client.ts";
 
 /** Of those for which an SQL predicate holds, or of all; of the table as it is, or of a version. */

@@ -1,31 +1,31 @@
 /** A table service, over HTTP. */
 import type { z } from "zod";
-import { isMigrateError } from "../../errors.ts";
-import type { Action, ActionKind } from "../../schema/actions/action.ts";
-import { actionKinds } from "../../schema/action.ts";
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import type { Action, ActionKind } from "../../actions/model/action.ts";
+import { actionKinds } from "../../actions/apply-action.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { withWholeStructs } from "../../schema/whole-structs.ts";
-import type { Row } from "../../wire/rows.ts";
-import type { OpenContext, Sight, Target } from "../target.ts";
+import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
+import type { Row } from "../../wire/rows/ipc-rows.ts";
+import type { OpenContext, Sight, Target } from "../contract/target.ts";
 import { operationOf, sentFor } from "./actions.ts";
-import { parseDescription, parseVersion } from "./answers.ts";
-import { streamType } from "../../wire/http-text.ts";
-import { jsonBody } from "./message.ts";
+import { parseDescription, parseVersion } from "./parse-answers.ts";
+import { streamType } from "../../wire/content-types.ts";
+import { jsonBody } from "./http/message.ts";
 import { openClient, type Client } from "./client.ts";
 import { countRows } from "./count.ts";
-import type { Endpoints } from "./dialects.ts";
-import { settingsOf, type options } from "./options.ts";
-import { holds } from "../holds.ts";
-import { putBack, restoreVersion } from "../old-versions.ts";
-import { sampledWidths, type ReadRows } from "../sampled-widths.ts";
-import { verdictOf } from "../verdict.ts";
-import { explain } from "./problems.ts";
-import { restRecords } from "./records.ts";
-import { unwritable, type Vocabulary } from "./types.ts";
+import type { Endpoints } from "./options/dialects.ts";
+import { settingsOf, type options } from "./options/options.ts";
+import { holds } from "../contract/holds.ts";
+import { putBack, restoreVersion } from "../contract/restore-versions.ts";
+import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
+import { verdictOf } from "../contract/service-verdict.ts";
+import { explain } from "./http/http-errors.ts";
+import { restRecords } from "./ledger-table.ts";
+import { unwritable, type Vocabulary } from "./options/alter-types.ts";
 import { keepsVersions, restoreRequest, restVersions, versionedTable } from "./versions.ts";
 
-export { options } from "./options.ts";
+export { options } from "./options/options.ts";
 
 export async function open(given: z.output<typeof options>, context: OpenContext): Promise<Target> {
   const settings = settingsOf(given, context);
@@ -127,7 +127,7 @@ async function describe(client: Client, table: string, withIndexes: boolean): Pr
     const answer = await client.read("describe", table, {});
     const found = parseDescription(answer);
     if (found === undefined) throw client.strange("describe", table, answer, "description of a table");
-    const { withComputed } = await import("../../wire/computed-column.ts");
+    const { withComputed } = await import("../../wire/arrow/computed-column.ts");
     const exact = found.vague ? await columnsOfRows(client, table, found.columns) : found.columns;
     const columns = exact.map(withComputed);
     const metadata = found.metadata && { metadata: found.metadata };
@@ -146,7 +146,7 @@ async function indexesOf(
   version?: number,
 ): Promise<Readonly<Record<string, FoundIndex>>> {
   const answer = await client.read("listIndexes", table, version === undefined ? {} : { version });
-  const { parseIndexes } = await import("./indexes.ts");
+  const { parseIndexes } = await import("./parse-indexes.ts");
   const found = parseIndexes(answer);
   if (found === undefined) throw client.strange("listIndexes", table, answer, "list of indexes");
   return found;
@@ -156,7 +156,7 @@ async function indexesOf(
 async function columnsOfRows(client: Client, table: string, described: readonly Column[]): Promise<readonly Column[]> {
   try {
     const answer = await client.read("query", table, { k: 1, vector: {} });
-    const { fromIpc } = await import("../../wire/arrow-schema.ts");
+    const { fromIpc } = await import("../../wire/arrow/arrow-schema.ts");
     const exact = fromIpc(answer.body);
     return exact.length === described.length ? exact : described;
   } catch (error) {
@@ -166,7 +166,7 @@ async function columnsOfRows(client: Client, table: string, described: readonly 
 }
 
 async function createMarker(client: Client, name: string, columns: readonly Column[], row: Row): Promise<boolean> {
-  const { rowsToIpc } = await import("../../wire/rows.ts");
+  const { rowsToIpc } = await import("../../wire/rows/ipc-rows.ts");
   try {
     await client.write("create", name, { body: { type: streamType, bytes: rowsToIpc(columns, [row]) } });
     return true;

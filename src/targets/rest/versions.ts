@@ -1,17 +1,17 @@
 /** Old versions of tables on a service of the namespace dialect. */
 import { z } from "zod";
 import type { Table } from "../../schema/table.ts";
-import { streamType } from "../../wire/http-text.ts";
-import { listVersions, lookAtVersion } from "../old-versions.ts";
-import type { VersionedTable } from "../versioned-table.ts";
-import type { Versions } from "../target.ts";
-import { writtenSince } from "../written-since.ts";
+import { streamType } from "../../wire/content-types.ts";
+import { listVersions, lookAtVersion } from "../contract/restore-versions.ts";
+import type { VersionedTable } from "../contract/versioned-table.ts";
+import type { Versions } from "../contract/target.ts";
+import { writtenSince } from "../contract/written-since.ts";
 import type { Sent } from "./actions.ts";
-import { jsonOf, parseDescription, parseVersion } from "./answers.ts";
+import { jsonOf, parseDescription, parseVersion } from "./parse-answers.ts";
 import type { Client } from "./client.ts";
 import { countRows } from "./count.ts";
-import type { Endpoints, Operation } from "./dialects.ts";
-import { jsonBody } from "./message.ts";
+import type { Endpoints, Operation } from "./options/dialects.ts";
+import { jsonBody } from "./http/message.ts";
 
 /** What it takes to restore one. */
 const needed: readonly Operation[] = ["versions", "restore", "describe", "query", "count", "insert"];
@@ -139,7 +139,7 @@ export function versionedTable(client: Client, table: string): VersionedTable {
       parseVersion(await client.write("restore", table, restoreRequest(version)));
     },
     async append(file) {
-      const { toStream } = await import("../../wire/ipc-file.ts"); // apache-arrow is slow to load
+      const { toStream } = await import("../../wire/arrow/ipc-file.ts"); // apache-arrow is slow to load
       await client.write("insert", table, { body: { type: streamType, bytes: toStream(file) } });
     },
   };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { canonicalJson, checksumOf, sha256, stepHash, textHash } from "../../../src/migrations/checksum.ts";
-import { int64, timestamp, utf8 } from "../../../src/schema/builders.ts";
+import { int64, timestamp, utf8 } from "../../../src/schema/declare/type-builders.ts";
 import { createTable, renameColumn, retypeColumn, setNullable } from "../../../src/steps/index.ts";
 
 const steps = [

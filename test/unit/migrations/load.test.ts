@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { loadMigration } from "../../../src/migrations/load.ts";
-import { listMigrations } from "../../../src/migrations/files.ts";
+import { listMigrations } from "../../../src/migrations/list-files.ts";
 import type { Step } from "../../../src/steps/registry.ts";
 import { root, startNode, temporaryFolder } from "../../support/project.ts";
 import { stepNames } from "../../../src/steps/registry.ts";
@@ -21,7 +21,7 @@ interface Loaded {
 const url = (path: string) => JSON.stringify(pathToFileURL(join(root, path)).href);
 
 const script = `
-  import { listMigrations } from ${url("src/migrations/files.ts")};
+  import { listMigrations } from ${url("src/migrations/list-files.ts")};
   import { loadMigration } from ${url("src/migrations/load.ts")};
   const loaded = [];
   for (const file of listMigrations(process.argv[1]))
@@ -38,7 +38,7 @@ async function load(files: Readonly<Record<string, string>>): Promise<readonly L
 }
 
 const builders = `import { renameColumn, retypeColumn } from ${url("src/steps/index.ts")};
-import { int64 } from ${url("src/schema/builders.ts")};
+import { int64 } from ${url("src/schema/declare/type-builders.ts")};
 `;
 const rename = { kind: "renameColumn", table: "t", path: "a", name: "b" };
 const up = `export const up = [${JSON.stringify(rename)}];\n`;
@@ -249,9 +249,9 @@ export const accepts = "lossy";
   writeFileSync(join(folder, "0002_a.ts"), "type None = 1;\n  throw new Error('no');\n");
   writeFileSync(join(folder, "0003_a.ts"), "\nexport const up = [;\n");
   const program = `
-    import { listMigrations } from ${url("src/migrations/files.ts")};
+    import { listMigrations } from ${url("src/migrations/list-files.ts")};
     import { loadMigration } from ${url("src/migrations/load.ts")};
-    import { callsOf } from ${url("src/steps/calls.ts")};
+    import { callsOf } from ${url("src/steps/define/call-sites.ts")};
     const told = [], steps = [];
     for (const file of listMigrations(process.argv[1])) {
       const refuse = (problem, value) => told.push({ code: problem.code, ...problem.details, value });

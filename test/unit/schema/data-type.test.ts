@@ -21,7 +21,7 @@ import {
   timestamp,
   utf8,
   vector,
-} from "../../../src/schema/builders.ts";
+} from "../../../src/schema/declare/type-builders.ts";
 import type { NullableType } from "../../../src/schema/typed/shape.ts";
 import {
   childColumns,

@@ -15,7 +15,7 @@ import {
   uint64,
   utf8,
   vector,
-} from "../../../src/schema/builders.ts";
+} from "../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import { checkRows, type RowRules, type RowValue, type RowValues } from "../../../src/schema/row-values.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import * as types from "../../../src/schema/builders.ts";
+import * as types from "../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import {
   bitmap,
@@ -12,7 +12,7 @@ import {
   ivfPq,
   ivfRq,
   labelList,
-} from "../../../src/schema/index-builders.ts";
+} from "../../../src/schema/declare/index-builders.ts";
 import { formatIndex, indexProblem, sameIndex, type IndexType } from "../../../src/schema/table-index.ts";
 
 const { bool, date32, decimal128, float32, int8, largeList, list, struct, utf8, binary, uint8, vector, timestamp } =

@@ -10,7 +10,7 @@ import {
   struct,
   utf8,
   vector,
-} from "../../../src/schema/builders.ts";
+} from "../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import {
   checkColumns,

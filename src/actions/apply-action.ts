@@ -1,0 +1,83 @@
+/** What each action does to the model. One that takes several commits is made of actions that are one atomic commit each. */
+import type { Action, ActionFor, ActionKind } from "./model/action.ts";
+import * as models from "./registry.ts";
+import type { ActionModel, Commit, Written } from "./model/action-model.ts";
+import type { Risk } from "./model/risk.ts";
+import type { Database, Table, Tables } from "../schema/table.ts";
+import type { WayBack } from "./model/inverse.ts";
+
+const registry = models satisfies { readonly [Kind in ActionKind]: ActionModel<ActionFor<Kind>> };
+
+export const actionKinds = Object.keys(registry) as readonly ActionKind[];
+
+/** The tables that an action changes, as they are after it. Throws a MigrateError with the reason when it can't work. */
+export function tablesAfter(database: Database, action: Action): Tables {
+  return modelOf(action).after(database, action);
+}
+
+/** An action's own table after it. */
+export function tableAfter(database: Database, action: Action): Table {
+  const table = tablesAfter(database, action).get(action.table);
+  if (table === undefined) throw new TypeError(`${action.kind} leaves no table ${action.table}`);
+  return table;
+}
+
+/** All tables that an action touches. */
+export function tablesOfAction(action: Action): readonly string[] {
+  return modelOf(action).tables?.(action) ?? [action.table];
+}
+
+/** An action in words, for plans and progress. */
+export function describeAction(action: Action): string {
+  return modelOf(action).describe(action);
+}
+
+/** What people should know before an action runs on a table as it is then, on a target that can do so much. */
+export function risksOf(
+  action: Action,
+  before: Table | undefined,
+  able: (kind: ActionKind) => boolean = () => false,
+): readonly Risk[] {
+  return before === undefined ? [] : (modelOf(action).risks?.(action, before, able) ?? []);
+}
+
+/** The commits that an action takes on a table of which all is known that they would lose. */
+export function commitsOf(
+  action: Action,
+  before: Table | undefined,
+  able: (kind: ActionKind) => boolean,
+): readonly Commit[] {
+  const commits = before === undefined ? undefined : modelOf(action).commits?.(action, before, able);
+  return commits ?? [{ action, undo: [] }];
+}
+
+/** The kinds of the calls that an action is made of, however the table looks. */
+export function kindsOf(action: Action): readonly ActionKind[] {
+  return modelOf(action).needs ?? [action.kind];
+}
+
+/** The columns of its table that an action rewrites, so that the engine drops their indexes or metadata. */
+export function rewrites(action: Action): ReadonlySet<string> {
+  return modelOf(action).rewrites?.(action) ?? new Set();
+}
+
+/** The data that an action of one commit writes. */
+export function writtenBy(action: Action, before: Table | undefined): Written | undefined {
+  return modelOf(action).writes?.(action, before ?? { columns: [] });
+}
+
+/** How an action is taken back. `before`: the tables as they were. */
+export function wayBackOf(action: Action, before: Database): WayBack {
+  return modelOf(action).wayBack(action, before);
+}
+
+/** Whether it changes rows and no schema, so that no look tells whether it has run. */
+export function changesRows(action: Action): boolean {
+  const { changesRows: is } = modelOf(action);
+  return typeof is === "function" ? is(action) : is === true;
+}
+
+function modelOf(action: Action): ActionModel<Action> {
+  // Each model takes just its own action, which TypeScript can't follow through the lookup.
+  return registry[action.kind] as unknown as ActionModel<Action>;
+}

@@ -1,0 +1,108 @@
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import type { Action, AddColumnsAction, AddedColumn } from "../../model/action.ts";
+import { childColumns, formatColumn, holdsNullField, type Column, type DataType } from "../../../schema/data-type.ts";
+import { withoutMetadata } from "../../../schema/metadata.ts";
+import { formatPath } from "../../../schema/path.ts";
+import { isNull, risksOfExpression } from "../../model/risk.ts";
+import { checkColumns, getTable } from "../../../schema/table.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+
+export const addColumns: ActionModel<AddColumnsAction> = {
+  kind: "addColumns",
+  after: (database, { table, columns }) => {
+    const before = getTable(database, table);
+    const added = columns.map(withoutMetadata);
+    const strict = columns.find(({ nullable, computed }) => !nullable && computed !== undefined);
+    if (strict !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `${strict.name} is a computed column and can't be not null: it holds no values before a refresh`,
+      });
+    checkAdded(before.columns, added, table);
+    const bare = columns.find(({ nullable, as }) => !nullable && as === undefined);
+    if (bare !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `column ${bare.name} is not null and has no values for the rows that are there; give them with \`as\``,
+      });
+    const empty = columns.find(({ type, as }) => type.kind === "null" && as !== undefined);
+    if (empty !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `column ${empty.name} is of type null and holds no values; leave out \`as\``,
+      });
+    for (const { name, type } of columns) checkMakeable(table, name, type);
+    return new Map([[table, { ...before, columns: [...before.columns, ...added] }]]);
+  },
+  // What an expression gives may be null, as far as the engine knows: "not null" is a commit after it.
+  commits: (action) => {
+    const { table, columns } = action;
+    const strict = columns.filter(({ nullable }) => !nullable);
+    if (strict.length === 0) return [{ action, undo: [] }];
+    const added = { ...action, columns: columns.map((column) => ({ ...column, nullable: true })) };
+    const alterations = strict.map(({ name }) => ({ path: formatPath([name]), nullable: false }));
+    const undo: Action = { kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) };
+    return [
+      { action: added, undo: [] },
+      { action: { kind: "alterColumns", table, alterations }, undo: [undo] },
+    ];
+  },
+  wayBack: ({ table, columns }) => ({
+    actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],
+    // What the engine computes it computes again.
+    obstacles: columns.flatMap(({ name, as, computed }) =>
+      computed === undefined
+        ? [
+            {
+              kind: as === undefined || isNull(as) ? ("values" as const) : ("filled" as const),
+              table,
+              path: formatPath([name]),
+            },
+          ]
+        : [],
+    ),
+  }),
+  // One without values takes no room (test/contract/costs.test.ts).
+  writes: ({ columns }) => {
+    const filled = columns.filter(({ as }) => as !== undefined && !isNull(as));
+    return filled.length === 0 ? undefined : { columns: filled };
+  },
+  describe: ({ table, columns }) => columns.map((column) => `add ${table}.${wordsOf(column)}`).join(", "),
+  risks: ({ table, columns }, before) =>
+    columns.flatMap(({ name, type, as }) =>
+      as === undefined ? [] : risksOfExpression(`${table}.${name}`, type, as, before),
+    ),
+};
+
+/**
+ * Refuses a type of which the engine's SQL makes no column: it reads no escapes in the names of fields, and where there are
+ * rows it gives structs no fields of type null (measured).
+ */
+export function checkMakeable(table: string, column: string, type: DataType): void {
+  if (holdsNullField(type))
+    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      table,
+      problem: `column ${column} can't be added, as a field in it is of type null; a table can only be created with it`,
+    });
+  for (const child of childColumns(type)) {
+    if (/["\\]/.test(child.name))
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `column ${column} can't be added, as the engine's SQL can't name its field ${child.name}; a table can only be created with it`,
+      });
+    checkMakeable(table, column, child.type);
+  }
+}
+
+/** Only the new ones: a table made elsewhere may have had such names before. */
+export function checkAdded(columns: readonly Column[], added: readonly Column[], table: string): void {
+  checkColumns(added, table);
+  for (const { name } of added) {
+    const twin = columns.find((column) => column.name.toLowerCase() === name.toLowerCase());
+    if (twin !== undefined) throw new MigrateError("ERR_COLUMN_DUPLICATE", { table, name, other: twin.name });
+  }
+}
+
+function wordsOf(column: AddedColumn): string {
+  return column.as === undefined ? formatColumn(column) : `${formatColumn(column)} as ${column.as}`;
+}

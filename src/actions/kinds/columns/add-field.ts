@@ -1,0 +1,130 @@
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import type { Action, ActionFor, AddFieldAction } from "../../model/action.ts";
+import type { Alteration } from "../../model/alteration.ts";
+import { castVerdict } from "../../../schema/cast-rules.ts";
+import { checkNotComputed, checkNotRead, declareAgain } from "../../rewrite/computed-columns.ts";
+import {
+  childColumns,
+  formatColumn,
+  formatType,
+  holdsNullField,
+  withChildColumns,
+  type Column,
+} from "../../../schema/data-type.ts";
+import { withoutMetadata } from "../../../schema/metadata.ts";
+import { madeName } from "../../../schema/names.ts";
+import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
+import { findColumn, getTable, leavesOf, replaceColumn, requireColumn, checkColumns } from "../../../schema/table.ts";
+import { checkAdded } from "./add-columns.ts";
+import { alterColumns } from "./alter-columns.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+
+export const addField: ActionModel<AddFieldAction> = {
+  kind: "addField",
+  after: (database, { table, path, type, nullable, as }) => {
+    const before = getTable(database, table);
+    const at = parsePath(path);
+    const around = at.slice(0, -1);
+    const field = withoutMetadata({ name: at.at(-1)!, type, nullable: true });
+    checkColumns([field], `${table}.${formatPath(around)}`);
+    checkAround(table, before.columns, at);
+    if (!nullable || as !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `${path} is a field of a struct, which can only be added nullable and without values; retypeColumn with \`using\` makes ${at[0]!} as a whole, with the values that an expression gives`,
+      });
+    checkAdded(childColumns(findColumn(before.columns, around)!.type), [field], `${table}.${formatPath(around)}`);
+    const columns = replaceColumn(before.columns, around, (struct) => ({
+      ...struct,
+      type: withChildColumns(struct.type, [...childColumns(struct.type), field]),
+    }));
+    checkCast(table, columns, at);
+    return new Map([[table, { ...before, columns }]]);
+  },
+  needs: ["addField", "addColumns", "dropColumns", "alterColumns"],
+  rewrites: ({ path }) => new Set(parsePath(path).slice(0, 1)),
+  commits: (action, before, able) => {
+    const { table, path } = action;
+    const [name, around] = [parsePath(path).at(-1)!, parsePath(path).slice(0, -1)];
+    // The commit itself.
+    if (name === madeName) return [{ action, undo: [] }];
+    const made = formatPath([...around, madeName]);
+    const adding: AddFieldAction = { ...action, path: made };
+    const between = addField.after(new Map([[table, before]]), adding).get(table)!;
+    const casting = castingTo(name, adding);
+    const commits = alterColumns.commits!(casting, between, able);
+    return commits.flatMap((commit) => {
+      if (commit.action !== casting) return [commit];
+      const { undo } = commit;
+      const dropping: Action = { kind: "dropColumns", table, paths: [made] };
+      return [
+        { action: adding, undo },
+        { ...commit, undo: [dropping, ...undo] },
+      ];
+    });
+  },
+  wayBack: ({ table, path }) => ({
+    actions: [{ kind: "dropColumns", table, paths: [path] }],
+    obstacles: [{ kind: "values", table, path }],
+  }),
+  describe: ({ table, path, type }) => `add ${table}.${formatColumn({ name: path, type, nullable: true })}`,
+  risks: ({ table, path }) => [
+    {
+      kind: "writers",
+      text: `appends by others are refused while ${table}.${formatPath(parsePath(path).slice(0, 1))} is written again with its new field`,
+    },
+  ],
+};
+
+/** The way out where the field can't be added by itself. The engine casts a struct to one with more fields, which are null then. */
+export function asWhole(column: string): string {
+  return `retypeColumn with { using: "${column}" } makes ${column} as a whole, with the field, as the last column`;
+}
+
+/** Nor is a column made with a field of type null. */
+function wayOut(columns: readonly Column[], at: Path): string {
+  const { name, type } = findColumn(columns, at.slice(0, 1))!;
+  return holdsNullField(type) ? `${name} can only be created with its table` : asWhole(name);
+}
+
+/** Writes the struct again, and gives the field that was just made its name. Every field is cast to the type that it has. */
+function castingTo(name: string, { table, path, type }: AddFieldAction): ActionFor<"alterColumns"> {
+  const around = parsePath(path).slice(0, -1);
+  const types = new Map(
+    leavesOf({ name: madeName, type, nullable: true }, around).map((leaf) => [formatPath(leaf.path), leaf.type]),
+  );
+  const own: Alteration = { path, rename: name, type: types.get(path) };
+  types.delete(path);
+  return { kind: "alterColumns", table, alterations: [own, ...[...types].map(([path, type]) => ({ path, type }))] };
+}
+
+function checkAround(table: string, columns: readonly Column[], at: Path): void {
+  const problem = (words: string) =>
+    new MigrateError("ERR_ALTERATION_CONFLICT", { table, problem: `${formatPath(at)} can't be added: ${words}` });
+  for (const [index] of at.slice(0, -1).entries()) {
+    const path = at.slice(0, index + 1);
+    const { type, nullable } = requireColumn(table, columns, path);
+    const name = formatPath(path);
+    if (childColumns(type).length > 0 && type.kind !== "struct")
+      throw problem(
+        `${name} is ${formatType(type)}, and the field can't be added to a struct inside a list; ${wayOut(columns, at)}`,
+      );
+    if (type.kind !== "struct") throw problem(`${name} is ${formatType(type)}, and only a struct has fields`);
+    if (!nullable)
+      throw problem(
+        `the engine could not read ${name} any more, as it is not null; let it hold nulls with setNullable in a step before, and make it not null again in one after`,
+      );
+  }
+  checkNotRead(table, columns, at, "added");
+  checkNotComputed(table, columns, at, declareAgain);
+}
+
+/** A struct is written with all its fields, which are cast for that. */
+function checkCast(table: string, columns: readonly Column[], at: Path): void {
+  const stuck = leavesOf(findColumn(columns, at.slice(0, 1))!).find(({ type }) => !castVerdict(type, type).allowed);
+  if (stuck === undefined) return;
+  throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+    table,
+    problem: `${formatPath(at)} can't be added: the engine writes the fields of a struct only all together, and casts none that is ${formatType(stuck.type)} (${formatPath(stuck.path)}); ${wayOut(columns, at)}`,
+  });
+}

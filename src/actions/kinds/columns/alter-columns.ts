@@ -1,0 +1,166 @@
+import type { Action, ActionKind, AlterColumnsAction } from "../../model/action.ts";
+import { alterColumns as alteredTable, describeAlteration } from "../../rewrite/apply-alterations.ts";
+import type { Alteration } from "../../model/alteration.ts";
+import { castVerdict, readsLocalTime } from "../../../schema/cast-rules.ts";
+import { childColumns, formatType, type Column, type DataType } from "../../../schema/data-type.ts";
+import { risksForEmbeddings } from "../../rewrite/embedding-functions.ts";
+import { withoutMetadata } from "../../../schema/metadata.ts";
+import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
+import { currentPath, newNames } from "../../rewrite/column-renames.ts";
+import { risksOfAlteration } from "../../model/risk.ts";
+import { findColumn, getTable, type Database, type Table } from "../../../schema/table.ts";
+import { guardOff, guardOn, guardOnByHiding } from "../../rewrite/append-guard.ts";
+import type { ActionModel, Commit } from "../../model/action-model.ts";
+import type { Obstacle, WayBack } from "../../model/inverse.ts";
+import {
+  checkIndexes,
+  createIndexes,
+  dropIndexes,
+  indexesOn,
+  indexRisks,
+  putBackMetadata,
+} from "../../rewrite/rebuild-indexes.ts";
+
+export const alterColumns: ActionModel<AlterColumnsAction> = {
+  kind: "alterColumns",
+  after: (database, action) => {
+    const { table, alterations } = action;
+    const before = getTable(database, table);
+    const after = alteredTable(table, before, alterations);
+    checkIndexes(table, after, indexesOn(before, rewrittenBy(action)));
+    return new Map([[table, after]]);
+  },
+  wayBack: alterationsBack,
+  describe: ({ table, alterations }) => alterations.map((one) => describeAlteration(table, one)).join(", "),
+  risks: (action, before, able) => [
+    ...action.alterations.flatMap((one) => risksOfAlteration(action.table, before, one, mayGuard(able))),
+    ...indexRisks(action.table, before, rewrittenBy(action)),
+    ...risksForEmbeddings(
+      action.table,
+      before,
+      action.alterations.flatMap(({ path, rename }) => (rename === undefined ? [] : [path])),
+    ),
+  ],
+  rewrites: rewrittenBy,
+  writes: (action, before) => {
+    const rewritten = rewrittenBy(action);
+    if (rewritten.size === 0) return undefined;
+    const { columns } = alteredTable(action.table, before, action.alterations);
+    return { columns: columns.filter((_, index) => rewritten.has(before.columns[index]!.name)) };
+  },
+  commits: (action, before, able) => {
+    const { table } = action;
+    const rewritten = rewrittenBy(action);
+    if (rewritten.size === 0 || !mayGuard(able)) return [{ action, undo: [] }];
+    const after = alteredTable(table, before, action.alterations);
+    const columns = before.columns.filter(({ name }) => rewritten.has(name));
+    const renamed = new Set(
+      before.columns.flatMap(({ name }, at) => (rewritten.has(name) ? [after.columns[at]!.name] : [])),
+    );
+    const was = indexesOn(before, rewritten);
+    const indexes = able("createIndex")
+      ? // Backwards, so that whoever is killed while undoing leaves what the next run knows how to go on from.
+        { drop: dropIndexes(table, was), undo: createIndexes(table, was.toReversed()) }
+      : undefined;
+    const guarded = columns.some(holdsNulls);
+    const undoIndexes = indexes?.undo ?? [];
+    const hiding = guardOnByHiding(table, rewritten, undoIndexes);
+    const off = guardOff(table);
+    const cast: Commit = { action, undo: [off, ...undoIndexes], loses: true };
+    return [
+      ...alone(indexes?.drop ?? []),
+      ...(guarded
+        ? [{ action: guardOn(table), undo: undoIndexes, detour: hiding }, cast]
+        : [{ action, undo: undoIndexes, loses: true, detour: [...hiding, cast, ...alone([off])] }]),
+      ...alone(able("setMetadata") ? putBackMetadata(table, after, renamed) : []),
+      ...alone(guarded ? [off] : []),
+      ...alone(indexes === undefined ? [] : createIndexes(table, indexesOn(after, renamed))),
+    ];
+  },
+};
+
+function mayGuard(able: (kind: ActionKind) => boolean): boolean {
+  return able("addColumns") && able("dropColumns");
+}
+
+function alone(actions: readonly Commit["action"][]): readonly Commit[] {
+  return actions.map((action) => ({ action, undo: [] }));
+}
+
+/** The columns of the table that are cast, as a whole or in part. */
+function rewrittenBy({ alterations }: AlterColumnsAction): ReadonlySet<string> {
+  return new Set(alterations.flatMap(({ path, type }) => (type === undefined ? [] : [parsePath(path)[0]!])));
+}
+
+function holdsNulls({ nullable, type }: Column): boolean {
+  return nullable || childColumns(type).some(holdsNulls);
+}
+
+/** The table after it as the engine leaves it: what is cast loses its metadata. */
+export function afterCast(action: AlterColumnsAction, after: Table): Table {
+  const names = newNames(action.alterations);
+  const cast = new Set([...rewrittenBy(action)].map((name) => currentPath([name], names)[0]!));
+  return {
+    ...after,
+    columns: after.columns.map((column) => (cast.has(column.name) ? withoutMetadata(column) : column)),
+  };
+}
+
+/** Every change the other way round. What makes a column not null again comes first: no call may hold it beside a cast. */
+function alterationsBack({ table, alterations }: AlterColumnsAction, database: Database): WayBack {
+  const { columns } = getTable(database, table);
+  const names = newNames(alterations);
+  const strict: Alteration[] = [];
+  const others: Alteration[] = [];
+  const obstacles: Obstacle[] = [];
+  for (const { path: was, rename, type, nullable } of alterations) {
+    const column = findColumn(columns, parsePath(was))!;
+    const path = formatPath(currentPath(parsePath(was), names));
+    const cast = type && castBack(table, path, column.type, type);
+    if (cast !== undefined && "lost" in cast) return cast;
+    obstacles.push(...(cast?.obstacles ?? []));
+    if (nullable === true) {
+      const around = nullableAround(columns, parsePath(was));
+      if (around !== undefined)
+        return { lost: `${table}.${was} is null wherever ${around} is, so it can't be made not null again` };
+      strict.push({ path, nullable: false });
+      obstacles.push({ kind: "null", table, path });
+    }
+    const back = {
+      ...(rename === undefined ? {} : { rename: column.name }),
+      ...(type === undefined ? {} : { type: column.type }),
+      ...(nullable === false ? { nullable: true } : {}),
+    };
+    if (Object.keys(back).length > 0) others.push({ path, ...back });
+  }
+  const actions = [strict, others].filter(({ length }) => length > 0);
+  const after = strict.length === 0 ? 0 : 1;
+  return {
+    actions: actions.map((some): Action => ({ kind: "alterColumns", table, alterations: some })),
+    obstacles: obstacles.map((one) => (one.kind === "cast" ? { ...one, at: after } : one)),
+  };
+}
+
+/** What is around a column and may be null: then the column counts as null too. */
+function nullableAround(columns: readonly Column[], path: Path): string | undefined {
+  const around = path.slice(0, -1).map((_, at) => path.slice(0, at + 1));
+  const found = around.find((one) => findColumn(columns, one)?.nullable === true);
+  return found && formatPath(found);
+}
+
+function castBack(
+  table: string,
+  path: string,
+  from: DataType,
+  to: DataType,
+): { readonly obstacles: readonly Obstacle[] } | { readonly lost: string } {
+  const [there, back] = [castVerdict(from, to), castVerdict(to, from)];
+  const place = `${table}.${path}`;
+  if (there.allowed && there.mayLose)
+    return { lost: `${place} may lose precision or range without a word: ${formatType(from)} to ${formatType(to)}` };
+  if (readsLocalTime(from, to) || readsLocalTime(to, from))
+    return { lost: `a cast of ${place} back from ${formatType(to)} to ${formatType(from)} gives other times` };
+  if (!back.allowed)
+    return { lost: `the engine does not cast ${place} back from ${formatType(to)} to ${formatType(from)}` };
+  return { obstacles: back.mayFail || back.mayLose ? [{ kind: "cast", table, path, from: to, to: from }] : [] };
+}

@@ -1,0 +1,96 @@
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import type { Action, ConvertColumnAction } from "../../model/action.ts";
+import { checkNotComputed, checkNotRead, declareAgain } from "../../rewrite/computed-columns.ts";
+import { formatType } from "../../../schema/data-type.ts";
+import { withMetadataOf } from "../../../schema/metadata.ts";
+import { madeName } from "../../../schema/names.ts";
+import { parsePath } from "../../../schema/path.ts";
+import { findColumn, getTable } from "../../../schema/table.ts";
+import { isNull, risksOfExpression } from "../../model/risk.ts";
+import { isVectorIndex } from "../../../schema/table-index.ts";
+import { checkMakeable } from "./add-columns.ts";
+import { guardColumn, guardOff, guardOnByHiding } from "../../rewrite/append-guard.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+import { checkIndexes, createIndexes, indexesOn, indexRisks, putBackMetadata } from "../../rewrite/rebuild-indexes.ts";
+
+export const convertColumn: ActionModel<ConvertColumnAction> = {
+  kind: "convertColumn",
+  after: (database, { table, path, type, using }) => {
+    const before = getTable(database, table);
+    const at = parsePath(path);
+    const column = findColumn(before.columns, at.slice(0, 1));
+    if (column === undefined)
+      throw new MigrateError("ERR_COLUMN_MISSING", { table, path, has: before.columns.map(({ name }) => name) });
+    checkNotRead(table, before.columns, at);
+    checkNotComputed(table, before.columns, at, declareAgain);
+    if (at.length > 1)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `\`using\` makes whole columns anew; give ${column.name} as a whole, with all its fields: using: "named_struct('…', …)"`,
+      });
+    if (type.kind === "null")
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `a column of type null holds no values; drop ${column.name} and add it again`,
+      });
+    checkMakeable(table, column.name, type);
+    const others = before.columns.filter((one) => one !== column);
+    const after = { ...before, columns: [...others, withMetadataOf(column, { ...column, type })] };
+    const indexes = indexesOn(before, new Set([column.name]));
+    checkIndexes(table, after, indexes);
+    const empty = isNull(using) ? indexes.find(([, index]) => isVectorIndex(index)) : undefined;
+    if (empty !== undefined)
+      throw new MigrateError("ERR_INDEX", {
+        table,
+        name: empty[0],
+        problem: `can't be made again on ${path}, which is all null then; drop it in a step before, and create it when the column has values`,
+      });
+    return new Map([[table, after]]);
+  },
+  needs: ["addColumns", "dropColumns", "alterColumns"],
+  rewrites: ({ path }) => new Set(parsePath(path).slice(0, 1)),
+  commits: (action, before) => {
+    const { table, path, type, using } = action;
+    const after = convertColumn.after(new Map([[table, before]]), action).get(table)!;
+    const [name] = parsePath(path);
+    const columns = new Set([name!]);
+    const column = findColumn(before.columns, [name!]);
+    const made = { ...guardColumn, name: madeName, type, nullable: true, as: using };
+    const both: Action = { kind: "dropColumns", table, paths: [madeName, guardColumn.name] };
+    const strict: Action = { kind: "alterColumns", table, alterations: [{ path: madeName, nullable: false }] };
+    // What others have updated since the new values were worked out.
+    const refresh: Action = { kind: "updateRows", table, set: { [madeName]: using } };
+    const rest: readonly Action[] = [
+      { kind: "alterColumns", table, alterations: [{ path: madeName, rename: name! }] },
+      ...putBackMetadata(table, after, columns),
+      ...createIndexes(table, indexesOn(before, columns)),
+    ];
+    return [
+      {
+        action: { kind: "addColumns", table, columns: [guardColumn, made] },
+        undo: [],
+        detour: [
+          ...guardOnByHiding(table, columns, []),
+          { action: { kind: "addColumns", table, columns: [made] }, undo: [guardOff(table)] },
+        ],
+      },
+      ...(column?.nullable === false ? [{ action: strict, undo: [both] }] : []),
+      { action: { kind: "dropColumns", table, paths: [path, guardColumn.name] }, undo: [both], refresh, loses: true },
+      ...rest.map((action) => ({ action, undo: [] })),
+    ];
+  },
+  wayBack: ({ table, path }) => ({ lost: `${table}.${path} is made anew, and its old values are dropped` }),
+  describe: ({ table, path, type, using }) =>
+    `make ${table}.${path} anew as ${formatType(type)} from ${using}, as the last column`,
+  risks: ({ table, path, type, using }, before) => [
+    ...indexRisks(table, before, new Set(parsePath(path).slice(0, 1))),
+    ...(isNull(using)
+      ? [{ kind: "loss" as const, text: `every value of ${table}.${path} is lost: it is null then` }]
+      : []),
+    ...risksOfExpression(`${table}.${path}`, type, using, before),
+    {
+      kind: "writers",
+      text: `appends by others are refused while ${table}.${path} is made anew, and an update of it at the very end may be lost`,
+    },
+  ],
+};

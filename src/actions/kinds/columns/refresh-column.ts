@@ -1,0 +1,34 @@
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import { parsePath } from "../../../schema/path.ts";
+import { risksOfExpression } from "../../model/risk.ts";
+import { findColumn, getTable, requireColumn } from "../../../schema/table.ts";
+import type { RefreshColumnAction } from "../../model/action.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+
+export const refreshColumn: ActionModel<RefreshColumnAction> = {
+  kind: "refreshColumn",
+  changesRows: true,
+  after: (database, { table, path }) => {
+    const before = getTable(database, table);
+    const column = requireColumn(table, before.columns, parsePath(path));
+    if (column.computed === undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `${path} is not a computed column; addComputedColumn declares one`,
+      });
+    return new Map([[table, before]]);
+  },
+  // Its values follow from its inputs at any time, so there is nothing to bring back.
+  wayBack: () => ({ actions: [], obstacles: [] }),
+  writes: ({ path }, { columns }) => {
+    const column = findColumn(columns, parsePath(path));
+    return { columns: column === undefined ? [] : [column] };
+  },
+  describe: ({ table, path }) => `refresh ${table}.${path}`,
+  risks: ({ table, path }, before) => {
+    const column = findColumn(before.columns, parsePath(path));
+    if (column?.computed === undefined) return [];
+    const risks = risksOfExpression(`${table}.${path}`, column.type, column.computed, before);
+    return risks.filter(({ kind }) => kind === "failure");
+  },
+};

@@ -1,0 +1,15 @@
+import { getTable } from "../../../schema/table.ts";
+import type { PutBackRowsAction } from "../../model/action.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+
+export const putBackRows: ActionModel<PutBackRowsAction> = {
+  kind: "putBackRows",
+  changesRows: true,
+  after: (database, { table }) => new Map([[table, getTable(database, table)]]),
+  wayBack: ({ table }) => ({ lost: `nobody knows which of the rows of ${table} were there before` }),
+  writes: () => ({ rows: undefined }),
+  describe: ({ table, version, since = version, columns }) =>
+    columns === undefined
+      ? `check that nothing was written to ${table} after version ${since}`
+      : `put back the rows of ${table} that came after version ${since}`,
+};

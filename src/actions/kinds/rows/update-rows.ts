@@ -1,0 +1,91 @@
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import { checkNotComputed } from "../../rewrite/computed-columns.ts";
+import { childColumns, type Column } from "../../../schema/data-type.ts";
+import { parsePath } from "../../../schema/path.ts";
+import { namesIn, nullWhere } from "../../../schema/sql.ts";
+import { risksOfExpression } from "../../model/risk.ts";
+import { findColumn, getTable, requireColumn } from "../../../schema/table.ts";
+import type { UpdateRowsAction } from "../../model/action.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+
+export const updateRows: ActionModel<UpdateRowsAction> = {
+  kind: "updateRows",
+  changesRows: true,
+  after: (database, { table, set, where }) => {
+    const before = getTable(database, table);
+    const stuck = before.columns.find(holdsVectorOfStructs);
+    if (stuck !== undefined && where !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+        table,
+        problem: `the engine can't update some rows of a table with vectors of structs (${stuck.name}); leave out \`where\``,
+      });
+    for (const path of Object.keys(set)) {
+      const at = parsePath(path);
+      requireColumn(table, before.columns, at);
+      checkNotComputed(table, before.columns, at, "refreshColumn computes its values");
+      if (at.length > 1)
+        throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+          table,
+          problem: `the engine sets whole columns, not ${path}; set ${at[0]!} as a whole`,
+        });
+    }
+    const names = Object.keys(set).map((path) => parsePath(path)[0]);
+    const twice = Object.keys(set).find((_, index) => names.indexOf(names[index]) < index);
+    if (twice !== undefined)
+      throw new MigrateError("ERR_ALTERATION_CONFLICT", { table, problem: `${twice} is set twice in one update` });
+    checkRepeatable(table, set);
+    return new Map([[table, before]]);
+  },
+  wayBack: ({ table, set }) => ({
+    lost: `values of ${Object.keys(set)
+      .map((path) => `${table}.${path}`)
+      .join(", ")} are overwritten`,
+  }),
+  writes: ({ where }, { columns }) => ({ columns, where }),
+  describe: ({ table, set, where }) => {
+    const changes = Object.entries(set).map(([path, expression]) => `${path} = ${expression}`);
+    return `update ${table}: ${changes.join(", ")}${where === undefined ? "" : ` where ${where}`}`;
+  },
+  risks: ({ table, set, where = "" }, before) => {
+    const filled = new Set(nullWhere(where));
+    return Object.entries(set).flatMap(([path, expression]) => {
+      const column = before && findColumn(before.columns, parsePath(path));
+      const place = `${table}.${path}`;
+      return [
+        ...(filled.has(parsePath(path)[0]!)
+          ? []
+          : [{ kind: "loss" as const, text: `values of ${place} are overwritten` }]),
+        ...(column === undefined ? [] : risksOfExpression(place, column.type, expression, before)),
+      ];
+    });
+  },
+};
+
+/** What is set to what, by the columns' bare names: so the engine wants them. */
+export function assignments({ set }: UpdateRowsAction): readonly (readonly [string, string])[] {
+  return Object.entries(set).map(([path, expression]) => [parsePath(path).join("."), expression]);
+}
+
+/** The engine loses fields of these when it looks for the rows (measured: with two fields or more). */
+function holdsVectorOfStructs({ type }: Column): boolean {
+  const isOne = type.kind === "fixedSizeList" && childColumns(type.item.type).length > 1;
+  return isOne || childColumns(type).some(holdsVectorOfStructs);
+}
+
+/**
+ * A run that is killed right after an update can't know whether it was made, so the next one makes it again. That must
+ * give the same rows.
+ */
+function checkRepeatable(table: string, set: UpdateRowsAction["set"]): void {
+  const columns = new Set(Object.keys(set).map((path) => parsePath(path)[0]!.toLowerCase()));
+  for (const [path, expression] of Object.entries(set)) {
+    const read = namesIn(expression).find((name) => columns.has(name.toLowerCase()));
+    if (read === undefined) continue;
+    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      table,
+      problem:
+        `${path} = ${expression} reads ${read}, which the same update sets: made again after a crash it would give other values; ` +
+        "retypeColumn with `using` does it so that it happens once",
+    });
+  }
+}

@@ -1,0 +1,51 @@
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import { ownValue, type Column } from "../../../schema/data-type.ts";
+import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
+import { findColumn, getTable, requireColumn } from "../../../schema/table.ts";
+import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
+import type { CreateIndexAction } from "../../model/action.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+
+export const createIndex: ActionModel<CreateIndexAction> = {
+  kind: "createIndex",
+  after: (database, { table, name, index }) => {
+    const before = getTable(database, table);
+    const path = parsePath(index.path);
+    const column = requireColumn(table, before.columns, path);
+    const misplaced = placeProblem(before.columns, path);
+    if (misplaced !== undefined)
+      throw new MigrateError("ERR_INDEX", { table, name, problem: `can't be on ${index.path}, ${misplaced}` });
+    if ((ownValue(before.indexes, name) ?? null) !== null)
+      throw new MigrateError("ERR_INDEX", { table, name, problem: "is there already; drop it first" });
+    const problem = indexProblem(index, column.type);
+    if (problem !== undefined)
+      throw new MigrateError("ERR_INDEX", {
+        table,
+        name,
+        problem: `can't be on ${index.path}: ${index.kind} ${problem}`,
+      });
+    return new Map([
+      [table, { ...before, indexes: { ...before.indexes, [name]: { ...index, path: formatPath(path) } } }],
+    ]);
+  },
+  wayBack: ({ table, name }) => ({ actions: [{ kind: "dropIndex", table, name }], obstacles: [] }),
+  writes: ({ name }) => ({ index: name }),
+  describe: ({ table, name, index }) => `create index ${name} on ${table}.${index.path}: ${formatIndex(index)}`,
+  risks: ({ table, index }) =>
+    isVectorIndex(index)
+      ? [
+          {
+            kind: "failure",
+            text: `too few rows in ${table} would stop this: a vector index needs some, and one with product quantization 256`,
+            obstacle: { kind: "vectors", table, path: index.path, least: vectorsNeeded(index) },
+          },
+        ]
+      : [],
+};
+
+/** Where the engine makes no index, whatever the column is (measured). */
+function placeProblem(columns: readonly Column[], path: Path): string | undefined {
+  const around = path.slice(0, -1).map((_, index) => findColumn(columns, path.slice(0, index + 1))!);
+  if (around.some(({ type }) => type.kind !== "struct")) return "which is inside a list";
+  return path.length > 1 && /^\d/.test(path[0]!) ? `as ${path[0]!} begins with a digit` : undefined;
+}

@@ -1,0 +1,25 @@
+import { MigrateError } from "../../../errors/migrate-error.ts";
+import { getTable } from "../../../schema/table.ts";
+import { isRecreatable, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
+import type { DropIndexAction } from "../../model/action.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+
+export const dropIndex: ActionModel<DropIndexAction> = {
+  kind: "dropIndex",
+  after: (database, { table, name }) => {
+    const before = getTable(database, table);
+    // What no migration has made an application may have.
+    if (before.indexes?.[name] === null)
+      throw new MigrateError("ERR_INDEX", { table, name, problem: "is not there at this point" });
+    return new Map([[table, { ...before, indexes: { ...before.indexes, [name]: null } }]]);
+  },
+  wayBack: ({ table, name }, database) => {
+    const index = getTable(database, table).indexes?.[name] ?? undefined;
+    if (index === undefined) return { lost: `no migration made index ${name}, so nobody knows how` };
+    if (!isRecreatable(index)) return { lost: `index ${name} can't be recreated: ${index.stuck}` };
+    const { path } = index;
+    const vectors = { kind: "vectors" as const, table, path, least: vectorsNeeded(index) };
+    return { actions: [{ kind: "createIndex", table, name, index }], obstacles: isVectorIndex(index) ? [vectors] : [] };
+  },
+  describe: ({ table, name }) => `drop index ${name} of ${table}`,
+};

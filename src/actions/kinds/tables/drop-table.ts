@@ -1,0 +1,16 @@
+import { getTable } from "../../../schema/table.ts";
+import type { DropTableAction } from "../../model/action.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+
+export const dropTable: ActionModel<DropTableAction> = {
+  kind: "dropTable",
+  after: (database, { table }) => {
+    getTable(database, table);
+    return new Map([[table, undefined]]);
+  },
+  wayBack: ({ table }) => ({ lost: `${table} is dropped with its rows and its versions`, isGone: true }),
+  describe: ({ table }) => `drop table ${table}`,
+  risks: ({ table }) => [
+    { kind: "loss", text: `${table} is dropped with its rows`, obstacle: { kind: "rows", table, own: 0 } },
+  ],
+};

@@ -1,0 +1,40 @@
+import { ownValue, type Column } from "../../../schema/data-type.ts";
+import { parsePath } from "../../../schema/path.ts";
+import { findColumn, getTable, replaceColumn, requireColumn } from "../../../schema/table.ts";
+import type { MetadataUpdate, SetMetadataAction } from "../../model/action.ts";
+import type { ActionModel } from "../../model/action-model.ts";
+
+export const setMetadata: ActionModel<SetMetadataAction> = {
+  kind: "setMetadata",
+  after: (database, { table, updates }) => {
+    const before = getTable(database, table);
+    const columns = updates.reduce((all, update) => updated(all, update, table), before.columns);
+    return new Map([[table, { ...before, columns }]]);
+  },
+  wayBack: ({ table, updates }, database) => {
+    const { columns } = getTable(database, table);
+    const back = updates.map(({ path, metadata }): MetadataUpdate => {
+      const known = findColumn(columns, parsePath(path))?.metadata ?? {};
+      return {
+        path,
+        metadata: Object.fromEntries(Object.keys(metadata).map((key) => [key, ownValue(known, key) ?? null])),
+      };
+    });
+    return { actions: [{ kind: "setMetadata", table, updates: back }], obstacles: [] };
+  },
+  describe: ({ table, updates }) => updates.flatMap((update) => wordsOf(table, update)).join(", "),
+};
+
+function updated(columns: readonly Column[], { path, metadata }: MetadataUpdate, table: string): readonly Column[] {
+  const at = parsePath(path);
+  requireColumn(table, columns, at);
+  return replaceColumn(columns, at, (column) => ({ ...column, metadata: { ...column.metadata, ...metadata } }));
+}
+
+function wordsOf(table: string, { path, metadata }: MetadataUpdate): readonly string[] {
+  return Object.entries(metadata).map(([key, value]) =>
+    value === null
+      ? `remove ${key} from ${table}.${path}`
+      : `set ${key} of ${table}.${path} to ${JSON.stringify(value)}`,
+  );
+}

@@ -1,0 +1,25 @@
+/** Where columns are once a call has renamed some of them. */
+import type { Alteration } from "../model/alteration.ts";
+import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+
+/** The new last names of renamed columns, by their path before. */
+export function newNames(alterations: readonly Alteration[]): Map<string, string> {
+  return new Map(
+    alterations.flatMap(({ path, rename }) => (rename === undefined ? [] : [[formatPath(parsePath(path)), rename]])),
+  );
+}
+
+/** Where a path leads once columns have their new names. */
+export function currentPath(path: Path, names: ReadonlyMap<string, string>): Path {
+  return path.map((name, index) => names.get(formatPath(path.slice(0, index + 1))) ?? name);
+}
+
+/** Where a path led before, the other way round. */
+export function formerPath(path: Path, names: ReadonlyMap<string, string>): Path {
+  return path.reduce<Path>((around, name) => {
+    const was = [...names].find(
+      ([before, after]) => after === name && formatPath(parsePath(before).slice(0, -1)) === formatPath(around),
+    );
+    return [...around, was === undefined ? name : parsePath(was[0]).at(-1)!];
+  }, []);
+}

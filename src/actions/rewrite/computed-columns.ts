@@ -1,0 +1,41 @@
+/** Columns that the engine computes from others: which columns they read, and what the engine refuses because of that. Pure. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { Column } from "../../schema/data-type.ts";
+import { formatPath, type Path } from "../../schema/path.ts";
+import { namesIn } from "../../schema/sql.ts";
+
+/** The names of the columns that a computed column reads. */
+export function inputsOf({ computed }: Column, columns: readonly Column[]): readonly string[] {
+  if (computed === undefined) return [];
+  // A word behind a dot is a field of a struct, one before a bracket a function.
+  const bare = computed.replace(/\.\s*(?:`[^`]*`|\w+)/g, "").replace(/\w+\s*\(/g, "(");
+  const words = new Set(namesIn(bare).map((word) => word.toLowerCase()));
+  return columns.map(({ name }) => name).filter((name) => words.has(name.toLowerCase()));
+}
+
+/** Refuses to rename, retype or drop what a computed column reads, as the engine does, also where both are dropped in one call. */
+export function checkNotRead(
+  table: string,
+  columns: readonly Column[],
+  path: Path,
+  done = "renamed, retyped or dropped",
+): void {
+  const reader = columns.find((column) => inputsOf(column, columns).includes(path[0]!));
+  if (reader === undefined) return;
+  throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+    table,
+    problem: `${formatPath(path)} can't be ${done}, as the computed column ${reader.name} reads ${path.length === 1 ? "it" : path[0]!} (${reader.computed}); drop ${reader.name} in a step before, and add it again afterwards`,
+  });
+}
+
+/** Refuses what can't be done to a computed column, or to a field inside one. */
+export function checkNotComputed(table: string, columns: readonly Column[], path: Path, way: string): void {
+  const column = columns.find(({ name }) => name === path[0]);
+  if (column?.computed === undefined) return;
+  throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+    table,
+    problem: `${column.name} is a computed column (${column.computed}); ${way}`,
+  });
+}
+
+export const declareAgain = "drop it, and add it again with addComputedColumn";

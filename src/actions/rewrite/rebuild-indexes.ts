@@ -1,0 +1,81 @@
+/** What a rewrite of columns loses, and how it is put back: the indexes on them and their metadata. */
+import type { Action } from "../model/action.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { formatType } from "../../schema/data-type.ts";
+import { knownMetadata } from "../../schema/metadata.ts";
+import { parsePath } from "../../schema/path.ts";
+import { findColumn, type Table } from "../../schema/table.ts";
+import type { Risk } from "../model/risk.ts";
+import {
+  indexProblem,
+  isRecreatable,
+  isVectorIndex,
+  type FoundIndex,
+  type TableIndex,
+} from "../../schema/table-index.ts";
+
+/** The indexes on these columns and on what is inside them, in the same order for everybody: who plans has not looked. */
+export function indexesOn(table: Table, columns: ReadonlySet<string>): readonly (readonly [string, FoundIndex])[] {
+  const on = Object.entries(table.indexes ?? {}).flatMap(([name, index]) =>
+    index !== null && columns.has(parsePath(index.path)[0]!) ? [[name, index] as const] : [],
+  );
+  return on.toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** Refuses a table on which these indexes could not be made again. */
+export function checkIndexes(table: string, after: Table, indexes: ReturnType<typeof indexesOn>): void {
+  for (const [name] of indexes) {
+    const index = recreatable(table, name, after.indexes![name]!);
+    const column = findColumn(after.columns, parsePath(index.path));
+    const reason = column && indexProblem(index, column.type);
+    if (column !== undefined && reason === undefined) continue;
+    const words =
+      column === undefined ? "of which nothing is left" : `as ${formatType(column.type)}: ${index.kind} ${reason}`;
+    throw new MigrateError("ERR_INDEX", {
+      table,
+      name,
+      problem: `can't be on ${index.path} ${words}; drop it in a step before`,
+    });
+  }
+}
+
+/** Refuses an index that would be lost, or would come back as another one. */
+function recreatable(table: string, name: string, index: FoundIndex): TableIndex {
+  if (isRecreatable(index)) return index;
+  const wayOut = "drop it in a step before, and recreate it afterwards with the client that made it";
+  const problem = `can't be recreated when its column ${index.path} has been rewritten: ${index.stuck}; ${wayOut}`;
+  throw new MigrateError("ERR_INDEX", { table, name, problem });
+}
+
+/** What may stop the making again of the indexes on these columns, when the columns are rewritten already. */
+export function indexRisks(table: string, before: Table, columns: ReadonlySet<string>): readonly Risk[] {
+  return indexesOn(before, columns).flatMap(([name, index]): readonly Risk[] =>
+    isVectorIndex(index)
+      ? [
+          {
+            kind: "failure",
+            text: `index ${name} can't be made again on too few rows of ${table}: a vector index needs some, and one with product quantization 256`,
+          },
+        ]
+      : [],
+  );
+}
+
+export function dropIndexes(table: string, indexes: ReturnType<typeof indexesOn>): readonly Action[] {
+  return indexes.map(([name]): Action => ({ kind: "dropIndex", table, name }));
+}
+
+export function createIndexes(table: string, indexes: ReturnType<typeof indexesOn>): readonly Action[] {
+  return indexes.map(([name, index]): Action => {
+    return { kind: "createIndex", table, name, index: recreatable(table, name, index) };
+  });
+}
+
+/** Gives these columns of the table, and what is inside them, the metadata that is known of them. */
+export function putBackMetadata(table: string, wanted: Table, columns: ReadonlySet<string>): readonly Action[] {
+  const updates = knownMetadata(wanted.columns.filter(({ name }) => columns.has(name))).map(([path, metadata]) => ({
+    path,
+    metadata,
+  }));
+  return updates.length === 0 ? [] : [{ kind: "setMetadata", table, updates }];
+}

@@ -1,0 +1,30 @@
+/**
+ * A way around a fault of the engine (0.39): when some fields of a struct are retyped and others are not, scans with a
+ * filter, updates and the next retype of that struct fail, though nothing said so. Retyping all of them in the same call
+ * is well, so the others are cast to the type that they have.
+ */
+import type { Alteration } from "../model/alteration.ts";
+import { castVerdict } from "../../schema/cast-rules.ts";
+import type { Column } from "../../schema/data-type.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
+import { leavesOf } from "../../schema/table.ts";
+
+/** The alterations of one call, with every other field around a retyped one cast to its own type. */
+export function withWholeStructs(
+  columns: readonly Column[],
+  alterations: readonly Alteration[],
+): readonly Alteration[] {
+  const byPath = new Map(alterations.map((alteration) => [formatPath(parsePath(alteration.path)), alteration]));
+  const retyped = alterations.filter(({ type }) => type !== undefined).map(({ path }) => parsePath(path));
+  for (const name of new Set(retyped.filter(({ length }) => length > 1).map(([first]) => first))) {
+    const column = columns.find((candidate) => candidate.name === name);
+    for (const { path, type } of column === undefined ? [] : leavesOf(column)) {
+      const key = formatPath(path);
+      // A list whose item is retyped by its own path is retyped with it.
+      if (retyped.some((other) => path.every((part, index) => part === other[index]))) continue;
+      if (byPath.get(key)?.type !== undefined || !castVerdict(type, type).allowed) continue;
+      byPath.set(key, { ...byPath.get(key), path: key, type });
+    }
+  }
+  return [...byPath.values()];
+}

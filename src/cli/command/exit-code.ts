@@ -1,0 +1,20 @@
+/** Exit codes: documented in the README, one table. */
+import { isMigrateError, type Outcome } from "../../errors/migrate-error.ts";
+
+const codes: Readonly<Record<Outcome, number>> = {
+  failed: 1,
+  usage: 2,
+  refused: 4,
+  locked: 5,
+  unreachable: 6,
+  interrupted: 130,
+};
+
+export const done = 0;
+export const somethingPending = 3;
+/** What was looked for is amiss, and nothing was changed. */
+export const amiss = codes.refused;
+
+export function exitCodeOf(error: unknown): number {
+  return isMigrateError(error) ? codes[error.outcome] : 1;
+}

@@ -1,0 +1,98 @@
+/** What became of tables and columns that are gone, and which values new ones get: answered by flags, or asked at a terminal. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { Answer, ValueStep } from "../../commands/generate/diff-columns.ts";
+import type { Diff } from "../../commands/generate/diff-tables.ts";
+import { checkAnswers, checkDiff, questionOf } from "../../commands/generate/generate.ts";
+import type { Step } from "../../steps/registry.ts";
+import { atTerminal, canAsk } from "./prompt.ts";
+import type { Context } from "../command/command.ts";
+import { typedSteps } from "./step-flags.ts";
+
+export const answerFlags = ["rename", "drop-column", "add-column", "retype", "rename-table", "drop-table"];
+
+export function typedAnswers(context: Context): readonly Answer[] {
+  const steps = typedSteps(context);
+  const places = steps.flatMap((step) => (isOfValues(step) ? [placeOf(step)] : []));
+  const twice = places.find((place, index) => places.indexOf(place) < index);
+  if (twice !== undefined) throw new MigrateError("ERR_USAGE", { problem: `the values of ${twice} are said twice` });
+  return steps.map(answerOf);
+}
+
+function isOfValues(step: Step): step is ValueStep {
+  return step.kind === "addColumn" || step.kind === "retypeColumn";
+}
+
+function placeOf(step: ValueStep): string {
+  return `${step.table}.${step.kind === "addColumn" ? step.name : step.path}`;
+}
+
+/** The same difference with all answered. Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE, ERR_USAGE. */
+export async function settled<Found extends Diff>(
+  found: Found,
+  given: readonly Answer[],
+  compare: (answers: readonly Answer[]) => Promise<Found>,
+  { output, signal }: Pick<Context, "output" | "signal">,
+): Promise<Found> {
+  checkTyped(found, given);
+  let diff = found;
+  let answers = given;
+  // An answer may raise the next question, as of what is inside a renamed struct.
+  while (diff.unsure.length > 0 && !output.json && canAsk()) {
+    answers = [...answers, ...(await ask(diff, signal))];
+    diff = await compare(answers);
+  }
+  checkDiff(diff);
+  checkAnswers(diff);
+  return diff;
+}
+
+/** Throws ERR_USAGE: of an answer that answers nothing, unless what it answers may be inside of something else that is asked about. */
+export function checkTyped(found: Diff, given: readonly Answer[]): void {
+  // Of values that are said for what is asked about nothing is known yet.
+  const isClear = ({ step }: Answer) => step === undefined;
+  const stray = { ...found, unused: found.unused.filter(isClear) };
+  if (found.unsure.length === 0) checkAnswers(found);
+  else if (given.filter(isClear).length === stray.unused.length) checkAnswers(stray);
+}
+
+/** Of the steps a migration's name is made of: `rename_column_documents`. */
+export function nameOf([first, ...others]: readonly Step[]): string {
+  const words = first!.kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const table = first!.table.replace(/[^A-Za-z0-9_-]+/g, "_");
+  return `${words}_${table}${others.length === 0 ? "" : "_and_more"}`.slice(0, 200);
+}
+
+function answerOf(step: Step): Answer {
+  const { table } = step;
+  if (isOfValues(step)) return { table, step };
+  switch (step.kind) {
+    case "renameColumn":
+      return { table, path: step.path, name: step.name };
+    case "dropColumn":
+      return { table, path: step.path };
+    case "renameTable":
+      return { table, name: step.name };
+    default:
+      return { table };
+  }
+}
+
+async function ask({ unsure }: Diff, signal: AbortSignal): Promise<readonly Answer[]> {
+  return await atTerminal(signal, async ({ untilRight }) => {
+    const answers: Answer[] = [];
+    for (const one of unsure) {
+      const { gone, names } = questionOf(one);
+      const question = `${gone} is gone and ${names.join(" and ")} new; type its new name, or - to drop it: `;
+      const name = await untilRight(question, (answer) => {
+        const word = answer.trim();
+        if (one.names.includes(word)) return word;
+        if (word === "-") return undefined;
+        // Dropping loses data, so that Enter never means it.
+        const problem = word === "" ? "nothing was typed" : `${word} is not one of ${one.names.join(", ")}`;
+        throw new MigrateError("ERR_USAGE", { problem });
+      });
+      answers.push({ table: one.table, path: one.path, name });
+    }
+    return answers;
+  });
+}

@@ -1,0 +1,60 @@
+/** Steps as they are typed behind `migrate new`, in the order in which they are typed. */
+import type { Argv } from "yargs";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { similarName } from "../../schema/names.ts";
+import { readStep, stepFlags, type Step } from "../../steps/registry.ts";
+import type { Context } from "../command/command.ts";
+
+/** `only`: just these of them. */
+export function withStepFlags(cli: Argv, only: readonly string[] = [...stepFlags.keys()]): Argv {
+  return only
+    .map((name) => stepFlags.get(name)!)
+    .reduce(
+      (all, { name, describe, form }) => all.option(name, { type: "string", describe: `${describe}: "${form}"` }),
+      cli,
+    );
+}
+
+/** Throws ERR_NOTATION, ERR_USAGE. */
+export function typedSteps({ flags, words }: Pick<Context, "flags" | "words">): readonly Step[] {
+  const values = new Map([...stepFlags.keys()].map((name) => [name, [flags[name] ?? []].flat()]));
+  const typed = words
+    .flatMap((word) => /^--([a-z-]+)(?:=|$)/.exec(word)?.[1] ?? [])
+    .filter((name) => stepFlags.has(name));
+  // Each flag's values come in the order in which they were typed; the order among the flags is that of the words.
+  const steps = typed.map((name) => {
+    const value = values.get(name)!.shift();
+    if (typeof value !== "string" || value === "") throw valueMissing(name);
+    return readStep(stepFlags.get(name)!, value);
+  });
+  // --no-rename is one that yargs knows.
+  const left = [...values].find(([, more]) => more.length > 0);
+  if (left !== undefined) throw valueMissing(left[0]);
+  return steps;
+}
+
+function valueMissing(name: string): MigrateError {
+  return new MigrateError("ERR_USAGE", { problem: `--${name} needs a value: "${stepFlags.get(name)!.form}"` });
+}
+
+/** A step as one line: a flag, with or without its dashes, and its value. Throws ERR_NOTATION, ERR_USAGE. */
+export function stepOfLine(line: string): Step {
+  const [, name = "", value = ""] = /^(?:--)?([^\s=]+)(?:\s+|=|$)(.*)$/s.exec(line.trim()) ?? [];
+  const flag = stepFlags.get(name);
+  if (flag !== undefined) return readLine(flag, value);
+  const similar = similarName(name, stepFlags.keys());
+  throw new MigrateError("ERR_USAGE", {
+    problem: `there is no step ${name}; ${similar === undefined ? `there is ${[...stepFlags.keys()].join(", ")}` : `did you mean ${similar}?`}`,
+  });
+}
+
+/** Whoever copies a line from a shell has its value in quotes; a name may be in quotes too. */
+function readLine(flag: Parameters<typeof readStep>[0], value: string): Step {
+  try {
+    return readStep(flag, value);
+  } catch (error) {
+    const inside = /^(?:'[^']*'|"[^"]*")$/.test(value.trim()) ? value.trim().slice(1, -1) : undefined;
+    if (inside === undefined || !isMigrateError(error, "ERR_NOTATION")) throw error;
+    return readStep(flag, inside);
+  }
+}

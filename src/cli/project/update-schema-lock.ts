@@ -1,0 +1,38 @@
+/** Keeping `migrations/lock.json` as the migrations are. */
+import { join, relative } from "node:path";
+import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { lockName, lockProblem } from "../../migrations/schema-lock.ts";
+import { readLock, writeLock } from "../../migrations/schema-lock-file.ts";
+import { lockOf } from "../../commands/schema-lock.ts";
+import type { Session } from "../../session/session.ts";
+import type { Output } from "../command/output.ts";
+
+/** Whether it is out of date. Where there is none, nobody wants one. Throws what keeps the migrations from working. */
+export async function staleLock({ folder, options }: Session): Promise<MigrateError | undefined> {
+  let found: string | undefined;
+  try {
+    found = readLock(folder);
+  } catch (error) {
+    if (!isMigrateError(error, "ERR_LOCK_FILE")) throw error;
+    return error;
+  }
+  const problem = found === undefined ? undefined : lockProblem(found, await lockOf(options));
+  return problem === undefined
+    ? undefined
+    : new MigrateError("ERR_LOCK_STALE", { file: join(relative(process.cwd(), folder), lockName), problem });
+}
+
+/** Gives its path. Throws what keeps the migrations from working. */
+export async function writeLockOf({ folder, options }: Session): Promise<string> {
+  return writeLock(folder, await lockOf(options));
+}
+
+/** After a migration was written, which is there all the same. */
+export async function updateLock(session: Session, output: Output): Promise<void> {
+  try {
+    await writeLockOf(session);
+  } catch (error) {
+    // Whatever it is, the file that was asked for is there.
+    output.progress(`note: ${lockName} is not written: ${firstLine(error)}`);
+  }
+}

@@ -1,0 +1,83 @@
+/** Keeping what `migrate types` wrote as the migrations are. */
+import { dirname, relative, resolve } from "node:path";
+import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import type { Declared } from "../../commands/lint/rules/rule.ts";
+import { momentsOf } from "../../run/schema-history.ts";
+import {
+  applicationFile,
+  historyFile,
+  isForeign,
+  isOurs,
+  isWritten,
+  textAt,
+  writeTypes,
+} from "../../scaffold/types/types-file.ts";
+import type { Session } from "../../session/session.ts";
+import type { Output } from "../command/output.ts";
+
+/** The file of row types and schemas, where the configuration names one. Throws ERR_CONFIG_INVALID. */
+export function applicationPath({ config, folder: migrations }: Session): string | undefined {
+  const { types, folder, file } = config;
+  if (types === undefined) return undefined;
+  const path = resolve(folder, types);
+  if (dirname(path) === migrations)
+    throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: "types: has to be outside the migrations folder" });
+  return path;
+}
+
+/** The file that migrations are checked with, where there is one that `migrate types` wrote. */
+export function knownHistory({ folder }: Session): string | undefined {
+  const { path } = historyFile(folder, []);
+  return isOurs(path) ? path : undefined;
+}
+
+/** The files that there are, or just that of history; gives those that were written. `options` may be those of a project that has no migration yet. */
+export async function updateTypes(
+  session: Session,
+  options: Session["options"],
+  output: Output,
+  which: "all" | "history" = "all",
+): Promise<readonly string[]> {
+  try {
+    const application = which === "all" ? applicationPath(session) : undefined;
+    const isTyped = application !== undefined && isOurs(application);
+    const isKnown = knownHistory(session) !== undefined;
+    if (application !== undefined && isForeign(application))
+      throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), application) });
+    if (!isKnown && !isTyped) return [];
+    const moments = await momentsOf(options);
+    const files = [
+      ...(isKnown ? [historyFile(session.folder, moments)] : []),
+      ...(isTyped ? [applicationFile(application, moments)] : []),
+    ];
+    const stale = files.filter((file) => !isWritten(file));
+    for (const file of stale) writeTypes(file);
+    return stale.map(({ path }) => path);
+  } catch (error) {
+    // Whatever it is, the file that was asked for is there.
+    output.progress(`note: what migrate types writes is as it was: ${firstLine(error)}`);
+    return [];
+  }
+}
+
+const mostMoments = 50;
+
+/** The tables that the application's types are of, where these are older than the last migration. */
+export async function typedTables(session: Session): Promise<Declared | undefined> {
+  const path = applicationPath(session);
+  try {
+    if (path === undefined || !isOurs(path)) return undefined;
+    const moments = await momentsOf(session.options);
+    const text = textAt(path);
+    // Of one that was written long ago, or changed by hand, nobody looks through all that there was.
+    const latest = moments.slice(-mostMoments);
+    const now = latest.findLast((moment) => applicationFile(path, [moment]).text === text);
+    if (now === undefined || now === moments.at(-1)) return undefined;
+    const hint = "let migrate types write it anew, and change what uses it";
+    return { file: relative(process.cwd(), path), tables: now.database, hint };
+  } catch (error) {
+    // What keeps a migration from working lint tells itself.
+    if (isMigrateError(error)) return undefined;
+    throw error;
+  }
+}

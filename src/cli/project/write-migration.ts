@@ -1,0 +1,72 @@
+/** Writing the next migration: checked after those that there are, and as a file. */
+import { existsSync } from "node:fs";
+import type { Acceptance } from "../../migrations/acceptance.ts";
+import type { MigrationSource } from "../../migrations/source.ts";
+import { elsewhere } from "../../commands/lint/rules/other-targets.ts";
+import { planNext, stepsBack } from "../../commands/generate/next-migration.ts";
+import { createMigration, nextMigration } from "../../scaffold/create-migration.ts";
+import type { Session } from "../../session/session.ts";
+import type { Step } from "../../steps/registry.ts";
+import type { Context } from "../command/command.ts";
+import { updateLock } from "./update-schema-lock.ts";
+import { otherTargets } from "./other-targets.ts";
+import { knownHistory, updateTypes } from "./update-types.ts";
+
+export interface Next {
+  readonly name: string;
+  /** None where the template is to be written as it is. */
+  readonly steps: readonly Step[];
+  readonly down?: boolean | undefined;
+  readonly accept?: readonly Acceptance[] | undefined;
+}
+
+/** Without a folder there are no migrations yet. */
+export function authoring({ options, folder }: Session): Session["options"] {
+  const list: MigrationSource["list"] = (refuse) => (existsSync(folder) ? options.migrations.list(refuse) : []);
+  return { ...options, migrations: { ...options.migrations, list } };
+}
+
+export interface Writing {
+  /** Throws ERR_NAME_INVALID. */
+  checkName(name: string): void;
+  /** Throws what is wrong with these steps. */
+  checkSteps(name: string, steps: readonly Step[]): Promise<void>;
+  /** Gives the path of the file. */
+  write(next: Next): Promise<string>;
+}
+
+export function writingNext(session: Session, { output, underWay }: Pick<Context, "output" | "underWay">): Writing {
+  const { config, folder: migrations } = session;
+  const options = authoring(session);
+  const place = (name: string) => nextMigration({ migrations, name });
+  const plan = async (name: string, steps: readonly Step[]) => await planNext(options, place(name), steps);
+  return {
+    checkName: (name) => void place(name),
+    checkSteps: async (name, steps) => void (await plan(name, steps)),
+    async write({ name, steps, down, accept }) {
+      place(name);
+      const planned = steps.length === 0 ? undefined : await plan(name, steps);
+      const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
+      underWay(true);
+      // The steps are checked against the tables as they are now.
+      await updateTypes(session, options, output, "history");
+      const history = knownHistory(session);
+      const wanted = { folder: config.folder, migrations, name, accepts: accept, history };
+      const file = await createMigration({ ...wanted, ...(planned && { steps, down: back?.steps }) });
+      if (back?.isChecked === true)
+        output.progress(
+          "note: of a written down nothing is looked for that stands in its way: rows and values that came since go with it; without it migrate down asks",
+        );
+      const others = planned === undefined ? [] : await otherTargets(session);
+      for (const one of planned?.actions ?? [])
+        for (const words of elsewhere(one, others)) output.progress(`note: step ${one.place.step}: ${words}`);
+      for (const { place: at, risks } of planned?.actions ?? [])
+        for (const { kind, text } of risks)
+          if (kind === "loss" && accept === undefined)
+            output.progress(`note: step ${at.step} loses something: ${text}`);
+      await updateLock(session, output);
+      await updateTypes(session, options, output);
+      return file;
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** Words and tables for people. */
+import { count } from "../../errors/migrate-error.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import type { Recovery } from "../../plan/assess/recovery.ts";
+import type { RunEvent } from "../../run/events.ts";
+import type { Output } from "../command/output.ts";
+
+/** Rows as columns of equal width. */
+export function renderTable(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = rows.reduce<number[]>(
+    (most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, cell.length)),
+    [],
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** Milliseconds as people say them. */
+export function renderDuration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  return seconds < 90 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
+}
+
+/** A wall clock time, to the second, in UTC. */
+export function renderTime(at: number): string {
+  return new Date(at)
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.\d+Z$/, "Z");
+}
+
+/** Such as "roll back with migrate down --to 6: 3 actions, 1 rewrite of 1,200,000 rows". */
+function recoveryText({ to, actions, rewrites, rows, stays }: Recovery): string {
+  const final = stays && `${formatMigration(stays)} can't be rolled back`;
+  if (actions === 0 && final !== undefined) return final;
+  const parts = [
+    count(actions, "action"),
+    ...(rewrites === null || rewrites === 0
+      ? []
+      : [`${count(rewrites, "rewrite")}${rows === null ? "" : ` of ${rows.toLocaleString("en-US")} rows`}`]),
+    ...(final === undefined ? [] : [final]),
+  ];
+  return `roll back with migrate down --to ${to?.version ?? 0}: ${parts.join(", ")}`;
+}
+
+/** One event of a run as progress. */
+export function renderEvent(event: RunEvent, output: Output): void {
+  switch (event.event) {
+    case "planned":
+      output.progress(
+        `${count(event.migrations.length, "migration")} ${event.direction === "up" ? "pending" : "to take back"}, ${count(event.actions, "action")}`,
+      );
+      for (const { kind, text } of event.risks) if (kind === "loss") output.progress(`note: ${text}`);
+      return undefined;
+    case "accepted":
+      return output.progress(`note: ${event.words}`);
+    case "recognised":
+      return output.progress(`${formatMigration(event)} ran here as ${event.was.join(", ")}: recorded`);
+    case "missing":
+      return output.progress(`note: applied here without a file: ${event.migrations.map(formatMigration).join(", ")}`);
+    case "waiting":
+      return output.progress(
+        `waiting for ${event.by}, who holds the lease; after ${renderDuration(event.lease)} of silence it is taken over`,
+      );
+    case "takenOver":
+      return output.progress(`${event.by} has not been heard of for a whole lease; taking over`);
+    case "started":
+      return output.progress(
+        `${event.direction === "up" ? "" : "taking back "}${formatMigration(event)}${event.done > 0 ? `: ${event.done} of ${count(event.total, "action")} done already` : ""}`,
+      );
+    case "action":
+      return output.passing(`  ${event.text} …`);
+    case "running":
+      return process.stderr.isTTY
+        ? output.passing(`  ${event.text} … ${renderDuration(event.elapsed)}`)
+        : output.progress(`  ${event.text}: still running after ${renderDuration(event.elapsed)}`);
+    case "retried":
+      return output.progress(
+        `  ${event.text}: ${event.reason === "conflict" ? "another writer came first" : event.problem}, trying again`,
+      );
+    case "detour":
+      return output.progress(`  others append without pause: ${event.text}, for a moment`);
+    case "done":
+      return output.progress(`  ${event.text} (${renderDuration(event.duration)})`);
+    case "unseen":
+      return output.progress(
+        `note: action ${event.action} of ${formatMigration(event)} changes rows of ${event.table}, and a run that was stopped in it may have made that change late; look at the rows`,
+      );
+    case "unkept":
+      return output.progress(
+        `note: the version of ${event.table} from before ${formatMigration(event)} can't be kept: ${event.problem}; migrate down restores it until old versions are cleaned up`,
+      );
+    case "left":
+      return output.progress(
+        event.direction === "up"
+          ? `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up goes on`
+          : `${count(event.applied, "migration")} taken back, ${event.done} of ${count(event.total, "action")} that take back ${formatMigration(event)} done; the next migrate down goes on`,
+      );
+    case "recovery":
+      return output.progress(recoveryText(event));
+    case "taking":
+    case "applied":
+    case "reverted":
+    case "finished":
+      return undefined;
+  }
+}

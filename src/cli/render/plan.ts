@@ -1,0 +1,93 @@
+/** A plan for people. */
+import { byteCount, count } from "../../errors/migrate-error.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { migrationsOf, type PlanDocument } from "../../plan/assess/plan-document.ts";
+import type { Output } from "../command/output.ts";
+
+type Migration = ReturnType<typeof migrationsOf>[number];
+type Action = Migration["actions"][number];
+type Cost = NonNullable<Action["cost"]>;
+
+/** A longer call is cut: the document of --json has the whole. */
+const longestCall = 200;
+
+export function renderPlan(plan: PlanDocument, output: Output): void {
+  const migrations = migrationsOf(plan);
+  if (migrations.length === 0) output.result(plan.direction === "up" ? "nothing to do" : "nothing to take back");
+  for (const migration of migrations) {
+    const { done, total, actions, down } = migration;
+    const part = done === 0 ? "" : ` (${done} of ${count(total, "action")} done already)`;
+    output.result(`${output.styled("bold", formatMigration(migration))}${part}`);
+    for (const action of actions) renderAction(action, output);
+    if (down !== undefined) output.result(output.styled("dim", `  back, as its file says: ${down.join(", then ")}`));
+  }
+  for (const words of plan.accepted ?? []) output.result(output.styled("yellow", words));
+  if (plan.totals === undefined || migrations.length === 0) return;
+  const { migrations: all, actions, ...cost } = plan.totals;
+  output.result(`${count(all, "migration")}, ${count(actions, "action")}: ${renderCost(cost)}`);
+}
+
+function renderAction({ text, calls = [], cost, risks, rollback, refusal }: Action, output: Output): void {
+  const line = (style: "dim" | "yellow" | "red", words: string) => output.result(output.styled(style, words));
+  output.result(`  ${text}${cost === undefined ? "" : ` (${renderCost(cost)})`}`);
+  for (const call of numbered(calls)) line("dim", `    ${call}`);
+  for (const { text: risk, rows } of risks)
+    line("yellow", `    ${risk}${rows === undefined ? "" : `: ${rowsNow(rows)}`}`);
+  if (rollback?.class === "none") line("yellow", `    can't be taken back: ${rollback.reason}`);
+  else if (rollback !== undefined) {
+    line("dim", `    back: ${rollback.text} (${aboutBack(rollback)})`);
+    for (const call of numbered(rollback.calls ?? [])) line("dim", `      ${call}`);
+  }
+  if (refusal !== undefined) line("red", `    ${refusalText(refusal)}`);
+}
+
+function aboutBack({ class: is, reason, cost }: NonNullable<Action["rollback"]>): string {
+  return [is, reason, cost && renderCost(cost)].filter((words) => words !== undefined).join(", ");
+}
+
+/** Commits one after the other have their numbers. */
+function numbered(calls: readonly string[]): readonly string[] {
+  return calls.length < 2 ? calls.map(cut) : calls.map((call, at) => `${at + 1} of ${calls.length}: ${cut(call)}`);
+}
+
+function cut(call: string): string {
+  return call.length <= longestCall ? call : `${call.slice(0, longestCall)} …`;
+}
+
+function rowsNow(rows: number): string {
+  return rows === 0 ? "no row now" : `${count(rows, "row")} now`;
+}
+
+/** What is written, and the versions that come of it. */
+export function renderCost({ rows, bytes, added, indexes, versions }: Cost): string {
+  const of = (number: number | null) => (number === null ? "rows" : rowCount(number));
+  const written = [
+    ...(rows === 0 ? [] : [`rewrites ${bytes === null ? "" : `about ${byteCount(bytes)} in `}${of(rows)}`]),
+    ...(added === 0 ? [] : [`writes ${of(added)}`]),
+    ...indexes.map((index) => `builds index ${index}`),
+  ];
+  const made = versions === 0 ? [] : [count(versions, "version")];
+  return [...(written.length === 0 ? ["metadata only"] : written), ...made].join(", ");
+}
+
+/** With separators: tables have millions. */
+function rowCount(rows: number): string {
+  return `${rows.toLocaleString("en-US")} row${rows === 1 ? "" : "s"}`;
+}
+
+/** Why `up` would not run an action. */
+export function refusalText(refusal: NonNullable<Action["refusal"]>): string {
+  switch (refusal.reason) {
+    case "consent":
+      return `needs consent: accepts = ["${refusal.consent}"] in its file, or --accept ${refusal.consent}`;
+    case "forbidden":
+      return `forbidden on this target: a step of rollback class ${refusal.class}`;
+    case "failure":
+      return `would fail: ${refusal.problem}`;
+    case "rewrite": {
+      const { bytes, limit } = refusal;
+      const is = bytes === null ? "nobody can tell how much it is" : `it is about ${byteCount(bytes)} by then`;
+      return `forbidden on this target: a migration that rewrites more than ${byteCount(limit)}; ${is}`;
+    }
+  }
+}

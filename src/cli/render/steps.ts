@@ -1,0 +1,7 @@
+/** Steps in words. */
+import { describeAction } from "../../actions/apply-action.ts";
+import { compileStep, type Step } from "../../steps/registry.ts";
+
+export function wordsOf(steps: readonly Step[]): readonly string[] {
+  return steps.flatMap(compileStep).map(describeAction);
+}

@@ -1,7 +1,0 @@
-/** Steps in words. */
-import { describeAction } from "../schema/action.ts";
-import { compileStep, type Step } from "../steps/registry.ts";
-
-export function wordsOf(steps: readonly Step[]): readonly string[] {
-  return steps.flatMap(compileStep).map(describeAction);
-}

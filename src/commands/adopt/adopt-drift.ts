@@ -1,0 +1,105 @@
+/** What something else has done to the tables of migrations, as the steps of a next one. Changes nothing. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { foldLedger, inDoubt } from "../../ledger/state/fold.ts";
+import { sameRecord } from "../../ledger/journal/journal.ts";
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { loadMigrations } from "../../migrations/source.ts";
+import { asTheyRan } from "../../plan/history/renumbered.ts";
+import { adopt, undeclarable, type Adoption } from "./adopt-tables.ts";
+import { diffAbilities } from "../generate/diff-tables.ts";
+import type { Answer } from "../generate/diff-columns.ts";
+import { foldHistory } from "../../plan/history/replay.ts";
+import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
+import { differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
+import { tablesAfter } from "../../actions/apply-action.ts";
+import { change, databaseOf, type Database, type Table } from "../../schema/table.ts";
+import { compileStep, type Step } from "../../steps/registry.ts";
+import { recognisedState } from "../../run/prepare/record-renumbered.ts";
+import { contradiction } from "../../run/lease/audited-ledger.ts";
+import { compare } from "../../run/prepare/compare-tables.ts";
+import { movedTables } from "./moved-tables.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+import { lookAt } from "../../run/prepare/plan-run.ts";
+import { checkDeclarable } from "./pull.ts";
+import { thisRunner } from "../../run/run-identity.ts";
+import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
+
+export interface Drift {
+  readonly differences: readonly TableDifference[];
+  /** The steps that lead there, with these answers to what nobody can tell. Throws ERR_ADOPT_IMPOSSIBLE. */
+  adopt(answers: readonly Answer[]): Adoption;
+}
+
+const byHand = "put that right by hand";
+
+/** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_PENDING, ERR_ADOPT_IMPOSSIBLE. */
+export async function findDrift(options: MigratorOptions): Promise<Drift> {
+  const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
+  const { capabilities } = target;
+  if (!capabilities.describes)
+    throw new MigrateError("ERR_ADOPT_REFUSED", {
+      problem: `${target.name} can't describe its tables`,
+      hint: 'use the dialect "namespace" if the service has it',
+    });
+  const files = source.list();
+  const journal = journalOf(target, ledger, options.clock);
+  const loaded = await loadMigrations(source, files);
+  for (;;) {
+    throwIfInterrupted(signal);
+    const state = await recognisedState(foldLedger(await journal.read()), files, options);
+    const migrations = asTheyRan(loaded, state);
+    const contradicts = await contradiction(journal, state);
+    if (contradicts !== undefined) throw contradicts;
+    checkNotReverting(state);
+    checkMissing(files, state);
+    const doubtful = inDoubt(state, runner.run);
+    const pending = pendingFiles(files, state)[0] ?? files.find(({ version }) => doubtful.has(version));
+    if (pending !== undefined)
+      throw new MigrateError("ERR_ADOPT_PENDING", { migration: formatMigration(pending), target: target.name });
+    checkUnchanged(migrations, state, capabilities);
+    const { differences } = await compare({ target, ledger, state, migrations, run: runner.run });
+    const known = foldHistory(migrations, state, capabilities);
+    const names = differences.map(({ table }) => table);
+    const found = await lookAt(target, names, new Set(names), true);
+    if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
+    const there = databaseOf(found);
+    checkDeclarable(undeclarable(there), byHand);
+    const tables = new Map([...known].filter(([name]) => !names.includes(name)));
+    change(tables, found);
+    const gone = new Map([...known].filter(([name]) => names.includes(name) && !there.has(name)));
+    const moved = await movedTables(gone, new Set([...known.keys(), ...names]), target, ledger);
+    return {
+      differences,
+      adopt(answers) {
+        const all = new Map([...tables, ...moved.chosen(answers)]);
+        const made = adopt(known, all, { answers, ...diffAbilities(capabilities) });
+        // Adopted as dropped, a table that only has another name would be dropped wherever the migration runs.
+        const adoption = { ...made, unsure: moved.unsure(made, answers) };
+        if (adoption.unsure.length + adoption.impossible.length === 0)
+          checkDeclarable(differencesAfter(known, adoption.steps, names, there), byHand);
+        return adoption;
+      },
+    };
+  }
+}
+
+/** What the steps leave as it is: nobody could mark them as applied then. */
+function differencesAfter(
+  known: Database,
+  steps: readonly Step[],
+  names: readonly string[],
+  there: Database,
+): readonly string[] {
+  const after = new Map<string, Table>(known);
+  for (const action of steps.flatMap(compileStep)) change(after, tablesAfter(after, action));
+  return names
+    .flatMap((name) => differencesOf(name, after.get(name), there.get(name)))
+    .map(({ table, differences }) => `table ${table}: ${differences.map(withWay).join(", ")}`);
+}
+
+/** What was dropped and made again is the last one, as what is made anew is. */
+function withWay(words: string): string {
+  const way = "of one that was made anew say how with --retype 'TABLE.COLUMN:TYPE using SQL'";
+  return words.includes(" in another order: ") ? `${words} (${way})` : words;
+}

@@ -1,0 +1,228 @@
+/** From the tables that migrations lead to to those that are there: steps that declare what something else has made. Pure. */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import { tablesAfter } from "../../actions/apply-action.ts";
+import { childColumns, formatType, itemName, ownValue, type Column } from "../../schema/data-type.ts";
+import { withoutMetadata } from "../../schema/metadata.ts";
+import { reservedProblem } from "../../schema/reserved-metadata.ts";
+import { columnNameProblem, tableNameProblem } from "../../schema/names.ts";
+import { declaredColumn as columnShape } from "../../schema/declare/validate.ts";
+import { formatPath, type Path } from "../../schema/path.ts";
+import { indexType } from "../../schema/declare/index-options.ts";
+import { formatIndex, isRecreatable, isVectorIndex, sameIndex, type FoundIndex } from "../../schema/table-index.ts";
+import { change, findColumn, twinOf, type Database, type Table } from "../../schema/table.ts";
+import { compileStep, type Step } from "../../steps/registry.ts";
+import { isComputed } from "../../wire/arrow/computed-column.ts";
+import { diff, type Diff, type DiffOptions } from "../generate/diff-tables.ts";
+
+export interface Adoption extends Diff {
+  /** What no step makes again on an empty table, in words. */
+  readonly left: readonly string[];
+  /** The tables that this is about. */
+  readonly partial: ReadonlySet<string>;
+  /** The tables after the steps, as far as `left` lets them be the same. */
+  readonly tables: Database;
+}
+
+export interface AdoptOptions extends DiffOptions {
+  /** Whether metadata that means something to the engine is taken too, though no `down` takes it back; not by default. */
+  readonly takesEngines?: boolean;
+}
+
+interface Left {
+  readonly table: string;
+  readonly text: string;
+}
+
+/** The steps from what is known to what was found, with the metadata of columns. `found` has to be what steps can declare. */
+export function adopt(known: Database, found: Database, options: AdoptOptions = {}): Adoption {
+  const all: Left[] = [];
+  const tables = new Map<string, Table>();
+  for (const [name, table] of found) tables.set(name, adoptable(name, table, known.get(name), all));
+  // Of columns the diff compares all but metadata.
+  const plain = new Map([...known].map(([name, table]) => [name, withoutAnyMetadata(table)]));
+  const made = diff(plain, tables, options);
+  const reached = made.unsure.length + made.impossible.length === 0;
+  const isNew = (table: string) => !known.has(table);
+  const more = reached ? metadataSteps(afterSteps(known, made.steps), found, isNew, all, options) : [];
+  return {
+    ...made,
+    steps: [...made.steps, ...more],
+    left: [...all.map(({ text }) => text), ...made.later],
+    partial: new Set(all.map(({ table }) => table)),
+    tables,
+  };
+}
+
+/**
+ * A new table is empty, and the engine makes an index of vectors only of rows. Of a table that is known others may have
+ * indexes that are nobody's drift.
+ */
+function adoptable(name: string, found: Table, known: Table | undefined, left: Left[]): Table {
+  const { columns, indexes = {}, metadata } = found;
+  const plain = columns.map(withoutMetadata);
+  if (known !== undefined) {
+    const ours = Object.entries(indexes).flatMap(([index, one]) => {
+      const own = ownValue(known.indexes, index) ?? null;
+      if (own === null) return [];
+      if (one === null || isRecreatable(one) || sameIndex(own, one)) return [[index, one] as const];
+      left.push({ table: name, text: textOf(name, index, one, stuckWords(one)) });
+      return [[index, own] as const];
+    });
+    return { columns: plain, indexes: Object.fromEntries(ours), metadata: metadata && only(metadata, known.metadata) };
+  }
+  const kept = Object.entries(indexes).filter(([index, one]) => {
+    const problem = one === null ? undefined : indexProblem(name, plain, index, one);
+    if (problem !== undefined) left.push({ table: name, text: textOf(name, index, one!, problem) });
+    return problem === undefined;
+  });
+  return { columns: plain, indexes: Object.fromEntries(kept), metadata };
+}
+
+/** What there is under the keys that are known; null for one that is missing. */
+function only(metadata: Metadata, known: Metadata = {}): Metadata {
+  return Object.fromEntries(Object.keys(known).map((key) => [key, ownValue(metadata, key) ?? null]));
+}
+
+function textOf(table: string, name: string, index: FoundIndex, problem: string): string {
+  return `index ${name} on ${table}.${index.path} (${formatIndex(index)}), ${problem}`;
+}
+
+function stuckWords({ stuck }: FoundIndex): string {
+  return `which can't be recreated: ${stuck}`;
+}
+
+/** Why no step makes it on an empty table. */
+function indexProblem(table: string, columns: readonly Column[], name: string, index: FoundIndex): string | undefined {
+  if (!isRecreatable(index)) return stuckWords(index);
+  if (isVectorIndex(index)) return "which can't be made before there are rows: migrate new --create-index writes it";
+  const { path, ...type } = index;
+  const { error } = indexType.safeParse(type);
+  if (error !== undefined)
+    return `which no builder makes: ${error.issues[0]!.path.slice(1).join(".")} ${error.issues[0]!.message}`;
+  return refusalOf(new Map([[table, { columns }]]), { kind: "createIndex", table, path, type, name });
+}
+
+function withoutAnyMetadata(table: Table): Table {
+  return { ...table, columns: table.columns.map(withoutMetadata) };
+}
+
+function afterSteps(known: Database, steps: readonly Step[]): Map<string, Table> {
+  const database = new Map(known);
+  for (const action of steps.flatMap(compileStep)) change(database, tablesAfter(database, action));
+  return database;
+}
+
+/** Of tables that are not new just the keys that migrations have set: others may set more. */
+function metadataSteps(
+  known: Map<string, Table>,
+  found: Database,
+  isNew: (table: string) => boolean,
+  left: Left[],
+  { takesEngines = false }: AdoptOptions,
+): readonly Step[] {
+  // Keys that mean something to the engine itself, such as that of a primary key.
+  const reasonOf = (key: string, value: string | null): string | undefined => {
+    const reserved = reservedProblem(key, value);
+    if (reserved !== undefined) return `: ${reserved}`;
+    const isOut = !takesEngines && key.startsWith("lance-schema:");
+    return isOut ? ", which the engine never takes back, so that down could not" : undefined;
+  };
+  const withoutThem = (metadata: Metadata): Metadata =>
+    Object.fromEntries(Object.entries(metadata).filter(([key, value]) => reasonOf(key, value) === undefined));
+  return [...found].flatMap(([table, { columns }]) =>
+    pathsOf(columns).flatMap((path): readonly Step[] => {
+      const all = ownMetadata(findColumn(columns, path));
+      const before = ownMetadata(findColumn(known.get(table)!.columns, path));
+      const [now, was] = [all, before].map(withoutThem) as [Metadata, Metadata];
+      for (const [key, value] of Object.entries(all)) {
+        const reason = reasonOf(key, value);
+        if (reason !== undefined && (isNew(table) || Object.hasOwn(before, key)) && value !== ownValue(before, key))
+          left.push({ table, text: `${key} of ${table}.${formatPath(path)}${reason}` });
+      }
+      const changed = Object.entries(now).filter(
+        ([key, value]) => (isNew(table) || Object.hasOwn(was, key)) && (ownValue(was, key) ?? null) !== value,
+      );
+      const gone = Object.entries(was).filter(([key, value]) => value !== null && ownValue(now, key) === undefined);
+      const metadata = Object.fromEntries([...changed, ...gone.map(([key]) => [key, null] as const)]);
+      if (Object.keys(metadata).length === 0) return [];
+      const step: Step = { kind: "setMetadata", table, path: formatPath(path), metadata };
+      const problem = refusalOf(known, step);
+      if (problem === undefined) return [step];
+      left.push({ table, text: `metadata of ${table}.${formatPath(path)}: ${problem}` });
+      return [];
+    }),
+  );
+}
+
+function refusalOf(database: Database, step: Step): string | undefined {
+  try {
+    for (const action of compileStep(step)) tablesAfter(database, action);
+    return undefined;
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return error.message;
+  }
+}
+
+function pathsOf(columns: readonly Column[], parent: Path = []): readonly Path[] {
+  return columns.flatMap(({ name, type }) => {
+    const path = [...parent, name];
+    return [path, ...pathsOf(childColumns(type), path)];
+  });
+}
+
+type Metadata = Readonly<Record<string, string | null>>;
+
+function ownMetadata(column: Column | undefined): Metadata {
+  return column?.metadata ?? {};
+}
+
+/** Why no step can declare these tables, all that there is. */
+export function undeclarable(found: Database): readonly string[] {
+  return [...found].flatMap(([table, { columns }]) => {
+    const problem = tableNameProblem(table);
+    return [
+      ...(problem === undefined ? [] : [`table ${table}: its name ${problem}`]),
+      ...(columns[0]?.computed === undefined
+        ? []
+        : [`table ${table} begins with a computed column, ${columns[0].name}`]),
+      ...inColumns(table, columns, []),
+    ];
+  });
+}
+
+function inColumns(table: string, columns: readonly Column[], parent: Path): readonly string[] {
+  return columns.flatMap((column, index) => {
+    const path = [...parent, column.name];
+    const place = `column ${formatPath(path)} of table ${table}`;
+    const twin = twinOf(columns, index);
+    const problem =
+      columnNameProblem(column.name) ??
+      (twin === undefined ? undefined : `differs from ${twin.name} only in capital letters`);
+    if (problem !== undefined) return [`${place}: its name ${problem}`];
+    return inType(table, column, path, place);
+  });
+}
+
+function inType(table: string, column: Column, path: Path, place: string): readonly string[] {
+  const { type } = column;
+  if (column.computed === undefined && isComputed(column))
+    return [`${place} is computed by something else than SQL, which no step declares`];
+  if (type.kind === "unknown") return [`${place} is of the type ${type.name}, which no builder makes`];
+  if (type.kind === "dictionary" && type.value.kind === "unknown")
+    return [`${place} is of the type ${formatType(type)}, which no builder makes`];
+  if (type.kind === "struct") return inColumns(table, type.fields, path);
+  if (type.kind === "list" || type.kind === "largeList" || type.kind === "fixedSizeList") {
+    const { item } = type;
+    if (item.name !== itemName)
+      return [
+        `${place} holds a ${formatType(type)} whose items are called ${item.name}, where the builders make ${itemName}`,
+      ];
+    const inside = inType(table, item, [...path, item.name], place);
+    if (inside.length > 0) return inside;
+  }
+  const { error } = columnShape.safeParse(withoutMetadata(column));
+  return error === undefined
+    ? []
+    : [`${place} is of the type ${formatType(type)}, which no builder makes: it ${error.issues[0]!.message}`];
+}

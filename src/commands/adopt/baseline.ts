@@ -1,0 +1,170 @@
+/** Marks migrations as applied that never ran here, where the tables are as they leave them. Changes no table. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { foldLedger, inDoubt, isHalfDone, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { sameRecord } from "../../ledger/journal/journal.ts";
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import type { MigrationFacts } from "../../ledger/state/record.ts";
+import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { loadMigrations } from "../../migrations/source.ts";
+import { asTheyRan } from "../../plan/history/renumbered.ts";
+import { compileMigration } from "../../plan/compile/compile.ts";
+import { factsAnew } from "../../plan/history/record-facts.ts";
+import {
+  checkMissing,
+  checkNotReverting,
+  checkUnchanged,
+  chosenFiles,
+  pendingFiles,
+} from "../../plan/history/pending.ts";
+import { placesIn } from "../../plan/history/position.ts";
+import { putRight } from "../../plan/history/table-drift.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { areFormer, recognisedState, recordRecognised } from "../../run/prepare/record-renumbered.ts";
+import { contradiction } from "../../run/lease/audited-ledger.ts";
+import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+import { thisRunner } from "../../run/run-identity.ts";
+import { underLease } from "../../run/lease/with-lease.ts";
+import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
+
+export interface BaselineChoice {
+  /** Mark up to this version only. */
+  readonly to?: number | undefined;
+  /** Says what would be marked, and marks nothing. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface Baseline {
+  /** What was marked, or would be. */
+  readonly migrations: readonly MigrationName[];
+  /** Whether the columns were compared, or only whether there are such tables. */
+  readonly columns: boolean;
+}
+
+/** Throws ERR_BASELINE_DIFFERS, ERR_BASELINE_BEGUN. */
+export async function baseline(
+  options: MigratorOptions,
+  { to, dryRun = false }: BaselineChoice = {},
+): Promise<Baseline> {
+  const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
+  const journal = journalOf(target, ledger, options.clock);
+  const files = source.list();
+  const chosen = chosenFiles(files, { to });
+  let loaded: readonly Migration[] | undefined;
+  const resultOf = (marked: readonly Migration[]): Baseline => ({
+    migrations: marked.map(({ version, name }) => ({ version, name })),
+    columns: target.capabilities.describes,
+  });
+  const settled = (state: LedgerState) => (pendingFiles(chosen, state).length === 0 ? resultOf([]) : undefined);
+  /** What is to be marked; undefined when somebody has written to the ledger meanwhile. */
+  const look = async (state: LedgerState) => {
+    loaded ??= await loadMigrations(source, files);
+    const migrations = asTheyRan(loaded, state);
+    const contradicts = await contradiction(journal, state);
+    if (contradicts !== undefined) throw contradicts;
+    checkSettled(state, migrations, runner.run);
+    checkMissing(files, state);
+    checkUnchanged(migrations, state, target.capabilities);
+    const pending = new Set(pendingFiles(chosen, state).map(({ version }) => version));
+    const marked = migrations.filter(({ version }) => pending.has(version));
+    const compared = await compare({
+      target,
+      ledger,
+      state: withMarked(state, marked, target),
+      migrations,
+      run: runner.run,
+    });
+    if (compared.differences.length === 0) return marked;
+    // A run writes to the ledger before it changes a table: what differs may be what it did.
+    if (!sameRecord(await journal.head(), state.head)) return undefined;
+    throw differs(marked.at(-1)!, compared, hintFor(compared, migrations, state, target));
+  };
+
+  if (dryRun)
+    for (;;) {
+      throwIfInterrupted(signal);
+      const state = await recognisedState(foldLedger(await journal.read()), files, options);
+      const found = settled(state) ?? (await look(state).then((marked) => marked && resultOf(marked)));
+      if (found !== undefined) return found;
+    }
+  if (areFormer(files)) await recordRecognised(options, files);
+  return await underLease(
+    journal,
+    { ...options, runner },
+    {
+      settled: async ({ state }) => settled(state),
+      async prepare({ state }) {
+        const marked = await look(state);
+        return (
+          marked && {
+            // It changes no table, so nothing is in doubt should it die.
+            first: undefined,
+            async act(lease) {
+              throwIfInterrupted(signal);
+              await lease.check();
+              await lease.release(marked.map((one) => ({ event: "baselined", ...factsOfMarked(one, target) })));
+              return resultOf(marked);
+            },
+          }
+        );
+      },
+    },
+  );
+}
+
+/** What has begun has changed tables, so that it can't be said that it never ran. */
+function checkSettled(state: LedgerState, migrations: readonly Migration[], run: string): void {
+  checkNotReverting(state);
+  const [doubtful] = inDoubt(state, run);
+  const [late] = state.late;
+  const version = [...state.migrations.values()].find(isHalfDone)?.version ?? doubtful ?? late?.version;
+  if (version === undefined) return;
+  const known = state.migrations.get(version) ?? migrations.find((one) => one.version === version);
+  throw new MigrateError("ERR_BASELINE_BEGUN", { migration: known ? formatMigration(known) : formatVersion(version) });
+}
+
+/** The ledger as it would be. */
+function withMarked(state: LedgerState, marked: readonly Migration[], target: Target): LedgerState {
+  const last = Math.max(-1, ...[...state.migrations.values()].map(({ order }) => order));
+  const said = marked.map((one, index): readonly [number, LedgerMigration] => [
+    one.version,
+    { ...factsOfMarked(one, target), status: "applied", order: last + 1 + index, at: 0, by: "", isBaselined: true },
+  ]);
+  const migrations = [...state.migrations, ...said].toSorted(([one], [other]) => one - other);
+  return { ...state, migrations: new Map(migrations) };
+}
+
+function factsOfMarked(migration: Migration, { capabilities }: Target): MigrationFacts {
+  const total = compileMigration(migration, capabilities).length;
+  return factsAnew(migration, migration.steps, { step: total, total }, undefined);
+}
+
+function differs(last: Migration, { differences }: Compared, hint: string): MigrateError {
+  return new MigrateError("ERR_BASELINE_DIFFERS", {
+    last: formatMigration(last),
+    differences: differences.map(({ table, differences: words }) => `table ${table}: ${words.join(", ")}`),
+    hint,
+  });
+}
+
+function hintFor(
+  { sights, differences }: Compared,
+  migrations: readonly Migration[],
+  state: LedgerState,
+  { capabilities }: Target,
+): string {
+  const { fits, row } = placesIn(migrations, state, sights, capabilities);
+  const whole = fits.filter(({ done, isMidway }) => {
+    const last = row.actions[done - 1];
+    return !isMidway && last?.number === last?.total;
+  });
+  const place = whole.at(-1);
+  if (place?.done === 0) return "none of them is there: migrate up makes them";
+  const version = place === undefined ? undefined : row.actions[place.done - 1]!.migration.version;
+  if (version !== undefined && state.migrations.get(version)?.status !== "applied")
+    return `they are as they were ${place!.words}: migrate baseline --to ${place!.choice}`;
+  return version === undefined
+    ? `${putRight(differences)}; or change the migrations until they lead there`
+    : `they are as the ledger says: migrate up applies the rest`;
+}

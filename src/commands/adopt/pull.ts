@@ -1,0 +1,89 @@
+/** The tables of a database that no migration has made yet, as the first migration declares them. Changes nothing. */
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { foldLedger } from "../../ledger/state/fold.ts";
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import { ledgerOfMarker, parseMarkerName } from "../../ledger/journal/marker-name.ts";
+import { isLedgerShaped } from "../../ledger/journal/rows-journal.ts";
+import { adopt, undeclarable, type Adoption } from "./adopt-tables.ts";
+import { shellWord } from "../../schema/text/format-notation.ts";
+import { similarName } from "../../schema/names.ts";
+import { databaseOf, type Database } from "../../schema/table.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+import { lookAt } from "../../run/prepare/plan-run.ts";
+
+/** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. `except`: tables that are none of the migrations'. */
+export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {
+  const { target, ledger } = options;
+  const [first] = options.migrations.list();
+  const refused = (problem: string, hint: string) => new MigrateError("ERR_ADOPT_REFUSED", { problem, hint });
+  if (first !== undefined)
+    throw refused(
+      `there are migrations already, such as ${first.file}, and pull writes the first one`,
+      "migrate verify --write writes what differs from them; for another database name another folder as migrations in the configuration",
+    );
+  if (!target.capabilities.describes)
+    throw refused(
+      `${target.name} can't describe its tables`,
+      'use the dialect "namespace" if the service has it, or write the tables into schema.ts and run migrate generate, then migrate baseline',
+    );
+  const { migrations } = foldLedger(await journalOf(target, ledger, options.clock).read());
+  if (migrations.size > 0)
+    throw refused(
+      `the ledger ${ledger} of ${target.name} knows ${count(migrations.size, "migration")}, and their files are not here`,
+      "bring the files back; or name another ledger in the configuration to begin anew",
+    );
+  const names = (await target.listTables()).filter((name) => !isLedgers(name, ledger));
+  for (const name of except) if (!names.includes(name)) throw unknownTable(name, names);
+  const chosen = names.filter((name) => !except.includes(name)).toSorted();
+  const but = except.length === 0 ? "" : " but those that --except names";
+  if (chosen.length === 0)
+    throw refused(
+      `${target.name} has no tables${but} at ${target.place}`,
+      "check the target, or begin with migrate new",
+    );
+  const unreadable = chosen.map((name) => [name, target.unreadable?.(name) ?? []] as const);
+  const readable = unreadable.flatMap(([name, columns]) => (columns.length === 0 ? [name] : []));
+  const looked = databaseOf(await lookAt(target, readable, new Set(readable), true));
+  const ledgers = otherLedgers(looked);
+  const found = new Map([...looked].filter(([name]) => !ledgers.has(name)));
+  const problems = unreadable.flatMap(([name, columns]) =>
+    columns.map((column) => `table ${name}: column ${column}, which the engine can't read`),
+  );
+  const isStuck = (name: string) => !readable.includes(name) || undeclarable(only(found, name)).length > 0;
+  const flags = chosen.filter(isStuck).map((name) => `--except ${shellWord(name)}`);
+  const hint = `leave these tables out with ${flags.join(" ")}, or change them first`;
+  checkDeclarable([...problems, ...undeclarable(found)], hint);
+  if (found.size === 0)
+    throw refused(
+      `${target.name} has no tables${but === "" ? " but" : `${but} and`} the ledgers of other migrations at ${target.place}`,
+      "check the target, name its ledger in the configuration, or begin with migrate new",
+    );
+  const adoption = adopt(new Map(), found);
+  const others = [...new Set(ledgers.values())].map((name) => `${name}, which is a ledger of other migrations`);
+  return { ...adoption, left: [...others, ...adoption.left] };
+}
+
+/** The tables of ledgers with other names, each with its ledger's. */
+function otherLedgers(found: Database): ReadonlyMap<string, string> {
+  const shaped = [...found].filter(([, { columns }]) => isLedgerShaped(columns));
+  return new Map(shaped.map(([name]) => [name, ledgerOfMarker(name) ?? name]));
+}
+
+function only(tables: Database, name: string): Database {
+  return new Map([...tables].filter(([own]) => own === name));
+}
+
+/** Throws ERR_ADOPT_IMPOSSIBLE. */
+export function checkDeclarable(problems: readonly string[], hint: string): void {
+  if (problems.length > 0) throw new MigrateError("ERR_ADOPT_IMPOSSIBLE", { problems, hint });
+}
+
+export function isLedgers(name: string, ledger: string): boolean {
+  return name === ledger || parseMarkerName(ledger, name) !== undefined;
+}
+
+function unknownTable(name: string, names: readonly string[]): MigrateError {
+  const similar = similarName(name, names);
+  const problem = `--except ${name}: there is no such table${similar === undefined ? "" : `; did you mean ${similar}?`}`;
+  return new MigrateError("ERR_USAGE", { problem });
+}

@@ -1,0 +1,114 @@
+/** What tables and columns are called after migrations that came in between: one history's names in another. Pure. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { describeAction, tablesAfter } from "../../actions/apply-action.ts";
+import type { Moving } from "../../steps/define/name-map.ts";
+import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+import type { RowValues } from "../../schema/row-values.ts";
+import { change, columnPaths, type Database, type Table } from "../../schema/table.ts";
+import { placeAfter, restOf } from "../../plan/compile/track-column.ts";
+
+interface At {
+  readonly table: string;
+  /** Empty for the table itself. */
+  readonly path: Path;
+}
+
+interface Entry {
+  readonly here: At;
+  /** Undefined where it is gone. */
+  readonly there: At | undefined;
+  /** What gave it another name there, or dropped it. */
+  readonly by: string;
+}
+
+export interface Places extends Moving {
+  /** An action of this history, and what it is in the other. */
+  carryOut(here: readonly Action[], there: readonly Action[]): void;
+}
+
+/** Both histories begin with `base`; in the other one these actions came next, each `by` some migration. */
+export function placesAfter(
+  base: Database,
+  others: readonly { readonly by: string; readonly action: Action }[],
+): Places {
+  const database = new Map<string, Table>(base);
+  let entries = [...base].flatMap(([table, { columns }]) =>
+    [[], ...columnPaths(columns)].map((path): Entry => ({ here: { table, path }, there: { table, path }, by: "" })),
+  );
+  for (const { by, action } of others)
+    entries = entries.map((entry) => {
+      const there = entry.there && placeAfter(entry.there, action);
+      return there === entry.there || (there !== undefined && textOf(there) === textOf(entry.there!))
+        ? entry
+        : { here: entry.here, there, by: `${by} (${describeAction(action)})` };
+    });
+
+  const find = (table: string, path: Path): At => {
+    const own = entries.filter(({ here }) => here.table === table);
+    const [nearest] = own
+      .filter(({ here }) => restOf(path, here.path) !== undefined)
+      .toSorted((one, other) => other.here.path.length - one.here.path.length);
+    if (nearest === undefined) return { table, path };
+    const { here, there, by } = nearest;
+    if (there === undefined)
+      throw new MigrateError("ERR_MOVED", { path: textOf({ table, path }), problem: `is gone: ${by}` });
+    return { table: there.table, path: [...there.path, ...restOf(path, here.path)!] };
+  };
+
+  /** Columns, or fields, whose last name is another there. */
+  const renamed = (table: string) =>
+    entries.filter(
+      ({ here, there }) => here.table === table && here.path.length > 0 && there?.path.at(-1) !== here.path.at(-1),
+    );
+
+  const rowThere = (table: string, row: RowValues): RowValues =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => {
+        const inside = renamed(table).find(({ here: { path } }) => path.length > 1 && path[0] === name);
+        if (inside !== undefined && value !== null)
+          throw new MigrateError("ERR_MOVED", {
+            path: textOf(inside.here),
+            problem: `stands in rows, and is another there: ${inside.by}`,
+          });
+        return [find(table, [name]).path[0]!, value];
+      }),
+    );
+
+  return {
+    table: (name) => find(name, []).table,
+    path: (table, path) => formatPath(find(table, parsePath(path)).path),
+    sql(table, sql) {
+      const named = renamed(table).find(({ here }) => hasWord(sql, here.path.at(-1)!));
+      if (named === undefined) return sql;
+      throw new MigrateError("ERR_MOVED", {
+        path: textOf(named.here),
+        problem: `stands in SQL, and is another there: ${named.by}`,
+      });
+    },
+    rows: (table, rows) => rows.map((row) => rowThere(table, row)),
+    carryOut(here, there) {
+      for (const action of here) change(database, tablesAfter(database, action));
+      const after = (at: At | undefined, actions: readonly Action[]) =>
+        actions.reduce<At | undefined>((one, action) => one && placeAfter(one, action), at);
+      entries = entries.flatMap((entry) => {
+        const own = after(entry.here, here);
+        return own === undefined ? [] : [{ ...entry, here: own, there: after(entry.there, there) }];
+      });
+      const known = new Set(entries.map((entry) => textOf(entry.here)));
+      for (const [table, { columns }] of database)
+        for (const path of [[], ...columnPaths(columns)])
+          if (!known.has(textOf({ table, path })))
+            entries.push({ here: { table, path }, there: find(table, path), by: "" });
+    },
+  };
+}
+
+function hasWord(sql: string, word: string): boolean {
+  const escaped = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, "iu").test(sql);
+}
+
+function textOf({ table, path }: At): string {
+  return path.length === 0 ? table : `${table}.${formatPath(path)}`;
+}

@@ -1,0 +1,115 @@
+/** A history as one migration, and whether the engine makes the same of both. Touches no table of the target. */
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { checksumOf } from "../../migrations/checksum.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { namesNow } from "../../migrations/former-names.ts";
+import type { Acceptance } from "../../migrations/acceptance.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { loadMigrations } from "../../migrations/source.ts";
+import { chosenFiles } from "../../plan/history/pending.ts";
+import { squash, type Squash } from "./squash-steps.ts";
+import { differences } from "../../schema/table.ts";
+import type { NewTables } from "../../schema/table-format.ts";
+import { up } from "../up.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+import type { Scratch } from "../../targets/contract/target.ts";
+
+export interface SquashResult extends Omit<Squash, "differences"> {
+  readonly version: number;
+  readonly migrations: readonly Migration[];
+  /** Of `replaces`. */
+  readonly replaces: readonly string[];
+  readonly accepts: readonly Acceptance[] | undefined;
+  /** Tables that the engine made the same of both. */
+  readonly proven: number | undefined;
+  /** Why the engine could not be asked: the history does not run on an empty database. */
+  readonly unproven: string | undefined;
+}
+
+/** Throws ERR_VERSION_UNKNOWN, ERR_SQUASH. */
+export async function planSquash(
+  options: MigratorOptions,
+  to: number,
+  openScratch: (newTables?: NewTables) => Promise<Scratch>,
+): Promise<SquashResult> {
+  const { migrations: source, target } = options;
+  const all = source.list();
+  const files = chosenFiles(all, { to });
+  if (files.length < 2)
+    throw new MigrateError("ERR_SQUASH", { problem: `there is only ${formatMigration(files[0]!)} up to there` });
+  const branched = all.find(({ was }) => was !== undefined);
+  if (branched !== undefined)
+    throw new MigrateError("ERR_SQUASH", {
+      problem: files.includes(branched)
+        ? `${branched.file} says what it was before, and columns may have another order where it ran as that; take was and ran out of it once there is no such database`
+        : `${branched.file} says what it was before, and where it ran as that it ran among these; take was and ran out of it once there is no such database`,
+    });
+  const migrations = await loadMigrations(source, files);
+  const { differences: words, ...made } = squash(migrations, target.capabilities);
+  if (made.steps.length === 0) throw new MigrateError("ERR_SQUASH", { problem: "nothing is left of them at the end" });
+  if (words[0] !== undefined)
+    throw new MigrateError("ERR_SQUASH", { problem: `it would not lead to the same: ${words[0]}` });
+  const accepts = [...new Set(migrations.flatMap((one) => one.accepts ?? []))];
+  return {
+    ...made,
+    version: to,
+    migrations,
+    replaces: migrations.flatMap((one) => namesNow(one)),
+    accepts: accepts.length === 0 ? undefined : accepts,
+    ...(await prove(options, migrations, made, openScratch)),
+  };
+}
+
+/** Runs both on empty databases of the engine. Throws ERR_SQUASH where they do not come out the same. */
+async function prove(
+  options: MigratorOptions,
+  migrations: readonly Migration[],
+  { steps, partial }: Pick<Squash, "steps" | "partial">,
+  openScratch: (newTables?: NewTables) => Promise<Scratch>,
+): Promise<Pick<SquashResult, "proven" | "unproven">> {
+  const together: Migration = { ...migrations.at(-1)!, steps, checksum: checksumOf(steps) };
+  const [before, after] = [await openScratch(options.target.newTables), await openScratch(options.target.newTables)];
+  try {
+    try {
+      await runAll(before, options, migrations);
+    } catch (error) {
+      if (!isMigrateError(error)) throw error;
+      return { proven: undefined, unproven: error.message };
+    }
+    await runAll(after, options, [together]);
+    const all = [...(await before.target.listTables()), ...(await after.target.listTables())];
+    const names = [...new Set(all)].filter((name) => name !== options.ledger);
+    for (const name of names) {
+      const [one, other] = [await before.target.look(name, true), await after.target.look(name, true)];
+      const words = [
+        ...differences(other?.table, one?.table),
+        ...(partial.has(name) ? [] : differences(one?.table, other?.table)),
+      ];
+      const rows = [await before.rows(name), await after.rows(name)];
+      if (rows[0]!.count !== rows[1]!.count || rows[0]!.sum !== rows[1]!.sum) words.push("it has other rows");
+      if (words[0] !== undefined)
+        throw new MigrateError("ERR_SQUASH", {
+          problem: `the engine does not make the same of it: ${name}: ${words[0]}`,
+        });
+    }
+    return { proven: names.length, unproven: undefined };
+  } finally {
+    await before.target.close();
+    await after.target.close();
+  }
+}
+
+async function runAll(scratch: Scratch, options: MigratorOptions, migrations: readonly Migration[]): Promise<void> {
+  await up({
+    ...options,
+    target: scratch.target,
+    migrations: {
+      // Nothing on an empty database goes by other names.
+      list: () => migrations.map((one) => ({ ...one, was: undefined, replaces: undefined })),
+      load: async ({ version }) => migrations.find((one) => one.version === version)!,
+    },
+    lease: { duration: 3_600_000, patience: 0 },
+    guards: undefined,
+    emit: undefined,
+  });
+}

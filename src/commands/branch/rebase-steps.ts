@@ -1,0 +1,229 @@
+/** Migrations of a branch behind those that came in meanwhile: rewritten where names changed, and whether the order matters. Pure. */
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { canonicalJson } from "../../migrations/checksum.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import type { Migration } from "../../migrations/load.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { changesRows, tablesAfter } from "../../actions/apply-action.ts";
+import type { Alteration } from "../../actions/model/alteration.ts";
+import { parsePath } from "../../schema/path.ts";
+import { change, differences, type Database, type Table } from "../../schema/table.ts";
+import { moveStep, type Step } from "../../steps/registry.ts";
+import { actionsOf, compileMigration, type Describing } from "../../plan/compile/compile.ts";
+import { foldOn, placed } from "../../plan/history/replay.ts";
+import { lineagesOf } from "../../plan/compile/table-lineage.ts";
+import { placesAfter, type Places } from "./map-names.ts";
+
+export interface Branching {
+  /** The tables that both sides began with. */
+  readonly base: Database;
+  readonly incoming: readonly Migration[];
+  readonly own: readonly Migration[];
+  readonly describing: Describing;
+}
+
+export interface MovedMigration {
+  readonly migration: Migration;
+  readonly steps: readonly Step[];
+  readonly down: readonly Step[] | undefined;
+}
+
+export interface Rebase {
+  readonly moved: readonly MovedMigration[];
+  /** Why the result is another where the branch's own ran first; none where it is the same. */
+  readonly apart: readonly string[];
+  /** What is otherwise and does no harm. */
+  readonly notes: readonly string[];
+}
+
+/** Throws ERR_REBASE with what can't stand behind what came in, and ERR_STEP_IMPOSSIBLE where own steps never worked. */
+export function rebase(branching: Branching): Rebase {
+  const { incoming, own, base, describing } = branching;
+  foldOn(base, own, describing);
+  const first = firstBad(incoming, (some) => problemOf(() => void moveAll({ ...branching, incoming: some })));
+  if (first !== undefined) throw new MigrateError("ERR_REBASE", first);
+  const moved = moveAll(branching);
+  const apart = firstBad(incoming, (some) => orderProblem({ ...branching, incoming: some }));
+  if (apart !== undefined) return { moved, apart: [`${apart.problem} (${apart.migration})`], notes: [] };
+  return { moved, apart: [], notes: eitherWay(branching, moved) };
+}
+
+/** What differs between the two orders, in words. */
+function eitherWay(
+  { base, incoming, own, describing }: Branching,
+  moved: readonly MovedMigration[],
+): readonly string[] {
+  return wordsOf(foldBoth(base, incoming, asMigrations(moved), describing), foldBoth(base, own, incoming, describing));
+}
+
+/** The first of those that came in with which there is a problem. */
+function firstBad(incoming: readonly Migration[], problem: (some: readonly Migration[]) => string | undefined) {
+  for (const [index, migration] of incoming.entries()) {
+    const found = problem(incoming.slice(0, index + 1));
+    if (found !== undefined) return { migration: formatMigration(migration), problem: found };
+  }
+  return undefined;
+}
+
+function problemOf(work: () => void): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (isMigrateError(error)) return error.message;
+    throw error;
+  }
+}
+
+function moveAll({ base, incoming, own, describing }: Branching): readonly MovedMigration[] {
+  const others = incoming.flatMap((migration) =>
+    compileMigration(migration, describing).map(({ action }) => ({ by: formatMigration(migration), action })),
+  );
+  const places = placesAfter(base, others);
+  const database = foldOn(base, incoming, describing);
+  const ups: (readonly Step[])[] = [];
+  for (const { file, steps } of own) ups.push(moveSteps(file, steps, places, database, describing));
+  return own.map((migration, index) => {
+    const { file, down } = migration;
+    if (down === undefined) return { migration, steps: ups[index]!, down };
+    // What takes it back goes by the names of after it, and nothing that comes later does by those that it leaves.
+    const after = placesAfter(base, others);
+    for (const [at, { steps }] of own.slice(0, index + 1).entries())
+      after.carryOut(actionsOfAll(steps, describing), actionsOfAll(ups[at]!, describing));
+    return { migration, steps: ups[index]!, down: moveSteps(file, down, after, undefined, describing, "down") };
+  });
+}
+
+/** Carries `database` on to what it is after them. */
+function moveSteps(
+  file: string,
+  steps: readonly Step[],
+  places: Places,
+  database: Map<string, Table> | undefined,
+  describing: Describing,
+  of?: "down",
+): readonly Step[] {
+  return steps.map((step, index) =>
+    placed({ file, step: index + 1, of, kind: step.kind }, () => {
+      const there = moveStep(step, places);
+      const actions = actionsOf(there, describing);
+      if (database !== undefined) for (const action of actions) change(database, tablesAfter(database, action));
+      places.carryOut(actionsOf(step, describing), actions);
+      return there;
+    }),
+  );
+}
+
+function actionsOfAll(steps: readonly Step[], describing: Describing): readonly Action[] {
+  return steps.flatMap((step) => actionsOf(step, describing));
+}
+
+/** What the order changes: what came in would have run behind the branch's own, just as it is written. */
+function orderProblem({ base, incoming, own, describing }: Branching): string | undefined {
+  const there = { base, incoming: own, own: incoming, describing };
+  const impossible = problemOf(() => void moveAll(there));
+  if (impossible !== undefined) return impossible;
+  for (const { migration, steps } of moveAll(there)) {
+    const at = steps.findIndex((step, index) => canonicalJson(step) !== canonicalJson(migration.steps[index]));
+    if (at !== -1)
+      return `${migration.file}, step ${at + 1} (${steps[at]!.kind}) goes by names that are others after the branch's own migrations`;
+  }
+  const rows = rowsProblem(own, incoming, describing);
+  if (rows !== undefined) return rows;
+  const branching = { base, incoming, own, describing };
+  return eitherWay(branching, moveAll(branching)).find((word) => !isOrder(word));
+}
+
+function asMigrations(moved: readonly MovedMigration[]): readonly Migration[] {
+  return moved.map(({ migration, steps }) => ({ ...migration, steps }));
+}
+
+function foldBoth(
+  base: Database,
+  first: readonly Migration[],
+  then: readonly Migration[],
+  describing: Describing,
+): Database {
+  return foldOn(foldOn(base, first, describing), then, describing);
+}
+
+function wordsOf(one: Database, other: Database): readonly string[] {
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) => {
+    const words = differences(one.get(name), other.get(name));
+    // What one of them lacks is said by the other.
+    const all = words.length > 0 ? words : differences(other.get(name), one.get(name));
+    return all.map((word) => `${name}: ${word}`);
+  });
+}
+
+/** No step changes the order of columns, and nothing depends on it. */
+function isOrder(words: string): boolean {
+  return words.includes(" are in another order: ");
+}
+
+/** Rows that both sides work on: nobody can tell from SQL whether the order matters. */
+function rowsProblem(
+  own: readonly Migration[],
+  incoming: readonly Migration[],
+  describing: Describing,
+): string | undefined {
+  const [ours, theirs] = [own, incoming].map((side) => workOn(side, describing)) as [readonly Work[], readonly Work[]];
+  for (const one of ours)
+    for (const other of theirs)
+      if (one.table === other.table && mayDiffer(one, other))
+        return `${one.place} and ${other.place} both work on the rows of ${one.table}`;
+  return undefined;
+}
+
+interface Work {
+  /** What it is called in `base`. */
+  readonly table: string;
+  readonly place: string;
+  /** `strict`: what refuses nulls. */
+  readonly kind: "sql" | "rows" | "cast" | "strict";
+  /** The column that tells rows apart, and its values. */
+  readonly key?: string;
+  readonly keys: readonly string[];
+  /** The columns of the table that are cast. */
+  readonly cast: readonly string[];
+}
+
+function workOn(side: readonly Migration[], describing: Describing): readonly Work[] {
+  const all = side.flatMap((migration) => compileMigration(migration, describing));
+  const lineages = lineagesOf(all.map(({ action }) => action));
+  return all.flatMap(({ place, action }, index) => {
+    const table = lineages[index]!.origin;
+    if (table === undefined) return [];
+    const at = { table, place: `${place.file}, step ${place.step}` };
+    return kindsOfWork(action).map((kind): Work => {
+      const none: Work = { ...at, kind, keys: [], cast: [] };
+      if (action.kind === "insertRows")
+        return { ...none, key: action.key, keys: action.rows.map((row) => JSON.stringify(row[action.key] ?? null)) };
+      return { ...none, cast: action.kind === "alterColumns" ? columnsCast(action.alterations) : [] };
+    });
+  });
+}
+
+function columnsCast(alterations: readonly Alteration[]): readonly string[] {
+  return alterations.flatMap(({ path, type }) => (type === undefined ? [] : [parsePath(path)[0]!]));
+}
+
+function kindsOfWork(action: Action): readonly Work["kind"][] {
+  if (action.kind === "insertRows") return ["rows"];
+  if (action.kind === "convertColumn" || changesRows(action)) return ["sql"];
+  if (action.kind === "addColumns")
+    return action.columns.some(({ as, computed }) => (as ?? computed) !== undefined) ? ["sql"] : [];
+  if (action.kind !== "alterColumns") return [];
+  return [
+    ...(action.alterations.some(({ type }) => type !== undefined) ? ["cast" as const] : []),
+    ...(action.alterations.some(({ nullable }) => nullable === false) ? ["strict" as const] : []),
+  ];
+}
+
+function mayDiffer(one: Work, other: Work): boolean {
+  if (one.kind === "sql" || other.kind === "sql") return true;
+  // By another key the same rows may be others, and so may they be once the key was cast.
+  if (one.kind === "rows" && other.kind === "rows")
+    return one.key !== other.key || one.keys.some((key) => other.keys.includes(key));
+  return [one, other].some(({ key }) => key !== undefined && [one, other].some(({ cast }) => cast.includes(key)));
+}

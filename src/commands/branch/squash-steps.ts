@@ -1,0 +1,65 @@
+/** A history put together in one migration: what it leads to, and the rows that it has brought. Pure. */
+import type { Migration } from "../../migrations/load.ts";
+import { differences, type Database } from "../../schema/table.ts";
+import type { Step } from "../../steps/registry.ts";
+import { adopt } from "../adopt/adopt-tables.ts";
+import { actionsOf, type Describing } from "../../plan/compile/compile.ts";
+import { foldOn } from "../../plan/history/replay.ts";
+import { lineagesOf } from "../../plan/compile/table-lineage.ts";
+
+export interface Squash {
+  readonly steps: readonly Step[];
+  /** Tables whose steps stay as they were, as these bring rows. */
+  readonly kept: readonly string[];
+  /** What no step makes again on an empty table, in words. */
+  readonly left: readonly string[];
+  /** The tables that this is about. */
+  readonly partial: ReadonlySet<string>;
+  /** Where it does not lead to the same; none as long as this is right. */
+  readonly differences: readonly string[];
+}
+
+export function squash(migrations: readonly Migration[], describing: Describing): Squash {
+  const steps = migrations.flatMap((migration) => migration.steps);
+  const wanted = after(steps, describing);
+  const withRows = stepsWithRows(steps, describing);
+  const kept = after(withRows, describing);
+  const others = new Map([...wanted].filter(([name]) => !kept.has(name)));
+  const { steps: made, left, partial } = adopt(new Map(), others, { takesEngines: true });
+  const together = [...made, ...withRows];
+  const reached = after(together, describing);
+  return {
+    steps: together,
+    kept: [...kept.keys()],
+    left,
+    partial,
+    differences: differencesOf(wanted, reached, partial),
+  };
+}
+
+function after(steps: readonly Step[], describing: Describing): Database {
+  return foldOn(new Map(), [{ file: "", steps }], describing);
+}
+
+/** Every step of the tables that are there at the end and that were given rows: what later steps did to these nobody can tell. */
+function stepsWithRows(steps: readonly Step[], describing: Describing): readonly Step[] {
+  const placed = steps.flatMap((step) => actionsOf(step, describing).map((action) => ({ step, action })));
+  const lineages = lineagesOf(placed.map(({ action }) => action));
+  const rows = new Set(
+    placed.flatMap(({ action }, index) => {
+      const gives = action.kind === "insertRows" || (action.kind === "createTable" && (action.rows ?? []).length > 0);
+      return gives && lineages[index]!.last !== undefined ? [lineages[index]!] : [];
+    }),
+  );
+  return [...new Set(placed.flatMap(({ step }, index) => (rows.has(lineages[index]!) ? [step] : [])))];
+}
+
+/** Of the partial ones not all indexes and metadata are expected: no step makes them on empty tables. */
+function differencesOf(wanted: Database, reached: Database, partial: ReadonlySet<string>): readonly string[] {
+  const all = [...new Set([...wanted.keys(), ...reached.keys()])];
+  return all.flatMap((name) => {
+    const [one, other] = [wanted.get(name), reached.get(name)];
+    const words = [...differences(other, one), ...(partial.has(name) ? [] : differences(one, other))];
+    return [...new Set(words)].map((word) => `${name}: ${word}`);
+  });
+}

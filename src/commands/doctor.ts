@@ -1,0 +1,223 @@
+/** What a target can do, found out on scratch tables: whether a ledger can be kept there, and how it answers. */
+import { randomUUID } from "node:crypto";
+import { count, isMigrateError } from "../errors/migrate-error.ts";
+import { journalOf } from "../ledger/journal/open-journal.ts";
+import { foldLedger } from "../ledger/state/fold.ts";
+import { takeLease } from "../ledger/lease/lease.ts";
+import { systemClock } from "../time/clock.ts";
+import type { Action } from "../actions/model/action.ts";
+import { tableAfter } from "../actions/apply-action.ts";
+import type { Alteration } from "../actions/model/alteration.ts";
+import type { Column } from "../schema/data-type.ts";
+import { clientsOf, formatWords, type TableFormat } from "../schema/table-format.ts";
+import { columnPaths, differences, type Table } from "../schema/table.ts";
+import type { Target } from "../targets/contract/target.ts";
+import { hasColumns } from "../run/execute/probe-columns.ts";
+
+export interface Finding {
+  readonly what: string;
+  readonly found: boolean;
+  /** Whether `migrate up` relies on it. */
+  readonly needed: boolean;
+  /** What the target answered, or what follows. */
+  readonly detail?: string | undefined;
+}
+
+export interface DoctorResult {
+  readonly findings: readonly Finding[];
+  /** Whether everything is there that `migrate up` relies on. */
+  readonly fit: boolean;
+  /** Scratch tables that the target could not drop. */
+  readonly leftBehind: readonly string[];
+}
+
+const racers = 8;
+const column = (name: string, type: Column["type"], nullable = true): Column => ({ name, type, nullable });
+const scratch: readonly Column[] = [
+  column("id", { kind: "int32" }, false),
+  column("title", { kind: "utf8" }),
+  column("source", { kind: "struct", fields: [column("url", { kind: "utf8" })] }),
+];
+
+/** Throws when the target can't be reached; `tell` hears of each finding when it is made, and of what stays behind. */
+export async function doctor(
+  target: Target,
+  ledger: string,
+  tell: (news: Finding | { readonly leftBehind: readonly string[] }) => void = () => {},
+): Promise<DoctorResult> {
+  const findings: Finding[] = [];
+  const note = (finding: Finding) => {
+    findings.push(finding);
+    tell(finding);
+  };
+  const tables = await target.listTables();
+  note({ what: "lists its tables", found: true, needed: true, detail: `there are ${tables.length}` });
+  tellFormats(target, tables.filter((table) => table !== ledger).toSorted(), note);
+
+  const name = `${ledger}.doctor-${randomUUID().slice(0, 8)}`;
+  let leftBehind: readonly string[] = [];
+  try {
+    if (await createsOnce(target, name, note)) {
+      await alters(target, name, note);
+      await locks(target, name, note);
+    }
+  } finally {
+    // What stops the doctor says itself why; its scratch tables are named all the same.
+    leftBehind = await cleanUp(target, name).catch(() => [`${name}…`]);
+    tell({ leftBehind });
+  }
+  return { findings, fit: findings.every(({ found, needed }) => found || !needed), leftBehind };
+}
+
+/** The scratch tables that could not be dropped. */
+async function cleanUp(target: Target, name: string): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const table of await target.listTables()) {
+    if (!table.startsWith(name)) continue;
+    const dropped = target.discard?.(table).then(() => true);
+    if ((await dropped?.catch(() => false)) !== true) left.push(table);
+  }
+  return left;
+}
+
+type Note = (finding: Finding) => void;
+
+/** What clients can read and write the tables that are there. Nothing is said where the target can't tell their formats. */
+function tellFormats({ formatOf }: Target, tables: readonly string[], note: Note): void {
+  const alike = new Map<string, { readonly format: TableFormat; readonly names: string[] }>();
+  for (const table of tables) {
+    const format = formatOf?.(table);
+    if (format === undefined) continue;
+    const words = formatWords(format);
+    alike.set(words, { format, names: [...(alike.get(words)?.names ?? []), table] });
+  }
+  for (const [words, { format, names }] of alike) {
+    const rest = names.length - 3;
+    const some = `${names.slice(0, 3).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+    const what = `has ${count(names.length, "table")} in ${words}`;
+    note({ what, found: true, needed: false, detail: `${some}; ${clientsOf(format)}` });
+  }
+}
+
+async function createsOnce(target: Target, table: string, note: Note): Promise<boolean> {
+  const refused = await refusal(target, { kind: "createTable", table, columns: scratch });
+  note({ what: "creates a table", found: refused === undefined, needed: true, detail: refused?.words });
+  if (refused !== undefined) return false;
+  const format = target.formatOf?.(table);
+  if (format !== undefined)
+    note({ what: `makes new tables in ${formatWords(format)}`, found: true, needed: false, detail: clientsOf(format) });
+  const lacking = await listsWithout(target, table);
+  note({
+    what: "lists the table that it has just created, each time",
+    found: lacking === 0,
+    needed: true,
+    detail: lacking === 0 ? undefined : `${lacking} of ${lists} lists lack it, and the ledger is kept by such lists`,
+  });
+  const again = await refusal(target, { kind: "createTable", table, columns: [scratch[0]!] });
+  note({
+    what: "refuses a second create of the same name",
+    found: again !== undefined,
+    needed: true,
+    detail: again?.words,
+  });
+  const { describes } = target.capabilities;
+  const words = describes ? differences({ columns: scratch }, (await target.look(table))?.table) : [];
+  note({
+    what: "describes a table as it was made",
+    found: describes && words.length === 0,
+    needed: describes,
+    detail: describes ? words.join("; ") : "tables changed by hand are noticed only when a step is refused",
+  });
+  return true;
+}
+
+const lists = 10;
+
+/** How many of the lists that are asked for one after another and at once, after a table was created, lack it. */
+async function listsWithout({ listTables }: Target, table: string): Promise<number> {
+  const inTurn: (readonly string[])[] = [];
+  for (let asked = 0; asked < lists / 2; asked++) inTurn.push(await listTables());
+  const atOnce = await Promise.all(Array.from({ length: lists / 2 }, () => listTables()));
+  return [...inTurn, ...atOnce].filter((names) => !names.includes(table)).length;
+}
+
+async function alters(target: Target, table: string, note: Note): Promise<void> {
+  let state: Table = { columns: scratch };
+  const alter = async (what: string, ...alterations: readonly Alteration[]) => {
+    const action: Action = { kind: "alterColumns", table, alterations };
+    const refused = await refusal(target, action, state);
+    if (refused !== undefined) return note({ what, found: false, needed: true, detail: refused.words });
+    state = tableAfter(new Map([[table, state]]), action);
+    // An answer is no proof.
+    const found = await isSo(target, table, state);
+    note({ what, found, needed: true, detail: found ? undefined : "it says so, and has not done it" });
+  };
+  const refuses = async (what: string, alteration: Alteration) => {
+    const refused = await refusal(target, { kind: "alterColumns", table, alterations: [alteration] }, state);
+    note({ what, found: refused?.clear === true, needed: !target.capabilities.describes, detail: refused?.words });
+  };
+  await alter("renames a column", { path: "title", rename: "headline" });
+  await alter("renames a nested column", { path: "source.url", rename: "address" });
+  await alter("retypes a column", { path: "id", type: { kind: "int64" } });
+  await alter("lets a column hold nulls", { path: "id", nullable: true });
+  await alter("lets a column hold no nulls", { path: "headline", nullable: false });
+  const same = { path: "headline", rename: "headline" };
+  const accepted = await refusal(target, { kind: "alterColumns", table, alterations: [same] }, state);
+  note({
+    what: "accepts a column renamed to its own name",
+    found: accepted === undefined,
+    // It is how a lost answer is settled where nothing can be looked at.
+    needed: !target.capabilities.describes,
+    detail: accepted?.words,
+  });
+  await refuses("refuses to rename a column that is not there", { path: "title", rename: "title" });
+  await refuses("refuses a cast that the engine can't do", { path: "headline", type: { kind: "int64" } });
+}
+
+async function isSo(target: Target, name: string, state: Table): Promise<boolean> {
+  if (target.capabilities.describes) return differences(state, (await target.look(name))?.table).length === 0;
+  return await hasColumns(name, state, columnPaths(state.columns), { target, clock: systemClock });
+}
+
+/** Of several that take one epoch of a ledger at once, one may be told that it has it. */
+async function locks(target: Target, name: string, note: Note): Promise<void> {
+  const ledger = `${name}.ledger`;
+  const told = await Promise.allSettled(
+    Array.from({ length: racers }, async (_, index) => {
+      const runner = { by: "doctor", run: `racer ${index}`, tool: "" };
+      const terms = { duration: 1_000, clock: systemClock };
+      const lease = await takeLease(journalOf(target, ledger), foldLedger([]), runner, undefined, terms);
+      lease?.abandon();
+      return lease !== undefined;
+    }),
+  );
+  const winners = told.filter((one) => one.status === "fulfilled" && one.value).length;
+  const failed = told.find((one) => one.status === "rejected");
+  note({
+    what: `tells one of ${racers} that it holds the lease`,
+    found: winners === 1,
+    needed: true,
+    detail:
+      winners === 1
+        ? `kept in ${target.ledger.kind}`
+        : ((failed && target.explain(failed.reason)) ?? `${winners} were told so`),
+  });
+}
+
+interface Refusal {
+  readonly words: string;
+  /** Whether the answer says that nothing was done: 4xx does, 5xx does not. */
+  readonly clear: boolean;
+}
+
+/** Why the target refused an action, or undefined. Throws when there was no answer at all. */
+async function refusal(target: Target, action: Action, state?: Table): Promise<Refusal | undefined> {
+  const seen = target.capabilities.describes ? await target.look(action.table) : undefined;
+  try {
+    await target.execute(action, seen ?? (state && { table: state, version: undefined }));
+    return undefined;
+  } catch (error) {
+    if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
+    return { words: target.explain(error), clear: target.verdict(error).kind === "refused" };
+  }
+}

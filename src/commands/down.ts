@@ -1,0 +1,169 @@
+/** Taking migrations back: the story of `down`, which goes as that of `up` does. */
+import { MigrateError } from "../errors/migrate-error.ts";
+import { systemClock } from "../time/clock.ts";
+import type { Runner } from "../ledger/lease/record-chain.ts";
+import { appliedIn, inDoubt, type LedgerState } from "../ledger/state/fold.ts";
+import type { Journal } from "../ledger/journal/journal.ts";
+import { journalOf } from "../ledger/journal/open-journal.ts";
+import type { MigrationFile } from "../migrations/list-files.ts";
+import { checkSettled, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
+import { checkRefusals } from "../plan/assess/guards.ts";
+import { checkMissing } from "../plan/history/pending.ts";
+import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
+import type { Plan } from "../plan/make-plan.ts";
+import type { SavedPlan } from "../plan/assess/saved-plan.ts";
+import { recordRecognised, areFormer, checkRecorded } from "../run/prepare/record-renumbered.ts";
+import { plannedEvent } from "../run/events.ts";
+import { execute } from "../run/execute/execute.ts";
+import { withObstacles, type Consent } from "../run/check/find-blocking-rows.ts";
+import { othersInTheWay } from "../run/check/changes-by-others.ts";
+import { recreatedTables } from "../run/check/table-identity.ts";
+import { lookAtLate } from "../run/execute/late-calls.ts";
+import { lateWrites } from "../run/execute/late-writes.ts";
+import type { MigratorOptions } from "../run/options.ts";
+import { planChosen, planNow, planUnlessMoved, type Planned } from "../run/prepare/plan-run.ts";
+import { thisRunner } from "../run/run-identity.ts";
+import { bind, bindingOf, boundTables } from "../run/prepare/bind-saved-plan.ts";
+import { touchedTables } from "../plan/reconcile/reconcile.ts";
+import { unbegun } from "../run/prepare/unstarted-migrations.ts";
+import { underLease } from "../run/lease/with-lease.ts";
+
+export interface DownChoice extends BackChoice, Consent {
+  /** Carry out just this plan, or nothing. */
+  readonly plan?: SavedPlan | undefined;
+}
+
+export interface DownResult {
+  /** How many migrations were taken back. */
+  readonly reverted: number;
+  /** How many are applied now. */
+  readonly total: number;
+}
+
+/** Takes back what ran last. Throws a MigrateError; by then as much is done as the ledger says. */
+export async function down(options: MigratorOptions, { plan: saved, ...given }: DownChoice = {}): Promise<DownResult> {
+  const { target, migrations: source, ledger, signal, emit = () => {} } = options;
+  const { clock = systemClock, runner = thisRunner() } = options;
+  const choice: DownChoice = saved?.choice ?? given;
+  checkConsent(choice);
+  const started = clock.steady();
+  const journal = journalOf(target, ledger, options.clock);
+  const binding = bindingOf(saved, "down", journal, { ...options, runner });
+  // What is missing would look like nothing to do. A run without a plan does not wait here: the simulator counts on its first call.
+  if (saved !== undefined) await binding.checkFiles();
+  const files = source.list();
+  if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
+  const result = await underLease(
+    journal,
+    { ...options, runner },
+    {
+      async settled({ records, state }) {
+        binding.checkLedger(records);
+        const isNothing = orderBack(state, files, choice).length === 0;
+        // What is in doubt may have run, and would then be among what is rolled back.
+        const isSettled = state.late.length === 0 && inDoubt(state, runner.run).size === 0;
+        return isNothing && isSettled ? { reverted: 0, total: appliedIn(state).length } : undefined;
+      },
+      async prepare({ state }) {
+        const planned = await binding.keep(() =>
+          planBack(journal, files, state, choice, { ...options, runner }, false),
+        );
+        if (planned === undefined) return undefined;
+        const { plan, migrations, seen, notBegun = [] } = planned;
+        checkRefusals(plan, target.name);
+        const late = choice.acceptLoss === true ? undefined : lateWrites(target, seen ?? {});
+        return {
+          // Nothing is in doubt before it is recorded that it is being taken back.
+          first: undefined,
+          async act(lease) {
+            emit(plannedEvent(plan, "down"));
+            for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
+            const opening = [
+              ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
+              ...notBegun,
+              ...binding.opening(undefined),
+            ];
+            const back = new Set(plan.migrations.map(({ migration }) => migration.version));
+            const total = appliedIn(state).filter(({ version }) => !back.has(version)).length;
+            if (back.size === 0) {
+              await lease.release(opening);
+              return { reverted: 0, total };
+            }
+            if (opening.length > 0) await lease.record(opening);
+            const execution = { target, ledger, lease, clock, emit, signal, lateWrites: late, bound: binding.tables };
+            return { reverted: await execute(plan.migrations, execution), total };
+          },
+        };
+      },
+    },
+  );
+  emit({ event: "finished", reverted: result.reverted, duration: Math.round(clock.steady() - started) });
+  return result;
+}
+
+/** What `down` would do, against the tables as they are now; of a saved plan what it would do, if that still holds. Changes nothing. */
+export async function planDown(options: MigratorOptions, choice: DownChoice = {}): Promise<Plan> {
+  return (await planDownNow(options, choice, thisRunner())).plan;
+}
+
+/** The same, to be carried out later just as it is. */
+export async function savePlanDown(
+  options: MigratorOptions,
+  choice: Omit<DownChoice, "plan"> = {},
+): Promise<SavedPlan> {
+  const { runner = thisRunner(), target } = options;
+  await checkRecorded(options);
+  const plan = async () => await planDownNow(options, choice, runner);
+  const first = await plan();
+  if (choice.acceptLoss !== true) return await bind(first, "down", choice, options, runner);
+  // What is written after this look is not among the rows that are counted as lost, so the versions have to be older.
+  const tables = await boundTables(first.plan, target);
+  return await bind(await plan(), "down", choice, options, runner, tables);
+}
+
+async function planDownNow(options: MigratorOptions, { plan: saved, ...given }: DownChoice, runner: Runner) {
+  const choice: DownChoice = saved?.choice ?? given;
+  checkConsent(choice);
+  const journal = journalOf(options.target, options.ledger, options.clock);
+  const binding = bindingOf(saved, "down", journal, { ...options, runner });
+  await binding.checkFiles();
+  const files = options.migrations.list();
+  return await planNow(journal, options, files, async ({ records, state }, besideAnother) => {
+    binding.checkLedger(records);
+    return await binding.keep(() => planBack(journal, files, state, choice, { ...options, runner }, besideAnother));
+  });
+}
+
+function checkConsent({ acceptLoss, keepAppended }: Consent): void {
+  if (acceptLoss === true && keepAppended === true)
+    throw new MigrateError("ERR_USAGE", { problem: "acceptLoss and keepAppended say two things; use one of them" });
+}
+
+async function planBack(
+  journal: Journal,
+  files: readonly MigrationFile[],
+  state: LedgerState,
+  choice: DownChoice,
+  { target, ledger, migrations: source, runner }: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
+  besideAnother: boolean,
+): Promise<Planned | undefined> {
+  const input = { target, ledger, source, files, state, run: runner.run, besideAnother };
+  return await planUnlessMoved(journal, input, async () => {
+    checkMissing(files, state);
+    checkSettled(state, inDoubt(state, runner.run), target.capabilities);
+    const notBegun = await unbegun(input);
+    const planned = await planChosen(orderBack(state, files, choice), "down", input, choice.acceptLoss !== true);
+    // Before the tables are asked: what is written after this look may not be among the answers.
+    const seen: Record<string, number | null> = {};
+    for (const table of touchedTables(planned.plan)) seen[table] = (await target.look(table))?.version ?? null;
+    const recreated = await recreatedTables(planned.plan, target);
+    const starts = Object.fromEntries(
+      Object.entries(seen).map(([table, version]) => [table, [version, null] as const]),
+    );
+    const started = planned.plan.migrations.map((one) => restoringAfter(one, one.startedAt ?? starts));
+    const asked = { ...planned.plan, migrations: started };
+    const plan = choice.keepAppended === true ? asked : keepingValues(asked);
+    const others = [...recreated, ...(await othersInTheWay(plan, target))];
+    return { ...planned, plan: await withObstacles(plan, target, choice, others), seen, notBegun };
+  });
+}

@@ -1,0 +1,73 @@
+/** What a declared schema takes, after all the migrations that there are. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { Answer, Unsure, ValueStep } from "./diff-columns.ts";
+import { diff, diffAbilities, type Diff } from "./diff-tables.ts";
+import { tablesAfter } from "../../actions/apply-action.ts";
+import { formatType } from "../../schema/data-type.ts";
+import { placeNotation, shellWord } from "../../schema/text/format-notation.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
+import { change, type Database, type Table } from "../../schema/table.ts";
+import { lint } from "../lint/lint.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+
+/** Touches no table. Throws what `lint` finds. */
+export async function compareDeclared(
+  options: MigratorOptions,
+  declared: Database,
+  answers: readonly Answer[],
+): Promise<Diff> {
+  const { problems, plan } = await lint(options);
+  if (problems[0] !== undefined) throw problems[0];
+  const now = new Map<string, Table>();
+  for (const { action } of plan!.migrations.flatMap(({ actions }) => actions)) change(now, tablesAfter(now, action));
+  return diff(now, declared, { answers, ...diffAbilities(options.target.capabilities) });
+}
+
+/** Throws ERR_USAGE where an answer answers nothing. */
+export function checkAnswers({ unused }: Diff): void {
+  const [answer] = unused;
+  if (answer === undefined) return;
+  const { table, path, name, step } = answer;
+  if (step !== undefined) throw new MigrateError("ERR_USAGE", { problem: strayWords(step) });
+  const gone = path === undefined ? table : `${table}.${path}`;
+  const problem =
+    name === undefined
+      ? `${gone} is not gone, so there is nothing to drop`
+      : `${gone} can't have become ${name}: it is not gone, or ${name} is not new there; where columns trade names, say the new name of each with --rename`;
+  throw new MigrateError("ERR_USAGE", { problem });
+}
+
+function strayWords(step: ValueStep): string {
+  const { table, type } = step;
+  return step.kind === "addColumn"
+    ? `--add-column ${table}.${step.name} answers nothing: no table that is there is to get it as ${formatType(type)}${step.nullable ? "" : " not null"}`
+    : `--retype ${table}.${step.path} answers nothing: no column of that name is to become ${formatType(type)}`;
+}
+
+/** Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE. */
+export function checkDiff({ impossible, unsure }: Diff): void {
+  const questions = unsure.map(sentenceOf);
+  if (impossible.length > 0) throw new MigrateError("ERR_DIFF_IMPOSSIBLE", { problems: [...impossible, ...questions] });
+  if (unsure.length > 0) throw new MigrateError("ERR_DIFF_UNSURE", { questions });
+}
+
+function sentenceOf(unsure: Unsure): string {
+  const { gone, names, answers } = questionOf(unsure);
+  return `${gone} is gone and ${names.join(" and ")} new; answer with ${answers.join(", or ")}`;
+}
+
+export function questionOf({ table, path, names }: Unsure) {
+  const [short, drop] = path === undefined ? ["--rename-table", "--drop-table"] : ["--rename", "--drop-column"];
+  const gone = path === undefined ? table : `${table}.${path}`;
+  const around = path === undefined ? [] : parsePath(path).slice(0, -1);
+  const placed = (name: string) => (path === undefined ? name : `${table}.${formatPath([...around, name])}`);
+  const flag = placeNotation(table, path === undefined ? [] : parsePath(path));
+  return {
+    gone,
+    names: names.map(placed),
+    answers: [
+      ...names.map((name) => `${short} ${shellWord(`${flag}:${placeNotation(name)}`)}`),
+      `${drop} ${shellWord(flag)}`,
+    ],
+  };
+}

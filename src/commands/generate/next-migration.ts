@@ -1,0 +1,58 @@
+/** A migration that is yet to be written: whether it can work after those that there are, and how it is taken back. */
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { checksumOf } from "../../migrations/checksum.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { checkVectors, type PlannedMigration } from "../../plan/make-plan.ts";
+import { rollbackOf } from "../../plan/rollback/rollback.ts";
+import type { Database, Table } from "../../schema/table.ts";
+import { stepsOfAction } from "../../steps/from-action.ts";
+import type { Step } from "../../steps/registry.ts";
+import { lint } from "../lint/lint.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+
+/** Throws the first problem there is, of a file that is there or of these steps. */
+export async function planNext(
+  options: MigratorOptions,
+  file: Omit<MigrationFile, "textHash">,
+  steps: readonly Step[],
+): Promise<PlannedMigration> {
+  const next: Migration = { ...file, textHash: "", steps, checksum: checksumOf(steps) };
+  const { problems, plan } = await lint(options, [next]);
+  if (problems[0] !== undefined) throw problems[0];
+  const planned = plan!.migrations.at(-1)!;
+  checkVectors(planned);
+  return planned;
+}
+
+/**
+ * The steps that take it back, as `down` would derive them; `isChecked` where that would look for rows in their way first,
+ * which it does not do for what a file says. Throws ERR_IRREVERSIBLE.
+ */
+export function stepsBack(
+  { migration, actions, total }: PlannedMigration,
+  { target }: MigratorOptions,
+): { readonly steps: readonly Step[]; readonly isChecked: boolean } {
+  const irreversible = (problem: string) =>
+    new MigrateError("ERR_IRREVERSIBLE", { ...actions[0]!.place, problem, hint: "leave --down out" });
+  try {
+    const { actions: back, obstacles } = rollbackOf(migration, total, before(actions), target.capabilities);
+    const steps = back.flatMap(({ action }) => {
+      const own = stepsOfAction(action);
+      if (own === undefined) throw irreversible(`no step does what takes it back (${action.kind})`);
+      return own;
+    });
+    return { steps, isChecked: obstacles.length > 0 };
+  } catch (error) {
+    if (!isMigrateError(error, "ERR_IRREVERSIBLE")) throw error;
+    throw new MigrateError("ERR_IRREVERSIBLE", { ...error.details, hint: "leave --down out" }, { cause: error });
+  }
+}
+
+/** Of the tables that it touches. */
+function before(actions: PlannedMigration["actions"]): Database {
+  const first = new Map<string, Table | undefined>();
+  for (const [name, table] of actions.flatMap((action) => [...action.before]))
+    if (!first.has(name)) first.set(name, table);
+  return new Map([...first].flatMap(([name, table]) => (table === undefined ? [] : [[name, table]])));
+}

@@ -1,0 +1,117 @@
+/** The steps of one table in an order that works: the few that make sense are tried in the model. Pure. */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import { tablesAfter } from "../../actions/apply-action.ts";
+import { childColumns, ownValue, withChildColumns, type Column } from "../../schema/data-type.ts";
+import { formatPath, type Path } from "../../schema/path.ts";
+import { namesIn } from "../../schema/sql.ts";
+import { change, differences, findColumn, type Table } from "../../schema/table.ts";
+import { isRecreatable, sameIndex } from "../../schema/table-index.ts";
+import { indexName } from "../../steps/kinds/tables/create-index.ts";
+import { compileStep, type Step } from "../../steps/registry.ts";
+import { followPath } from "../../plan/compile/undescribed.ts";
+import type { Changes } from "./diff-columns.ts";
+
+/** The orders in which the changes may work: a column is dropped last, but where another takes its name. */
+export function waysOf(
+  table: string,
+  { renames, retypes, nulls, adds, drops, dropsAfter, dropsFirst, computed }: Changes,
+): readonly (readonly Step[])[] {
+  const dropsOf = (paths: readonly Path[]) =>
+    paths.map((path): Step => ({ kind: "dropColumn", table, path: formatPath(path) }));
+  const renamesAtOnce: Step[] =
+    renames.length < 2
+      ? renames.map(({ path, name }) => ({ kind: "renameColumn", table, path: formatPath(path), name }))
+      : [
+          {
+            kind: "alterColumns",
+            table,
+            alterations: renames.map(({ path, name }) => ({ path: formatPath(path), rename: name })),
+          },
+        ];
+  // What is inside goes first, so that the way to it is still the old one.
+  const inTurn = renames
+    .toSorted((one, other) => other.path.length - one.path.length)
+    .map(({ path, name }): Step => ({ kind: "renameColumn", table, path: formatPath(path), name }));
+  // What is made anew comes last, as what is added does.
+  const rests = [
+    [...retypes, ...nulls, ...adds],
+    [...adds, ...retypes, ...nulls],
+  ].slice(0, retypes.length * adds.length === 0 ? 1 : 2);
+  return [renamesAtOnce, inTurn].flatMap((names) =>
+    rests.flatMap((rest) => [
+      [...dropsOf(dropsFirst), ...names, ...rest, ...dropsOf(dropsAfter), ...computed],
+      [...dropsOf([...dropsFirst, ...drops]), ...names, ...rest, ...computed],
+    ]),
+  );
+}
+
+/** With its indexes, where the steps work and lead there. */
+export function tried(
+  table: string,
+  was: Table,
+  wanted: Table,
+  steps: readonly Step[],
+): { readonly steps: readonly Step[]; readonly isInOrder: boolean } | { readonly problem: string } {
+  const database = new Map([[table, was]]);
+  try {
+    for (const [index, step] of steps.entries()) {
+      const problem = goneFrom(step, was, database.get(table)!, steps.slice(0, index));
+      if (problem !== undefined) return { problem };
+      for (const action of compileStep(step)) change(database, tablesAfter(database, action));
+    }
+    const indexes = indexSteps(table, database.get(table)!, wanted);
+    for (const action of indexes.flatMap(compileStep)) change(database, tablesAfter(database, action));
+    const found = database.get(table)!;
+    const [wrong] = differences(wanted, { ...found, columns: inOrderOf(wanted.columns, found.columns) });
+    const isInOrder = differences(wanted, found).length === 0;
+    return wrong === undefined ? { steps: [...steps, ...indexes], isInOrder } : { problem: `${table}: ${wrong}` };
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return { problem: error.message };
+  }
+}
+
+/** A column that the SQL of a step reads, and that has another name by then, or is dropped: what the engine would say too late. */
+function goneFrom(step: Step, was: Table, now: Table, earlier: readonly Step[]): string | undefined {
+  const sql = step.kind === "addColumn" ? step.as : step.kind === "retypeColumn" ? step.using : undefined;
+  if (sql === undefined) return undefined;
+  const words = namesIn(sql);
+  const gone = was.columns.find(({ name }) => words.includes(name) && findColumn(now.columns, [name]) === undefined);
+  if (gone === undefined) return undefined;
+  const [place = gone.name] = earlier.reduce<Path>((at, one) => followPath(at, compileStep(one)), [gone.name]);
+  const column = step.kind === "addColumn" ? step.name : (step as { readonly path: string }).path;
+  const then = place === gone.name ? "is dropped before it" : `is called ${place} by then`;
+  return `the SQL of ${step.table}.${column} names ${gone.name}, which ${then}`;
+}
+
+/** The same columns in the order of others, at every depth. */
+function inOrderOf(order: readonly Column[], columns: readonly Column[]): readonly Column[] {
+  const place = ({ name }: Column) => {
+    const at = order.findIndex((one) => one.name === name);
+    return at === -1 ? order.length : at;
+  };
+  return columns
+    .toSorted((one, other) => place(one) - place(other))
+    .map((column) => {
+      const like = order.find(({ name }) => name === column.name);
+      if (like === undefined) return column;
+      return {
+        ...column,
+        type: withChildColumns(column.type, inOrderOf(childColumns(like.type), childColumns(column.type))),
+      };
+    });
+}
+
+export function indexSteps(table: string, { indexes: found = {} }: Table, { indexes: wanted }: Table): readonly Step[] {
+  if (wanted === undefined) return [];
+  const there = Object.entries(found).flatMap(([name, index]) => (index === null ? [] : [[name, index] as const]));
+  const stays = (name: string) => sameIndex(ownValue(wanted, name) ?? null, ownValue(found, name) ?? null);
+  return [
+    ...there.flatMap(([name]): readonly Step[] => (stays(name) ? [] : [{ kind: "dropIndex", table, name }])),
+    ...Object.entries(wanted).flatMap(([name, index]): readonly Step[] => {
+      if (index === null || stays(name) || !isRecreatable(index)) return [];
+      const { path, ...type } = index;
+      return [{ kind: "createIndex", table, path, type, ...(name !== indexName(path) && { name }) }];
+    }),
+  ];
+}

@@ -1,0 +1,57 @@
+/** Where in a migration file a problem is. */
+import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
+import { callsIn, placeOfAfter, placeOfExport, placeOfWord, start, type Place } from "./source/source-positions.ts";
+import { missingIn } from "./follow-up-errors.ts";
+import { callsOf } from "../../steps/define/call-sites.ts";
+import type { ReadFile } from "./lint.ts";
+
+/** The start of the file where nobody can tell. */
+export function placeOfProblem(problem: MigrateError, text: string, read: ReadFile | undefined): Place {
+  if (isMigrateError(problem, "ERR_FILE_UNREADABLE")) {
+    const { line, column } = problem.details;
+    return line === undefined || column === undefined ? start : { line, column };
+  }
+  if (isMigrateError(problem, "ERR_FILE_EXPORTS"))
+    return placeOfExport(text, /\b(?:accepts|down|ran|replaces|up|was)\b/.exec(problem.details.problem)?.[0] ?? "up");
+  if (isMigrateError(problem, "ERR_FILE_AFTER")) return placeOfAfter(text, problem.details.says);
+  const { step, of } = problem.details as Partial<StepPlace>;
+  if (step === undefined || read === undefined) return start;
+  const { migration, wrong } = read;
+  const value =
+    wrong.find((one) => one.problem === problem)?.value ??
+    (of === "down" ? migration.down : migration.steps)?.[step - 1];
+  const [call] = placesOfStep(text, migration.path, value, of);
+  const word = wrongWord(isMigrateError(problem.cause) ? problem.cause : problem);
+  return word === undefined ? call! : placeOfWord(text, call!, word.text, word.isFirst);
+}
+
+/** The calls in the file that made a step, innermost first; of one made by hand the list that it stands in. */
+export function placesOfStep(
+  text: string,
+  path: string,
+  step: unknown,
+  of: NonNullable<StepPlace["of"]> | "up" = "up",
+): readonly Place[] {
+  const calls = callsIn(path, text, callsOf(step));
+  return calls.length === 0 ? [placeOfExport(text, of)] : calls;
+}
+
+/** The word that is wrong in a step, where it is just one. `isFirst`: whether it may be the first argument, the table. */
+function wrongWord(problem: MigrateError): { readonly text: string; readonly isFirst: boolean } | undefined {
+  const { table, name, path } = problem.details as Readonly<Partial<Record<string, string>>>;
+  switch (problem.code) {
+    case "ERR_TABLE_MISSING":
+    case "ERR_TABLE_EXISTS":
+    case "ERR_TABLE_NAME":
+      return { text: table!, isFirst: true };
+    case "ERR_COLUMN_MISSING":
+      return { text: missingIn(problem)!, isFirst: false };
+    case "ERR_COLUMN_NAME":
+    case "ERR_COLUMN_DUPLICATE":
+      return { text: name!, isFirst: false };
+    case "ERR_PATH_INVALID":
+      return { text: path!, isFirst: false };
+    default:
+      return undefined;
+  }
+}

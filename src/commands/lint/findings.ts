@@ -1,0 +1,168 @@
+/** What `lint` tells: problems, and what rules find dangerous, each with its place. */
+import { basename } from "node:path";
+import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
+import { textOf } from "../../migrations/list-files.ts";
+import { loadSchema } from "../../migrations/load-schema.ts";
+import { ignoredAt, ignoresIn } from "./source/lint-ignores.ts";
+import { placeOfWord, start, type Place } from "./source/source-positions.ts";
+import type { OtherTarget } from "./rules/other-targets.ts";
+import * as registry from "./rules/index.ts";
+import type { Declared, Rule, Severity } from "./rules/rule.ts";
+import { similarName } from "../../schema/names.ts";
+import { lint, type LintResult } from "./lint.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+import { placeOfProblem, placesOfStep } from "./finding-position.ts";
+
+export type RuleId = (typeof registry)[keyof typeof registry]["id"];
+
+/** What becomes of what a rule finds. */
+export type RuleSettings = Readonly<Partial<Record<RuleId, Severity | "off">>>;
+
+export interface Finding extends Place {
+  /** The path of the file. */
+  readonly file: string;
+  /** The rule's id, or the code of an error. */
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly message: string;
+}
+
+export interface Findings extends LintResult {
+  /** By file and place. */
+  readonly findings: readonly Finding[];
+}
+
+export interface FindingsChoice {
+  readonly rules?: RuleSettings | undefined;
+  /** Of migrations with higher numbers only; problems are told of all. */
+  readonly since?: number | undefined;
+  /** The path of a file that may declare what tables the application wants. */
+  readonly schema?: string | undefined;
+  /** What another file of the application has. */
+  readonly typed?: Declared | undefined;
+  /** Targets that may get these migrations too. */
+  readonly others?: readonly OtherTarget[] | undefined;
+  readonly loadSeconds?: number | undefined;
+}
+
+const rules: readonly Rule[] = Object.values(registry);
+export const ruleIds: readonly string[] = rules.map(({ id }) => id);
+
+/** Touches no table. */
+export async function findingsOf(options: MigratorOptions, choice: FindingsChoice = {}): Promise<Findings> {
+  const linted = await lint(options, [], { notesCalls: true });
+  const texts = new Map<string, string>();
+  const textAt = (path: string) => {
+    const text = texts.get(path) ?? textOf(path) ?? "";
+    texts.set(path, text);
+    return text;
+  };
+  const { declared, problem } = await readDeclared(choice, textAt);
+  const found = [
+    ...linted.problems.map((one) => findingOf(one, linted, textAt)),
+    ...(problem === undefined ? [] : [problemIn(choice.schema!, start, problem)]),
+    ...remarksOn(
+      linted,
+      [declared, choice.typed].flatMap((one) => one ?? []),
+      choice,
+      textAt,
+    ),
+    ...linted.read.flatMap(({ file: { path } }) => unknownRules(path, textAt(path))),
+  ];
+  const ranks = new Map([...linted.paths.values()].map((path, rank) => [path, rank]));
+  const rank = ({ file }: Finding) => ranks.get(file) ?? ranks.size;
+  return {
+    ...linted,
+    problems: problem === undefined ? linted.problems : [...linted.problems, problem],
+    findings: found.toSorted(
+      (one, other) => rank(one) - rank(other) || one.line - other.line || one.column - other.column,
+    ),
+  };
+}
+
+/** What the application wants, where it says so. */
+async function readDeclared(
+  { schema, loadSeconds }: FindingsChoice,
+  textAt: (path: string) => string,
+): Promise<{ readonly declared?: Declared; readonly problem?: MigrateError }> {
+  // A file of that name may be about something else.
+  if (schema === undefined || !/\bdefineSchema\b/.test(textAt(schema))) return {};
+  try {
+    const tables = await loadSchema(schema, loadSeconds);
+    return { declared: { file: basename(schema), tables, hint: "rename it there, and in what uses it" } };
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return { problem: error };
+  }
+}
+
+/** What the rules find in steps that can work. */
+function remarksOn(
+  { sound: { migrations, after } }: LintResult,
+  declared: readonly Declared[],
+  { rules: settings = {}, since = -1, others = [] }: FindingsChoice,
+  textAt: (path: string) => string,
+): readonly Finding[] {
+  const findings: Finding[] = [];
+  const all = migrations.flatMap(({ actions }) => actions);
+  let before = 0;
+  for (const { migration, actions } of migrations) {
+    const own = before;
+    before += actions.length;
+    if (migration.version <= since) continue;
+    const { path: file } = migration;
+    const text = textAt(file);
+    const ignores = ignoresIn(text);
+    for (const [index, action] of actions.entries()) {
+      const earlier = () => all.slice(own, own + index);
+      const later = () => all.slice(own + index + 1);
+      for (const { id, severity: usual, check } of rules) {
+        const severity = settings[id as RuleId] ?? usual;
+        if (severity === "off") continue;
+        for (const { message, word } of check(action, { migration, earlier, later, after, declared, others })) {
+          const calls = placesOfStep(text, file, migration.steps[action.place.step - 1]);
+          const place = word === undefined ? calls[0]! : placeOfWord(text, calls[0]!, word);
+          if ([place, ...calls].some((one) => ignoredAt(text, ignores, one).includes(id))) continue;
+          findings.push({ file, ...place, rule: id, severity, message });
+        }
+      }
+    }
+  }
+  return findings;
+}
+
+/** A comment that silences nothing because it is misspelt. */
+function unknownRules(file: string, text: string): readonly Finding[] {
+  return ignoresIn(text)
+    .filter(({ rule }) => !ruleIds.includes(rule))
+    .map(({ rule, place }) => ({ file, ...place, rule: "lint-ignore", severity: "error", message: noRule(rule) }));
+}
+
+/** In words, with what may have been meant. */
+export function noRule(id: string): string {
+  const similar = similarName(id, ruleIds);
+  return `there is no rule ${id}; ${similar === undefined ? `there are ${ruleIds.join(", ")}` : `did you mean ${similar}?`}`;
+}
+
+function findingOf(problem: MigrateError, linted: LintResult, textAt: (path: string) => string): Finding {
+  const { file, files } = problem.details as { readonly file?: string; readonly files?: readonly string[] };
+  const name = file ?? files?.at(-1) ?? "";
+  const path = linted.paths.get(name) ?? name;
+  const prefix = `${name}, `;
+  const { message } = problem;
+  const words = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  return problemIn(
+    path,
+    placeOfProblem(
+      problem,
+      textAt(path),
+      linted.read.find((one) => one.file.path === path),
+    ),
+    problem,
+    words,
+  );
+}
+
+function problemIn(file: string, place: Place, { code, message: whole }: MigrateError, message = whole): Finding {
+  return { file, ...place, rule: code, severity: "error", message };
+}

@@ -1,0 +1,105 @@
+/** Every migration checked as far as that goes without a database: names, steps, and whether each step can work. */
+import { basename } from "node:path";
+import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
+import { foldLedger } from "../../ledger/state/fold.ts";
+import { textOf, type MigrationFile } from "../../migrations/list-files.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { standingProblems } from "../../migrations/check-after.ts";
+import { wordsOf, type Doubt } from "./follow-up-errors.ts";
+import type { Plan } from "../../plan/make-plan.ts";
+import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "./plan-what-works.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+
+export interface LintResult {
+  /** How many migration files there are. */
+  readonly files: number;
+  /** All of them: of files, of steps, and of steps that can't work where they stand; not what only follows from others. */
+  readonly problems: readonly MigrateError[];
+  /** Undefined where there are problems. */
+  readonly plan?: Plan;
+  /** Steps that may change values without a word. */
+  readonly losses: readonly { readonly place: StepPlace; readonly text: string }[];
+  /** All that can work. */
+  readonly sound: Sound;
+  readonly read: readonly ReadFile[];
+  /** The paths of all files by their names, also of those that no migration is in. */
+  readonly paths: ReadonlyMap<string, string>;
+}
+
+export interface ReadFile {
+  readonly file: MigrationFile;
+  readonly migration: Migration;
+  /** Steps that are none, as the file exports them. */
+  readonly wrong: readonly { readonly problem: MigrateError; readonly value: unknown }[];
+}
+
+/** `more`: after those that there are. `notesCalls`: so that places of steps can be asked for afterwards. */
+export async function lint(
+  options: MigratorOptions,
+  more: readonly Migration[] = [],
+  { notesCalls = false }: { readonly notesCalls?: boolean } = {},
+): Promise<LintResult> {
+  const { migrations: source, target, ledger } = options;
+  const problems: MigrateError[] = [];
+  const unlisted: Doubt[] = [];
+  const paths = new Map<string, string>();
+  const files = source.list((problem, path) => {
+    problems.push(problem);
+    if (path === undefined) return;
+    unlisted.push({ text: namingText(path) });
+    paths.set(basename(path), path);
+  });
+  const read: ReadFile[] = [];
+  const migrations: Read[] = [];
+  for (const file of files) {
+    paths.set(file.file, file.path);
+    const one = await readOne(options, file, notesCalls);
+    problems.push(...one.wrong.map(({ problem }) => problem));
+    read.push(one);
+    migrations.push({ migration: one.migration, doubts: one.wrong.map((wrong) => doubtOf(one, wrong)) });
+  }
+  problems.push(...standingProblems(read.map(({ migration }) => migration)));
+  migrations.push(...more.map((migration) => ({ migration, doubts: [] })));
+  const state = foldLedger([]);
+  const input = { state, doubtful: state.doubtful, target, ledger };
+  const sound = planWhatWorks(migrations, input, (problem) => problems.push(problem), unlisted);
+  const losses = sound.migrations
+    .flatMap(({ actions }) => actions)
+    .flatMap(({ place, risks }) => risks.filter(({ kind }) => kind === "loss").map(({ text }) => ({ place, text })));
+  const result = { files: files.length, problems, losses: problems.length > 0 ? [] : losses, sound, read, paths };
+  return problems.length > 0 ? result : { ...result, plan: { migrations: sound.migrations, now: new Map() } };
+}
+
+async function readOne(
+  { migrations: source }: MigratorOptions,
+  file: MigrationFile,
+  notesCalls: boolean,
+): Promise<ReadFile> {
+  const wrong: { problem: MigrateError; value: unknown }[] = [];
+  const refuse = (problem: MigrateError, value?: unknown) => void wrong.push({ problem, value });
+  try {
+    return { file, migration: await source.load(file, { refuse, notesCalls }), wrong };
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    refuse(error);
+    return { file, migration: { ...file, steps: [], checksum: "" }, wrong };
+  }
+}
+
+/** What would have been done by what is wrong. */
+function doubtOf({ file, migration }: ReadFile, { problem, value }: ReadFile["wrong"][number]): PlacedDoubt {
+  if (!isMigrateError(problem, "ERR_STEP_INVALID"))
+    return { step: 0, text: migration.steps.length === 0 ? namingText(file.path) : "" };
+  const { step, of } = problem.details;
+  return of === undefined ? { step, text: wordsOf(value) } : { step: 0, text: "" };
+}
+
+/** Of a file that nobody could run; undefined where names in it may be made, here or in another file. */
+function namingText(path: string): string | undefined {
+  const text = textOf(path);
+  return text === undefined || makesNames.test(text) ? undefined : text;
+}
+
+/** A text that is put together, a first argument that is none, and what is imported from elsewhere than from here. */
+const makesNames =
+  /\$\{|["'`]\s*\+|\+\s*["'`]|\.(?:concat|join)\(|["'`]\.[a-z]|\b(?:createTable|renameTable|addColumn|renameColumn|alterColumns)\(\s*(?!["'`\s])|\b(?:from|import|require)\b\s*\(?\s*["'`](?!lance-migrate["'`])/;

@@ -1,0 +1,144 @@
+/** All migrations as far as they can work where they stand, and everything that can't. Pure. */
+import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { compileStep } from "../../steps/registry.ts";
+import { changesRows, tablesOfAction } from "../../actions/apply-action.ts";
+import { change, type Table, type Tables } from "../../schema/table.ts";
+import { compileMigration } from "../../plan/compile/compile.ts";
+import { courseUp } from "../../plan/history/migration-run.ts";
+import { isExcused, missingIn, wordsOf, type Doubt } from "./follow-up-errors.ts";
+import { planMigration, type PlanInput, type PlannedMigration } from "../../plan/make-plan.ts";
+
+/** A migration as it was read. */
+export interface Read {
+  /** With holes where steps could not be read. */
+  readonly migration: Migration;
+  /** What of it could not be read: a step, or with 0 the whole of it. */
+  readonly doubts: readonly PlacedDoubt[];
+}
+
+export interface PlacedDoubt extends Doubt {
+  readonly step: number;
+}
+
+export interface Sound {
+  /** Of each migration that does something, in their order. */
+  readonly migrations: readonly PlannedMigration[];
+  /** The tables after all of them. */
+  readonly after: ReadonlyMap<string, Table>;
+}
+
+/** A step that can't work is told, unless that follows from what was told before, and left out. */
+export function planWhatWorks(
+  all: readonly Read[],
+  input: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">,
+  refuse: (problem: MigrateError) => void,
+  first: readonly Doubt[] = [],
+): Sound {
+  const database = new Map<string, Table>();
+  const doubts: Doubt[] = [...first];
+  const migrations = all.flatMap(({ migration, doubts: own }) => {
+    doubts.push(...own.filter(({ step }) => step === 0));
+    const leaving = own.filter(({ step }) => step > 0);
+    const planned = planSteps(migration, database, { input, refuse, doubts, leaving });
+    const isWhole = own.length === 0 && leaving.length === 0;
+    doubts.push(...leaving);
+    if (planned === undefined) return [];
+    return isWhole && migration.down !== undefined
+      ? [withDown(migration, planned, database, { input, refuse, doubts })]
+      : [planned];
+  });
+  return { migrations, after: database };
+}
+
+interface Surroundings {
+  readonly input: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">;
+  readonly refuse: (problem: MigrateError) => void;
+  /** From before it. */
+  readonly doubts: readonly Doubt[];
+}
+
+/** As if the file did not say how it is taken back. `leaving`: what of its own is in doubt, which is added to. */
+function planSteps(
+  migration: Migration,
+  database: Map<string, Table>,
+  { input, refuse, doubts, leaving }: Surroundings & { readonly leaving: PlacedDoubt[] },
+): PlannedMigration | undefined {
+  const { capabilities } = input.target;
+  let steps = migration.steps;
+  while (steps.some(() => true)) {
+    const rest = { ...migration, steps, down: undefined };
+    const before = tablesOf(rest, database, capabilities);
+    try {
+      return planMigration(courseUp(rest, input.state, capabilities), database, input);
+    } catch (error) {
+      if (!isMigrateError(error)) throw error;
+      change(database, before);
+      const at = (error.details as Partial<StepPlace>).step;
+      const step = at === undefined ? undefined : steps[at - 1];
+      if (at === undefined || step === undefined) {
+        refuse(error);
+        leaving.push({ step: 0, text: wordsOf(migration.steps) });
+        return undefined;
+      }
+      const reason = isMigrateError(error.cause) ? error.cause : error;
+      const earlier = leaving.filter((one) => one.step < at);
+      const actions = compileStep(step);
+      const excused = isExcused(reason, actions, [...doubts, ...earlier]);
+      if (!excused) refuse(error);
+      // Rows would have made no table or column that a later step may want.
+      const text = actions.every(changesRows) ? "" : wordsOf(step);
+      leaving.push({ step: at, text, except: excused ? undefined : missingIn(reason) });
+      steps = without(steps, at - 1);
+    }
+  }
+  return undefined;
+}
+
+/** A hole in its place, so that the others keep their numbers. */
+function without<Item>(items: readonly Item[], index: number): readonly Item[] {
+  const rest: Item[] = [];
+  items.forEach((item, at) => {
+    if (at !== index) rest[at] = item;
+  });
+  return rest;
+}
+
+/** With the way back that its file says, if there is one. */
+function withDown(
+  migration: Migration,
+  planned: PlannedMigration,
+  database: Map<string, Table>,
+  { input, refuse, doubts }: Surroundings,
+): PlannedMigration {
+  const { capabilities } = input.target;
+  const touched = tablesOf(migration, database, capabilities);
+  const after = new Map(touched);
+  change(database, startOf(planned));
+  try {
+    return planMigration(courseUp(migration, input.state, capabilities), database, input);
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    change(database, after);
+    // What is in doubt of its tables may be what it leads back to.
+    const missing = (table: string) => new MigrateError("ERR_TABLE_MISSING", { table });
+    if (![...touched.keys()].some((table) => isExcused(missing(table), [], doubts))) refuse(error);
+    return planned;
+  }
+}
+
+/** The tables before the first action that touches each. */
+function startOf({ actions }: PlannedMigration): Tables {
+  const first = new Map<string, Table | undefined>();
+  for (const [name, table] of actions.flatMap(({ before }) => [...before]))
+    if (!first.has(name)) first.set(name, table);
+  return first;
+}
+
+/** Those that a migration touches, as they are now. */
+function tablesOf(migration: Migration, database: ReadonlyMap<string, Table>, able: PlanCapabilities): Tables {
+  const names = compileMigration(migration, able).flatMap(({ action }) => tablesOfAction(action));
+  return new Map(names.map((name) => [name, database.get(name)]));
+}
+
+type PlanCapabilities = PlanInput["target"]["capabilities"];

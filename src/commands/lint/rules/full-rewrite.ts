@@ -1,0 +1,27 @@
+import { isReserved } from "../../../actions/rewrite/append-guard.ts";
+import { writtenBy } from "../../../actions/apply-action.ts";
+import { isNew, type Rule } from "./rule.ts";
+
+/** Values of a column in every row, however many there are. */
+export const fullRewrite = {
+  id: "full-rewrite",
+  severity: "note",
+  check: ({ action, commits }, surroundings) => {
+    const { table } = action;
+    if (isNew(table, surroundings)) return [];
+    const written = commits.flatMap(({ action: one, before }) => {
+      const what = writtenBy(one, before.get(one.table));
+      return what !== undefined && "columns" in what && what.where === undefined ? what.columns : [];
+    });
+    if (written.length === 0) return [];
+    // Columns of our own are there for a moment only; what is converted is made as one of them.
+    const others = written.map(({ name }) => name).filter((name) => !isReserved(name));
+    const names = action.kind === "convertColumn" ? [action.path] : [...new Set(others)];
+    const columns = names.length > 3 ? `${names.length} columns` : names.join(", ");
+    return [
+      {
+        message: `writes ${columns} anew in every row of ${table}; see with migrate plan how much that is, and limit it with guards.maxRewriteBytes`,
+      },
+    ];
+  },
+} as const satisfies Rule;

@@ -1,0 +1,40 @@
+import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
+import { findColumn } from "../../../schema/table.ts";
+import { placeAfter } from "../../../plan/compile/track-column.ts";
+import type { PlannedAction } from "../../../plan/make-plan.ts";
+import type { Declared, Rule } from "./rule.ts";
+
+/** A column that the application's schema, or its types, still have under the old name. */
+export const renamesDeclaredColumn = {
+  id: "renames-declared-column",
+  severity: "warning",
+  check: ({ action }, { declared, after, later }) => {
+    if (action.kind !== "alterColumns") return [];
+    return action.alterations.flatMap(({ path, rename }) => {
+      if (rename === undefined) return [];
+      const was = parsePath(path);
+      const now = placeAtLast({ table: action.table, path: [...was.slice(0, -1), rename] }, later());
+      if (now === undefined) return [];
+      // Another migration may have made a column of that name since, as a swap does at once.
+      if (findColumn(after.get(now.table)?.columns ?? [], was) !== undefined) return [];
+      const isOld = ({ tables }: Declared) => {
+        const columns = tables.get(now.table)?.columns ?? [];
+        return findColumn(columns, was) !== undefined && findColumn(columns, now.path) === undefined;
+      };
+      return declared.filter(isOld).map(({ file, hint }) => ({
+        message: `${file} still declares ${now.table}.${formatPath(was)}, and not ${formatPath(now.path)}: ${hint}`,
+        word: formatPath(was),
+      }));
+    });
+  },
+} as const satisfies Rule;
+
+interface Place {
+  readonly table: string;
+  readonly path: Path;
+}
+
+/** What it is called after all that comes later; undefined where it is gone then. */
+function placeAtLast(place: Place, later: readonly PlannedAction[]): Place | undefined {
+  return later.reduce<Place | undefined>((at, { action }) => at && placeAfter(at, action), place);
+}

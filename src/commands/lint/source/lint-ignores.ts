@@ -1,0 +1,43 @@
+/** Comments that silence rules of `lint`: `// lint-ignore RULE, RULE: why`, on the line itself or on the lines above it. */
+import type { Place } from "./source-positions.ts";
+
+export interface Ignored {
+  readonly rule: string;
+  /** Where the comment names it. */
+  readonly place: Place;
+}
+
+const ignoring = /\/\/\s*lint-ignore\s+([\w-]+(?:\s*,\s*[\w-]+)*)/;
+
+/** All the rules that comments of a file name. */
+export function ignoresIn(text: string): readonly Ignored[] {
+  if (!text.includes("lint-ignore")) return [];
+  return text.split(/\r?\n/).flatMap((line, index) => {
+    const comment = commentOf(line);
+    const found = ignoring.exec(comment);
+    if (found === null) return [];
+    const from = line.length - comment.length + found.index + found[0].length - found[1]!.length;
+    return [...found[1]!.matchAll(/[\w-]+/g)].map(({ 0: rule, index: at }) => ({
+      rule,
+      place: { line: index + 1, column: from + at + 1 },
+    }));
+  });
+}
+
+/** What is closed on its line; the rest of a line can't tell whether a text goes on over several. */
+const closed = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\/\*.*?\*\/|\/\/.*/g;
+
+/** The comment at the end of a line, with its slashes. */
+function commentOf(line: string): string {
+  const last = [...line.matchAll(closed)].at(-1)?.[0] ?? "";
+  return last.startsWith("//") ? last : "";
+}
+
+/** The rules that are silent at a place: a comment above it may go over several lines. */
+export function ignoredAt(text: string, ignores: readonly Ignored[], { line }: Place): readonly string[] {
+  if (ignores.length === 0) return [];
+  const lines = text.split("\n");
+  let first = line;
+  while (lines[first - 2]?.trim().startsWith("//") === true) first--;
+  return ignores.filter(({ place }) => place.line >= first && place.line <= line).map(({ rule }) => rule);
+}

@@ -1,0 +1,102 @@
+/** Places in the text of a migration file. */
+import { pathToFileURL } from "node:url";
+import type { Call } from "../../../steps/define/call-sites.ts";
+import { tokensFrom, withoutComments } from "./tokens.ts";
+
+/** Both counted from 1, the column in UTF-16 units as editors and Node count it. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export const start: Place = { line: 1, column: 1 };
+
+/** Of the calls that led to a step, those in the file at `path`, innermost first. */
+export function callsIn(path: string, text: string, calls: readonly Call[]): readonly Place[] {
+  const url = pathToFileURL(path).href;
+  const lines = text.split("\n");
+  return calls
+    .filter(({ file }) => file === path || file.split("?", 1)[0] === url)
+    .map(({ line, column }) => {
+      // Of m.renameColumn(…) Node names the place behind the dot.
+      const receiver = /[\p{L}\p{N}_$]+\.$/u.exec(lines[line - 1]?.slice(0, column - 1) ?? "");
+      return { line, column: column - (receiver?.[0].length ?? 0) };
+    });
+}
+
+/** Where a file exports something; its start where nobody can tell. */
+export function placeOfExport(text: string, name: string): Place {
+  const at = offsetOfExport(withoutComments(text), name);
+  return at === undefined ? start : placeAt(text, at);
+}
+
+function offsetOfExport(code: string, name: string): number | undefined {
+  const at = exportsOf(name)
+    .map((pattern) => new RegExp(pattern, "m").exec(code))
+    .find((match) => match !== null);
+  return at === undefined || at === null ? undefined : at.index + at[0].length - name.length;
+}
+
+/** The ways to write an export, each up to the end of the name: as a module, as CommonJS, in an object. */
+function exportsOf(name: string): readonly string[] {
+  return [
+    `^[^\\S\\n]*export\\s+(?:const|let|var|function)\\s+${name}\\b`,
+    `^[^\\S\\n]*(?:module\\.)?exports\\.${name}\\b`,
+    `^[^\\S\\n]*(?:export\\s+default|module\\.exports\\s*=)\\s*\\{(?:[^]*?[\\s{,])?${name}(?=\\s*[:,}(])`,
+    `^[^\\S\\n]*export\\s*\\{(?:[^}]*[\\s,])?${name}(?=\\s*[,}])`,
+  ];
+}
+
+/** Where `up` says in `after` which version it comes after; its start where nobody can tell. */
+export function placeOfAfter(text: string, version: string): Place {
+  const code = withoutComments(text);
+  const from = offsetOfExport(code, "up") ?? 0;
+  const at = new RegExp(`\\bafter\\s*\\(\\s*["'\`](?=${escaped(version)}["'\`])`).exec(code.slice(from));
+  return at === null ? start : placeAt(text, from + at.index + at[0].length);
+}
+
+/** Where a word stands in the call at `place`, or else the call itself. `isFirst`: whether it may be the first argument. */
+export function placeOfWord(text: string, place: Place, word: string, isFirst = false): Place {
+  const from = offsetOf(text, place);
+  const { end, comma } = callFrom(text, from);
+  const arguments_ = text.slice(isFirst ? text.indexOf("(", from) : comma, end);
+  // As a whole text or at the end of a path, or else wherever it stands.
+  const found = [word, word.slice(word.lastIndexOf(".") + 1)]
+    .map(escaped)
+    .flatMap((one) => [`(?<=["'\`])${one}(?=["'\`])`, `(?<=\\.)${one}(?=["'\`])`, one])
+    .map((pattern) => new RegExp(`(?<![\\p{L}\\p{N}_$])${pattern}(?![\\p{L}\\p{N}_$])`, "u").exec(arguments_))
+    .find((match) => match !== null);
+  return found === undefined || found === null ? place : placeAt(text, end - arguments_.length + found.index);
+}
+
+function escaped(word: string): string {
+  return word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
+
+export function placeAt(text: string, offset: number): Place {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}
+
+function offsetOf(text: string, { line, column }: Place): number {
+  let offset = 0;
+  for (let at = 1; at < line; at++) {
+    const end = text.indexOf("\n", offset);
+    if (end === -1) break;
+    offset = end + 1;
+  }
+  return offset + column - 1;
+}
+
+/** The end of the call that begins there, and of its first argument. */
+function callFrom(text: string, from: number): { readonly end: number; readonly comma: number } {
+  let depth = 0;
+  let comma: number | undefined;
+  for (const { at, token } of tokensFrom(text, from)) {
+    if ("([{".includes(token)) depth++;
+    if (")]}".includes(token)) depth--;
+    if (token === "," && depth === 1) comma ??= at;
+    if (depth <= 0) return { end: at + token.length, comma: comma ?? from };
+  }
+  return { end: text.length, comma: comma ?? from };
+}

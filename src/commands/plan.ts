@@ -1,0 +1,61 @@
+/** What `up` would do. Changes nothing. */
+import { journalOf } from "../ledger/journal/open-journal.ts";
+import type { MigrationFile } from "../migrations/list-files.ts";
+import type { Choice } from "../plan/history/pending.ts";
+import { withRefusals } from "../plan/assess/guards.ts";
+import type { Plan } from "../plan/make-plan.ts";
+import type { SavedPlan } from "../plan/assess/saved-plan.ts";
+import { checkRecorded } from "../run/prepare/record-renumbered.ts";
+import { withKnownFailures } from "../run/prepare/find-known-failures.ts";
+import { planNow, planPending, planUnlessMoved, type Planned } from "../run/prepare/plan-run.ts";
+import { costs } from "../run/prepare/estimate.ts";
+import { thisRunner } from "../run/run-identity.ts";
+import { bind, bindingOf } from "../run/prepare/bind-saved-plan.ts";
+import type { MigratorOptions } from "../run/options.ts";
+import type { Ledger } from "../run/lease/with-lease.ts";
+
+export interface UpChoice extends Choice {
+  /** Carry out just this plan, or nothing. */
+  readonly plan?: SavedPlan | undefined;
+}
+
+/** What `up` would do, against the tables as they are now; of a saved plan what it would do, if that still holds. Changes nothing. */
+export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<Plan> {
+  return (await planOn(options, choice)).plan;
+}
+
+/** The same, to be carried out later just as it is. Throws what `up` would refuse. */
+export async function savePlan(options: MigratorOptions, choice: Choice = {}): Promise<SavedPlan> {
+  const { runner = thisRunner() } = options;
+  await checkRecorded(options);
+  return await bind(await planOn(options, choice, runner), "up", choice, options, runner);
+}
+
+/** A plan, and what it was made from. */
+export interface PlannedOn extends Planned, Ledger {
+  readonly files: readonly MigrationFile[];
+}
+
+export async function planOn(
+  options: MigratorOptions,
+  { plan: saved, ...given }: UpChoice,
+  runner = thisRunner(),
+): Promise<PlannedOn> {
+  const { target, ledger, migrations: source } = options;
+  const choice: Choice = saved?.choice ?? given;
+  const journal = journalOf(target, ledger, options.clock);
+  const binding = bindingOf(saved, "up", journal, { ...options, runner });
+  await binding.checkFiles();
+  const files = source.list();
+  const made = await planNow(journal, options, files, async ({ records, state }, besideAnother) => {
+    binding.checkLedger(records);
+    const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother };
+    return await binding.keep(() => planUnlessMoved(journal, input, planPending));
+  });
+  return { ...made, files, plan: await withGuards(made.plan, options, choice) };
+}
+
+export async function withGuards(plan: Plan, { guards, target }: MigratorOptions, { accept }: Choice): Promise<Plan> {
+  const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
+  return await withKnownFailures(guards === undefined ? plan : withRefusals(plan, guards, accept, limited), target);
+}

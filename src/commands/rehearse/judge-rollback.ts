@@ -1,0 +1,189 @@
+/** Whether what the plan promises of taking migrations back was true, from what was seen when it was tried. Pure. */
+import type { Action } from "../../actions/model/action.ts";
+import { describeAction, tablesOfAction } from "../../actions/apply-action.ts";
+import { isChanging } from "../../schema/sql.ts";
+import { andNoMore, differences, type Table } from "../../schema/table.ts";
+import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
+import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
+
+/** One table with what tells its rows from others. */
+export interface TableSeen {
+  readonly table: Table | undefined;
+  readonly rows: { readonly count: number; readonly sum: string | undefined };
+}
+
+export type Seen = ReadonlyMap<string, TableSeen>;
+
+/** What came of taking a migration back. */
+export type Trial =
+  | { readonly kind: "untried"; readonly reason: string | undefined }
+  /** `left`: the tables then. */
+  | { readonly kind: "refused"; readonly problem: string; readonly after: Seen; readonly left: Seen }
+  | { readonly kind: "failed"; readonly problem: string }
+  /** `again`: the tables after it was applied once more, or why it could not be. */
+  | {
+      readonly kind: "back";
+      readonly before: Seen;
+      readonly after: Seen;
+      readonly back: Seen;
+      readonly again: Seen | string;
+    };
+
+/**
+ * - `kept`: what was promised is so.
+ * - `refused`: rows stood in the way, as its class says that they may, and nothing was changed.
+ * - `broken`: it is not so.
+ * - `untried`: nothing was promised, or another step of its migration could not be taken back.
+ */
+export type Verdict = "kept" | "refused" | "broken" | "untried";
+
+export interface Judged {
+  /** Undefined where the file says how it is taken back: then it promises the columns, and of the rows nothing. */
+  readonly class: RollbackClass | undefined;
+  readonly verdict: Verdict;
+  readonly reason: string | undefined;
+}
+
+/** Whether all of a migration can be taken back, so that it is to be tried. */
+export function isToTry({ actions, writtenDown }: PlannedMigration): boolean {
+  return writtenDown !== undefined || actions.every(({ rollback }) => rollback?.class !== "none");
+}
+
+/** Of each of a migration's actions, in their order. */
+export function judge({ actions, writtenDown }: PlannedMigration, trial: Trial): readonly Judged[] {
+  const about = {
+    isVolatile: actions.some(({ action }) => expressionsOf(action).some((sql) => isChanging(sql))),
+    isRefreshed: actions.some(({ action }) => action.kind === "refreshColumn"),
+    mayBeRefused: actions.some(({ rollback }) => rollback?.class === "checked"),
+  };
+  return actions.map((action) => {
+    const is = writtenDown === undefined ? action.rollback?.class : undefined;
+    return { class: is, ...verdictOn(action, is, trial, about) };
+  });
+}
+
+/** The SQL of an action. */
+function expressionsOf(action: Action): readonly string[] {
+  switch (action.kind) {
+    case "addColumns":
+      return action.columns.flatMap(({ as }) => as ?? []);
+    case "convertColumn":
+      return [action.using];
+    case "updateRows":
+      return [...Object.values(action.set), action.where ?? ""];
+    case "deleteRows":
+      return [action.where];
+    default:
+      return [];
+  }
+}
+
+function verdictOn(
+  { action, rollback }: PlannedAction,
+  is: RollbackClass | undefined,
+  trial: Trial,
+  { isVolatile, isRefreshed, mayBeRefused }: Readonly<Record<"isVolatile" | "isRefreshed" | "mayBeRefused", boolean>>,
+): Omit<Judged, "class"> {
+  const own = tablesOfAction(action);
+  switch (trial.kind) {
+    case "untried": {
+      const none = is === "none" ? rollback?.reason : "another step of its migration can't be taken back";
+      return { verdict: "untried", reason: trial.reason ?? none };
+    }
+    case "failed":
+      return { verdict: "broken", reason: trial.problem };
+    case "refused": {
+      const changed = changesOf(trial.after, trial.left);
+      if (changed.length > 0)
+        return { verdict: "broken", reason: `it was refused, and changed all the same: ${words(changed)}` };
+      if (is === "checked" || is === undefined) return { verdict: "refused", reason: trial.problem };
+      if (mayBeRefused) return { verdict: "untried", reason: "a step of its migration was refused" };
+      return { verdict: "broken", reason: `it was refused: ${trial.problem}` };
+    }
+    case "back": {
+      const { before, after, back, again } = trial;
+      const isOwn = ({ table }: Change) => own.includes(table);
+      const wrong = changesOf(before, back).filter(isOwn);
+      // What a refresh computed follows from the other columns, so no values are promised.
+      const lost = wrong.filter(({ rows }) => !rows || (is !== undefined && !isRefreshed));
+      if (lost.length > 0) return { verdict: "broken", reason: `after down ${words(lost)}` };
+      if (typeof again === "string") return { verdict: "broken", reason: `up did not go a second time: ${again}` };
+      const other = changesOf(after, again).filter(isOwn);
+      const mayDiffer = isVolatile || wrong.length > 0;
+      const odd = other.filter(({ rows }) => !rows || !mayDiffer);
+      if (odd.length > 0) return { verdict: "broken", reason: `after a second up ${words(odd)}` };
+      const notes = [
+        ...(wrong.length > 0 ? [`after down ${words(wrong)}, of which its file promises nothing`] : []),
+        ...(other.length > 0 && wrong.length === 0 ? ["an expression gives other values each time"] : []),
+        ...own.filter((table) => isUnread(before.get(table))).map((table) => `values of ${table} were not compared`),
+      ];
+      return { verdict: "kept", reason: notes.length === 0 ? undefined : notes.join(", ") };
+    }
+  }
+}
+
+/** Whether just the number of its rows is known. */
+function isUnread(seen: TableSeen | undefined): boolean {
+  return seen !== undefined && seen.rows.sum === undefined && seen.rows.count > 0;
+}
+
+interface Change {
+  readonly table: string;
+  /** Whether it is the rows, and the columns are the same. */
+  readonly rows: boolean;
+  readonly words: string;
+}
+
+function changesOf(expected: Seen, found: Seen): readonly Change[] {
+  return [...expected].flatMap(([table, { table: should, rows }]): readonly Change[] => {
+    const other = found.get(table);
+    const columns = differences(andNoMore(should, other?.table), other?.table);
+    if (columns.length > 0) return [{ table, rows: false, words: `${table}: ${columns.join(", ")}` }];
+    if (other === undefined || (rows.count === other.rows.count && rows.sum === other.rows.sum)) return [];
+    const what =
+      rows.count === other.rows.count
+        ? `rows of ${table} hold other values`
+        : `${table} has ${other.rows.count} rows instead of ${rows.count}`;
+    return [{ table, rows: true, words: what }];
+  });
+}
+
+function words(changes: readonly Change[]): string {
+  return changes.map((change) => change.words).join("; ");
+}
+
+/** What an event of a run says of the time that an action took, in milliseconds. */
+export interface Timed {
+  readonly text: string;
+  readonly duration: number;
+}
+
+/** How long each action took. On a copy that exchanges names at once, those that do so one after the other have no times of their own. */
+export function timesOf(actions: readonly PlannedAction[], ran: readonly Timed[]): readonly (number | undefined)[] {
+  const take = taker(ran);
+  return actions.map((action) => take(({ text }) => text === action.text));
+}
+
+/** Gives the time of the first that is so, once. */
+function taker(ran: readonly Timed[]): (is: (one: Timed) => boolean) => number | undefined {
+  const left = [...ran];
+  return (is) => {
+    const at = left.findIndex(is);
+    return at === -1 ? undefined : left.splice(at, 1)[0]!.duration;
+  };
+}
+
+/**
+ * How long it took to take each action back, as far as that can be told apart. What restores a version of a table takes back
+ * all that was done to it, so its time stands with the first of these.
+ */
+export function timesBack(actions: readonly PlannedAction[], ran: readonly Timed[]): readonly (number | undefined)[] {
+  const take = taker(ran);
+  return actions.map(({ rollback }) => {
+    const restored = rollback?.restores;
+    if (restored !== undefined)
+      return take(({ text }) => text.startsWith("restore version ") && text.endsWith(` of ${restored}`));
+    const times = (rollback?.actions ?? []).flatMap((one) => take(({ text }) => text === describeAction(one)) ?? []);
+    return times.length === 0 ? undefined : times.reduce((sum, time) => sum + time, 0);
+  });
+}

@@ -1,0 +1,151 @@
+/** The copy that a rehearsal is made on: the tables, cloned or with made-up rows, and a ledger that says what is applied. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { LedgerState } from "../../ledger/state/fold.ts";
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import type { Lease } from "../../ledger/lease/lease.ts";
+import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
+import { follow } from "../../plan/compile/track-column.ts";
+import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
+import { touchedTables } from "../../plan/reconcile/reconcile.ts";
+import type { Seen, TableSeen } from "./judge-rollback.ts";
+import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
+import type { Draw } from "../../wire/rows/sample-values.ts";
+import type { Action, ActionKind } from "../../actions/model/action.ts";
+import { describeAction } from "../../actions/apply-action.ts";
+import { formatPath } from "../../schema/path.ts";
+import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "../../schema/table-index.ts";
+import type { Capabilities, Scratch, Target } from "../../targets/contract/target.ts";
+import type { PlannedOn } from "../plan.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+import { thisRunner } from "../../run/run-identity.ts";
+import { underLease } from "../../run/lease/with-lease.ts";
+import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
+
+/** A table of the copy. `cloned`: with the rows of the live one. */
+export interface CopiedTable {
+  readonly table: string;
+  readonly rows: number;
+  readonly cloned: boolean;
+}
+
+export interface CopyWanted {
+  /** Rows for each table that can't be cloned. */
+  readonly rows: number;
+  readonly draw: Draw;
+}
+
+/** Puts what the plan touches on the copy as it is now. Gives the tables. */
+export async function fillCopy(
+  { target, ledger, signal, clock, lease }: MigratorOptions,
+  { plan, state }: PlannedOn,
+  { rows, draw }: CopyWanted,
+  scratch: Scratch,
+): Promise<readonly CopiedTable[]> {
+  const there = touchedTables(plan).filter((table) => plan.now.has(table));
+  const copied: CopiedTable[] = [];
+  if (target.copyTo !== undefined) await target.copyTo(scratch.folder, there);
+  for (const table of there) {
+    throwIfInterrupted(signal);
+    const cloned = target.copyTo !== undefined;
+    const has = cloned
+      ? await scratch.target.count!(table)
+      : await drawTable(scratch, table, plan.now.get(table)!, rowsFor(table, plan, rows), draw);
+    copied.push({ table, rows: has, cloned });
+  }
+  await writeLedger({ target: scratch.target, ledger, clock, lease, signal, migrations: nowhere }, state);
+  return copied;
+}
+
+/** More than these are made up for no index: then it has fewer partitions, or `--rows` has to be said. */
+const mostForIndexes = 10_000;
+
+/** At least as many as the indexes need that a table has or gets: the engine makes none of too few vectors, and some are null. */
+function rowsFor(table: string, { now, migrations }: Plan, wanted: number): number {
+  const own = Object.values(now.get(table)!.indexes ?? {}).filter((index) => index !== null);
+  const actions = migrations.flatMap((planned) => planned.actions.map(({ action }) => action));
+  const made = actions.flatMap((action, at) => {
+    if (action.kind !== "createIndex") return [];
+    const isThis = follow({ table, path: [], casts: [] }, actions.slice(0, at))?.table === action.table;
+    return isThis ? [action.index] : [];
+  });
+  const vectors = Math.max(0, ...[...own, ...made].filter(isVectorIndex).map(vectorsNeeded));
+  return Math.max(wanted, Math.min(mostForIndexes, 2 * vectors));
+}
+
+/** With no more partitions than made-up vectors are enough for. */
+function asSmallAs(rows: number, index: TableIndex): TableIndex {
+  const { numPartitions } = index.options;
+  if (typeof numPartitions !== "number" || 2 * numPartitions <= rows) return index;
+  return { ...index, options: { ...index.options, numPartitions: Math.max(1, Math.floor(rows / 2)) } };
+}
+
+const nowhere: MigratorOptions["migrations"] = {
+  list: () => [],
+  load: () => Promise.reject(new Error("nothing is loaded to write a ledger")),
+};
+
+/** Its columns with their metadata, its indexes, and made-up rows. */
+async function drawTable(
+  { target, draw }: Scratch,
+  table: string,
+  wanted: Table,
+  rows: number,
+  values: Draw,
+): Promise<number> {
+  const { columns, indexes = {} } = wanted;
+  const drawn = await draw(table, wanted, rows, values);
+  const updates = columnPaths(columns).flatMap((path) => {
+    const known = Object.entries(findColumn(columns, path)?.metadata ?? {}).filter(([, value]) => value !== null);
+    return known.length === 0 ? [] : [{ path: formatPath(path), metadata: Object.fromEntries(known) }];
+  });
+  if (updates.length > 0) await act(target, { kind: "setMetadata", table, updates });
+  for (const [name, index] of Object.entries(indexes))
+    if (index !== null && isRecreatable(index))
+      await act(target, { kind: "createIndex", table, name, index: asSmallAs(drawn, index) });
+  return drawn;
+}
+
+async function act(target: Target, action: Action): Promise<void> {
+  try {
+    await target.execute(action, await target.look(action.table));
+  } catch (cause) {
+    const problem = `${describeAction(action)}: ${target.explain(cause)}`;
+    throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: target.name, problem }, { cause });
+  }
+}
+
+/** A ledger of its own, in which nobody holds the lease. */
+async function writeLedger(options: MigratorOptions, { migrations, ...state }: LedgerState): Promise<void> {
+  // Of what failed before anything was done nothing is on the copy.
+  const applied = new Map([...migrations].filter(([, { status }]) => status === "applied"));
+  if (applied.size === 0) return;
+  const journal = journalOf(options.target, options.ledger, options.clock);
+  const prepare = async () => ({
+    first: undefined,
+    act: async (lease: Lease) => await lease.release(entriesFromLedger({ ...state, migrations: applied })),
+  });
+  await underLease(journal, { ...options, runner: thisRunner() }, { prepare });
+}
+
+/** The tables that a migration touches, as they are on the copy. */
+export async function lookAtCopy(scratch: Scratch, planned: PlannedMigration): Promise<Seen> {
+  const seen = new Map<string, TableSeen>();
+  for (const table of touchedTables({ migrations: [planned], now: new Map() })) {
+    const found = await scratch.target.look(table, true);
+    seen.set(table, { table: found?.table, rows: await scratch.rows(table) });
+  }
+  return seen;
+}
+
+/** The copy, able to do no more than what it stands for. */
+export function inPlaceOf({ capabilities: real }: Target, copy: Target): Target {
+  return { ...copy, capabilities: narrowed(copy.capabilities, real) };
+}
+
+function narrowed(copy: Capabilities, { actions, refuses }: Capabilities): Capabilities {
+  const kinds = Object.entries(copy.actions).map(([kind, able]) => {
+    const known = actions[kind as ActionKind];
+    return [kind, known === true ? able : known] as const;
+  });
+  return { ...copy, actions: Object.fromEntries(kinds), refuses };
+}

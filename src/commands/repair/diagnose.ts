@@ -1,0 +1,145 @@
+/** What `repair` sees, in plain words, and what it would do about it. Changes nothing. */
+import { count, isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
+import { auditLedger } from "../../ledger/audit/audit.ts";
+import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
+import { foldLedger, inDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import { checkMissing, checkUnchanged } from "../../plan/history/pending.ts";
+import { foldHistory } from "../../plan/history/replay.ts";
+import { chosenPlace, isAt } from "../../plan/history/position.ts";
+import type { TableDifference } from "../../plan/history/table-drift.ts";
+import { historyRow, indexedIn, tablesOf } from "../../plan/history/timeline.ts";
+import { withLost, type Restored } from "./lost-records.ts";
+import type { Tables } from "../../schema/table.ts";
+import { compare, seen, type Compared } from "../../run/prepare/compare-tables.ts";
+import { cureFor, type Cure, type Patient } from "./remedy.ts";
+import { holderWords } from "../../run/lease/describe-holder.ts";
+
+export interface Diagnosis {
+  readonly state: LedgerState;
+  readonly sees: readonly string[];
+  readonly cure: Cure;
+}
+
+export async function diagnose(patient: Patient): Promise<Diagnosis> {
+  const { records, journal } = patient;
+  const restored = stateOf(patient);
+  const { state, lost } = restored;
+  const findings = auditLedger(records, journal.hashOf).filter(({ known }) => !known);
+  const damaged = findings.length > 0;
+  const { differences, sights, impossible } = await comparedWith(state, damaged, patient);
+  const isWell = differences.length === 0 && !damaged && impossible === undefined;
+  const sees = [
+    ...(findings.length === 0 ? [] : ["the ledger was changed by something else than this tool:"]),
+    ...findings.map(({ sentence }) => `  ${sentence}`),
+    ...lost.map(
+      (one) =>
+        `no record says any more that ${formatMigration(one)} is applied, but the running hash of later ones does`,
+    ),
+    ...course(state, patient),
+    // Otherwise the tables tell how far each has run.
+    ...(isWell || !patient.target.capabilities.describes ? unfinished(state) : []),
+  ];
+  if (isWell && saysChoice(state, patient)) return { state, sees, cure: { kind: "nothing" } };
+  const said = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
+  if (impossible !== undefined && !damaged) sees.push(impossible.message);
+  sees.push(...(said ? differences.map(differenceText) : [lostText(patient.ledger, sights)]));
+  const cure = cureFor({ ...restored, said, sights, differences, impossible }, patient);
+  return { state, sees, cure };
+}
+
+/** Whether the ledger says already what was chosen. */
+function saysChoice(state: LedgerState, { choice, migrations, target: { capabilities } }: Patient): boolean {
+  if (choice === undefined) return true;
+  const row = historyRow(migrations, state, capabilities);
+  const place = chosenPlace(row, choice);
+  // Who chooses the place before an action that has begun says that it has not.
+  return place !== undefined && isAt(row, place, state) && row.actions[place.done]?.begun === undefined;
+}
+
+/** What the records say. Where nobody can look at the tables, it counts too what only their hashes say. */
+function stateOf({ records, migrations, target: { capabilities } }: Patient): Restored {
+  const state = foldLedger(records);
+  if (capabilities.describes) return { state, lost: [], agrees: agreesWithNewest(state) };
+  return withLost(state, records, migrations, capabilities);
+}
+
+/** Who is at work, and what may have run. */
+function course(state: LedgerState, { clock, run }: Patient): readonly string[] {
+  const held = state.holder?.run === run ? undefined : holderWords(state, clock);
+  return [
+    ...(held === undefined ? [] : [held]),
+    ...[...inDoubt(state, run)].map(
+      (version) =>
+        `${nameIn(state, version)} may have run further than is recorded; the next migrate ${isReverting(state, version) ? "down" : "up"} finds out and goes on`,
+    ),
+  ];
+}
+
+/** What the next run sees to by itself. */
+function unfinished(state: LedgerState): readonly string[] {
+  const partial = [...state.migrations.values()].filter(({ status }) => status === "partial");
+  const reverting = [...state.migrations.values()].filter(({ version }) => isReverting(state, version));
+  return [
+    ...reverting.map(
+      (one) =>
+        `${formatMigration(one)} is being taken back, ${one.reversal!.step} of ${count(one.reversal!.total, "action")} done; the next migrate down goes on`,
+    ),
+    ...partial.map(
+      (one) =>
+        `${formatMigration(one)} has ${one.step} of ${count(one.total, "action")} done; the next migrate up goes on`,
+    ),
+    ...state.late.map(
+      ({ version, action }) =>
+        `action ${action} of ${nameIn(state, version)} may have come late; the next migrate up looks at its table`,
+    ),
+  ];
+}
+
+function isReverting({ migrations }: LedgerState, version: number): boolean {
+  return migrations.get(version)?.reversal !== undefined;
+}
+
+function nameIn({ migrations }: LedgerState, version: number): string {
+  const known = migrations.get(version);
+  return known === undefined ? formatVersion(version) : formatMigration(known);
+}
+
+/**
+ * The tables against the ledger. Where that was changed, what it says may be nothing that can be, and nothing but that may show that
+ * it was.
+ */
+async function comparedWith(
+  state: LedgerState,
+  damaged: boolean,
+  patient: Patient,
+): Promise<Compared & { readonly impossible?: MigrateError }> {
+  const { target, files, migrations } = patient;
+  const { capabilities } = target;
+  let folds = false;
+  try {
+    checkMissing(files, state);
+    checkUnchanged(migrations, state, capabilities);
+    foldHistory(migrations, state, capabilities);
+    folds = true;
+    return await compare({ ...patient, state });
+  } catch (error) {
+    if (!isMigrateError(error) || error.outcome !== "refused") throw error;
+    const isLedgers =
+      ["ERR_BEGUN", "ERR_LEDGER_CHANGED"].includes(error.code) || (error.code === "ERR_STEP_IMPOSSIBLE" && !folds);
+    if (!damaged && !(isLedgers && capabilities.describes)) throw error;
+    const row = historyRow(migrations, foldLedger([]), capabilities);
+    return { sights: await seen(target, tablesOf(row), indexedIn(row), false), differences: [], impossible: error };
+  }
+}
+
+function differenceText({ table, differences }: TableDifference): string {
+  return `table ${table} is not as the ledger says: ${differences.join("; ")}`;
+}
+
+function lostText(ledger: string, sights: Tables): string {
+  const there = [...sights].filter(([, table]) => table !== undefined).map(([name]) => name);
+  const tables =
+    there.length === 0 ? "no table that they make is there" : `tables that they make are there: ${there.join(", ")}`;
+  return `the ledger ${ledger} says of no migration that it ran, and ${tables}`;
+}

@@ -1,0 +1,84 @@
+/** What running hashes still say of migrations whose own records are gone. Pure. */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import { appliedHash } from "../../ledger/state/applied-hash.ts";
+import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
+import { appliedIn, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { byPlace, type LedgerRecord } from "../../ledger/state/record.ts";
+import { shortHash } from "../../migrations/checksum.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { compileMigration } from "../../plan/compile/compile.ts";
+import type { Able } from "../../plan/compile/capability-check.ts";
+import { factsAnew } from "../../plan/history/record-facts.ts";
+import { foldHistory } from "../../plan/history/replay.ts";
+
+export interface Restored {
+  readonly state: LedgerState;
+  /** Of which a hash alone says that they are applied. */
+  readonly lost: readonly Migration[];
+  /** Whether that is what the newest record says; or else what the records say, as one of a repair that was cut off does. */
+  readonly agrees: boolean;
+}
+
+/**
+ * The ledger with all that any of its running hashes says is applied: a hash can't be read, but it can be compared with those
+ * of the first file, of the first two, and so on. What was applied once stays so until the ledger is rebuilt, or something is taken back.
+ */
+export function withLost(
+  state: LedgerState,
+  records: readonly LedgerRecord[],
+  migrations: readonly Migration[],
+  able: Able,
+): Restored {
+  const applied = new Map(appliedIn(state).map((known) => [known.version, known]));
+  const since = records
+    .filter(({ event }) => ["rebuilt", "reverting", "reverted"].includes(event))
+    .toSorted(byPlace)
+    .at(-1);
+  const counted = records.filter((record) => since === undefined || byPlace(record, since) >= 0);
+  const said = new Set(counted.map(({ applied: hash }) => shortHash(hash)));
+  let hash = appliedHash([]);
+  let first: readonly Migration[] = [];
+  for (const [index, migration] of migrations.entries()) {
+    hash = hash.with([applied.get(migration.version) ?? migration]);
+    if (said.has(shortHash(hash.value))) first = migrations.slice(0, index + 1);
+  }
+  const lost = first.filter(({ version }) => !applied.has(version));
+  if (first.length - lost.length < applied.size)
+    return { state: inPossibleOrder(state, migrations, able), lost: [], agrees: agreesWithNewest(state) };
+  const all = new Map(state.migrations);
+  // Each ran when those below it had; of equals the lower number counts as the earlier one.
+  let order = -1;
+  for (const migration of first) {
+    const known = state.migrations.get(migration.version);
+    if (!applied.has(migration.version)) all.set(migration.version, found(migration, known, order, able));
+    order = Math.max(order, known?.order ?? order);
+  }
+  const byVersion = new Map([...all].toSorted(([one], [other]) => one - other));
+  const doubtful = new Set([...state.doubtful].filter((version) => !lost.some((one) => one.version === version)));
+  const restored = inPossibleOrder({ ...state, doubtful, migrations: byVersion }, migrations, able);
+  return { state: restored, lost, agrees: agreesWithNewest(restored) || agreesWithNewest(state) };
+}
+
+/** In the order of the files where that of the records can't be: a repair that was cut off says some of them anew. */
+function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], able: Able): LedgerState {
+  try {
+    foldHistory(migrations, state, able);
+    return state;
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    const inOrder = [...state.migrations].map(([version, known], order) => [version, { ...known, order }] as const);
+    return { ...state, migrations: new Map(inOrder) };
+  }
+}
+
+function found(migration: Migration, known: LedgerMigration | undefined, order: number, able: Able): LedgerMigration {
+  const total = compileMigration(migration, able).length;
+  return {
+    ...factsAnew(migration, migration.steps, { step: total, total }, known),
+    status: "applied",
+    order: known?.order ?? order,
+    at: 0,
+    by: "another run",
+    detail: "found by the running hash",
+  };
+}

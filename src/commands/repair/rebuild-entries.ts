@@ -1,0 +1,57 @@
+/** What is recorded to make a ledger anew: every migration that has run, and that this is all. Pure. */
+import type { LedgerMigration, LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerEntry } from "../../ledger/state/record.ts";
+import { factsAnew } from "../../plan/history/record-facts.ts";
+import type { Place } from "../../plan/history/position.ts";
+import { midwayOf, type HistoryRow, type RowAction } from "../../plan/history/timeline.ts";
+
+/**
+ * From the tables, at that place in history. What the ledger knew of a migration beyond that, it goes on to say; `isChosen`:
+ * but not that an action has begun after which the tables would look the same, where somebody says that it has not.
+ */
+export function entriesFromTables(
+  { actions }: HistoryRow,
+  { done, isMidway }: Place,
+  state: LedgerState,
+  isChosen: boolean,
+): readonly LedgerEntry[] {
+  const ran = actions.slice(0, done);
+  const last = ran.filter(({ number, total }, index) => number === total || index === done - 1);
+  const facts = last.map((action) => entryOf(action, state.migrations.get(action.migration.version)));
+  // All tables were looked at, and so were those of calls that may have come late.
+  const looked = state.late.map(({ epoch }): LedgerEntry => ({ event: "looked", late: epoch }));
+  return [...looked, ...(isMidway || !isChosen ? withBegun(facts, actions[done], state) : facts), { event: "rebuilt" }];
+}
+
+/** What the next action keeps of its table nobody but the ledger knows. */
+function withBegun(
+  facts: readonly LedgerEntry[],
+  next: RowAction | undefined,
+  state: LedgerState,
+): readonly LedgerEntry[] {
+  if (next === undefined) return facts;
+  const { migration, number, total } = next;
+  const midway = midwayOf(state, migration, number);
+  if (midway === undefined) return facts;
+  const isFirst = number === 1;
+  const entry: LedgerEntry = isFirst
+    ? {
+        event: "interrupted",
+        ...factsAnew(migration, [], { step: 0, total }, state.migrations.get(migration.version)),
+        detail: found,
+      }
+    : facts.at(-1)!;
+  return [...(isFirst ? facts : facts.slice(0, -1)), { ...entry, midway }];
+}
+
+const found = "found in the tables";
+
+function entryOf({ migration, place, number, total }: RowAction, known: LedgerMigration | undefined): LedgerEntry {
+  const applied = number === total;
+  const ran = applied ? migration.steps : migration.steps.slice(0, place.step);
+  return {
+    event: applied ? "applied" : "interrupted",
+    ...factsAnew(migration, ran, { step: number, total }, known),
+    detail: found,
+  };
+}

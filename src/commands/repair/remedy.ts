@@ -1,0 +1,134 @@
+/** What `repair` would do about a ledger, from the tables or from what is left of it. Changes nothing. */
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import type { Clock } from "../../time/clock.ts";
+import { appliedIn, inDoubt } from "../../ledger/state/fold.ts";
+import type { Journal } from "../../ledger/journal/journal.ts";
+import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { chosenPlace, nearestPlace, placesIn, type Place } from "../../plan/history/position.ts";
+import { areAll, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
+import { entriesFromTables } from "./rebuild-entries.ts";
+import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
+import type { Restored } from "./lost-records.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { Compared } from "../../run/prepare/compare-tables.ts";
+
+export type Cure =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "refused"; readonly error: MigrateError }
+  /** `next` is the migration that stays in doubt. */
+  | {
+      readonly kind: "rebuild";
+      readonly words: string;
+      readonly entries: readonly LedgerEntry[];
+      readonly next: number | undefined;
+    };
+
+export interface Patient {
+  readonly target: Target;
+  readonly ledger: string;
+  readonly journal: Journal;
+  readonly records: readonly LedgerRecord[];
+  readonly files: readonly MigrationFile[];
+  readonly migrations: readonly Migration[];
+  readonly clock: Clock;
+  /** The run that looks: its own doing is no doubt to it. */
+  readonly run: string;
+  /** The place in history that was chosen. */
+  readonly choice: string | undefined;
+}
+
+/** What was seen of the ledger and the tables. */
+export interface Symptoms extends Restored, Compared {
+  /** Whether any record says something of a migration. */
+  readonly said: boolean;
+  /** Why what the ledger says can't be. */
+  readonly impossible: MigrateError | undefined;
+}
+
+export function cureFor(symptoms: Symptoms, patient: Patient): Cure {
+  return patient.target.capabilities.describes ? fromTables(symptoms, patient) : fromLedger(symptoms, patient);
+}
+
+function fromTables({ state, agrees, said, sights, differences }: Symptoms, patient: Patient): Cure {
+  const { row, fits } = placesIn(patient.migrations, state, sights, patient.target.capabilities);
+  const refused = (error: MigrateError): Cure => ({ kind: "refused", error });
+  const rebuilt = (place: Place): Cure => {
+    // A call of a run that was killed may still be under way.
+    const following = row.actions[place.done]?.migration.version;
+    const mayHaveRun = following !== undefined && inDoubt(state, patient.run).has(following);
+    const next = place.isMidway || mayHaveRun ? following : undefined;
+    const words = `the tables are as they were ${place.words}: the ledger ${patient.ledger} is to say so`;
+    const entries = entriesFromTables(row, place, state, patient.choice !== undefined);
+    return { kind: "rebuild", words, entries, next };
+  };
+  if (fits.length === 0) {
+    const { place, differences: fewest } = nearestPlace(row, sights);
+    // Whoever lost a table wants it back, however little differs elsewhere; and one that others made is in the way of a step.
+    const isLedgers =
+      differences.some(({ kind }) => kind === "gone") || (said && agrees && areAll("foreign", differences));
+    const [nearest, found] = isLedgers ? ["what the ledger says", differences] : [place.words, fewest];
+    return refused(
+      new MigrateError("ERR_REPAIR_NO_PLACE", {
+        nearest,
+        differences: found.map(inShort),
+        hint: putRight(found),
+        problem: row.problem?.message,
+      }),
+    );
+  }
+  const { choice } = patient;
+  if (choice !== undefined) {
+    const chosen = chosenPlace(row, choice);
+    const fitting = fits.find(({ done }) => done === chosen?.done);
+    if (fitting !== undefined) return rebuilt(fitting);
+    return refused(new MigrateError("ERR_REPAIR_PLACE", { choice, places: fits.map(({ words }) => words) }));
+  }
+  if (fits.length > 1)
+    return refused(
+      new MigrateError("ERR_REPAIR_AMBIGUOUS", {
+        places: fits.map(({ words }) => words),
+        choices: fits.map((place) => place.choice),
+      }),
+    );
+  return rebuilt(fits[0]!);
+}
+
+function inShort({ table, differences }: TableDifference): string {
+  return `table ${table}: ${differences.join(", ")}`;
+}
+
+/** Where tables can't be described: the records that are left are all that anybody knows. */
+function fromLedger(symptoms: Symptoms, { target, ledger, run }: Patient): Cure {
+  const { state } = symptoms;
+  const doubtful = [...inDoubt(state, run)];
+  const problem =
+    blindProblem(symptoms) ??
+    (doubtful.length > 1 ? "several migrations are in doubt; run migrate up first" : undefined);
+  if (problem !== undefined)
+    return { kind: "refused", error: new MigrateError("ERR_REPAIR_BLIND", { target: target.name, problem }) };
+  return {
+    kind: "rebuild",
+    words:
+      `the ledger ${ledger} is to say again what its records say now, ${count(appliedIn(state).length, "applied migration")}, and that this ` +
+      "is all; the columns of the tables can't be looked at, so whether this is so is not checked: compare it with migrate status",
+    entries: entriesFromLedger(state),
+    next: doubtful[0],
+  };
+}
+
+/** Why the records that are left can't be believed. */
+function blindProblem({ lost, agrees, said, differences, impossible }: Symptoms): string | undefined {
+  const shown = differences.map(inShort).join("; ");
+  if (areAll("gone", differences)) return `${shown}; ${putRight(differences)}`;
+  const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";
+  if (!said) return wayOut;
+  if (differences.length > 0)
+    return lost.length === 0 && agrees
+      ? `${shown}; if its newest markers are gone, bring them back from a backup; otherwise ${putRight(differences)}`
+      : wayOut;
+  if (impossible !== undefined) return `what is left of it can't be (${impossible.message}); ${wayOut}`;
+  if (agrees) return undefined;
+  return `its newest record says that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`;
+}

@@ -1,0 +1,94 @@
+/** Says what is wrong with the ledger and, when told to, makes it anew under the lease. No table is changed. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { systemClock } from "../../time/clock.ts";
+import { foldLedger } from "../../ledger/state/fold.ts";
+import { sameRecord } from "../../ledger/journal/journal.ts";
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import type { LedgerRecord } from "../../ledger/state/record.ts";
+import { loadMigrations } from "../../migrations/source.ts";
+import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
+import { checkChoice } from "../../plan/history/position.ts";
+import { audited } from "../../run/lease/audited-ledger.ts";
+import type { Cure } from "./remedy.ts";
+import { diagnose, type Diagnosis } from "./diagnose.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
+import { thisRunner } from "../../run/run-identity.ts";
+import { underLease } from "../../run/lease/with-lease.ts";
+
+export interface RepairChoice {
+  /** Does what is to be done, instead of saying it only. */
+  readonly yes?: boolean | undefined;
+  /** The place in history where the tables are, should several fit: `3`, `3.2` for two actions of migration 3, or `start` for before the first. */
+  readonly to?: string | undefined;
+}
+
+export interface Repair {
+  /** In plain words. */
+  readonly sees: readonly string[];
+  readonly does: Cure["kind"];
+  /** What is to be done, or was. */
+  readonly words: string;
+  readonly done: boolean;
+  /** Why it can't be done. */
+  readonly refusal: MigrateError | undefined;
+}
+
+export async function repair(options: MigratorOptions, { yes = false, to }: RepairChoice = {}): Promise<Repair> {
+  const { target, ledger, migrations: source, signal, clock = systemClock, runner = thisRunner() } = options;
+  if (to !== undefined && !target.capabilities.describes) {
+    const problem = `--to needs a target that can describe its tables, and ${target.name} can't; leave it out`;
+    throw new MigrateError("ERR_USAGE", { problem });
+  }
+  const files = source.list();
+  const migrations = await loadMigrations(source, files);
+  if (to !== undefined) checkChoice(to, migrations, target.capabilities);
+  const journal = journalOf(target, ledger, options.clock);
+  const about = { target, ledger, journal, files, clock, run: runner.run, choice: to };
+  const look = async (records: readonly LedgerRecord[]) => {
+    const state = foldLedger(records);
+    checkNamesOfNow(files, state);
+    return await diagnose({ ...about, records, migrations: asTheyRan(migrations, state) });
+  };
+
+  for (;;) {
+    throwIfInterrupted(signal);
+    const { records } = await audited(journal);
+    const found = await look(records);
+    // What looks wrong may be what a run has done since: it writes to the ledger before it changes a table.
+    if (found.cure.kind !== "nothing" && !sameRecord(await journal.head(), found.state.head)) continue;
+    if (!yes || found.cure.kind !== "rebuild") return resultOf(found, false);
+    break;
+  }
+  return await underLease(
+    journal,
+    { ...options, runner },
+    {
+      async prepare({ records }) {
+        // Taking the lease has written a record that is well, after one that may not be.
+        const found = await look(records.filter(({ run }) => run !== runner.run));
+        return {
+          // It changes no table, so nothing is in doubt should it die; what is in doubt already stays so.
+          first: undefined,
+          async act(lease) {
+            if (found.cure.kind !== "rebuild") return resultOf(found, false);
+            throwIfInterrupted(signal);
+            await lease.check();
+            await lease.release(found.cure.entries, found.cure.next);
+            return resultOf(found, true);
+          },
+        };
+      },
+    },
+  );
+}
+
+function resultOf({ sees, cure }: Diagnosis, done: boolean): Repair {
+  return {
+    sees,
+    does: cure.kind,
+    words: cure.kind === "rebuild" ? cure.words : cure.kind === "nothing" ? "nothing is to be repaired" : "",
+    done,
+    refusal: cure.kind === "refused" ? cure.error : undefined,
+  };
+}

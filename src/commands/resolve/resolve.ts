@@ -1,0 +1,226 @@
+/** Marks one migration as reverted or as adopted in the ledger. Changes no table. */
+import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { systemClock } from "../../time/clock.ts";
+import {
+  foldLedger,
+  inDoubt,
+  isHalfDone,
+  isNamed,
+  type LedgerMigration,
+  type LedgerState,
+} from "../../ledger/state/fold.ts";
+import { sameRecord } from "../../ledger/journal/journal.ts";
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import type { LedgerEntry } from "../../ledger/state/record.ts";
+import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { loadMigrations } from "../../migrations/source.ts";
+import { checkMissing, checkUnchanged } from "../../plan/history/pending.ts";
+import { putRight, type TableDifference } from "../../plan/history/table-drift.ts";
+import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
+import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { contradiction } from "../../run/lease/audited-ledger.ts";
+import { compare } from "../../run/prepare/compare-tables.ts";
+import { holderWords } from "../../run/lease/describe-holder.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+import { thisRunner } from "../../run/run-identity.ts";
+import { underLease } from "../../run/lease/with-lease.ts";
+import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
+
+/** One of the two: the number of a migration, or its number and name such as `0006_add_headlines`. */
+export interface ResolveChoice {
+  /** It counts as never run from then on: for a migration whose file is lost, or whose changes were removed by hand. */
+  readonly reverted?: number | string | undefined;
+  /** It counts as applied by the file that is here now: for tables that are already as that file leaves them. */
+  readonly adopted?: number | string | undefined;
+  /** Mark it, instead of saying only what that means. */
+  readonly yes?: boolean | undefined;
+}
+
+export interface Resolution {
+  readonly migration: MigrationName;
+  readonly as: "reverted" | "adopted";
+  /** What the ledger and the tables say, and what follows, in plain words. */
+  readonly means: readonly string[];
+  /** What `verify` would say of the tables afterwards; undefined when that is unknown. */
+  readonly differences: readonly TableDifference[] | undefined;
+  /** Who holds the lease. */
+  readonly lease: string | undefined;
+  readonly done: boolean;
+}
+
+interface Found extends Omit<Resolution, "done"> {
+  readonly entries: readonly LedgerEntry[];
+  /** Another migration that stays in doubt. */
+  readonly next: number | undefined;
+}
+
+/** `shown`: what was agreed to; where something else would be marked by now, it is refused. Throws ERR_RESOLVE, ERR_RESOLVE_UNKNOWN. */
+export async function resolve(
+  options: MigratorOptions,
+  choice: ResolveChoice,
+  shown?: Pick<Resolution, "means">,
+): Promise<Resolution> {
+  const { target, ledger, signal, runner = thisRunner() } = options;
+  const journal = journalOf(target, ledger, options.clock);
+  const look = async (state: LedgerState): Promise<Found> => {
+    const contradicts = await contradiction(journal, state);
+    if (contradicts !== undefined) throw contradicts;
+    return await lookAt({ ...options, runner }, choice, state);
+  };
+  while (choice.yes !== true) {
+    throwIfInterrupted(signal);
+    const state = foldLedger(await journal.read());
+    const found = await look(state);
+    if (sameRecord(await journal.head(), state.head)) return resultOf(found, false);
+  }
+  return await underLease(
+    journal,
+    { ...options, runner },
+    {
+      async prepare({ state }) {
+        const found = await look(state);
+        if (shown !== undefined && shown.means.join("\n") !== found.means.join("\n"))
+          throw refused("the ledger, the files or the tables have changed since this was shown; run it again");
+        return {
+          // It changes no table, so nothing is in doubt should it die.
+          first: undefined,
+          async act(lease) {
+            throwIfInterrupted(signal);
+            await lease.check();
+            await lease.release(found.entries, found.next);
+            return resultOf(found, true);
+          },
+        };
+      },
+    },
+  );
+}
+
+function resultOf({ migration, as, means, differences, lease }: Found, done: boolean): Resolution {
+  return { migration, as, means, differences, lease, done };
+}
+
+function refused(problem: string): MigrateError {
+  return new MigrateError("ERR_RESOLVE", { problem });
+}
+
+type Looking = MigratorOptions & Required<Pick<MigratorOptions, "runner">>;
+
+async function lookAt(options: Looking, choice: ResolveChoice, state: LedgerState): Promise<Found> {
+  const { target, migrations: source, clock = systemClock, runner } = options;
+  const files = source.list();
+  checkNamesOfNow(files, state);
+  const { version, name, as } = chosen(choice);
+  const begun = begunIn(state, runner.run);
+  const other = begun.find((one) => one !== version);
+  const unfinished = files.find((file) => file.version === other);
+  if (unfinished !== undefined)
+    throw refused(`${formatMigration(unfinished)} has begun and did not end; run migrate up or migrate down first`);
+  const loaded = await loadMigrations(source, files);
+  const file = loaded.find((one) => one.version === version);
+  const known = state.migrations.get(version);
+  const recorded = known ?? (begun.includes(version) ? { version, name: file?.name ?? "unknown" } : undefined);
+  const wanted = as === "adopted" ? file : recorded;
+  if (wanted === undefined || (name !== undefined && !isNamed(wanted, name)))
+    throw new MigrateError("ERR_RESOLVE_UNKNOWN", {
+      choice: `--${as} ${name === undefined ? formatVersion(version) : formatMigration({ version, name })}`,
+      where: as === "adopted" ? "the migrations folder" : "the ledger",
+      there: wanted && formatMigration(wanted),
+    });
+  const migration = { version, name: wanted.name };
+  const marking = as === "adopted" ? markAdopted(state, file!, target.capabilities) : markReverted(state, migration);
+  const compared = await comparedAfter(marking, loaded, { ...options, as, migration });
+  const now = recorded === undefined ? [] : [ledgerWords(known, recorded, file)];
+  return {
+    migration,
+    as,
+    means: [...now, ...(as === "adopted" ? adoptedWords(migration, target) : revertedWords(file, compared))],
+    differences: compared.differences,
+    lease: state.holder?.run === runner.run ? undefined : holderWords(state, clock),
+    entries: marking.entries,
+    next: other,
+  };
+}
+
+/** Half-done, in doubt, or with a call that may have come late. */
+function begunIn(state: LedgerState, run: string): readonly number[] {
+  const half = [...state.migrations.values()].filter(isHalfDone);
+  return [...half.map(({ version }) => version), ...inDoubt(state, run), ...state.late.map(({ version }) => version)];
+}
+
+function chosen({ reverted, adopted }: ResolveChoice): Pick<Resolution, "as"> & { version: number; name?: string } {
+  const as = adopted === undefined ? "reverted" : "adopted";
+  const [, digits, name] = /^(\d{1,9})(?:_(.+))?$/.exec(String(adopted ?? reverted)) ?? [];
+  if ((reverted === undefined) === (adopted === undefined) || digits === undefined)
+    throw new MigrateError("ERR_USAGE", {
+      problem: "say which migration, and what it is: --reverted 0006, or --adopted 0006_add_headlines",
+    });
+  return { as, version: Number(digits), ...(name !== undefined && { name }) };
+}
+
+interface ComparedAfter {
+  readonly differences: readonly TableDifference[] | undefined;
+  /** Why it is unknown what the tables should be then. */
+  readonly unknown?: string;
+}
+
+/** The tables against the ledger as it would be. Throws ERR_RESOLVE. */
+async function comparedAfter(
+  { after }: Marking,
+  loaded: readonly Migration[],
+  { target, ledger, migrations: source, runner, as, migration }: Looking & Pick<Resolution, "as" | "migration">,
+): Promise<ComparedAfter> {
+  const { capabilities } = target;
+  const migrations = asTheyRan(loaded, after);
+  try {
+    checkMissing(source.list(), after);
+    checkUnchanged(migrations, after, capabilities);
+    const { differences } = await compare({ target, ledger, state: after, migrations, run: runner.run });
+    if (as === "reverted" || differences.length === 0) return { differences };
+    const found = differences.map(({ table, differences: words }) => `table ${table}: ${words.join(", ")}`);
+    throw refused(
+      `the tables are not as ${formatMigration(migration)} leaves them: ${found.join("; ")}; ${putRight(differences)}`,
+    );
+  } catch (error) {
+    if (!isMigrateError(error) || error.outcome !== "refused" || isMigrateError(error, "ERR_RESOLVE")) throw error;
+    // What ran after it was built on it: then nothing could be planned any more.
+    if (as === "adopted" || isMigrateError(error, "ERR_STEP_IMPOSSIBLE"))
+      throw refused(`the other migrations do not go together with that: ${error.message}`);
+    return { differences: undefined, unknown: error.message };
+  }
+}
+
+type Recorded = MigrationName & Pick<LedgerMigration, "isNameCut">;
+
+function ledgerWords(known: LedgerMigration | undefined, recorded: Recorded, file: Migration | undefined): string {
+  const isIt = file !== undefined && isNamed(recorded, file.name);
+  const here = isIt ? "its file is here" : "its file is not here";
+  const words = (status: string) => `${formatMigration(recorded)} ${status}; ${here}`;
+  if (known === undefined) return words("has begun, and how far it ran is not recorded");
+  const { status, step, total, reversal } = known;
+  if (reversal !== undefined)
+    return words(`is being rolled back, ${reversal.step} of ${count(reversal.total, "action")} done`);
+  return words(status === "applied" ? "is applied here" : `has begun, ${step} of ${count(total, "action")} done`);
+}
+
+function adoptedWords(migration: MigrationName, { name, capabilities }: Target): readonly string[] {
+  const leaves = `the tables are as ${formatMigration(migration)} leaves them; what is in their rows was not compared`;
+  return [
+    capabilities.describes ? leaves : `${name} can't describe its tables: only whether they exist was compared`,
+    `${formatMigration(migration)} will count as applied without having run here`,
+  ];
+}
+
+function revertedWords(file: Migration | undefined, { differences = [], unknown }: ComparedAfter): readonly string[] {
+  const next =
+    file === undefined
+      ? "it will count as never run"
+      : `it will count as never run, so ${formatMigration(file)} will be pending: the next migrate up runs it, with all that it does to rows`;
+  const drift = differences.map(({ table, differences: words }) => `table ${table}: ${words.join("; ")}`);
+  if (unknown !== undefined) return [next, `whether the tables fit that is unknown: ${unknown}`];
+  if (drift.length === 0) return [next, "the tables are as the other migrations leave them"];
+  const way = "migrate verify will report that as drift; put it right by hand, or adopt it with migrate verify --write";
+  return [next, "the tables are not as the other migrations leave them:", ...drift.map((line) => `  ${line}`), way];
+}

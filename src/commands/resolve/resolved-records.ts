@@ -1,0 +1,59 @@
+/** Marking one migration as reverted or as adopted: what is recorded, and what the ledger says afterwards. Pure. */
+import type { LedgerMigration, LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerEntry } from "../../ledger/state/record.ts";
+import type { MigrationName } from "../../migrations/file-name.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { compileMigration, type Describing } from "../../plan/compile/compile.ts";
+import { factsAgain, factsAnew } from "../../plan/history/record-facts.ts";
+import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
+
+export interface Marking {
+  readonly entries: readonly LedgerEntry[];
+  readonly after: LedgerState;
+}
+
+/** As if it had never run. A run that is not known to have recorded anything may still have begun it. */
+export function markReverted(state: LedgerState, { version, name }: MigrationName): Marking {
+  const known = state.migrations.get(version);
+  const unknown = { version, name, total: 0, checksum: "", steps: [], textHash: "", attempt: 1, duration: 0 };
+  const facts = known === undefined ? unknown : factsAgain(known);
+  const detail = "marked by migrate resolve; no table was changed";
+  const reverted = { event: "reverted", ...facts, step: facts.total, tables: {}, detail } as const;
+  const migrations = new Map([...state.migrations].filter(([one]) => one !== version));
+  return { entries: [...lookedAt(state, version), reverted], after: { ...settled(state, version), migrations } };
+}
+
+/** As if its file had run in its place, and left the tables as they are. */
+export function markAdopted(state: LedgerState, migration: Migration, describing: Describing): Marking {
+  const { version } = migration;
+  const known = state.migrations.get(version);
+  const total = compileMigration(migration, describing).length;
+  const facts = factsAnew(migration, migration.steps, { step: total, total }, undefined);
+  const detail = "adopted by migrate resolve; it did not run";
+  const last = Math.max(-1, ...[...state.migrations.values()].map(({ order }) => order));
+  const order = known?.status === "applied" ? known.order : last + 1;
+  const adopted: LedgerMigration = { ...facts, status: "applied", isBaselined: true, order, at: 0, by: "", detail };
+  const migrations = new Map([...state.migrations, [version, adopted] as const].toSorted(([a], [b]) => a - b));
+  const after = { ...settled(state, version), migrations };
+  // What is applied stays as it was recorded until the whole ledger is rebuilt, which keeps its place among the others.
+  const entries: readonly LedgerEntry[] =
+    known?.status === "applied" ? entriesFromLedger(after) : [{ event: "baselined", ...facts, detail }];
+  return { entries: [...lookedAt(state, version), ...entries], after };
+}
+
+/** Nothing of the migration is in doubt any more. */
+function settled(state: LedgerState, version: number): LedgerState {
+  const { holder, late, doubtful } = state;
+  return {
+    ...state,
+    holder: holder?.next === version ? { ...holder, next: undefined } : holder,
+    late: late.filter((call) => call.version !== version),
+    doubtful: new Set([...doubtful].filter((one) => one !== version)),
+  };
+}
+
+function lookedAt({ late }: LedgerState, version: number): readonly LedgerEntry[] {
+  return late
+    .filter((call) => call.version === version)
+    .map(({ epoch }): LedgerEntry => ({ event: "looked", late: epoch }));
+}

@@ -1,0 +1,144 @@
+/**
+ * The story of a run. Read this file first: compare the files with the ledger, plan, take the lease, look again, act.
+ */
+import { appliedHash } from "../ledger/state/applied-hash.ts";
+import { systemClock } from "../time/clock.ts";
+import { appliedIn, type LedgerState } from "../ledger/state/fold.ts";
+import { isAtRest, sameRecord, type Journal, type LedgerHead } from "../ledger/journal/journal.ts";
+import { journalOf } from "../ledger/journal/open-journal.ts";
+import { saysApplied } from "../ledger/state/record.ts";
+import { matchesHash } from "../migrations/checksum.ts";
+import type { MigrationName } from "../migrations/file-name.ts";
+import type { MigrationFile } from "../migrations/list-files.ts";
+import {
+  begunElsewhere,
+  checkBegun,
+  checkNotReverting,
+  checkUnchanged,
+  chosenFiles,
+  missingFiles,
+  pendingFiles,
+  type Choice,
+} from "../plan/history/pending.ts";
+import { acceptedOf, checkRefusals } from "../plan/assess/guards.ts";
+import { recordRecognised, areFormer } from "../run/prepare/record-renumbered.ts";
+import { plannedEvent } from "../run/events.ts";
+import { execute } from "../run/execute/execute.ts";
+import { lookAtLate } from "../run/execute/late-calls.ts";
+import { openingEntries, planPending, planUnlessMoved } from "../run/prepare/plan-run.ts";
+import { thisRunner } from "../run/run-identity.ts";
+import { askRecovery } from "./recovery-hint.ts";
+import { bindingOf } from "../run/prepare/bind-saved-plan.ts";
+import type { MigratorOptions } from "../run/options.ts";
+import { underLease } from "../run/lease/with-lease.ts";
+import { loadChanged } from "../run/prepare/load-changed.ts";
+import { withGuards, type UpChoice } from "./plan.ts";
+
+export interface UpResult {
+  /** How many migrations were applied. */
+  readonly applied: number;
+  /** How many are applied now. */
+  readonly total: number;
+}
+
+/** Applies what is pending. Throws a MigrateError; by then as much is done as the ledger says. */
+export async function up(options: MigratorOptions, { plan: saved, ...given }: UpChoice = {}): Promise<UpResult> {
+  const {
+    target,
+    ledger,
+    migrations: source,
+    signal,
+    emit = () => {},
+    clock = systemClock,
+    runner = thisRunner(),
+  } = options;
+  const choice: Choice = saved?.choice ?? given;
+  const started = clock.steady();
+  const finish = (result: UpResult): UpResult => {
+    emit({ event: "finished", applied: result.applied, duration: Math.round(clock.steady() - started) });
+    return result;
+  };
+  const journal = journalOf(options.target, options.ledger, options.clock);
+  const binding = bindingOf(saved, "up", journal, { ...options, runner });
+  // What is missing would look like nothing to do. A run without a plan does not wait here: the simulator counts on its first call.
+  if (saved !== undefined) await binding.checkFiles();
+  const files = source.list();
+  const chosen = chosenFiles(files, choice);
+  if (saved === undefined && (await nothingPending(journal, files))) return finish({ applied: 0, total: files.length });
+  if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
+
+  let heard: LedgerHead | undefined;
+  const result = await underLease(
+    journal,
+    { ...options, runner },
+    {
+      async settled({ records, state }) {
+        binding.checkLedger(records);
+        checkNotReverting(state);
+        if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;
+        checkBegun(files, state, state.holder?.next);
+        // A holder whose file is not here may be dead. One more record shows that it is not.
+        heard ??= state.head;
+        if (begunElsewhere(files, state).length > 0 && sameRecord(heard, state.head)) return undefined;
+        checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
+        const missing = missingFiles(files, state).map(({ version, name }) => ({ version, name }));
+        if (missing.length > 0) emit({ event: "missing", migrations: missing });
+        return { applied: 0, total: appliedIn(state).length };
+      },
+      until(state) {
+        const last = pendingFiles(chosen, state).at(-1)?.version;
+        if (last === undefined) return state.late.length > 0 ? undefined : () => true;
+        return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
+      },
+      async prepare({ state }) {
+        const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother: false };
+        const planned = await binding.keep(() => planUnlessMoved(journal, input, planPending));
+        if (planned === undefined) return undefined;
+        const { migrations } = planned;
+        const plan = await withGuards(planned.plan, options, choice);
+        checkRefusals(plan, target.name);
+        return {
+          first: plan.migrations[0]?.migration.version,
+          async act(lease) {
+            emit(plannedEvent(plan, "up"));
+            const opening = [
+              ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
+              ...openingEntries(migrations, state, plan),
+              ...binding.opening(plan.migrations[0]?.migration.version),
+            ];
+            if (opening.length > 0) await lease.record(opening);
+            const recovery = await askRecovery(plan, target, lastOf(state), clock);
+            const applied = await execute(plan.migrations, {
+              target,
+              ledger,
+              lease,
+              clock,
+              emit,
+              signal,
+              bound: binding.tables,
+              mayBeLost: ({ migration }) =>
+                options.guards === undefined ||
+                acceptedOf(migration, options.guards, choice.accept).has("irreversible"),
+            });
+            if (applied > 0 && recovery !== undefined) emit({ event: "recovery", ...recovery });
+            return { applied, total: appliedIn(state).length + applied };
+          },
+        };
+      },
+    },
+  );
+  return finish(result);
+}
+
+/** The migration that ran last. */
+function lastOf(state: LedgerState): MigrationName | undefined {
+  const [last] = appliedIn(state).toSorted((one, other) => other.order - one.order);
+  return last && { version: last.version, name: last.name };
+}
+
+/** The quick answer: the newest record's running hash is that of the files. Anything else takes the long way. */
+async function nothingPending(journal: Journal, files: readonly MigrationFile[]): Promise<boolean> {
+  if (files.length === 0) return false;
+  const head = await journal.head();
+  return head !== undefined && isAtRest(head) && matchesHash(appliedHash(files).value, head.applied);
+}

@@ -1,0 +1,99 @@
+/** In which of a table's versions a difference came, and when. Changes nothing. */
+import { appliedIn, type LedgerState } from "../../ledger/state/fold.ts";
+import type { DriftSince, TableDifference } from "../../plan/history/table-drift.ts";
+import { differences, type Table } from "../../schema/table.ts";
+import type { TableVersion, Target, Versions } from "../../targets/contract/target.ts";
+
+interface About {
+  readonly expected: Table | undefined;
+  readonly state: LedgerState;
+  readonly target: Target;
+}
+
+/** Nothing where it can't be told, as of a table that is gone. */
+export async function dateOf(
+  { table, kind }: TableDifference,
+  { expected, state, target: { versions } }: About,
+): Promise<{ readonly since?: DriftSince }> {
+  if (versions === undefined || kind === "gone") return {};
+  try {
+    const all = await versions.list(table);
+    const first = all[0];
+    if (first === undefined) return {};
+    if (kind === "foreign") return { since: sinceOf(first, first.version > 1) };
+    const since = await firstAmiss(all, amissAt(versions, table, expected!), lastGood(table, state));
+    return since === undefined ? {} : { since };
+  } catch {
+    // What differs is told all the same.
+    return {};
+  }
+}
+
+function sinceOf({ version, at }: TableVersion, isOrEarlier: boolean, isOrLater = false): DriftSince {
+  return { version, at, isOrEarlier, isOrLater };
+}
+
+/** Of indexes where old ones are told. */
+function amissAt(versions: Versions, table: string, expected: Table) {
+  const known = new Map<number, Promise<boolean>>();
+  const look = async (version: number) => {
+    const then = await versions.at(table, version);
+    const should = then.indexes === undefined ? { ...expected, indexes: undefined } : expected;
+    return differences(should, then).length > 0;
+  };
+  return (version: number): Promise<boolean> => {
+    const found = known.get(version) ?? look(version);
+    known.set(version, found);
+    return found;
+  };
+}
+
+interface Good {
+  /** As the last migration of the table left it. */
+  readonly version?: number | undefined;
+  /** When all was well: no migration has changed the table since. */
+  readonly at?: number | undefined;
+}
+
+function lastGood(table: string, state: LedgerState): Good {
+  const ran = appliedIn(state).toSorted((one, other) => other.order - one.order);
+  const left = ran.map(({ tables }) => tables[table]?.[1]).find((version) => typeof version === "number");
+  return left === undefined ? { at: ran[0]?.at } : { version: left };
+}
+
+/** So many are looked at one by one: what went and came again is dated by its last time. */
+const mostVersions = 200;
+
+/** The first of those at the end that are all amiss; undefined where the newest shows nothing of it. */
+async function firstAmiss(
+  all: readonly TableVersion[],
+  isAmiss: (version: number) => Promise<boolean>,
+  good: Good,
+): Promise<DriftSince | undefined> {
+  const known = good.version;
+  const since = known === undefined ? all : all.filter(({ version }) => version >= known);
+  const last = since.length - 1;
+  if (last < 0 || !(await isAmiss(since[last]!.version))) return undefined;
+  const byTime = good.at === undefined ? -1 : since.findLastIndex(({ at }) => at !== undefined && at <= good.at!);
+  const bounded = known !== undefined || (byTime >= 0 && !(await isAmiss(since[byTime]!.version)));
+  // Before a migration the table was another one, so that only after the last of them a version may be passed over.
+  let amiss = last;
+  for (let stride = 1; amiss > 0;) {
+    const isFar = last - amiss >= mostVersions;
+    if (isFar && !bounded) return sinceOf(since[amiss]!, true);
+    if (isFar) stride *= 2;
+    const at = Math.max(amiss - stride, bounded ? Math.max(byTime, 0) : 0);
+    if (await isAmiss(since[at]!.version)) {
+      amiss = at;
+      continue;
+    }
+    let fine = at;
+    while (amiss - fine > 1) {
+      const middle = Math.floor((fine + amiss) / 2);
+      if (await isAmiss(since[middle]!.version)) amiss = middle;
+      else fine = middle;
+    }
+    return sinceOf(since[amiss]!, false, isFar);
+  }
+  return sinceOf(since[0]!, since[0]!.version > 1);
+}

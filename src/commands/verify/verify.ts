@@ -1,0 +1,88 @@
+/** Whether all is as the ledger says, and whether the ledger itself is as it was written. Changes nothing. */
+import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
+import type { Finding } from "../../ledger/audit/audit.ts";
+import { sameRecord } from "../../ledger/journal/journal.ts";
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { loadMigrations } from "../../migrations/source.ts";
+import { checkMissing, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
+import { placesIn } from "../../plan/history/position.ts";
+import { areAll, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
+import { asTheyRan } from "../../plan/history/renumbered.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { recognisedState } from "../../run/prepare/record-renumbered.ts";
+import { audited, contradiction } from "../../run/lease/audited-ledger.ts";
+import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
+import { dateOf } from "./date-drift.ts";
+import type { MigratorOptions } from "../../run/options.ts";
+import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
+import { thisRunner } from "../../run/run-identity.ts";
+
+export interface TablesVerdict {
+  /** How many tables there should be. */
+  readonly tables: number;
+  /** Whether the columns were compared, or only whether there are such tables. */
+  readonly columns: boolean;
+  readonly differences: readonly TableDifference[];
+  /** What helps against them. */
+  readonly hint: string | undefined;
+}
+
+/** Compares every table that an applied migration has made or changed with what it should be. Throws ERR_LEDGER_CHANGED. */
+export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
+  const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
+  const files = source.list();
+  const journal = journalOf(target, ledger, options.clock);
+  const loaded = await loadMigrations(source, files);
+  for (;;) {
+    throwIfInterrupted(signal);
+    const state = await recognisedState(foldLedger(await journal.read()), files, options);
+    const contradicts = await contradiction(journal, state);
+    if (contradicts !== undefined) throw contradicts;
+    const migrations = asTheyRan(loaded, state);
+    checkMissing(files, state);
+    checkUnchanged(migrations, state, target.capabilities);
+    const { sights, differences, expected } = await compare({ target, ledger, state, migrations, run: runner.run });
+    // A run writes to the ledger before it changes a table: what differs may be what it did.
+    if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
+    const dated = await Promise.all(
+      differences.map(async (one) => ({
+        ...one,
+        ...(await dateOf(one, { expected: expected.get(one.table), state, target })),
+      })),
+    );
+    const tables = [...sights.values()].filter((table) => table !== undefined).length;
+    const hint =
+      differences.length === 0 ? undefined : hintFor({ sights, differences }, files, migrations, state, target);
+    return { tables, columns: target.capabilities.describes, differences: dated, hint };
+  }
+}
+
+/** A repair helps where the tables are as they were at another place, or a ledger is gone. */
+function hintFor(
+  { sights, differences }: Compared,
+  files: readonly MigrationFile[],
+  migrations: readonly Migration[],
+  state: LedgerState,
+  { capabilities }: Target,
+): string {
+  const helps = capabilities.describes
+    ? placesIn(migrations, state, sights, capabilities).fits.length > 0
+    : !areAll("gone", differences);
+  if (helps) return "see migrate repair";
+  const mayAdopt = capabilities.describes && pendingFiles(files, state).length === 0;
+  return `${putRight(differences)}${mayAdopt ? "; or let migrate verify --write write a migration that leads there" : ""}`;
+}
+
+export interface LedgerVerdict {
+  /** How many records there are. */
+  readonly records: number;
+  readonly findings: readonly Finding[];
+}
+
+/** Looks for records that were changed, taken away or added. */
+export async function verifyLedger(options: MigratorOptions): Promise<LedgerVerdict> {
+  const { records, findings } = await audited(journalOf(options.target, options.ledger, options.clock));
+  return { records: records.length, findings };
+}

@@ -1,0 +1,75 @@
+/** The indexes of a table in a folder, as its manifest tells of them. */
+import { formatPath, type Path } from "../../schema/path.ts";
+import { fromManifest, messageAt, numberIn, readFields, textIn, type ManifestPlace, type Message } from "./manifest.ts";
+
+/** Numbers of fields in the messages Manifest, Field, IndexSection, IndexMetadata and Any of Lance's protobuf files. */
+const fields = {
+  field: 1,
+  section: 6,
+  name: 2,
+  id: 3,
+  parent: 4,
+  index: 1,
+  indexed: 2,
+  indexName: 3,
+  details: 6,
+  typeUrl: 1,
+};
+
+export interface IndexEntry {
+  readonly name: string;
+  readonly path: string;
+  /** As Lance calls it, such as ZoneMap; undefined in what old clients have written. */
+  readonly kind: string | undefined;
+}
+
+/** Without those on columns that are gone. Undefined where there is no such manifest, or it can't be read. */
+export function indexesInManifest(place: ManifestPlace): readonly IndexEntry[] | undefined {
+  return fromManifest(place, indexesIn);
+}
+
+function indexesIn(manifest: Message, file: Buffer): readonly IndexEntry[] {
+  // It may be at 0, the file's begin.
+  if (!manifest.has(fields.section)) return [];
+  const start = Number(numberIn(manifest, fields.section));
+  const paths = pathsIn(manifest);
+  return messagesIn(messageAt(file, start), fields.index).flatMap((index): readonly IndexEntry[] => {
+    const name = textIn(index, fields.indexName);
+    // The engine's own indexes are on no column.
+    const path = paths.get(firstIndexed(index) ?? -1n);
+    if (name === undefined || path === undefined) return [];
+    return [{ name, path: formatPath(path), kind: kindOf(index) }];
+  });
+}
+
+/** The paths of all columns by the engine's numbers of them. Parents come before what is inside them. */
+function pathsIn(manifest: Message): ReadonlyMap<bigint, Path> {
+  const paths = new Map<bigint, Path>();
+  for (const field of messagesIn(manifest, fields.field)) {
+    const parent = paths.get(numberIn(field, fields.parent)) ?? [];
+    paths.set(numberIn(field, fields.id), [...parent, textIn(field, fields.name) ?? ""]);
+  }
+  return paths;
+}
+
+/** Numbers that are packed stand in one text. */
+function firstIndexed(index: Message): bigint | undefined {
+  const packed = index.get(fields.indexed)?.[0];
+  if (!Buffer.isBuffer(packed)) return packed;
+  let value = 0n;
+  for (const [at, byte] of packed.entries()) {
+    value |= BigInt(byte & 0x7f) << BigInt(7 * at);
+    if (byte < 0x80) return value;
+  }
+  return undefined;
+}
+
+function kindOf(index: Message): string | undefined {
+  const details = messagesIn(index, fields.details)[0];
+  const url = details && textIn(details, fields.typeUrl);
+  return url && /(\w+?)(Index)?(Details)?$/.exec(url)?.[1];
+}
+
+function messagesIn(message: Message, field: number): readonly Message[] {
+  return (message.get(field) ?? []).filter((one) => Buffer.isBuffer(one)).map(readFields);
+}

@@ -1,0 +1,56 @@
+/** One error class, whose codes and sentences are those of the catalogue. */
+import { catalogue, type Entry, type Outcome } from "./catalogue.ts";
+import { cleaned, shownCause } from "../secrets/redact.ts";
+
+export { at as placeWords, byteCount, count, type Outcome, type StepPlace } from "./catalogue.ts";
+
+type Catalogue = typeof catalogue;
+export type ErrorCode = keyof Catalogue;
+export type ErrorDetails<Code extends ErrorCode> = Parameters<Catalogue[Code]["sentence"]>[0];
+
+// A brand instead of instanceof: a migration file may load a second copy of this package.
+const brand = Symbol.for("lance-migrate.error");
+
+/**
+ * The one error class. Callers branch on `code`; `details` carries what the sentence was made of. None of it, nor its
+ * causes, holds a secret that is known when it is made.
+ */
+export class MigrateError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = "MigrateError";
+  readonly code: Code;
+  readonly details: ErrorDetails<Code>;
+  readonly outcome: Outcome;
+
+  constructor(code: Code, details: ErrorDetails<Code>, options?: ErrorOptions) {
+    // The catalogue ties code and details together; TypeScript can't follow that through an indexed union.
+    const entry = catalogue[code] as unknown as Entry<ErrorDetails<Code>>;
+    // At once: which texts are secret is read from the environment each time.
+    const shown = cleaned({ sentence: entry.sentence(details), details });
+    super(shown.sentence, options?.cause === undefined ? undefined : { cause: shownCause(options.cause) });
+    this.code = code;
+    this.details = shown.details;
+    this.outcome = entry.outcome;
+    Object.defineProperty(this, brand, { value: true });
+  }
+}
+
+/** Whether a thrown value is ours and, when `code` is given, whether it is that one. */
+export function isMigrateError<Code extends ErrorCode = ErrorCode>(
+  error: unknown,
+  code?: Code,
+): error is MigrateError<Code> {
+  if (typeof error !== "object" || error === null || !(brand in error)) return false;
+  return code === undefined || ("code" in error && error.code === code);
+}
+
+/** The first line of whatever was thrown; engines put stacks and Rust source places on the others. */
+export function firstLine(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
+  const line = text.split("\n").find((line) => line.trim() !== "");
+  return line?.trim() ?? "what was thrown says nothing";
+}
+
+/** Why a file can't be read or written, without its path: Node says «EISDIR: illegal operation on a directory, rename '…' -> '…'». */
+export function fileReason(error: unknown): string {
+  return firstLine(error).split(/, \w+ '|, \w+$/)[0]!;
+}

@@ -1,0 +1,236 @@
+/**
+ * What is wrong with a ledger: records that were changed, taken away or added. Each carries the hash of the one before it,
+ * so a record that something refers to can't be changed or missing without a reference that leads nowhere. Pure.
+ */
+import { matchesHash, shortHash } from "../../migrations/checksum.ts";
+import { saysWhatIsApplied } from "./audit-applied.ts";
+import { senseless } from "./malformed-records.ts";
+import { byPlace, placeOf, type LedgerRecord } from "../state/record.ts";
+
+export interface Finding {
+  /**
+   * - `missing`: a record is gone.
+   * - `changed`: a record is not as it was written.
+   * - `added`: a record stands where the tool would not have written it.
+   * - `twice`: two records have one place.
+   * - `senseless`: a record says what the tool does not say.
+   * - `applied`: the newest record's word on what is applied is not what the records say.
+   */
+  readonly kind: "missing" | "changed" | "added" | "twice" | "senseless" | "applied";
+  /** The record that it is about, as exactly as can be known. */
+  readonly place: string;
+  readonly sentence: string;
+  /** The ledger was rebuilt since: nothing depends on what this is about any more. */
+  readonly known: boolean;
+}
+
+type Found = Omit<Finding, "place" | "known"> & { readonly at: Pick<LedgerRecord, "epoch" | "number"> };
+
+/** Every finding, in the order of the records. `hashOf` is that of the journal. */
+export function auditLedger(
+  records: readonly LedgerRecord[],
+  hashOf: (record: LedgerRecord) => string,
+): readonly Finding[] {
+  const sorted = records.toSorted(byPlace);
+  const since = sorted.findLast(({ event }) => event === "rebuilt")?.epoch ?? -Infinity;
+  const links = linksOf(sorted, hashOf);
+  const found: readonly Found[] = [
+    ...doubles(sorted),
+    ...gaps(sorted),
+    ...senseless(sorted).map(({ at, problem }) => ({
+      kind: "senseless" as const,
+      at,
+      sentence: `${placeOf(at)} ${problem}`,
+    })),
+    ...brokenLinks(links),
+  ];
+  // A broken chain does not tell who knew of what.
+  const whole = found.every(({ at }) => at.epoch < since);
+  return [...found, ...(whole ? wrongHash(links, since) : [])]
+    .toSorted((one, other) => one.at.epoch - other.at.epoch || one.at.number - other.at.number)
+    .map(({ kind, at, sentence }) => ({ kind, place: placeOf(at), sentence, known: at.epoch < since }));
+}
+
+/** A record as the chain sees it. */
+interface Link {
+  readonly record: LedgerRecord;
+  /** Empty where nothing can refer to it. */
+  readonly hash: string;
+  /** The record that its `previous` is the hash of. */
+  readonly before: Link | undefined;
+  /** Whether any record refers to it, so that it is as it was. */
+  referred: boolean;
+  /** The first other epoch of which a record does: it was there when that epoch was taken. */
+  knownTo: number;
+}
+
+/** One link a place, of several the one that others refer to. */
+function linksOf(sorted: readonly LedgerRecord[], hashOf: (record: LedgerRecord) => string): readonly Link[] {
+  const byHash = new Map<string, Link>();
+  const all = sorted.map((record): Link => {
+    const hash = hashOf(record);
+    const found = byHash.get(shortHash(record.previous));
+    const before = found !== undefined && matchesHash(found.hash, record.previous) ? found : undefined;
+    if (before !== undefined) {
+      before.referred = true;
+      if (before.record.epoch !== record.epoch) before.knownTo = Math.min(before.knownTo, record.epoch);
+    }
+    const link = { record, hash, before, referred: false, knownTo: Infinity };
+    if (hash !== "" && !byHash.has(shortHash(hash))) byHash.set(shortHash(hash), link);
+    return link;
+  });
+  const chosen = new Map<string, Link>();
+  for (const link of all) {
+    const place = placeOf(link.record);
+    if (chosen.get(place)?.referred !== true) chosen.set(place, link);
+  }
+  return [...chosen.values()];
+}
+
+function doubles(sorted: readonly LedgerRecord[]): readonly Found[] {
+  return sorted.flatMap((at, index): readonly Found[] => {
+    const before = sorted[index - 1];
+    if (before === undefined || byPlace(before, at) !== 0) return [];
+    return [{ kind: "twice", at, sentence: `${placeOf(at)} is there twice: one of the two was added` }];
+  });
+}
+
+/** Epochs are taken one after another, and each begins with the record that takes it. */
+function gaps(sorted: readonly LedgerRecord[]): readonly Found[] {
+  const found: Found[] = [];
+  let last = 0;
+  for (const { epoch, number } of sorted) {
+    // An epoch below the first is no place at all, which is said elsewhere.
+    if (epoch === last || epoch < 1) continue;
+    const missing = epoch - last - 1;
+    const at = { epoch: last + 1, number: 0 };
+    if (missing === 1) found.push({ kind: "missing", at, sentence: `every record of epoch ${last + 1} is missing` });
+    if (missing > 1)
+      found.push({
+        kind: "missing",
+        at,
+        sentence: `every record of the epochs ${last + 1} to ${epoch - 1} is missing`,
+      });
+    last = epoch;
+    const first = { epoch, number: 0 };
+    if (number !== 0)
+      found.push({ kind: "missing", at: first, sentence: `${placeOf(first)}, which takes the epoch, is missing` });
+  }
+  return found;
+}
+
+function brokenLinks(links: readonly Link[]): readonly Found[] {
+  const takenCounts = links.some(({ record, hash }) => record.event === "taken" && hash !== "");
+  const epochs = new Set(links.map(({ record }) => record.epoch));
+  const usable = links.filter(({ hash }) => hash !== "");
+  const found: Found[] = [];
+  /** What is known to have been changed: its own reference says nothing. */
+  const blamed = new Set<Link>();
+  const indexes = new Map(usable.map(({ record }, index) => [placeOf(record), index]));
+  for (const [index, link] of [...usable.entries()].toReversed()) {
+    const { record, before } = link;
+    const nearest = usable[index - 1];
+    const own = nearest?.record.epoch === record.epoch ? nearest : undefined;
+    // That the record is missing which takes the epoch, or all of the one before, is said already.
+    const explained =
+      own === undefined &&
+      ((takenCounts && record.number !== 0) || (record.epoch > 1 && !epochs.has(record.epoch - 1)));
+    if (before !== undefined) {
+      const between = usable.slice(indexes.get(placeOf(before.record))! + 1, index);
+      found.push(...misplaced(link, before, between, usable, takenCounts));
+    } else if (nearest === undefined ? record.previous === "" : mayBeFirst(link, usable, takenCounts)) continue;
+    else if (!explained && !blamed.has(link)) found.push(broken(link, nearest, own, blamed));
+  }
+  return found;
+}
+
+/** Whether a record may say that none was before it although some are: they came late, in the epochs before. */
+function mayBeFirst(link: Link, usable: readonly Link[], takenCounts: boolean): boolean {
+  const { record } = link;
+  if (takenCounts || record.previous !== "") return false;
+  const earlier = usable.filter((other) => byPlace(other.record, record) < 0);
+  const here = earlier.filter((other) => other.record.epoch === record.epoch);
+  return strayOf(link, here, usable) === undefined && earlier.every(({ knownTo }) => knownTo > record.epoch);
+}
+
+/** A reference that leads to a record, but not to the one before. */
+function misplaced(
+  link: Link,
+  before: Link,
+  between: readonly Link[],
+  usable: readonly Link[],
+  takenCounts: boolean,
+): readonly Found[] {
+  const { record } = link;
+  const { epoch, number } = record;
+  const follows = `${placeOf(record)} follows ${placeOf(before.record)}`;
+  // Who takes an epoch has read all of the one before, up to what came late. Where that can't be read, the next record says it.
+  const begins = takenCounts ? number === 0 && before.record.epoch === epoch - 1 : before.record.epoch < epoch;
+  if (before.record.epoch !== epoch && !begins)
+    return [{ kind: "added", at: record, sentence: `${follows}, which is not the one before it` }];
+  const skipped = between.filter((other) => other.record.epoch === epoch);
+  const stray = strayOf(link, skipped, usable);
+  if (stray === undefined) return [];
+  const sentence = `${follows}, so ${placeOf(stray.record)} between them, or ${placeOf(record)} itself, was added`;
+  return [{ kind: "added", at: stray.record, sentence }];
+}
+
+/**
+ * The first of the records that one passes over although it may not. A write that failed may have been stored all the same:
+ * then the next one follows what that one followed. After any other than a renewal a run writes nothing more, unless a
+ * renewal was already waiting for its turn.
+ */
+function strayOf({ record }: Link, skipped: readonly Link[], usable: readonly Link[]): Link | undefined {
+  if (skipped.length === 0) return undefined;
+  const isRenewal = (link: Link) => link.record.event === "renewed";
+  const ends =
+    record.event === "renewed" &&
+    usable.every(
+      (other) => byPlace(other.record, record) <= 0 || other.record.epoch > record.epoch || isRenewal(other),
+    );
+  const together = (link: Link) => !isRenewal(link) && link.before !== undefined && skipped.includes(link.before);
+  return skipped.find(
+    (other) => !(ends || isRenewal(other)) || !(other.record.previous === record.previous || together(other)),
+  );
+}
+
+/** A reference that leads nowhere: what can be known of why. */
+function broken(link: Link, nearest: Link | undefined, own: Link | undefined, blamed: Set<Link>): Found {
+  const { record, referred } = link;
+  const place = placeOf(record);
+  const because = `${place} follows a record that is not there`;
+  if (nearest === undefined)
+    return { kind: "missing", at: record, sentence: `${because}: what stood before it is missing, or it was changed` };
+  const former = placeOf(nearest.record);
+  const orItself = referred ? "" : `, or ${place} itself was`;
+  if (own !== undefined && record.number === nearest.record.number + 1) {
+    // What others refer to is as it was.
+    if (nearest.referred) return { kind: "changed", at: record, sentence: `${place} was changed: ${because}` };
+    if (referred) blamed.add(nearest);
+    return { kind: "changed", at: nearest.record, sentence: `${former} was changed${orItself}: ${because}` };
+  }
+  const between = { epoch: nearest.record.epoch, number: nearest.record.number + 1 };
+  const gone =
+    own === undefined
+      ? `a record after ${former} is missing`
+      : record.number === between.number + 1
+        ? `${placeOf(between)} is missing`
+        : `a record between ${former} and ${place} is missing`;
+  const orFormer = nearest.referred ? "" : `, or ${former} was changed`;
+  return { kind: "missing", at: between, sentence: `${gone}${orFormer}${orItself}: ${because}` };
+}
+
+function wrongHash(links: readonly Link[], since: number): readonly Found[] {
+  const counted = links.filter(({ record }) => record.epoch >= since);
+  const newest = counted.findLast(({ record }) => record.applied !== "");
+  if (newest === undefined) return [];
+  const known = new Set<Link>();
+  for (let at: Link | undefined = newest; at !== undefined; at = at.before) known.add(at);
+  const late = counted.filter((link) => !known.has(link)).map(({ record }) => record);
+  const records = counted.map(({ record }) => record);
+  if (saysWhatIsApplied(newest.record, records, late)) return [];
+  const sentence =
+    `${placeOf(newest.record)} was changed: its hash of what is applied is not that of what the records say, ` +
+    "and migrate up believes it";
+  return [{ kind: "applied", at: newest.record, sentence }];
+}

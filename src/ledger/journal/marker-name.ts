@@ -1,0 +1,86 @@
+/**
+ * A record as the name of a table: `_migrations.e7` takes epoch 7, `_migrations.e7.2.applied.0003_headlines.2of2.c9f8…`
+ * is its second record after that. A name holds what a later run has to read back; who ran it and why it failed stand in
+ * the table's row, for people. Pure.
+ */
+import { shortHash } from "../../migrations/checksum.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import type { LedgerRecord } from "../state/record.ts";
+
+/** The longest table name that the engine takes. */
+const longest = 249;
+
+/** The hash and number fields, each behind its letter. */
+const fields = {
+  c: { key: "checksum", write: shortHash, read: String },
+  t: { key: "textHash", write: shortHash, read: String },
+  h: { key: "applied", write: shortHash, read: String },
+  p: { key: "previous", write: shortHash, read: String },
+  n: { key: "next", write: String, read: Number },
+  l: { key: "lease", write: String, read: Number },
+  r: { key: "late", write: String, read: Number },
+  a: { key: "attempt", write: String, read: Number },
+  w: { key: "at", write: toBase36, read: fromBase36 },
+  u: { key: "duration", write: toBase36, read: fromBase36 },
+} as const satisfies Record<string, { key: keyof LedgerRecord; write: (value: never) => string; read: unknown }>;
+
+/** The name of the marker that takes an epoch: the same for everyone who tries to. */
+export function epochName(ledger: string, epoch: number): string {
+  return `${ledger}.e${epoch}`;
+}
+
+export function markerName(ledger: string, record: LedgerRecord): string {
+  if (record.event === "taken") return epochName(ledger, record.epoch);
+  const { epoch, number, event, version, name, step, total } = record;
+  const head = `${epochName(ledger, epoch)}.${number}.${event}`;
+  const tail = [
+    ...(step === undefined || total === undefined ? [] : [`${step}of${total}`]),
+    ...Object.entries(fields).flatMap(([letter, { key, write }]) => {
+      const value = record[key];
+      return value === undefined || value === "" ? [] : [letter + (write as (value: unknown) => string)(value)];
+    }),
+  ].join(".");
+  if (version === undefined || name === undefined) return `${head}.${tail}`;
+  const migration = formatMigration({ version, name }).slice(0, longest - head.length - tail.length - 2);
+  return `${head}.${migration}.${tail}`;
+}
+
+/** The record that a table's name stands for; undefined for a table that is no marker of this ledger. */
+export function parseMarkerName(ledger: string, table: string): LedgerRecord | undefined {
+  if (!table.startsWith(`${ledger}.e`)) return undefined;
+  const [, epochText, numberText, event, rest = ""] =
+    /^e(\d+)(?:\.(\d+)\.([a-z]+)(?:\.(.*))?)?$/.exec(table.slice(ledger.length + 1)) ?? [];
+  if (epochText === undefined) return undefined;
+  const epoch = Number(epochText);
+  // A name can't say who took an epoch, or all that try would not take the same one.
+  const unknown = { by: "another run", run: `epoch ${epoch}`, tool: "", at: 0, applied: "", previous: "" };
+  const record = { ...unknown, epoch, number: Number(numberText ?? 0) };
+  if (event === undefined) return { ...record, event: "taken" };
+  const detail = event === "failed" ? `it failed; the row of table ${table} says why` : undefined;
+  const parts: Partial<LedgerRecord> = Object.assign({}, ...rest.split(".").map(parsePart));
+  const cut = parts.name !== undefined && table.length === longest && { isNameCut: true as const };
+  return { ...record, event: event as LedgerRecord["event"], detail, ...parts, ...cut };
+}
+
+/** The ledger that a marker would be of by its name; undefined for a table that is no marker of any. */
+export function ledgerOfMarker(table: string): string | undefined {
+  const ledger = /^(.+?)\.e\d+(?:\.|$)/.exec(table)?.[1];
+  return ledger === undefined || parseMarkerName(ledger, table) === undefined ? undefined : ledger;
+}
+
+function parsePart(part: string): Partial<LedgerRecord> {
+  const [, version, name] = /^(\d+)_(.*)$/.exec(part) ?? [];
+  if (name !== undefined) return { version: Number(version), name };
+  const [, step, total] = /^(\d+)of(\d+)$/.exec(part) ?? [];
+  if (total !== undefined) return { step: Number(step), total: Number(total) };
+  const field = fields[part[0] as keyof typeof fields];
+  return field === undefined ? {} : { [field.key]: field.read(part.slice(1)) };
+}
+
+function toBase36(value: number): string {
+  return Math.round(value).toString(36);
+}
+
+function fromBase36(text: string): number {
+  return Number.parseInt(text, 36);
+}

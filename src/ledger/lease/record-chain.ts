@@ -1,0 +1,108 @@
+/** The holder's records in a row: numbered, each with the hash of the one before and the running hash of what is applied. */
+import { appliedHash, type AppliedEntry, type AppliedHash } from "../state/applied-hash.ts";
+import type { Clock } from "../../time/clock.ts";
+import { appliedIn, isNothingReverted, type LedgerState } from "../state/fold.ts";
+import { saysApplied, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
+
+/** One run of the tool, as its records name it. */
+export interface Runner {
+  readonly by: string;
+  readonly run: string;
+  readonly tool: string;
+}
+
+export interface RecordChain {
+  /** The record that begins the next epoch. Nothing follows it until it is known to be ours. */
+  begin(entry: LedgerEntry): LedgerRecord;
+  /** From here on records follow that one. */
+  began(record: LedgerRecord): void;
+  /** Adds what `write` stores to the chain; what could not be stored is no link of it. */
+  write(entries: readonly LedgerEntry[], write: (records: readonly LedgerRecord[]) => Promise<void>): Promise<void>;
+}
+
+/** The chain that goes on from a ledger as it was read. */
+export function recordChain(
+  state: LedgerState,
+  runner: Runner,
+  clock: Clock,
+  hashOf: (record: LedgerRecord) => string,
+): RecordChain {
+  let hash: AppliedHash = appliedHash(appliedIn(state));
+  /** What is applied once more where nothing of it was taken back after all. */
+  const kept = new Map([...state.migrations].filter(([, { status }]) => status === "applied"));
+  const hashes = (record: LedgerRecord | undefined) => (record === undefined ? "" : hashOf(record));
+  // What was said in this epoch: all that counts once it is said that the ledger was rebuilt.
+  let own: AppliedEntry[] = [];
+  let last = hashes(state.head) || hashes(state.told);
+  let { epoch } = state;
+  let number = 0;
+
+  const link = (entry: LedgerEntry, at: Pick<LedgerRecord, "epoch" | "number">): LedgerRecord => ({
+    ...entry,
+    ...runner,
+    ...at,
+    at: clock.wall(),
+    applied: hash.value,
+    previous: last,
+  });
+
+  const append = (entry: LedgerEntry): LedgerRecord => {
+    const record = link(entry, { epoch, number: number++ });
+    last = hashOf(record);
+    return record;
+  };
+
+  return {
+    begin: (entry) => link(entry, { epoch: epoch + 1, number: 0 }),
+    began(record) {
+      last = hashOf(record) || last;
+      own = [];
+      epoch = record.epoch;
+      number = 1;
+    },
+    async write(entries, write) {
+      const before = { hash, last };
+      const saidBefore = own;
+      // Once for all of them: a formatter may have touched thousands of files.
+      const { said, gone } = changesBy(entries, kept);
+      own = [...own.filter(({ version }) => !gone.has(version)), ...said];
+      hash = entries.some(({ event }) => event === "rebuilt") ? appliedHash([]).with(own) : hash.with(said, gone);
+      try {
+        await write(entries.map(append));
+      } catch (error) {
+        // The numbers are not used again: the records may have been stored all the same.
+        ({ hash, last } = before);
+        own = saidBefore;
+        throw error;
+      }
+    },
+  };
+}
+
+/** What entries add to what is applied, and what they remove: the last of them about a migration counts. */
+function changesBy(
+  entries: readonly LedgerEntry[],
+  kept: ReadonlyMap<number, AppliedEntry>,
+): { readonly said: readonly AppliedEntry[]; readonly gone: ReadonlySet<number | undefined> } {
+  const said = new Map<number, AppliedEntry>();
+  const gone = new Set<number | undefined>();
+  for (const entry of entries) {
+    if (entry.event === "reverting" || entry.event === "reverted") {
+      said.delete(entry.version!);
+      gone.add(entry.version);
+      continue;
+    }
+    const again = isNothingReverted(entry) ? kept.get(entry.version!) : undefined;
+    for (const one of again === undefined ? appliedEntry(entry) : [again]) {
+      said.set(one.version, one);
+      gone.delete(one.version);
+    }
+  }
+  return { said: [...said.values()], gone };
+}
+
+function appliedEntry(entry: LedgerEntry): readonly AppliedEntry[] {
+  const { event, version, textHash } = entry;
+  const counts = saysApplied(entry) || event === "noted";
+  return counts && version !== undefined && textHash !== undefined ? [{ version, textHash }] : [];
+}

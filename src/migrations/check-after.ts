@@ -1,0 +1,16 @@
+/** Whether migrations come after those that they say they come after. Pure. */
+import { MigrateError } from "../errors/migrate-error.ts";
+import { formatVersion } from "./file-name.ts";
+import type { Migration } from "./load.ts";
+
+type Standing = Pick<Migration, "file" | "version" | "after">;
+
+/** Of all that there are, by ascending version. */
+export function standingProblems(migrations: readonly Standing[]): readonly MigrateError[] {
+  return migrations.flatMap(({ file, after: says }, index) => {
+    const before = migrations[index - 1];
+    const is = formatVersion(before?.version ?? 0);
+    if (says === undefined || says === is) return [];
+    return [new MigrateError("ERR_FILE_AFTER", { file, says, is, before: before?.file })];
+  });
+}

@@ -1,0 +1,104 @@
+/** What a migration needs consent for, and what a target's configuration forbids. Pure. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { Acceptance } from "../../migrations/acceptance.ts";
+import type { Migration } from "../../migrations/load.ts";
+import type { Cost } from "./cost.ts";
+import type { Plan, PlannedAction } from "../make-plan.ts";
+import type { Refusal } from "../refusal.ts";
+import type { RollbackClass } from "../rollback/rollback-class.ts";
+
+export interface Guards {
+  /** What every migration may do here. */
+  readonly accepts?: readonly Acceptance[] | undefined;
+  /** Classes of actions that no migration may have here, whatever it accepts. */
+  readonly forbid?: readonly RollbackClass[] | undefined;
+  /** About how many bytes a migration may rewrite here, as long as they are not compressed. */
+  readonly maxRewriteBytes?: number | undefined;
+}
+
+/** The plan with the refusal of each action that has one. `accept`: what whoever runs it accepts. `costs`: where there is a limit. */
+export function withRefusals(
+  plan: Plan,
+  guards: Guards,
+  accept: readonly Acceptance[] = [],
+  costs?: ReadonlyMap<PlannedAction, { readonly cost: Pick<Cost, "bytes"> }>,
+): Plan {
+  const migrations = plan.migrations.map((planned) => {
+    if (planned.direction !== "up") return planned;
+    const accepted = acceptedOf(planned.migration, guards, accept);
+    let bytes: number | null = 0;
+    const actions = planned.actions.map((action, index) => {
+      // What is between two of its commits was accepted, and goes on. Other steps may have been put there since.
+      if (index === 0 && planned.midway !== undefined) return action;
+      const own: number | null = costs?.get(action)?.cost.bytes ?? null;
+      bytes = bytes === null || own === null ? null : bytes + own;
+      const tooMuch = own === 0 ? undefined : rewriteRefusal(bytes, guards);
+      return { ...action, refusal: refusalOf(action, guards, accepted) ?? tooMuch };
+    });
+    return { ...planned, actions };
+  });
+  return { ...plan, migrations };
+}
+
+/** The consent that a migration has: in its file, in the configuration, and for this run. */
+export function acceptedOf(
+  { accepts = [] }: Pick<Migration, "accepts">,
+  guards: Guards,
+  accept: readonly Acceptance[] = [],
+): ReadonlySet<Acceptance> {
+  return new Set([...(guards.accepts ?? []), ...accept, ...accepts]);
+}
+
+/** The first action of which it is known that it would fail. */
+export function failureIn({ migrations }: Plan): MigrateError<"ERR_STEP_WOULD_FAIL"> | undefined {
+  for (const { place, refusal } of migrations.flatMap(({ actions }) => actions))
+    if (refusal?.reason === "failure")
+      return new MigrateError("ERR_STEP_WOULD_FAIL", { ...place, problem: refusal.problem });
+  return undefined;
+}
+
+/** Throws ERR_STEP_WOULD_FAIL, ERR_CONSENT, ERR_FORBIDDEN, ERR_REWRITE, ERR_ROLLBACK_BLOCKED. */
+export function checkRefusals(plan: Plan, target: string): void {
+  const { migrations, blocked } = plan;
+  if (blocked !== undefined) throw new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
+  const failure = failureIn(plan);
+  if (failure !== undefined) throw failure;
+  const actions = migrations.flatMap((migration) => migration.actions);
+  for (const [index, { place, refusal }] of actions.entries()) {
+    if (refusal?.reason === "consent")
+      throw new MigrateError("ERR_CONSENT", { ...place, ...refusal, others: othersOf(actions.slice(index + 1)) });
+    if (refusal?.reason === "rewrite")
+      throw new MigrateError("ERR_REWRITE", {
+        ...place,
+        target,
+        limit: refusal.limit,
+        bytes: refusal.bytes ?? undefined,
+      });
+    if (refusal?.reason === "forbidden") throw new MigrateError("ERR_FORBIDDEN", { ...place, ...refusal, target });
+  }
+}
+
+/** Of those that come later, so that nobody is asked once for each. */
+function othersOf(later: readonly PlannedAction[]): { count: number; consent: Acceptance } | undefined {
+  const consents = later.flatMap(({ refusal }) => (refusal?.reason === "consent" ? [refusal.consent] : []));
+  if (consents.length === 0) return undefined;
+  return { count: consents.length, consent: consents.includes("irreversible") ? "irreversible" : "lossy" };
+}
+
+function rewriteRefusal(bytes: number | null, { maxRewriteBytes: limit }: Guards): Refusal | undefined {
+  return limit === undefined || (bytes !== null && bytes <= limit) ? undefined : { reason: "rewrite", bytes, limit };
+}
+
+function refusalOf(
+  { risks, rollback, text }: PlannedAction,
+  { forbid = [] }: Guards,
+  accepted: ReadonlySet<Acceptance>,
+): Refusal | undefined {
+  if (rollback !== undefined && forbid.includes(rollback.class))
+    return { reason: "forbidden", class: rollback.class, problem: rollback.reason ?? text };
+  const loss = risks.find(({ kind }) => kind === "loss")?.text;
+  // What a migration made itself nobody else has written to.
+  if (loss === undefined || rollback?.class === "exact") return undefined;
+  const consent = rollback?.class === "none" ? "irreversible" : "lossy";
+  return accepted.has(consent) || accepted.has("irreversible") ? undefined : { reason: "consent", consent, loss };
+}

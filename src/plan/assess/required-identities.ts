@@ -1,0 +1,48 @@
+/** Which tables have to be the ones that migrations left, so that taking these migrations back loses nothing else. Pure. */
+import type { StepPlace } from "../../errors/migrate-error.ts";
+import type { OwnVersions } from "../../ledger/state/record.ts";
+import type { Action, ActionKind } from "../../actions/model/action.ts";
+import { ownValue } from "../../schema/data-type.ts";
+import type { SeenVersion } from "../../schema/table-identity.ts";
+import { askAfter } from "./row-questions.ts";
+import type { Plan } from "../make-plan.ts";
+
+export interface IdentityQuestion {
+  readonly place: StepPlace;
+  readonly kind: ActionKind;
+  /** As it is called now. */
+  readonly table: string;
+  /** What the ledger knows of it, the newest version first. */
+  readonly seen: readonly SeenVersion[];
+  /** The version that would be restored. */
+  readonly restores?: SeenVersion;
+}
+
+/** Other actions lose nothing of a table, or ask about each of its values. */
+const losing: ReadonlySet<ActionKind> = new Set(["dropTable", "dropColumns", "restoreTable"]);
+
+export function identityQuestions({ now, migrations }: Plan): readonly IdentityQuestion[] {
+  const before: Action[] = [];
+  return migrations.flatMap(({ actions, tables, migration }) =>
+    actions.flatMap(({ action, place }): readonly IdentityQuestion[] => {
+      const table = askAfter({ kind: "rows", table: action.table, own: 0 }, before, now)?.table;
+      before.push(action);
+      const own = ownValue(tables, action.table);
+      if (table === undefined || own === undefined || !losing.has(action.kind)) return [];
+      // What the ledger has under that name is the table that the migration renamed before it created this one.
+      const isRenamed = migration.steps.some((step) => step.kind === "renameTable" && step.table === action.table);
+      if (action.kind === "dropTable" && isRenamed) return [];
+      const { kind } = action;
+      const restores = kind === "restoreTable" && { restores: { version: action.version, at: action.at } };
+      return [{ place, kind, table, seen: seenIn(own), ...restores }];
+    }),
+  );
+}
+
+function seenIn([before, after, , times]: OwnVersions): readonly SeenVersion[] {
+  const both = [
+    [after, times?.[1]],
+    [before, times?.[0]],
+  ] as const;
+  return both.flatMap(([version, at]) => (version === null ? [] : [{ version, at: at ?? undefined }]));
+}

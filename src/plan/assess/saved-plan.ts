@@ -1,0 +1,212 @@
+/** A plan in a file, bound to all that it was made from: it is carried out as it is, once, or not at all. Pure. */
+import { z } from "zod";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { byPlace, placeOf, savedPlanOf, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
+import { canonicalJson, matchesHash, sha256, stepHash } from "../../migrations/checksum.ts";
+import { acceptances } from "../../migrations/acceptance.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { identityOf } from "../../schema/table-identity.ts";
+import { migrationsOf, planDocumentShape, type DocumentAction, type PlanDocument } from "./plan-document.ts";
+
+const shape = z.strictObject({
+  /** Of this form; another release may have another. */
+  savedPlan: z.literal(1),
+  /** SHA-256 of the rest. */
+  id: z.string(),
+  /** ISO 8601. */
+  at: z.string(),
+  tool: z.string(),
+  /** What was asked for. */
+  choice: z.strictObject({
+    to: z.int().optional(),
+    allowOutOfOrder: z.boolean().optional(),
+    accept: z.array(z.enum(acceptances)).readonly().optional(),
+    steps: z.int().optional(),
+    acceptLoss: z.boolean().optional(),
+    keepAppended: z.boolean().optional(),
+  }),
+  /** Where the target is. */
+  place: z.string(),
+  /** The ledger's table, and its newest record, and how many there are; null where there were none. */
+  ledger: z.strictObject({
+    table: z.string(),
+    head: z.strictObject({ record: z.string(), hash: z.string(), records: z.int() }).nullable(),
+  }),
+  /** The tables that it touches, at which version; null where there was none, or the target does not tell. */
+  tables: z.record(z.string(), z.int().nullable()),
+  /** When these versions were made, in milliseconds since 1970: together they identify the table. Not in plans of older releases. */
+  times: z.record(z.string(), z.int().nullable()).optional(),
+  plan: planDocumentShape,
+});
+
+export type SavedPlan = z.output<typeof shape>;
+type Head = SavedPlan["ledger"]["head"];
+
+/** A saved plan of what was read from a file. Throws ERR_PLAN_INVALID. */
+export function parseSavedPlan(value: unknown, file = "the saved plan"): SavedPlan {
+  const invalid = (problem: string) => new MigrateError("ERR_PLAN_INVALID", { file, problem });
+  if (typeof value !== "object" || value === null || !("savedPlan" in value)) throw invalid("is no saved plan");
+  const { id, ...content } = value as SavedPlan;
+  if (id !== idOf(content)) throw invalid("was changed after it was made");
+  const { data } = shape.safeParse(value);
+  if (data === undefined) throw invalid("was made by another release of lance-migrate");
+  return data;
+}
+
+/** With its id. What JSON does not keep is gone from it. */
+export function sealed(content: Omit<SavedPlan, "id" | "savedPlan">): SavedPlan {
+  const rest = JSON.parse(JSON.stringify({ savedPlan: 1, ...content })) as Omit<SavedPlan, "id">;
+  return { id: idOf(rest), ...rest };
+}
+
+function idOf(content: Omit<SavedPlan, "id">): string {
+  return sha256(canonicalJson(content));
+}
+
+/** The newest record, as a plan is bound to it. `hashOf` is that of the journal. */
+export function headOf(records: readonly LedgerRecord[], hashOf: (record: LedgerRecord) => string): Head {
+  const newest = records.toSorted(byPlace).at(-1);
+  return newest === undefined ? null : { record: placeOf(newest), hash: hashOf(newest), records: records.length };
+}
+
+/** What the ledger keeps of a plan that is carried out, so that it is not once more. `next`: the migration that comes then. */
+export function useOf({ id }: SavedPlan, next: number | undefined): LedgerEntry {
+  return { event: "renewed", checksum: id, next };
+}
+
+/** Throws ERR_PLAN_STALE where the plan is for somewhere else. */
+export function checkPlace(saved: SavedPlan, target: { readonly name: string; readonly place: string }): void {
+  const { plan, place } = saved;
+  if (plan.target !== target.name)
+    throw stale(
+      plan,
+      "target",
+      `it was made for target ${plan.target}, not for ${target.name}`,
+      `use --target ${plan.target}`,
+    );
+  if (place !== target.place)
+    throw stale(plan, "target", `it was made for target ${plan.target} at ${place}, and that is ${target.place} now`);
+}
+
+/** `records`: those of other runs. Throws ERR_PLAN_STALE where any of them wrote since, this plan's own use above all. */
+export function checkLedger(
+  saved: SavedPlan,
+  ledger: string,
+  records: readonly LedgerRecord[],
+  hashOf: (record: LedgerRecord) => string,
+): void {
+  if (saved.ledger.table !== ledger)
+    throw stale(saved.plan, "target", `it was made for the ledger ${saved.ledger.table}, and that is ${ledger} now`);
+  const used = records.find((record) => matchesHash(saved.id, savedPlanOf(record) ?? ""));
+  if (used !== undefined)
+    throw stale(saved.plan, "used", `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`);
+  // A late record of an older epoch is not the newest one.
+  if (canonicalJson(headOf(records, hashOf)) === canonicalJson(saved.ledger.head)) return;
+  const newest = records.toSorted(byPlace).at(-1);
+  const what =
+    newest === undefined ? "the ledger is empty" : `record ${placeOf(newest)} says ${newest.event}, by ${newest.by}`;
+  throw stale(saved.plan, "ledger", `another run has written to the ledger since: ${what}`);
+}
+
+/** `migrations`: those of the plan's that have a file, as it is now. Throws ERR_PLAN_STALE. */
+export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]): void {
+  for (const { version, file, checksum, steps } of migrationsOf(plan)) {
+    const now = migrations.find((migration) => migration.version === version);
+    if (now === undefined) throw stale(plan, "files", `${file} is not there any more`);
+    if (now.checksum === checksum) continue;
+    const hashes = now.steps.map(stepHash);
+    const at = hashes.findIndex((hash, index) => hash !== steps[index]);
+    const change =
+      at === -1
+        ? `it has ${hashes.length} of ${steps.length} steps left`
+        : at >= steps.length
+          ? `step ${at + 1} (${now.steps[at]!.kind}) was added`
+          : `step ${at + 1} (${now.steps[at]!.kind}) is not the step that was planned`;
+    throw stale(plan, "files", `${now.file} was changed: ${change}`);
+  }
+}
+
+/** `now`: what would be done now. Throws ERR_PLAN_STALE where that is anything else. */
+export function checkPlan({ plan, tool }: SavedPlan, now: PlanDocument): void {
+  const [planned, found] = [migrationsOf(plan), migrationsOf(now)];
+  const added = found.find(({ version }) => !planned.some((one) => one.version === version));
+  if (added !== undefined) throw stale(plan, "files", `${added.file} is not in it, and would be ${endOf(now)} too`);
+  for (const [index, { file, ...was }] of planned.entries()) {
+    const is = found[index];
+    const at = was.actions.findIndex((one, at) => essence(one) !== essence(is?.actions[at]));
+    const isOther =
+      at !== -1 || was.version !== is?.version || was.done !== is.done || was.actions.length !== is.actions.length;
+    if (!isOther) continue;
+    const which = at === -1 ? "" : `, step ${was.actions[at]!.step}`;
+    throw stale(plan, "actions", `by now ${file}${which} would be ${endOf(now)} otherwise than ${tool} planned`);
+  }
+}
+
+/** What is done, however it is told. */
+function essence(planned: DocumentAction | undefined): string {
+  return canonicalJson([planned?.action, planned?.commits?.map(({ action }) => action)]);
+}
+
+function endOf({ direction }: PlanDocument): string {
+  return direction === "up" ? "applied" : "taken back";
+}
+
+/** What is known now of a table that a plan touches. */
+export interface TableNow {
+  readonly newest: number;
+  /** The time of the version that the plan was made from; undefined where that is no longer listed. */
+  readonly at: number | undefined;
+  /** Whether the target lists versions: otherwise only a lower one shows that it is another table. */
+  readonly listsVersions: boolean;
+}
+
+/** `tables`: those of the plan that exist and whose versions are told. Throws ERR_PLAN_STALE where one is not the table that it was. */
+export function checkTables(saved: SavedPlan, tables: ReadonlyMap<string, TableNow>): void {
+  for (const [table, now] of tables) {
+    const version = saved.tables[table];
+    if (version == null) continue;
+    const at = saved.times?.[table] ?? undefined;
+    const identity = identityOf({ version, at }, now);
+    if (identity === "another")
+      throw stale(saved.plan, "table", `table ${table} was dropped and recreated since the plan was saved`);
+    if (identity === "unknown" && now.listsVersions)
+      throw stale(
+        saved.plan,
+        "table",
+        at === undefined
+          ? `it does not state when version ${version} of table ${table} was made, so it is unknown whether this is the same table`
+          : `version ${version} of table ${table} was cleaned up since the plan was saved, so it is unknown whether this is the same table`,
+        `save the plan again with ${planCommand(saved.plan)}`,
+      );
+    if (saved.choice.acceptLoss === true && now.newest !== version)
+      throw stale(
+        saved.plan,
+        "table",
+        `table ${table} was written to, and the plan loses rows of it: it is at version ${now.newest}, and was at ${version}`,
+      );
+  }
+}
+
+function planCommand({ direction }: PlanDocument): string {
+  return `migrate plan ${direction === "up" ? "" : "--down "}--out`;
+}
+
+/** What planning found wrong, where that is a table which was as it should when the plan was made. */
+export function asStale({ plan }: SavedPlan, error: unknown): unknown {
+  if (!isMigrateError(error, "ERR_DRIFT")) return error;
+  const { table, differences } = error.details;
+  return stale(plan, "table", `table ${table} has another schema by now: ${differences.join("; ")}`);
+}
+
+function stale(
+  plan: PlanDocument,
+  changed: "target" | "used" | "ledger" | "files" | "table" | "actions",
+  problem: string,
+  hint?: string,
+): MigrateError {
+  return new MigrateError("ERR_PLAN_STALE", {
+    changed,
+    problem,
+    hint: hint ?? `make a new one with ${planCommand(plan)}`,
+  });
+}

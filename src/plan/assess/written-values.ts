@@ -1,0 +1,84 @@
+/** The values of variable length that commits write, as SQL on the tables as they are now, so that a sample tells how long they are. Pure. */
+import type { Action } from "../../actions/model/action.ts";
+import { tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
+import type { Column } from "../../schema/data-type.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
+import type { Database } from "../../schema/table.ts";
+import { widthOf } from "../../schema/type-width.ts";
+import { castTo, named } from "./row-questions.ts";
+import type { PlannedCommit } from "../commits/commits.ts";
+import { placeAfter } from "../compile/track-column.ts";
+
+export interface WrittenValue {
+  /** The column's name after the commit. */
+  readonly column: string;
+  /** The table's name now. */
+  readonly table: string;
+  readonly sql: string;
+}
+
+/** `before`: the actions between the tables now and the commits. Values that the tables now do not determine are left out. */
+export function writtenValues(
+  commits: readonly Pick<PlannedCommit, "action" | "before">[],
+  before: readonly Action[],
+  now: Database,
+): readonly WrittenValue[] {
+  return commits.flatMap(({ action, before: tables }, index) => {
+    const written = writtenBy(action, tables.get(action.table));
+    if (written === undefined || !("columns" in written)) return [];
+    // A query gives the place of a blob instead of the blob.
+    const variable = written.columns.filter(
+      ({ type, metadata }) => widthOf(type).variable > 0 && metadata?.["lance-encoding:blob"] === undefined,
+    );
+    const until = [...before, ...commits.slice(0, index + 1).map((one) => one.action)];
+    return variable.flatMap((column) => {
+      const expression = expressionOf(column, action);
+      const from =
+        expression === undefined ? sourceOf(column, action, until, now) : worksNow(action.table, before, expression);
+      if (from === undefined) return [];
+      const sql = from.isVariable ? from.sql : castTo(from.sql, [column.type]);
+      return { column: column.name, table: from.table, sql };
+    });
+  });
+}
+
+interface Source {
+  readonly table: string;
+  readonly sql: string;
+  readonly isVariable: boolean;
+}
+
+function expressionOf(column: Column & { readonly as?: string | undefined }, action: Action): string | undefined {
+  if (action.kind === "updateRows")
+    return Object.entries(action.set).find(([path]) => formatPath(parsePath(path)) === formatPath([column.name]))?.[1];
+  return column.as ?? (action.kind === "refreshColumn" ? column.computed : undefined);
+}
+
+/** An expression reads columns by the names that they have at that point. */
+function worksNow(table: string, before: readonly Action[], expression: string): Source | undefined {
+  const isAsNow = before.every((one) => !tablesOfAction(one).includes(table));
+  return isAsNow ? { table, sql: `(${expression})`, isVariable: false } : undefined;
+}
+
+/** The column of now that is this one after the actions, with the values that it has now. */
+function sourceOf({ name }: Column, { table }: Action, actions: readonly Action[], now: Database): Source | undefined {
+  for (const [from, { columns }] of now)
+    for (const column of columns) {
+      let at: Parameters<typeof placeAfter>[0] | undefined = { table: from, path: [column.name] };
+      for (const action of actions) at = at && (givesValues(action, at) ? undefined : placeAfter(at, action));
+      if (at?.table === table && at.path.length === 1 && at.path[0] === name)
+        return { table: from, sql: named([column.name]), isVariable: widthOf(column.type).variable > 0 };
+    }
+  return undefined;
+}
+
+function givesValues(action: Action, { table, path }: Parameters<typeof placeAfter>[0]): boolean {
+  if (action.table !== table) return false;
+  const paths =
+    action.kind === "convertColumn" || action.kind === "refreshColumn"
+      ? [action.path]
+      : action.kind === "updateRows"
+        ? Object.keys(action.set)
+        : [];
+  return paths.some((one) => parsePath(one)[0] === path[0]);
+}

@@ -1,0 +1,85 @@
+/** What the ledger keeps of an action of several commits while it goes on. Pure. */
+import type { Action } from "../../actions/model/action.ts";
+import type { Kept } from "../../ledger/state/record.ts";
+import type { Column } from "../../schema/data-type.ts";
+import { knownMetadata } from "../../schema/metadata.ts";
+import { parsePath } from "../../schema/path.ts";
+import { sameIndex, type FoundIndex } from "../../schema/table-index.ts";
+import { findColumn, replaceColumn, type Table, type Tables } from "../../schema/table.ts";
+
+/** What of a table as it was seen is lost when columns are rewritten, and has to be put back; undefined when there is nothing. */
+export function toKeep({ columns, indexes = {} }: Table, rewritten: ReadonlySet<string>): Kept | undefined {
+  const metadata = knownMetadata(columns.filter(({ name }) => rewritten.has(name)));
+  const there = Object.entries(indexes).filter(
+    ([, index]) => index !== null && rewritten.has(parsePath(index.path)[0]!),
+  );
+  if (metadata.length === 0 && there.length === 0) return undefined;
+  return {
+    indexes: Object.fromEntries(there) as Kept["indexes"],
+    metadata: Object.fromEntries(metadata),
+  };
+}
+
+/**
+ * The same, where it is known what of the table was kept before: what is there now counts. `dropped`: the indexes that the
+ * action itself drops one by one, so that nobody knows of them any more.
+ */
+export function stillToKeep(
+  table: Table,
+  rewritten: ReadonlySet<string>,
+  { indexes, metadata }: Kept,
+  dropped: ReadonlySet<string>,
+): Kept {
+  // Columns have other names while they are hidden.
+  if (![...rewritten].every((name) => findColumn(table.columns, [name]) !== undefined)) return { indexes, metadata };
+  const now = toKeep(table, rewritten) ?? nothing;
+  const taken = Object.entries(indexes).filter(([name]) => dropped.has(name));
+  return { indexes: { ...Object.fromEntries(taken), ...now.indexes }, metadata: now.metadata };
+}
+
+const nothing: Kept = { indexes: {}, metadata: {} };
+
+/** The action's own table with what was kept of it. */
+export function withKept(before: Tables, { table: name }: Action, kept: Kept | undefined): Tables {
+  const table = before.get(name);
+  return table === undefined || kept === undefined ? before : new Map([...before, [name, knowing(table, kept)]]);
+}
+
+/** Without what was kept of columns that are gone. */
+export function stillKept({ columns }: Table, { indexes, metadata }: Kept): Kept {
+  const isThere = (path: string) => findColumn(columns, parsePath(path)) !== undefined;
+  return {
+    indexes: Object.fromEntries(Object.entries(indexes).filter(([, { path }]) => isThere(path))),
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([path]) => isThere(path))),
+  };
+}
+
+/** A table as migrations know it, and with the indexes and metadata that others gave it. */
+export function asSeen(table: Table, seen: Table): Table {
+  const kept = toKeep(seen, new Set(seen.columns.map(({ name }) => name))) ?? nothing;
+  return seen.indexes === undefined ? table : knowing(table, kept);
+}
+
+/** Indexes by their names, and metadata by the paths of columns; null for what is known not to be there. */
+export interface Known {
+  readonly indexes: NonNullable<Table["indexes"]>;
+  readonly metadata: Readonly<Record<string, NonNullable<Column["metadata"]>>>;
+}
+
+/** The table with what else is known of it. */
+export function knowing(table: Table, kept: Known): Table {
+  const columns = Object.entries(kept.metadata).reduce(
+    (all, [path, metadata]) =>
+      replaceColumn(all, parsePath(path), (column) => ({ ...column, metadata: { ...metadata, ...column.metadata } })),
+    table.columns,
+  );
+  const indexes = Object.entries(table.indexes ?? {}).map(([name, index]) => [name, asTold(index, kept.indexes[name])]);
+  return { ...table, columns, indexes: { ...kept.indexes, ...Object.fromEntries(indexes) } };
+}
+
+/** Somebody may have made it again with other parameters; what a table does not tell of them only migrations know. */
+function asTold(index: FoundIndex | null, seen: FoundIndex | null = null): FoundIndex | null {
+  if (index === null || seen === null || !sameIndex(index, seen)) return index;
+  const { stuck } = seen;
+  return { ...index, options: { ...index.options, ...seen.options }, ...(stuck !== undefined && { stuck }) };
+}

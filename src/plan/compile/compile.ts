@@ -1,0 +1,34 @@
+/** Steps as the actions that a target carries out. Pure. */
+import type { StepPlace } from "../../errors/migrate-error.ts";
+import type { Migration } from "../../migrations/load.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { compileStep, type Step } from "../../steps/registry.ts";
+import type { Capabilities } from "../../targets/contract/target.ts";
+import { withoutSwaps } from "./undescribed.ts";
+
+/** Whether a migration is applied or rolled back. */
+export type Direction = "up" | "down";
+
+export type Describing = Pick<Capabilities, "describes">;
+
+/** An action and the step that it belongs to. */
+export interface PlacedAction {
+  readonly place: StepPlace;
+  readonly action: Action;
+  /** What a version is restored to undo: what the migration did to that table. */
+  readonly undoes?: readonly Action[] | undefined;
+}
+
+export function actionsOf(step: Step, { describes }: Describing): readonly Action[] {
+  const actions = compileStep(step);
+  return describes ? actions : actions.flatMap(withoutSwaps);
+}
+
+export function compileMigration(
+  { file, steps }: Pick<Migration, "file" | "steps">,
+  describing: Describing,
+): readonly PlacedAction[] {
+  return steps.flatMap((step, index) =>
+    actionsOf(step, describing).map((action) => ({ place: { file, step: index + 1, kind: step.kind }, action })),
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * What planning does for a target that can't describe its tables. What happened to a call without an answer is then found
+ * out by other means: the list of tables, or a rename of a column to its own name, which is accepted where there is such
+ * a column. For that, each call must either leave a name that was not there before or change nothing when made twice. Pure.
+ */
+import type { Action, ActionFor } from "../../actions/model/action.ts";
+import type { Alteration } from "../../actions/model/alteration.ts";
+import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+import { currentPath, newNames } from "../../actions/rewrite/column-renames.ts";
+import { findColumn, type Table } from "../../schema/table.ts";
+
+/** How to find out whether an action has run. */
+export type Proof =
+  /** Its table is in the list. */
+  | { readonly kind: "listed" }
+  /** This column is there, and was not before. */
+  | { readonly kind: "column"; readonly path: string }
+  /** It need not be known: running it again changes nothing. */
+  | { readonly kind: "repeatable" };
+
+export function proofOf(action: Action, before: Table | undefined): Proof {
+  if (action.kind === "createTable") return { kind: "listed" };
+  if (action.kind !== "alterColumns") return { kind: "repeatable" };
+  const renamed = action.alterations.filter(({ rename }) => rename !== undefined);
+  if (renamed.length === 0) return { kind: "repeatable" };
+  const names = newNames(action.alterations);
+  const paths = renamed.map(({ path }) => currentPath(parsePath(path), names));
+  const telling = paths.find((path) => findColumn(before?.columns ?? [], path) === undefined);
+  // Without swaps, every row of renames ends in a name that nothing had.
+  if (telling === undefined) throw new TypeError(`no new name in ${JSON.stringify(action)}`);
+  return { kind: "column", path: formatPath(telling) };
+}
+
+/**
+ * The action with every swap of names (a → b, b → a, and longer circles) taken apart: one column goes to a temporary name,
+ * the others move up, and it goes to its own. The temporary name says whose it is: what a late call of another swap made is
+ * not taken for this one's.
+ */
+export function withoutSwaps(action: Action): readonly Action[] {
+  const circles = action.kind === "alterColumns" ? circlesOf(action.alterations) : [];
+  if (action.kind !== "alterColumns" || circles.length === 0) return [action];
+  const firsts = new Map(circles.map(([first]) => [first!, `_lance_migrate_swap_${parsePath(first!.path).at(-1)!}`]));
+  const moving = new Set(circles.flatMap((circle) => circle.slice(1)));
+
+  // What data can refuse comes first, before any name has moved.
+  const first = action.alterations
+    .map((alteration) => ({
+      ...alteration,
+      rename: moving.has(alteration) ? undefined : (firsts.get(alteration) ?? alteration.rename),
+    }))
+    .filter(({ rename, type, nullable }) => rename !== undefined || type !== undefined || nullable !== undefined);
+  const names = newNames(first);
+  const second = [...moving].map((alteration) => ({
+    path: currentText(alteration, names),
+    rename: alteration.rename!,
+  }));
+  for (const [key, name] of newNames([...moving])) names.set(key, name);
+  const third = [...firsts.keys()].map((alteration) => ({
+    path: currentText(alteration, names),
+    rename: alteration.rename!,
+  }));
+  return [first, second, third].map((alterations): ActionFor<"alterColumns"> => ({ ...action, alterations }));
+}
+
+/** Renames that only pass names around among themselves, each in the order in which the names are handed on. */
+function circlesOf(alterations: readonly Alteration[]): readonly (readonly Alteration[])[] {
+  const byPath = new Map(alterations.map((alteration) => [formatPath(parsePath(alteration.path)), alteration]));
+  const seen = new Set<Alteration>();
+  return alterations.flatMap((start) => {
+    const row: Alteration[] = [];
+    let at: Alteration | undefined = start;
+    while (at?.rename !== undefined && !seen.has(at)) {
+      seen.add(at);
+      row.push(at);
+      at = byPath.get(formatPath([...parsePath(at.path).slice(0, -1), at.rename]));
+    }
+    return at === start && row.length > 0 ? [row] : [];
+  });
+}
+
+/** Where a column that was at a path is after actions on its table. */
+export function followPath(path: Path, actions: readonly Action[]): Path {
+  return actions.reduce(
+    (at, action) => (action.kind === "alterColumns" ? currentPath(at, newNames(action.alterations)) : at),
+    path,
+  );
+}
+
+function currentText({ path }: Alteration, names: ReadonlyMap<string, string>): string {
+  return formatPath(currentPath(parsePath(path), names));
+}

@@ -1,0 +1,217 @@
+/** The files against the ledger: what is pending, and what must not go on. Pure. */
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { isHalfDone, isNamed, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import type { Acceptance } from "../../migrations/acceptance.ts";
+import type { Migration } from "../../migrations/load.ts";
+import type { Step } from "../../steps/registry.ts";
+import { actionsOf, type Describing } from "../compile/compile.ts";
+
+export interface Choice {
+  /** Apply up to this version only. */
+  readonly to?: number | undefined;
+  readonly allowOutOfOrder?: boolean | undefined;
+  /** What migrations may do that is guarded, besides what their files accept. */
+  readonly accept?: readonly Acceptance[] | undefined;
+}
+
+/** The files up to the chosen version. Throws ERR_VERSION_UNKNOWN. */
+export function chosenFiles(files: readonly MigrationFile[], { to }: Choice): readonly MigrationFile[] {
+  if (to === undefined) return files;
+  if (files.some(({ version }) => version === to)) return files.filter(({ version }) => version <= to);
+  throw versionUnknown(to, files);
+}
+
+/** Of a chosen version that there is no file of. */
+export function versionUnknown(
+  version: number,
+  files: readonly Pick<MigrationFile, "version" | "name">[],
+): MigrateError {
+  const [first, last] = [files[0], files.at(-1)];
+  const known =
+    first === undefined ? "there are none yet" : `they go from ${formatMigration(first)} to ${formatMigration(last!)}`;
+  return new MigrateError("ERR_VERSION_UNKNOWN", { version: formatVersion(version), known });
+}
+
+/** Files that are not applied, in order. */
+export function pendingFiles(files: readonly MigrationFile[], { migrations }: LedgerState): readonly MigrationFile[] {
+  return files.filter(({ version }) => migrations.get(version)?.status !== "applied");
+}
+
+/** Migrations that have run, at least in part, and have no file here: a newer release was at work. */
+export function missingFiles(files: readonly MigrationFile[], { migrations }: LedgerState): readonly LedgerMigration[] {
+  const versions = new Set(files.map(({ version }) => version));
+  return [...migrations.values()].filter(
+    (known) => !versions.has(known.version) && (known.status === "applied" || isHalfDone(known)),
+  );
+}
+
+/** Refuses to apply anything before what is being taken back is. */
+export function checkNotReverting({ migrations }: LedgerState): void {
+  const known = [...migrations.values()].find(({ reversal }) => reversal !== undefined);
+  if (known !== undefined) throw new MigrateError("ERR_REVERTING", { version: formatMigration(known) });
+}
+
+export interface Pending {
+  readonly files: readonly MigrationFile[];
+  readonly state: LedgerState;
+  /** Versions that may have run without being recorded. */
+  readonly doubtful: ReadonlySet<number>;
+  readonly choice: Choice;
+}
+
+/**
+ * The chosen pending migrations in the order in which they may run. Refuses one below a migration that has run, or may
+ * have run, unless that is allowed. What has begun comes first, chosen or not: nobody could fold the two into one another.
+ */
+export function orderPending({ files, state, doubtful, choice }: Pending): readonly MigrationFile[] {
+  const chosen = pendingFiles(chosenFiles(files, choice), state);
+  if (chosen.length === 0) return chosen;
+  const known = [...state.migrations.values()];
+  const inPart = known.filter(isHalfDone);
+  const ran = known.filter(({ status }) => status === "applied").map(({ version }) => version);
+  const begun = new Set([...doubtful, ...inPart.map(({ version }) => version)].filter((one) => !ran.includes(one)));
+  const outside = [...begun].find((version) => !chosen.some((file) => file.version === version));
+  if (outside !== undefined) {
+    const file = files.find(({ version }) => version === outside);
+    throw new MigrateError("ERR_BEGUN", { version: formatVersion(outside), file: file?.file });
+  }
+  const firsts = firstNumbers(files);
+  const firstOf = (version: number) => firsts.get(version) ?? version;
+  const all = [...ran, ...begun].toSorted((one, other) => firstOf(one) - firstOf(other));
+  const last = all.at(-1) ?? -1;
+  const early = chosen.find(({ version }) => version < firstOf(last) && !begun.has(version));
+  if (early === undefined) return chosen;
+  const name = [...known, ...files].find(({ version }) => version === last)!;
+  if (choice.allowOutOfOrder !== true)
+    throw new MigrateError("ERR_OUT_OF_ORDER", { file: early.file, last: formatMigration(name) });
+  return [
+    ...chosen.filter(({ version }) => begun.has(version)),
+    ...chosen.filter(({ version }) => !begun.has(version)),
+  ];
+}
+
+/**
+ * The numbers from which on migrations may have run, of those that were renumbered: what came in before may come after them.
+ * Several of a branch stand one behind the other.
+ */
+function firstNumbers(files: readonly MigrationFile[]): ReadonlyMap<number, number> {
+  const firsts = new Map<number, number>();
+  let first = Infinity;
+  for (const { version, was } of files) {
+    first = was === undefined ? Infinity : Math.min(first, version, ...was.map((former) => former.version));
+    if (was !== undefined) firsts.set(version, first);
+  }
+  return firsts;
+}
+
+/** Refuses to go on when an applied migration has no file any more: nobody could tell what the tables should be. */
+export function checkMissing(files: readonly MigrationFile[], state: LedgerState): void {
+  const [missing] = missingFiles(files, state);
+  if (missing !== undefined)
+    throw new MigrateError("ERR_MIGRATION_MISSING", {
+      version: formatVersion(missing.version),
+      name: missing.name,
+      ...(missing.status === "partial" && { begun: true }),
+    });
+}
+
+/** Migrations that have begun, or may have, and have no file here. What a holder is at is among them. */
+export function begunElsewhere(
+  files: readonly MigrationFile[],
+  { migrations, doubtful, holder }: LedgerState,
+): readonly number[] {
+  const half = [...migrations.values()].filter(isHalfDone).map(({ version }) => version);
+  const atWork = holder?.next === undefined || migrations.get(holder.next)?.status === "applied" ? [] : [holder.next];
+  const here = new Set(files.map(({ version }) => version));
+  return [...new Set([...half, ...doubtful, ...atWork])].filter((version) => !here.has(version));
+}
+
+/** Refuses to pass over what another release has left half-done. `atWork`: what a holder that may be alive is at. */
+export function checkBegun(files: readonly MigrationFile[], state: LedgerState, atWork?: number): void {
+  const version = begunElsewhere(files, state).find((one) => one !== atWork);
+  if (version === undefined) return;
+  const known = state.migrations.get(version);
+  const migration = known === undefined ? formatVersion(version) : formatMigration(known);
+  throw new MigrateError("ERR_BEGUN", { version: migration, file: undefined });
+}
+
+/**
+ * Refuses migrations whose steps are not those that ran; text alone may differ. Throws ERR_NUMBER_USED for a new file under
+ * a used number, and ERR_LEDGER_CHANGED where the ledger was changed instead.
+ */
+export function checkUnchanged(migrations: readonly Migration[], state: LedgerState, describing: Describing): void {
+  for (const migration of migrations) {
+    const known = state.migrations.get(migration.version);
+    if (known === undefined) continue;
+    const { file, steps, name, version } = migration;
+    const begun = known.status === "partial";
+    const between = begun ? changeOfBegun(steps, known, describing) : undefined;
+    const change = begun ? changeOfPartial(migration, known, describing) : changeOfApplied(migration, known);
+    if (change === undefined && between === undefined) continue;
+    if (!isNamed(known, name))
+      throw new MigrateError("ERR_NUMBER_USED", {
+        file,
+        version,
+        other: formatMigration(known),
+        is: begun ? "has begun" : "is applied",
+      });
+    if (change === undefined || !hasListedSteps(migration, known))
+      throw new MigrateError("ERR_MIGRATION_CHANGED", { file, change: (change ?? between)!, ...(begun && { begun }) });
+    const problem = `its record of ${formatMigration(known)} lists the steps that ${file} has, and another checksum or count`;
+    throw new MigrateError("ERR_LEDGER_CHANGED", { problem });
+  }
+}
+
+/** Whether the steps are just those that the ledger lists: then the file is not what was changed. */
+function hasListedSteps({ steps }: Migration, known: LedgerMigration): boolean {
+  const ran = known.status === "applied" ? steps : steps.slice(0, known.steps.length);
+  return (
+    known.steps.length > 0 &&
+    ran.length === known.steps.length &&
+    ran.every((step, index) => stepHash(step) === known.steps[index])
+  );
+}
+
+function changeOfApplied({ steps, checksum }: Migration, known: LedgerMigration): string | undefined {
+  if (matchesHash(checksum, known.checksum)) return undefined;
+  // A ledger of markers has no room for the hashes of single steps.
+  if (known.steps.length === 0) return "its steps are not those that ran";
+  const at = steps.findIndex((step, index) => stepHash(step) !== known.steps[index]);
+  if (at === -1) return `it has ${count(steps.length, "step")} instead of ${known.steps.length}`;
+  if (at >= known.steps.length) return `step ${at + 1} (${steps[at]!.kind}) was added`;
+  return `step ${at + 1} (${steps[at]!.kind}) is not the step that ran`;
+}
+
+function changeOfPartial({ steps }: Migration, known: LedgerMigration, describing: Describing): string | undefined {
+  // The steps that the actions done so far belong to.
+  const ran = beginningOf(steps, known.step, describing);
+  if (ran !== undefined && matchesHash(checksumOf(ran), known.checksum)) return undefined;
+  const begun = ran?.length ?? steps.length;
+  const at = (ran ?? steps).findIndex((step, index) => stepHash(step) !== known.steps[index]);
+  const step = known.steps.length === 0 ? "a step" : `step ${(at === -1 ? begun : at) + 1}`;
+  return `${step} has already run`;
+}
+
+/** A step that was stopped between two of its commits. */
+function changeOfBegun(
+  steps: readonly Step[],
+  { step: done, midway }: LedgerMigration,
+  describing: Describing,
+): string | undefined {
+  if (midway === undefined) return undefined;
+  const begun = beginningOf(steps, done + 1, describing);
+  if (begun !== undefined && stepHash(begun.at(-1)!) === midway.step) return undefined;
+  const number = begun?.length ?? steps.length + 1;
+  return `step ${number} is between two of its commits, and nobody could go on with another`;
+}
+
+/** The steps that so many actions belong to; undefined when there are fewer. */
+function beginningOf(steps: readonly Step[], actions: number, describing: Describing): readonly Step[] | undefined {
+  let left = actions;
+  let begun = 0;
+  while (left > 0 && begun < steps.length) left -= actionsOf(steps[begun++]!, describing).length;
+  return left > 0 ? undefined : steps.slice(0, begun);
+}

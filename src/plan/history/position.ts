@@ -1,0 +1,143 @@
+/** Which place in history tables are at: so many actions of the migration files are done, and none after. Pure. */
+import { count, MigrateError } from "../../errors/migrate-error.ts";
+import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
+import { isDone, type LedgerState } from "../../ledger/state/fold.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
+import { compileMigration, type Describing } from "../compile/compile.ts";
+import { versionUnknown } from "./pending.ts";
+import { differencesOf, type TableDifference } from "./table-drift.ts";
+import { historyRow, restoredRow, tablesOf, type HistoryRow, type RowAction } from "./timeline.ts";
+
+export interface Place {
+  /** How many actions of the row are done. */
+  readonly done: number;
+  /** In words: after which migration, or in the middle of which. */
+  readonly words: string;
+  /** Whether the tables are between two commits of the action after these. */
+  readonly isMidway: boolean;
+  /** How people choose it: `3`, `3.2` for two actions of the third migration, or `start`. */
+  readonly choice: string;
+}
+
+export interface Nearest {
+  readonly place: Place;
+  readonly differences: readonly TableDifference[];
+}
+
+/** The row of actions that has places at which every table is as it was seen, and these places. */
+export function placesIn(
+  migrations: readonly Migration[],
+  state: LedgerState,
+  sights: Tables,
+  describing: Parameters<typeof historyRow>[2],
+): { readonly row: HistoryRow; readonly fits: readonly Place[] } {
+  if (!agreesWithNewest(state)) {
+    const row = restoredRow(migrations, state, describing);
+    const fits = fittingPlaces(row, sights);
+    if (fits.length > 0) return { row, fits };
+  }
+  const row = historyRow(migrations, state, describing);
+  return { row, fits: fittingPlaces(row, sights) };
+}
+
+/** The places at which every table is as it was seen. */
+export function fittingPlaces(row: HistoryRow, sights: Tables): readonly Place[] {
+  const wrong = new Set(tablesOf(row).filter((table) => sights.get(table) !== undefined));
+  const fits = wrong.size === 0 ? [placeAt(row, 0)] : [];
+  for (const [index, { after, begun }] of row.actions.entries()) {
+    const isFit = fits.at(-1)?.done === index;
+    const done = begun?.after ?? after;
+    const others = [...wrong].filter((table) => !done.has(table));
+    const isBetween = begun?.between.some((tables) => others.length === 0 && sameTables(tables, sights)) === true;
+    for (const [table, state] of done)
+      if (sameTable(state, sights.get(table))) wrong.delete(table);
+      else wrong.add(table);
+    if (wrong.size === 0) fits.push(placeAt(row, index + 1));
+    else if (isBetween && !isFit) fits.push(placeAt(row, index, true));
+  }
+  return fits;
+}
+
+/** The place with the fewest differences; of several the last. A table that should not be there counts by its columns. */
+export function nearestPlace(row: HistoryRow, sights: Tables): Nearest {
+  const compare = (table: string, should: Table | undefined) => {
+    const found = sights.get(table);
+    const differences = differencesOf(table, should, found);
+    // What is gone can be brought back; what is there too early would have to be dropped with its rows.
+    const sizes = differences.map(({ kind, differences: words }) =>
+      kind === "foreign" ? found!.columns.length + 1 : words.length,
+    );
+    return { differences, size: sizes[0] ?? 0 };
+  };
+  const compared = new Map(tablesOf(row).map((table) => [table, compare(table, undefined)]));
+  const sizeOf = () => [...compared.values()].reduce((sum, { size }) => sum + size, 0);
+  const here = (done: number): Nearest => ({
+    place: placeAt(row, done),
+    differences: [...compared.values()].flatMap(({ differences }) => differences),
+  });
+  let [nearest, least] = [here(0), sizeOf()];
+  for (const [index, { after, begun }] of row.actions.entries()) {
+    for (const [table, state] of begun?.after ?? after) compared.set(table, compare(table, state));
+    const size = sizeOf();
+    if (size <= least) [nearest, least] = [here(index + 1), size];
+  }
+  return nearest;
+}
+
+/** Before the first migration: numbers are taken, 0 too. */
+const atStart = "start";
+
+/** Refuses a choice of what is not among the migrations. */
+export function checkChoice(choice: string, migrations: readonly Migration[], describing: Describing): void {
+  if (choice === atStart) return;
+  const { version, number } = parseChoice(choice);
+  const migration = migrations.find((one) => one.version === version);
+  if (migration === undefined) throw versionUnknown(version, migrations);
+  const total = compileMigration(migration, describing).length;
+  if (number === undefined || number <= total) return;
+  const problem = `--to ${choice}: ${formatMigration(migration)} has ${count(total, "action")}`;
+  throw new MigrateError("ERR_USAGE", { problem });
+}
+
+/** The place of that choice; undefined when there is none. */
+export function chosenPlace(row: HistoryRow, choice: string): Place | undefined {
+  if (choice === atStart) return placeAt(row, 0);
+  const { version, number } = parseChoice(choice);
+  const index = row.actions.findIndex(
+    (one) => one.migration.version === version && one.number === (number ?? one.total),
+  );
+  return index === -1 ? undefined : placeAt(row, index + 1);
+}
+
+function parseChoice(choice: string): { readonly version: number; readonly number: number | undefined } {
+  const [version, number] = choice.split(".").map(Number);
+  return { version: version!, number };
+}
+
+/** Whether the ledger says just that: all up to the place is done, and nothing after. */
+export function isAt({ actions }: HistoryRow, { done }: Place, { migrations }: LedgerState): boolean {
+  return actions.every(
+    ({ migration, number }, index) =>
+      isDone(migrations.get(migration.version), { action: number, isBack: false }) === index < done,
+  );
+}
+
+function placeAt({ actions }: HistoryRow, done: number, isMidway = false): Place {
+  const [last, next] = [actions[done - 1], actions[done]];
+  const number = last?.number === last?.total ? undefined : last?.number;
+  const choice = last === undefined ? atStart : formatVersion(last.migration.version) + (number ? `.${number}` : "");
+  return { done, isMidway, choice, words: isMidway ? wordsWithin(next!) : wordsAfter(last) };
+}
+
+function wordsAfter(last: RowAction | undefined): string {
+  if (last === undefined) return "before the first migration";
+  const { migration, number, total } = last;
+  const part = number === total ? "" : `${number} of ${total} actions of `;
+  return `after ${part}${formatMigration(migration)}`;
+}
+
+function wordsWithin({ migration, number, total }: RowAction): string {
+  return `in the middle of ${total === 1 ? "" : `action ${number} of `}${formatMigration(migration)}`;
+}

@@ -1,0 +1,123 @@
+/** Migrations that stand for others, which the ledger knows: renumbered by `rebase`, or put together by `squash`. Pure. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { isHalfDone, isNamed, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerEntry } from "../../ledger/state/record.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import { checksumOf, matchesHash } from "../../migrations/checksum.ts";
+import type { Migration } from "../../migrations/load.ts";
+import type { Former } from "../../migrations/former-names.ts";
+import { compileMigration, type Describing } from "../compile/compile.ts";
+import { factsAnew } from "./record-facts.ts";
+import { entriesFromLedger } from "./ledger-entries.ts";
+
+export interface Recognised {
+  readonly file: MigrationFile;
+  /** What it stands for, as the ledger has it. */
+  readonly known: readonly LedgerMigration[];
+}
+
+/** The files that stand for what the ledger has under other names. */
+export function recognisedIn(files: readonly MigrationFile[], state: LedgerState): readonly Recognised[] {
+  return files.flatMap((file) => {
+    const { was = [], replaces = [] } = file;
+    const others = [...was, ...replaces].filter(({ version, name }) => version !== file.version || name !== file.name);
+    const known = others.flatMap((former) => knownAs(former, state) ?? []);
+    return known.length === 0 ? [] : [{ file, known }];
+  });
+}
+
+function knownAs({ version, name, checksum }: Former, { migrations }: LedgerState): LedgerMigration | undefined {
+  const known = migrations.get(version);
+  // A ledger of markers has room for the beginning of a checksum only.
+  const isIt = known !== undefined && isNamed(known, name) && known.checksum.startsWith(checksum);
+  return isIt ? known : undefined;
+}
+
+/** Refuses what can't be taken for what it stands for. Throws ERR_REPLACES. */
+export function checkRecognised(recognised: readonly Recognised[], state: LedgerState): void {
+  const gone = new Set(recognised.flatMap(({ known }) => known));
+  const claims = new Map<LedgerMigration, string>();
+  for (const {
+    file: { file, version: number, replaces = [] },
+    known,
+  } of recognised) {
+    const refused = (problem: string) => new MigrateError("ERR_REPLACES", { file, problem });
+    for (const one of known) {
+      const other = claims.get(one);
+      if (other !== undefined)
+        throw refused(`${formatMigration(one)}, and so does ${other}; take was out of the one that was copied`);
+      claims.set(one, file);
+    }
+    // Said already by a run that was killed at it, or another migration, of which the ledger would know nothing any more.
+    const there = state.migrations.get(number);
+    if (there !== undefined && !gone.has(there) && there.checksum !== known[0]!.checksum)
+      throw refused(
+        `${known.map(formatMigration).join(", ")}, but ${formatMigration(there)} ran here under its number; take that back first: migrate down, with the files as they were`,
+      );
+    const has = new Set(known.map(({ version }) => version));
+    const late = known.toSorted((one, other) => one.order - other.order).find((one, at) => one !== known[at]);
+    if (late !== undefined)
+      throw refused(
+        `they ran here in another order (${formatMigration(late)} before its turn), and columns may have one too; keep the release before`,
+      );
+    const lacks = replaces.filter(({ version }) => !has.has(version));
+    const half = known.find((one) => isHalfDone(one) || one.status !== "applied");
+    if (lacks.length > 0)
+      throw refused(
+        `${formatMigration(known.at(-1)!)} is applied here, and ${formatMigration(lacks[0]!)} is not; deploy the release before it first`,
+      );
+    if (half !== undefined)
+      throw refused(`${formatMigration(half)} is half-done here; deploy the release before it first`);
+    const [doubtful = state.late[0]?.version] = state.doubtful;
+    if (doubtful !== undefined)
+      throw refused(
+        `${formatVersion(doubtful)} may have run further than is recorded; deploy the release before it first`,
+      );
+  }
+}
+
+/** Refuses to judge a ledger by names that it does not have yet. Throws ERR_REPLACES. */
+export function checkNamesOfNow(files: readonly MigrationFile[], state: LedgerState): void {
+  const [one] = recognisedIn(files, state);
+  if (one === undefined) return;
+  const problem = `${one.known.map(formatMigration).join(", ")}; the next migrate up records that`;
+  throw new MigrateError("ERR_REPLACES", { file: one.file.file, problem });
+}
+
+/**
+ * The whole ledger said once more, with the new names. `migrations`: the loaded files that stand for several, by version.
+ */
+export function entriesOf(
+  recognised: readonly Recognised[],
+  state: LedgerState,
+  migrations: ReadonlyMap<number, Migration>,
+  describing: Describing,
+): readonly LedgerEntry[] {
+  const gone = new Set(recognised.flatMap(({ known }) => known.map(({ version }) => version)));
+  const kept = [...state.migrations].filter(([version]) => !gone.has(version));
+  const renamed = recognised.map(({ file, known }) => {
+    const last = known.toSorted((one, other) => one.order - other.order).at(-1)!;
+    const detail = `ran as ${known.map(formatMigration).join(", ")}`;
+    const own = migrations.get(file.version);
+    if (own === undefined) return { ...last, version: file.version, name: file.name, detail };
+    const total = compileMigration(own, describing).length;
+    const duration = known.reduce((sum, one) => sum + one.duration, 0);
+    return { ...last, ...factsAnew(own, own.steps, { step: total, total }, undefined), duration, detail };
+  });
+  return entriesFromLedger({
+    ...state,
+    migrations: new Map([...kept, ...renamed.map((one) => [one.version, one] as const)]),
+  });
+}
+
+/** With the steps that ran, where those were others: a column may have had another name by then. */
+export function asTheyRan(migrations: readonly Migration[], { migrations: known }: LedgerState): readonly Migration[] {
+  return migrations.map((migration) => {
+    const { ran, version } = migration;
+    const recorded = known.get(version)?.checksum ?? "";
+    const steps = ran?.find((one) => matchesHash(checksumOf(one), recorded));
+    // A written way back goes by the names of now.
+    return steps === undefined ? migration : { ...migration, steps, checksum: checksumOf(steps), down: undefined };
+  });
+}

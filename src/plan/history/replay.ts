@@ -1,0 +1,68 @@
+/** The database after what the ledger says that ran. Pure. */
+import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
+import type { LedgerState } from "../../ledger/state/fold.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { tablesAfter } from "../../actions/apply-action.ts";
+import { change, type Database, type Table } from "../../schema/table.ts";
+import { compileMigration, type Describing, type PlacedAction } from "../compile/compile.ts";
+import { reversalOf } from "./migration-run.ts";
+import type { Able } from "../compile/capability-check.ts";
+
+/** The database after what the ledger records, in the order in which it ran. */
+export function foldHistory(migrations: readonly Migration[], state: LedgerState, able: Able): Database {
+  return foldEach(migrations, state, able, () => {});
+}
+
+/** The same; `visit` is shown the database before each migration that has run. */
+export function foldEach(
+  migrations: readonly Migration[],
+  state: LedgerState,
+  able: Able,
+  visit: (migration: Migration, before: Database) => void,
+): Database {
+  const database = new Map<string, Table>();
+  const carryOut = ({ place, action }: PlacedAction) =>
+    placed(place, () => change(database, tablesAfter(database, action)));
+  for (const migration of inOrder(migrations, state)) {
+    visit(migration, database);
+    const known = state.migrations.get(migration.version)!;
+    const { status, step, reversal } = known;
+    const actions = compileMigration(migration, able);
+    const ran = status === "applied" ? actions : actions.slice(0, step);
+    // Before it is carried out: it is what was there then that it goes back to.
+    const back = reversal === undefined ? [] : reversalOf(migration, known, database, able).actions;
+    for (const action of [...ran, ...back.slice(0, reversal?.step)]) carryOut(action);
+  }
+  return database;
+}
+
+/** The database after these migrations, whoever has run them. */
+export function foldOn(
+  base: Database,
+  migrations: readonly Pick<Migration, "file" | "steps">[],
+  describing: Describing,
+): Map<string, Table> {
+  const database = new Map(base);
+  for (const migration of migrations)
+    for (const { place, action } of compileMigration(migration, describing))
+      placed(place, () => change(database, tablesAfter(database, action)));
+  return database;
+}
+
+/** Those that have run, at least in part, in the order in which they did. */
+export function inOrder(migrations: readonly Migration[], state: LedgerState): readonly Migration[] {
+  const orderOf = ({ version }: Migration) => state.migrations.get(version)?.order;
+  return migrations
+    .filter((migration) => orderOf(migration) !== undefined)
+    .toSorted((one, other) => orderOf(one)! - orderOf(other)!);
+}
+
+/** What can't work is refused with its place. */
+export function placed<Result>(place: StepPlace, work: () => Result): Result {
+  try {
+    return work();
+  } catch (cause) {
+    if (!isMigrateError(cause)) throw cause;
+    throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: cause.message }, { cause });
+  }
+}

@@ -1,0 +1,60 @@
+/** Which migrations are taken back: always those that ran last, whatever their numbers. Pure. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { isHalfDone, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import type { Capabilities } from "../../targets/contract/target.ts";
+import { versionUnknown } from "./pending.ts";
+
+export interface BackChoice {
+  /** Take back so many; one by default. */
+  readonly steps?: number | undefined;
+  /** Take back what is above this version; 0 for everything where no migration has that number. */
+  readonly to?: number | undefined;
+}
+
+/** In the order in which they are taken back. What is being taken back already comes first, chosen or not. */
+export function orderBack(
+  { migrations }: LedgerState,
+  files: readonly MigrationFile[],
+  { steps = 1, to }: BackChoice,
+): readonly LedgerMigration[] {
+  const ran = [...migrations.values()]
+    .filter((known) => known.status === "applied" || isHalfDone(known))
+    .toSorted((one, other) => other.order - one.order);
+  if (to === undefined) return ran.slice(0, steps);
+  if (to !== 0 && !files.some(({ version }) => version === to)) throw versionUnknown(to, files);
+  const isAbove = ({ version, reversal }: LedgerMigration) =>
+    reversal !== undefined || version > to || (to === 0 && !files.some((file) => file.version === 0));
+  const chosen = ran.filter(isAbove);
+  const stays = ran.slice(0, chosen.length).find((known) => !isAbove(known));
+  if (stays === undefined) return chosen;
+  const over = chosen.find(({ order }) => order < stays.order)!;
+  throw new MigrateError("ERR_BACK_ORDER", {
+    later: formatMigration(stays),
+    earlier: formatMigration(over),
+    steps: ran.indexOf(over) + 1,
+  });
+}
+
+/**
+ * Refuses to take back what may have run further than is known, or is between two of its commits. Where the tables can be
+ * looked at, they tell of what nobody has said to have begun.
+ */
+export function checkSettled(
+  { migrations }: LedgerState,
+  doubtful: ReadonlySet<number>,
+  { describes }: Pick<Capabilities, "describes">,
+): void {
+  const half = [...migrations.values()].find(({ midway, reversal }) => midway !== undefined && reversal === undefined);
+  const begun = [...doubtful].find((version) => {
+    const known = migrations.get(version);
+    if (known === undefined) return !describes;
+    return known.reversal === undefined && known.status !== "applied";
+  });
+  const version = half?.version ?? begun;
+  if (version === undefined) return;
+  const known = migrations.get(version);
+  const name = known === undefined ? formatVersion(version) : formatMigration(known);
+  throw new MigrateError("ERR_UNSETTLED", { version: name });
+}

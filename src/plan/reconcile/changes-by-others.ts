@@ -1,0 +1,129 @@
+/**
+ * What others have given a table since the version of it that is restored: what of that the restored table is given again, and
+ * what is lost. Pure.
+ */
+import { canonicalJson } from "../../migrations/checksum.ts";
+import { rewrites, tableAfter } from "../../actions/apply-action.ts";
+import type { MetadataUpdate } from "../../actions/model/action.ts";
+import { formatType, ownValue } from "../../schema/data-type.ts";
+import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+import { reservedProblem } from "../../schema/reserved-metadata.ts";
+import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
+import { indexProblem, isRecreatable, sameIndex, type FoundIndex, type TableIndex } from "../../schema/table-index.ts";
+import { placeAfter, type Followed } from "../compile/track-column.ts";
+import type { PlannedAction } from "../make-plan.ts";
+
+export interface Others {
+  readonly metadata: readonly MetadataUpdate[];
+  /** By their names, on columns as the restored version calls them. */
+  readonly indexes: readonly (readonly [name: string, index: TableIndex])[];
+  /** In words. */
+  readonly lost: readonly string[];
+}
+
+/** An action that restores a table, and what migrations know of the table around it. */
+export type Restoring = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
+
+/** `replaced`: the table as it was seen right before it was restored; `restored`: right after. */
+export function othersSince(restoring: Restoring, replaced: Table, restored: Table): Others {
+  const places = placesOf(restoring, replaced, restored);
+  const { indexes, lost } = indexesSince(restoring, places, replaced, restored);
+  const metadata = metadataSince(restoring, places, replaced, restored);
+  return { metadata, indexes, lost: [...lost, ...schemaKeysSince(restoring, replaced, restored)] };
+}
+
+/** The restored table with what it is given again. */
+export function withOthers(table: string, restored: Table, { metadata: updates, indexes }: Others): Table {
+  const set = tableAfter(new Map([[table, restored]]), { kind: "setMetadata", table, updates });
+  return { ...set, indexes: { ...restored.indexes, ...Object.fromEntries(indexes) } };
+}
+
+/** A column or a field that the restored version has, and what it was called right before. */
+interface Place {
+  readonly path: Path;
+  readonly was: Path;
+}
+
+/** Without those that the migration had dropped, and others of their names. */
+function placesOf({ action: { table }, undoes = [] }: Restoring, replaced: Table, restored: Table): readonly Place[] {
+  return columnPaths(restored.columns).flatMap((path): readonly Place[] => {
+    let at: Pick<Followed, "table" | "path"> | undefined = { table, path };
+    for (const action of undoes) at = at && placeAfter(at, action);
+    return at === undefined || findColumn(replaced.columns, at.path) === undefined ? [] : [{ path, was: at.path }];
+  });
+}
+
+function metadataSince(
+  { action: { table }, before, after }: Restoring,
+  places: readonly Place[],
+  replaced: Table,
+  restored: Table,
+): readonly MetadataUpdate[] {
+  const metadataOf = (known: Table | undefined, path: Path) => findColumn(known?.columns ?? [], path)?.metadata ?? {};
+  return places.flatMap(({ path, was }): readonly MetadataUpdate[] => {
+    const own = { ...metadataOf(before.get(table), was), ...metadataOf(after.get(table), path) };
+    const [theirs, old] = [metadataOf(replaced, was), metadataOf(restored, path)];
+    const changed = changedKeys(theirs, old, own).filter(
+      ([key, value, wasOld]) => reservedProblem(key, value, wasOld) === undefined,
+    );
+    const metadata = Object.fromEntries(changed.map(([key, value]) => [key, value]));
+    return changed.length === 0 ? [] : [{ path: formatPath(path), metadata }];
+  });
+}
+
+type Metadata = Readonly<Record<string, string | null>>;
+
+/** `own`: the keys that migrations have set, or removed. */
+function changedKeys(
+  theirs: Metadata,
+  old: Metadata,
+  own: Metadata,
+): readonly (readonly [key: string, value: string | null, old: string | null])[] {
+  return [...new Set([...Object.keys(old), ...Object.keys(theirs)])].flatMap((key) => {
+    const [value, was] = [ownValue(theirs, key) ?? null, ownValue(old, key) ?? null];
+    return value === was || Object.hasOwn(own, key) ? [] : [[key, value, was] as const];
+  });
+}
+
+function indexesSince(
+  { action: { table }, before, after, undoes = [] }: Restoring,
+  places: readonly Place[],
+  replaced: Table,
+  restored: Table,
+): Pick<Others, "indexes" | "lost"> {
+  // What was made again after its column was rewritten may be told with other parameters.
+  const isRewritten = undoes.some((action) => rewrites(action).size > 0);
+  const isSame = (one: FoundIndex, other: FoundIndex) =>
+    sameIndex(one, other) && (isRewritten || canonicalJson(one.options) === canonicalJson(other.options));
+  const isOwn = (name: string) => [before, after].some((known) => ownValue(known.get(table)?.indexes, name) != null);
+  const indexes: (readonly [string, TableIndex])[] = [];
+  const lost: string[] = [];
+  for (const [name, index] of Object.entries(replaced.indexes ?? {})) {
+    const was = index === null ? undefined : formatPath(parsePath(index.path));
+    const place = places.find((one) => formatPath(one.was) === was);
+    if (index === null || place === undefined || isOwn(name)) continue;
+    const wanted = { ...index, path: formatPath(place.path) };
+    const there = ownValue(restored.indexes, name) ?? null;
+    if (there !== null && isSame(there, wanted)) continue;
+    if (!isRecreatable(wanted)) {
+      lost.push(`index ${name} on ${index.path}, which can't be recreated: ${wanted.stuck}`);
+      continue;
+    }
+    const { type } = findColumn(restored.columns, place.path)!;
+    const problem = indexProblem(wanted, type);
+    if (problem === undefined) indexes.push([name, wanted]);
+    else lost.push(`index ${name} on ${index.path}, which can't be on ${formatType(type)}: ${index.kind} ${problem}`);
+  }
+  return { indexes, lost };
+}
+
+/** No call changes the metadata of the schema, but some clients of the format do. */
+function schemaKeysSince(
+  { action: { table }, before, after }: Restoring,
+  replaced: Table,
+  restored: Table,
+): readonly string[] {
+  if (replaced.metadata === undefined || restored.metadata === undefined) return [];
+  const own = { ...before.get(table)?.metadata, ...after.get(table)?.metadata };
+  return changedKeys(replaced.metadata, restored.metadata, own).map(([key]) => `${key} in the schema's metadata`);
+}

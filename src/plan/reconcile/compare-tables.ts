@@ -1,0 +1,50 @@
+/** All tables against what the ledger says of them: every difference, where a plan stops at the first. Pure. */
+import type { Migration } from "../../migrations/load.ts";
+import type { Table, Tables } from "../../schema/table.ts";
+import { compileMigration, type Describing } from "../compile/compile.ts";
+import type { Plan } from "../make-plan.ts";
+import { differencesOf, type TableDifference } from "../history/table-drift.ts";
+import { placeOf, touchedTables } from "./reconcile.ts";
+
+/**
+ * The tables to look at: those that the ledger says are there, those of what is in doubt, and those that a migration would
+ * make later.
+ */
+export function tablesToCompare(
+  plan: Plan,
+  migrations: readonly Migration[],
+  describing: Describing,
+): readonly string[] {
+  const made = migrations
+    .flatMap((migration) => compileMigration(migration, describing))
+    .filter(({ action }) => action.kind === "createTable")
+    .map(({ action }) => action.table);
+  return [...new Set([...plan.now.keys(), ...touchedTables(plan), ...made])];
+}
+
+/**
+ * What differs. The plan has the migrations that are in doubt, or that somebody is at: wherever in their rows of actions
+ * the tables are, they are as they should be. A target that can't describe shows whether there is a table, and no more.
+ */
+export function compareTables(
+  { now, migrations }: Plan,
+  sights: Tables,
+  { describes }: Describing,
+): readonly TableDifference[] {
+  const expected = new Map<string, Table | undefined>(now);
+  const either = new Set<string>();
+  for (const { actions } of migrations) {
+    const { done, midway } = (describes ? placeOf(actions, sights) : undefined) ?? { done: 0, midway: false };
+    for (const { after } of actions.slice(0, done)) for (const [table, state] of after) expected.set(table, state);
+    if (midway) for (const table of actions[done]!.before.keys()) expected.set(table, sights.get(table));
+    const [next] = actions;
+    if (!describes && next?.action.kind === "createTable") either.add(next.action.table);
+  }
+  return [...sights].flatMap(([table, found]): readonly TableDifference[] => {
+    const should = expected.get(table);
+    if (either.has(table)) return [];
+    return describes
+      ? differencesOf(table, should, found)
+      : differencesOf(table, should && { columns: [] }, found && { columns: [] });
+  });
+}

@@ -1,0 +1,60 @@
+/** What is known of tables only because they were seen: which commits actions take on them. Pure. */
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import type { Midway } from "../../ledger/state/record.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { rewrites, risksOf, tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
+import { change, type Table, type Tables } from "../../schema/table.ts";
+import type { Capabilities } from "../../targets/contract/target.ts";
+import { planCommits } from "../commits/commits.ts";
+import { asSeen, withKept } from "../commits/preserved.ts";
+import { placed } from "../history/replay.ts";
+import type { Plan, PlannedAction } from "../make-plan.ts";
+
+/** A settled plan with the commits that its actions take on the tables that were seen. */
+export function planSeen(plan: Plan, sights: Tables, capabilities: Capabilities): Plan {
+  const live = new Map<string, Table>();
+  for (const [name, seen] of sights) {
+    const table = plan.now.get(name);
+    if (table !== undefined && seen !== undefined) live.set(name, asSeen(table, seen));
+  }
+  const seenAction = (planned: PlannedAction, mayBeDone: boolean, midway: Midway | undefined): PlannedAction => {
+    const { place, action, before } = planned;
+    // Of what goes on in the middle of an action the ledger knows more than can be seen.
+    if (midway !== undefined) change(live, withKept(new Map([[action.table, live.get(action.table)]]), action, midway));
+    const known = new Map([...before].map(([name, table]) => [name, live.get(name) ?? table]));
+    if (!mayBeDone) placed(place, () => checkThere(action, live.get(action.table)));
+    carryOn(live, action);
+    if (midway !== undefined || rewrites(action).size === 0) return planned;
+    const risks = risksOf(action, known.get(action.table), (kind) => capabilities.actions[kind] === true);
+    return { ...planned, risks, commits: placed(place, () => planCommits(action, known, capabilities)) };
+  };
+  const migrations = plan.migrations.map((migration) => {
+    const { doubtful, midway } = migration;
+    const actions = migration.actions.map((action, index) =>
+      seenAction(action, doubtful && index === 0, index === 0 ? midway : undefined),
+    );
+    return { ...migration, actions };
+  });
+  return { ...plan, migrations };
+}
+
+/** Refuses to drop an index that is not there. `table`: with all indexes where they are known. */
+function checkThere(action: Action, table: Table | undefined): void {
+  if (action.kind !== "dropIndex" || table?.indexes === undefined) return;
+  const there = Object.keys(table.indexes).filter((name) => table.indexes![name] !== null);
+  if (there.includes(action.name)) return;
+  const problem = `is not there; ${there.length === 0 ? "there are none" : `there is ${there.join(", ")}`}`;
+  throw new MigrateError("ERR_INDEX", { table: action.table, name: action.name, problem });
+}
+
+/** What others have done to a table may not go with an action; then only what migrations say is known of it from there. */
+export function carryOn(live: Map<string, Table>, action: Action): void {
+  const own = tablesOfAction(action).filter((name) => live.has(name));
+  if (own.length === 0) return;
+  try {
+    change(live, tablesAfter(live, action));
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    for (const name of own) live.delete(name);
+  }
+}

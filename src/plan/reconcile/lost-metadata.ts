@@ -1,0 +1,43 @@
+/** Metadata of columns that a call has lost, as others had set it right before. Pure. */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import type { Action, MetadataUpdate } from "../../actions/model/action.ts";
+import { tablesAfter } from "../../actions/apply-action.ts";
+import { ownValue, sameColumns, type Column } from "../../schema/data-type.ts";
+import { withoutMetadata } from "../../schema/metadata.ts";
+import { formatPath } from "../../schema/path.ts";
+import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
+
+/**
+ * What sets it again. `before`, `after`: the table around the commit of the call; none where that commit is not the call's, as
+ * the table was recreated since. What others have set after it, as `now` shows, stays.
+ */
+export function lostMetadata(action: Action, before: Table, after: Table, now: Table): readonly MetadataUpdate[] {
+  const expected = afterwards(action, before);
+  if (expected === undefined || !sameColumns(bare(expected), bare(after))) return [];
+  return columnPaths(after.columns).flatMap((path): readonly MetadataUpdate[] => {
+    const [wanted, got, current] = [expected, after, now].map(
+      ({ columns }) => findColumn(columns, path)?.metadata ?? {},
+    );
+    if (findColumn(expected.columns, path) === undefined || findColumn(now.columns, path) === undefined) return [];
+    const keys = new Set([...Object.keys(wanted!), ...Object.keys(got!)]);
+    const lost = [...keys].flatMap((key) => {
+      const [should, left, is] = [wanted, got, current].map((all) => ownValue(all!, key) ?? null);
+      return should !== left && left === is ? [[key, should!] as const] : [];
+    });
+    return lost.length === 0 ? [] : [{ path: formatPath(path), metadata: Object.fromEntries(lost) }];
+  });
+}
+
+function bare({ columns }: Table): readonly Column[] {
+  return columns.map(withoutMetadata);
+}
+
+/** Undefined where the table was another by then, so that the action makes no sense on it. */
+function afterwards(action: Action, before: Table): Table | undefined {
+  try {
+    return tablesAfter(new Map([[action.table, before]]), action).get(action.table);
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,118 @@
+/** The plan against the tables as they are: how far a run that was never heard of again got, and drift. Pure. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { rewrites } from "../../actions/apply-action.ts";
+import { change, sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
+import { statesBetween } from "../commits/commits.ts";
+import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
+import { differencesOf, putRight } from "../history/table-drift.ts";
+import { unseenOf } from "../compile/unseen-effects.ts";
+
+/** The tables that a plan will touch. */
+export function touchedTables({ migrations }: Plan): readonly string[] {
+  return [...new Set(migrations.flatMap(({ actions }) => actions.flatMap(({ before }) => [...before.keys()])))];
+}
+
+/** Those of which indexes are known, or will be lost, so that these are to be looked at too. */
+export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
+  const rewritten = migrations
+    .flatMap(({ actions }) => actions)
+    .flatMap(({ action }) => (rewrites(action).size > 0 ? [action.table] : []));
+  const states = [now, ...migrations.flatMap(({ actions }) => actions.flatMap(({ before, after }) => [before, after]))];
+  return new Set([
+    ...rewritten,
+    ...states.flatMap((tables) => [...tables].flatMap(([name, table]) => (table?.indexes === undefined ? [] : [name]))),
+  ]);
+}
+
+/** The plan without what turns out to be done. Throws ERR_DRIFT when a table is neither as before nor as after. */
+export function settlePlan(plan: Plan, sights: Tables): Plan {
+  const accounted = new Set<string>();
+  const migrations = plan.migrations.map((planned) => {
+    const own = touchedTables({ ...plan, migrations: [planned] });
+    const place = planned.doubtful ? placeOf(planned.actions, sights) : undefined;
+    if (place === undefined) return planned;
+    // A table that this migration was found to have reached is as it should be; the others have to be as before.
+    if (place.done > 0 || place.midway) for (const table of own) accounted.add(table);
+    return place.done === 0 ? planned : settled(planned, place.done);
+  });
+  for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, sights.get(table));
+  return { migrations, now: withFound(plan, migrations) };
+}
+
+/** The database after the ledger and what was found done beyond it. */
+function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration[]): Plan["now"] {
+  const found = migrations.flatMap(({ actions, done }, index) => actions.slice(0, settled[index]!.done - done));
+  const database = new Map(now);
+  for (const { after } of found) change(database, after);
+  return database;
+}
+
+export interface ActionPlace {
+  /** How many of the actions ran. */
+  readonly done: number;
+  /** Whether the next one is between two of its commits. */
+  readonly midway: boolean;
+}
+
+/** The one place in a row of actions at which every table is as it is now. */
+export function placeOf(actions: readonly PlannedAction[], sights: Tables): ActionPlace | undefined {
+  const expected = new Map(actions.toReversed().flatMap(({ before }) => [...before]));
+  for (let done = 0; ; done++) {
+    if (sameTables(expected, sights)) return { done, midway: false };
+    const next = actions[done];
+    // Past an action before which the ledger had to be written, the ledger would know.
+    const mayBePast = next !== undefined && (done === 0 || !next.recordFirst);
+    const isPast = mayBePast && sameTables(new Map([...expected, ...next.after]), sights);
+    const between = isPast ? [] : statesBetween(next?.commits ?? []);
+    if (between.some((tables) => sameTables(new Map([...expected, ...tables]), sights))) return { done, midway: true };
+    if (!mayBePast) return undefined;
+    for (const [table, state] of next.after) expected.set(table, state);
+  }
+}
+
+function settled(planned: PlannedMigration, found: number): PlannedMigration {
+  const { actions, done } = planned;
+  return {
+    ...planned,
+    done: done + found,
+    actions: actions.slice(found),
+    found: actions[found - 1],
+    midway: undefined,
+  };
+}
+
+/** The same check where only the list of tables is known: those that should be there are, and the others are not. */
+export function checkPresence(plan: Plan, names: ReadonlySet<string>): void {
+  // The one action that may have run without being recorded may have made its table.
+  const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0]?.action;
+  for (const table of touchedTables(plan)) {
+    const expected = plan.now.get(table);
+    if ((expected !== undefined) === names.has(table)) continue;
+    if (begun?.kind === "createTable" && begun.table === table) continue;
+    throw drift(table, expected && { columns: [] }, names.has(table) ? { columns: [] } : undefined);
+  }
+}
+
+function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
+  const expected = plan.now.get(table);
+  if (sameTable(expected, found)) return;
+  const own = plan.migrations.flatMap(({ actions }) => actions).filter((planned) => planned.after.has(table));
+  const unseen = own.flatMap(({ action }) => unseenOf(action) ?? []).map(({ where, what }) => `${where} has ${what}`);
+  const check = unseen.length === 0 ? "" : ` if ${unseen.join(" and ")}`;
+  const hint = sameTable(own.at(-1)?.after.get(table), found)
+    ? `the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline${check}, or take them back; or the ledger was lost or is older than the tables, so see migrate repair`
+    : undefined;
+  throw drift(table, expected, found, hint);
+}
+
+function drift(table: string, expected: Table | undefined, found: Table | undefined, hint?: string): MigrateError {
+  const [difference] = differencesOf(table, expected, found);
+  const { kind, differences } = difference!;
+  const way = putRight([difference!]);
+  const hints = {
+    foreign: `somebody else has made it, or the ledger was lost: see migrate repair; otherwise ${way}`,
+    gone: `${way}, then run it again`,
+    changed: "somebody has changed it by hand; put it back, then run it again",
+  };
+  return new MigrateError("ERR_DRIFT", { table, differences, hint: hint ?? hints[kind] });
+}

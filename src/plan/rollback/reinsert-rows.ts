@@ -1,0 +1,80 @@
+/** How rows that were written in a migration's schema are put back into the one before it. Pure. */
+import type { Action } from "../../actions/model/action.ts";
+import { castVerdict } from "../../schema/cast-rules.ts";
+import { childColumns, sameType, type Column, type DataType } from "../../schema/data-type.ts";
+import { parsePath } from "../../schema/path.ts";
+import type { Table } from "../../schema/table.ts";
+import { arrowName } from "../../wire/arrow/arrow-cast.ts";
+import { followPath } from "../compile/undescribed.ts";
+
+/**
+ * SQL for each column that the table had before, but for those that the engine computes; undefined where a value can't be told, or may not fit. `actions`: the
+ * migration's own on that table. A column that it drops holds nulls in these rows.
+ */
+export function putBackColumns(
+  before: Table,
+  after: Table,
+  actions: readonly Action[],
+): Readonly<Record<string, string>> | undefined {
+  const written = before.columns.filter(({ computed }) => computed === undefined);
+  const columns = written.map((column) => [column.name, expressionFor(column, after, actions)] as const);
+  const isWhole = (entry: readonly [string, string | undefined]): entry is readonly [string, string] =>
+    entry[1] !== undefined;
+  return columns.every(isWhole) ? Object.fromEntries(columns) : undefined;
+}
+
+/** The columns whose values, or some of whose digits, rows lose that are put back: those that the migration added, above all. */
+export function leftBehind(before: Table, after: Table, actions: readonly Action[]): readonly string[] {
+  const isWhole = (column: Column) => {
+    const old = before.columns.find(({ name }) => placeAfter(name, actions) === column.name);
+    if (old === undefined) return false;
+    const verdict = castVerdict(column.type, old.type);
+    return sameType(old.type, column.type) || (verdict.allowed && !verdict.mayLose);
+  };
+  return after.columns.filter((column) => column.computed === undefined && !isWhole(column)).map(({ name }) => name);
+}
+
+function expressionFor(column: Column, { columns }: Table, actions: readonly Action[]): string | undefined {
+  const { name, type, nullable } = column;
+  if (holdsDictionary(type)) return undefined;
+  const cast = (sql: string) => `arrow_cast(${sql}, '${arrowName(type).replaceAll("'", "''")}')`;
+  const place = placeAfter(name, actions);
+  if (place === "gone") return nullable ? cast("NULL") : undefined;
+  const now = columns.find((one) => one.name === place);
+  if (now === undefined || (now.nullable && !nullable)) return undefined;
+  const quoted = `\`${now.name.replaceAll("`", "``")}\``;
+  if (sameType(type, now.type)) return quoted;
+  const verdict = castVerdict(now.type, type);
+  return verdict.allowed && !verdict.mayFail ? cast(quoted) : undefined;
+}
+
+/** What a top-level column is called after these actions; undefined where its values are others, or inside it names are. */
+function placeAfter(name: string, actions: readonly Action[]): string | "gone" | undefined {
+  let at: string = name;
+  for (const action of actions) {
+    const inside = pathsOf(action).filter(([first]) => first === at);
+    if (action.kind === "convertColumn" && inside.length > 0) return undefined;
+    if (action.kind === "dropColumns" && inside.some((path) => path.length === 1)) return "gone";
+    if (inside.some((path) => path.length > 1)) return undefined;
+    at = followPath([at], [action])[0]!;
+  }
+  return at;
+}
+
+function pathsOf(action: Action): readonly (readonly string[])[] {
+  switch (action.kind) {
+    case "alterColumns":
+      return action.alterations.map(({ path }) => parsePath(path));
+    case "dropColumns":
+      return action.paths.map(parsePath);
+    case "convertColumn":
+      return [parsePath(action.path)];
+    default:
+      return [];
+  }
+}
+
+/** A result in several batches has a dictionary with each, which no single file can hold. */
+function holdsDictionary(type: DataType): boolean {
+  return type.kind === "dictionary" || childColumns(type).some((child) => holdsDictionary(child.type));
+}

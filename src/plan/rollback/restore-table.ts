@@ -1,0 +1,176 @@
+/** How a table is taken back of which a migration has lost something: by an old version of it, or by dropping what it had made. Pure. */
+import type { TableVersions } from "../../ledger/state/record.ts";
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { changesRows, tablesAfter, tablesOfAction, wayBackOf } from "../../actions/apply-action.ts";
+import { ownValue, sameColumns } from "../../schema/data-type.ts";
+import type { RowValues } from "../../schema/row-values.ts";
+import { change, differences, type Database, type Table } from "../../schema/table.ts";
+import type { Obstacle, WayBack } from "../../actions/model/inverse.ts";
+import type { PlacedAction } from "../compile/compile.ts";
+import type { Lineage } from "../compile/table-lineage.ts";
+import { leftBehind, putBackColumns } from "./reinsert-rows.ts";
+
+export interface Restoring {
+  /** Whether the target can restore an old version. */
+  readonly able: boolean;
+  /** The versions of tables around the migration, as the ledger has them. */
+  readonly tables: TableVersions;
+  /** Whether rows that came since are put back where they can be. */
+  readonly putsBack: boolean;
+}
+
+/** An action that ran, and how it would be taken back by itself. */
+export interface RanAction extends PlacedAction {
+  readonly lineage: Lineage;
+  readonly way: WayBack;
+}
+
+/** How each action that ran would be taken back. Carries `database` on to what it is after all of them. */
+export function waysBack(
+  ran: readonly PlacedAction[],
+  lineages: readonly Lineage[],
+  database: Map<string, Table>,
+): readonly RanAction[] {
+  return ran.map((one, index) => {
+    const before = new Map(tablesOfAction(one.action).flatMap((name) => tableIn(database, name)));
+    const way = wayBackOf(one.action, database);
+    change(database, tablesAfter(database, one.action));
+    return { ...one, lineage: lineages[index]!, way: leadingBack(one.action, way, before) };
+  });
+}
+
+function tableIn(database: Database, name: string): readonly (readonly [string, Table])[] {
+  const table = database.get(name);
+  return table === undefined ? [] : [[name, table]];
+}
+
+/** What the engine would not carry out, or leads elsewhere, is no way back. */
+function leadingBack(action: Action, way: WayBack, before: Database): WayBack {
+  if ("lost" in way) return way;
+  const database = new Map(before);
+  try {
+    for (const one of [action, ...way.actions]) change(database, tablesAfter(database, one));
+  } catch (error) {
+    if (!isMigrateError(error)) throw error;
+    return { lost: error.message };
+  }
+  const [wrong] = tablesOfAction(action).flatMap((name) => differences(before.get(name), database.get(name)));
+  return wrong === undefined ? way : { lost: `that does not lead back: ${wrong}` };
+}
+
+type Way = Exclude<WayBack, { readonly lost: string }>;
+
+const nothing: Way = { actions: [], obstacles: [] };
+
+/** The tables of which something is lost. */
+export function lostIn(ran: readonly RanAction[]): ReadonlySet<Lineage> {
+  return new Set(ran.flatMap(({ way, lineage }) => ("lost" in way ? [lineage] : [])));
+}
+
+/** What was done to a table, in turn. */
+export function actionsOn(lineage: Lineage, ran: readonly RanAction[]): readonly Action[] {
+  return ran.filter((one) => one.lineage === lineage).map(({ action }) => action);
+}
+
+/** Why a table of which that is lost can't be taken back at all; undefined where it can. */
+export function unrestorable(
+  { way, lineage: { origin } }: Pick<RanAction, "way" | "lineage">,
+  { able, tables }: Pick<Restoring, "able"> & { readonly tables?: TableVersions | undefined },
+): string | undefined {
+  // What the migration had made itself goes with its table.
+  if (!("lost" in way) || origin === undefined) return undefined;
+  if (way.isGone === true || !able) return way.lost;
+  if (tables === undefined || ownValue(tables, origin)?.[0] != null) return undefined;
+  return `${way.lost}, and the ledger does not know which version ${origin} had before`;
+}
+
+/** The part of an action in taking its table back as a whole, where something of that is lost. */
+export function wayOfLost(
+  { action, lineage, way }: RanAction,
+  ran: readonly RanAction[],
+  before: Database,
+  after: Database,
+  restoring: Restoring,
+): Way {
+  const own = actionsOn(lineage, ran);
+  const isOfTable = action.kind === "createTable" || action.kind === "renameTable";
+  const moves = isOfTable && lineage.last !== undefined && !("lost" in way) ? way : nothing;
+  const { origin, last } = lineage;
+  if (origin === undefined || last === undefined) return withOwnRows(moves, own, restoring);
+  if (own[0] !== action) return moves;
+  const back = restoration(origin, own, before.get(origin)!, after.get(last)!, restoring);
+  const at = moves.actions.length;
+  return {
+    actions: [...moves.actions, ...back.actions],
+    obstacles: [...moves.obstacles, ...back.obstacles.map((obstacle) => ({ ...obstacle, at }))],
+  };
+}
+
+function restoration(
+  table: string,
+  actions: readonly Action[],
+  before: Table,
+  after: Table,
+  { tables, putsBack }: Restoring,
+): Way {
+  const [found, end, shared, times] = ownValue(tables, table)!;
+  const version = found!;
+  const own = { table, version, after: end ?? version };
+  const isSilent = sameColumns(before.columns, after.columns);
+  // Where the migration has written rows itself, what others wrote is only what came after its end.
+  const writes = actions.some(changesRows);
+  const since = end !== null && shared !== true ? end : writes ? undefined : version;
+  const checks = putsBack && since !== undefined;
+  const columns = checks ? putBackColumns(before, after, actions) : undefined;
+  const leaves = columns === undefined ? [] : leftBehind(before, after, actions);
+  return {
+    actions: [
+      { kind: "restoreTable", ...own, at: times?.[0] ?? undefined, as: before, isSilent },
+      ...(checks ? [{ kind: "putBackRows" as const, ...own, since, writes, columns }] : []),
+    ],
+    obstacles: [{ kind: "since", table, version: since, writes, leaves }],
+  };
+}
+
+/**
+ * The rows that a migration has given to its own table go with it: which ones these are its version tells, or else no more
+ * than their number. `own`: what it did to the table.
+ */
+export function withOwnRows(
+  { actions, obstacles }: Way,
+  own: readonly Action[],
+  { able, tables }: Pick<Restoring, "able" | "tables">,
+): Way {
+  const isGiven = given(own).length > 0 || own.some(changesRows);
+  const [before, after, shared] = ownValue(tables, own[0]!.table) ?? [];
+  // A table that was there before has had its name.
+  const version = before == null && shared !== true ? (after ?? null) : null;
+  const rows = { own: ownRows(own), ...(able && isGiven && { version }) };
+  const end = shared === true ? null : (after ?? null);
+  return {
+    actions,
+    obstacles: obstacles.flatMap((obstacle): readonly Obstacle[] => {
+      if (obstacle.kind === "rows") return [{ ...obstacle, ...rows }];
+      if (obstacle.kind !== "filled") return [obstacle];
+      // Without versions nobody could tell own values from those of others.
+      return able ? [{ ...obstacle, version: end }] : [];
+    }),
+  };
+}
+
+function given([first]: readonly Action[]): readonly RowValues[] {
+  return first?.kind === "createTable" ? (first.rows ?? []) : [];
+}
+
+function ownRows(own: readonly Action[]): number {
+  // Nobody knows how many of them are left.
+  if (own.some(({ kind }) => kind === "deleteRows")) return 0;
+  const created = given(own);
+  const inserts = own.flatMap((action) => (action.kind === "insertRows" ? [action] : []));
+  const key = inserts[0]?.key;
+  if (key === undefined || inserts.some((one) => one.key !== key)) return created.length;
+  // A row whose key is there is not inserted.
+  const keys = [...created, ...inserts.flatMap(({ rows }) => rows)].map((row) => String(row[key]));
+  return new Set(keys).size;
+}

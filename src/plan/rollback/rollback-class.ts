@@ -1,0 +1,107 @@
+/** How each action of a plan would be taken back, said before it runs. Pure. */
+import { count } from "../../errors/migrate-error.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { describeAction, kindsOf } from "../../actions/apply-action.ts";
+import { formatType } from "../../schema/data-type.ts";
+import type { Database } from "../../schema/table.ts";
+import type { Obstacle, WayBack } from "../../actions/model/inverse.ts";
+import { withoutSwaps } from "../compile/undescribed.ts";
+import type { Able } from "../compile/capability-check.ts";
+import type { Lineage } from "../compile/table-lineage.ts";
+import { actionsOn, lostIn, unrestorable, waysBack, withOwnRows, type RanAction } from "./restore-table.ts";
+import type { PlacedAction } from "../compile/compile.ts";
+
+/**
+ * - `exact`: other actions bring back the schema and every value.
+ * - `checked`: so they do, unless rows stand in the way, which is found out before anything is changed where rows can be counted.
+ * - `restore`: the version that the table had before the migration brings it back. Rows that were written since are lost, or put back where they were only added.
+ * - `none`: this target can't take it back.
+ */
+export type RollbackClass = "exact" | "checked" | "restore" | "none";
+
+export interface ActionRollback {
+  readonly class: RollbackClass;
+  /** What takes it back, in this order; nothing where nothing does, and where it goes with the whole table. */
+  readonly actions: readonly Action[];
+  /** These in words. */
+  readonly text: string;
+  /** What may stand in the way, or why there is no way, or none by actions. */
+  readonly reason: string | undefined;
+  /** The table of which an old version is restored, as it is called before the migration. */
+  readonly restores?: string | undefined;
+}
+
+/**
+ * Of each of a migration's actions, in their order. `before`: the tables before the first of them. `lineages`: which
+ * tables they are about.
+ */
+export function classify(
+  actions: readonly PlacedAction[],
+  lineages: readonly Lineage[],
+  before: Database,
+  able: Able,
+): readonly ActionRollback[] {
+  const all = waysBack(actions, lineages, new Map(before));
+  const lost = lostIn(all);
+  return all.map((one) =>
+    lost.has(one.lineage) ? classOfTable(one, all, able) : classOf(wayOf(one, all, able), able),
+  );
+}
+
+function none(reason: string): ActionRollback {
+  return { class: "none", actions: [], text: "", reason };
+}
+
+/** With the rows that it gave to a table which it has made. */
+function wayOf({ way, lineage }: RanAction, all: readonly RanAction[], { actions }: Able): WayBack {
+  const able = actions.restoreTable === true;
+  return "lost" in way ? way : withOwnRows(way, actionsOn(lineage, all), { able, tables: {} });
+}
+
+/** Of an action on a table of which the migration loses something. */
+function classOfTable(one: RanAction, all: readonly RanAction[], able: Able): ActionRollback {
+  const { way, lineage, action } = one;
+  const { origin } = lineage;
+  if (origin === undefined && action.kind === "createTable" && lineage.last !== undefined)
+    return classOf(wayOf(one, all, able), able);
+  if (origin === undefined) return { class: "exact", actions: [], text: "goes with the table", reason: undefined };
+  const restoring = { able: able.actions.restoreTable === true };
+  const problem = all
+    .filter((one) => one.lineage === lineage)
+    .map((one) => unrestorable(one, restoring))
+    .find((reason) => reason !== undefined);
+  if (problem !== undefined) return "lost" in way ? none(way.lost) : classOf(way, able);
+  const text = `restore ${origin} as it was before`;
+  return { class: "restore", actions: [], text, reason: "lost" in way ? way.lost : undefined, restores: origin };
+}
+
+function classOf(way: WayBack, { actions: able, describes }: Able): ActionRollback {
+  if ("lost" in way) return none(way.lost);
+  const actions = describes ? way.actions : way.actions.flatMap(withoutSwaps);
+  const missing = actions.flatMap(kindsOf).find((kind) => able[kind] !== true);
+  if (missing !== undefined) return none(String(able[missing] ?? `the target has no call for ${missing}`));
+  const text = actions.length === 0 ? "nothing to roll back" : actions.map(describeAction).join(", then ");
+  if (way.obstacles.length === 0) return { class: "exact", actions, text, reason: undefined };
+  return { class: "checked", actions, text, reason: way.obstacles.map(conditionOf).join(", ") };
+}
+
+function conditionOf(obstacle: Obstacle): string {
+  const { table } = obstacle;
+  switch (obstacle.kind) {
+    case "null":
+      return `unless ${table}.${obstacle.path} holds nulls by then`;
+    case "values":
+      return `unless ${table}.${obstacle.path} holds values by then`;
+    case "vectors":
+      return `unless ${table}.${obstacle.path} holds fewer than ${count(obstacle.least, "vector")} by then`;
+    case "misfit":
+    case "cast":
+      return `unless values of ${table}.${obstacle.path} are not the same as ${formatType(obstacle.to)} by then`;
+    case "since":
+    case "filled":
+      return `unless rows of ${table} were written since`;
+    case "rows":
+      if (obstacle.version !== undefined) return `unless rows of ${table} were written since`;
+      return `unless ${table} holds ${obstacle.own === 0 ? "rows" : "more rows"} by then`;
+  }
+}

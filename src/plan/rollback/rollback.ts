@@ -1,0 +1,122 @@
+/** How a migration is taken back: the actions that do it, last step first, and the rows that may stand in their way. Pure. */
+import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
+import type { Migration } from "../../migrations/load.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
+import { change, differences, type Database, type Table } from "../../schema/table.ts";
+import type { Obstacle } from "../../actions/model/inverse.ts";
+import { withoutSwaps } from "../compile/undescribed.ts";
+import { actionsOf, compileMigration, type Describing, type PlacedAction } from "../compile/compile.ts";
+import { lineagesOf } from "../compile/table-lineage.ts";
+import { actionsOn, lostIn, unrestorable, waysBack, wayOfLost, withOwnRows, type Restoring } from "./restore-table.ts";
+
+export interface Rollback {
+  readonly actions: readonly PlacedAction[];
+  readonly obstacles: readonly PlacedObstacle[];
+}
+
+export interface PlacedObstacle {
+  readonly place: StepPlace;
+  readonly obstacle: Obstacle;
+  /** How many of the rollback's actions come before the one that it stands in the way of. */
+  readonly at: number;
+}
+
+/** Where no old version can be restored. */
+const noRestoring: Restoring = { able: false, tables: {}, putsBack: false };
+
+/** `done`: how many of its actions were. `before`: the database before them. Throws ERR_IRREVERSIBLE. */
+export function rollbackOf(
+  migration: Migration,
+  done: number,
+  before: Database,
+  describing: Describing,
+  restoring: Restoring = noRestoring,
+): Rollback {
+  const forward = compileMigration(migration, describing);
+  const ran = forward.slice(0, done);
+  // Of what stopped half-way the file does not say how it is taken back.
+  const written = done === forward.length ? writtenBack(migration, describing) : undefined;
+  const database = new Map(before);
+  const { actions, obstacles } = written ?? derived(ran, before, database, describing, restoring);
+  if (written !== undefined) for (const { action } of ran) change(database, tablesAfter(database, action));
+  const touched = [...ran, ...actions].flatMap(({ action }) => tablesOfAction(action));
+  checkLeadsBack(actions, database, before, [...new Set(touched)]);
+  return { actions, obstacles };
+}
+
+/** As the file says; its author knows what becomes of the rows. */
+function writtenBack({ file, down }: Migration, describing: Describing): Rollback | undefined {
+  const actions = down?.flatMap((step, index) =>
+    actionsOf(step, describing).map((action) => ({
+      place: { file, step: index + 1, of: "down" as const, kind: step.kind },
+      action,
+    })),
+  );
+  return actions && { actions, obstacles: [] };
+}
+
+/** Carries `database` on to what it is after all that ran. */
+function derived(
+  ran: readonly PlacedAction[],
+  before: Database,
+  database: Map<string, Table>,
+  describing: Describing,
+  restoring: Restoring,
+): Rollback {
+  const lineages = lineagesOf(ran.map(({ action }) => action));
+  const all = waysBack(ran, lineages, database);
+  for (const one of all) {
+    const problem = unrestorable(one, restoring);
+    if (problem !== undefined) throw irreversible(one.place, problem);
+  }
+  const lost = lostIn(all);
+  const after = new Map(database);
+  const sent = (some: readonly Action[]) => (describing.describes ? some : some.flatMap(withoutSwaps));
+  const actions: PlacedAction[] = [];
+  const obstacles: PlacedObstacle[] = [];
+  for (const one of all.toReversed()) {
+    const { place, way } = one;
+    const isLost = lost.has(one.lineage) || "lost" in way;
+    const own = isLost
+      ? wayOfLost(one, all, before, after, restoring)
+      : withOwnRows(way, actionsOn(one.lineage, all), restoring);
+    obstacles.push(
+      ...own.obstacles.map((obstacle) => ({
+        place,
+        obstacle,
+        at: actions.length + sent(own.actions.slice(0, obstacle.at ?? 0)).length,
+      })),
+    );
+    const undoes = actionsOn(one.lineage, all);
+    actions.push(
+      ...sent(own.actions).map((action) => ({ place, action, ...(action.kind === "restoreTable" && { undoes }) })),
+    );
+  }
+  return { actions, obstacles };
+}
+
+/** What leads elsewhere is no way back, whoever wrote it. */
+function checkLeadsBack(
+  actions: readonly PlacedAction[],
+  database: Map<string, Table>,
+  before: Database,
+  touched: readonly string[],
+): void {
+  for (const { place, action } of actions)
+    try {
+      change(database, tablesAfter(database, action));
+    } catch (cause) {
+      if (!isMigrateError(cause)) throw cause;
+      throw irreversible(place, cause.message);
+    }
+  const wrong = touched.flatMap((table) =>
+    differences(before.get(table), database.get(table)).map((words) => `${table}: ${words}`),
+  );
+  if (wrong.length > 0)
+    throw irreversible(actions.at(-1)!.place, `that does not lead to the tables before it: ${wrong.join("; ")}`);
+}
+
+function irreversible(place: StepPlace, problem: string): MigrateError {
+  return new MigrateError("ERR_IRREVERSIBLE", { ...place, problem });
+}

@@ -1,0 +1,68 @@
+/** What others have given tables, and can't be given to them again once an old version is restored: asked before anything is changed. */
+import { othersSince, withOthers, type Others } from "../../plan/reconcile/changes-by-others.ts";
+import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
+import { carryOn } from "../../plan/reconcile/live-commits.ts";
+import { named } from "../../plan/assess/row-questions.ts";
+import { touchedTables } from "../../plan/reconcile/reconcile.ts";
+import type { ActionFor } from "../../actions/model/action.ts";
+import { parsePath } from "../../schema/path.ts";
+import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
+import type { Table } from "../../schema/table.ts";
+import type { Target } from "../../targets/contract/target.ts";
+
+/** In words. A version that is gone is refused elsewhere. */
+export async function othersInTheWay(plan: Plan, target: Target): Promise<readonly string[]> {
+  const planned = plan.migrations.flatMap(({ actions }) => actions);
+  if (target.versions === undefined || planned.every(({ action }) => action.kind !== "restoreTable")) return [];
+  const live = new Map<string, Table>();
+  for (const name of touchedTables(plan)) {
+    const table = (await target.look(name, true))?.table;
+    if (table !== undefined) live.set(name, table);
+  }
+  // What each table is called now.
+  const names = new Map<string, string>();
+  const problems: string[] = [];
+  for (const one of planned) {
+    const { action } = one;
+    const name = names.get(action.table) ?? action.table;
+    if (action.kind === "restoreTable") problems.push(...(await lostBy(one, action, name, live, target)));
+    else carryOn(live, action);
+    if (action.kind === "renameTable") names.set(action.name, name);
+  }
+  return problems;
+}
+
+/** Carries `live` on to what the table is then. `name`: of the table now. */
+async function lostBy(
+  planned: PlannedAction,
+  { table, version }: ActionFor<"restoreTable">,
+  name: string,
+  live: Map<string, Table>,
+  target: Target,
+): Promise<readonly string[]> {
+  const replaced = live.get(table);
+  const restored = await target.versions!.at(name, version, true).catch(() => undefined);
+  if (replaced === undefined || restored === undefined) return [];
+  const others = othersSince(planned, replaced, restored);
+  live.set(table, withOthers(table, restored, others));
+  const lost = [...others.lost, ...(await tooFewVectors(others, name, version, target))];
+  if (lost.length === 0) return [];
+  return [`restoring version ${version} of ${table} would lose what others have set since: ${lost.join("; ")}`];
+}
+
+async function tooFewVectors(
+  { indexes }: Others,
+  table: string,
+  version: number,
+  { count }: Target,
+): Promise<readonly string[]> {
+  const lost: string[] = [];
+  for (const [name, index] of indexes) {
+    if (!isVectorIndex(index) || count === undefined) continue;
+    const least = vectorsNeeded(index);
+    const vectors = await count(table, `${named(parsePath(index.path))} IS NOT NULL`, version);
+    if (vectors < least)
+      lost.push(`index ${name} on ${index.path}, which needs at least ${least} vectors and has ${vectors} then`);
+  }
+  return lost;
+}

@@ -1,0 +1,226 @@
+/** Rows that stand in the way of taking migrations back, looked for before anything is changed. */
+import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
+import type { Plan } from "../../plan/make-plan.ts";
+import type { Span } from "../../plan/assess/version-spans.ts";
+import { differences } from "../../schema/table.ts";
+import type { OldVersion, Since, SinceScope, Target } from "../../targets/contract/target.ts";
+
+export interface Consent {
+  /** Lose what was written since into what is taken away. */
+  readonly acceptLoss?: boolean | undefined;
+  /** Put rows back that were only added since to a table of which an old version is restored. */
+  readonly keepAppended?: boolean | undefined;
+}
+
+interface InTheWay {
+  readonly words: string;
+  /** The same where it is put back. */
+  readonly putBack?: string;
+  /** Whether it may go on all the same: only what came since is lost. */
+  readonly mayLose: boolean;
+  readonly mayPutBack?: boolean;
+  /** Why it can't be put back. */
+  readonly unkept?: string | undefined;
+}
+
+/** The plan with what stands in its way, `others` besides rows, and what was accepted to be lost, or to be put back. Throws ERR_ROLLBACK_BLOCKED where not even that can be told. */
+export async function withObstacles(
+  plan: Plan,
+  target: Target,
+  { acceptLoss, keepAppended }: Consent,
+  others: readonly string[] = [],
+): Promise<Plan> {
+  const { rows, since } = questionsOf(plan);
+  const found: InTheWay[] = acceptLoss === true ? [] : others.map((words) => ({ words, mayLose: true }));
+  const accepted: string[] = acceptLoss === true ? [...others] : [];
+  const putBack = new Map<string, number>();
+  for (const question of since) {
+    const lost = await lostSince(question, putBack, target);
+    if (lost === undefined) continue;
+    if (acceptLoss === true) accepted.push(lost.words);
+    else if (keepAppended === true && lost.mayPutBack === true) accepted.push(lost.putBack ?? lost.words);
+    else found.push(lost);
+  }
+  for (const question of rows) {
+    const { asks, least = 0, words, mayLose, isRefused, wasAsked } = question;
+    if (mayLose && acceptLoss === true) {
+      const lost = await rowsInTheWay(question, target).catch(() => undefined);
+      if (lost === undefined ? asks.length > 0 && !wasAsked : isTooMany(lost))
+        accepted.push(words(lost?.rows, lost?.written));
+      continue;
+    }
+    const mixed = asks.find(({ table, putsBack }) => putsBack === true && (putBack.get(table) ?? 0) > 0);
+    if (mixed !== undefined && keepAppended === true) throw oneByOne(mixed.table);
+    const there = await rowsInTheWay(question, target);
+    if (there === undefined) {
+      // Nobody can tell, so nothing but their consent lets it go on.
+      if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
+    } else if (isTooMany(there) || there.rows < least) found.push({ words: words(there.rows, there.written), mayLose });
+  }
+  if (found.length === 0) return { ...plan, accepted };
+  const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
+  const mayLose = found.every((one) => one.mayLose);
+  const mayPutBack = found.every((one) => one.mayPutBack === true);
+  const changeFirst = `${isBegun ? "" : "nothing was taken back; "}change these rows first`;
+  const lose = mayPutBack
+    ? "pass --keep-appended to put these rows back, or --accept-loss to lose them"
+    : "pass --accept-loss to lose that";
+  const problems = found.map(({ words, unkept }) =>
+    keepAppended === true && unkept !== undefined ? `${words}, and ${unkept}` : words,
+  );
+  return { ...plan, accepted, blocked: { problems, hint: mayLose ? lose : changeFirst } };
+}
+
+function oneByOne(table: string): MigrateError {
+  return new MigrateError("ERR_ROLLBACK_BLOCKED", {
+    problems: [`rows that are put back into ${table} can be looked at only when they are there`],
+    hint: "nothing was taken back; take these migrations back one at a time",
+  });
+}
+
+/**
+ * Undefined where restoring the version loses nothing. `putBack`: rows of each table that are put back on the way. Throws
+ * ERR_IRREVERSIBLE where the version is gone.
+ */
+async function lostSince(
+  question: SinceQuestion,
+  putBack: Map<string, number>,
+  target: Target,
+): Promise<InTheWay | undefined> {
+  const { table, restores, putsBack, leaves } = question;
+  if (await isRestored(question, target)) return undefined;
+  const written = await writtenSince(question, target);
+  if (written === undefined)
+    return {
+      words: `it is unknown what was written to ${table} since, which restoring version ${restores} would lose`,
+      mayLose: true,
+    };
+  const gone = written.changed + written.removed;
+  const added = written.added + (putBack.get(table) ?? 0);
+  putBack.set(table, added);
+  if (added === 0 && gone === 0) return undefined;
+  const are = (rows: number, what: string) =>
+    rows === 0 ? [] : [`${count(rows, "row")} of ${table} ${rows === 1 ? "was" : "were"} ${what} since`];
+  const words = [...are(added, "written"), ...are(gone, "changed or removed")].join(", ");
+  const mayPutBack = gone === 0 && putsBack;
+  const without = leaves.length === 0 ? "" : ` without what they have in ${leaves.join(", ")}`;
+  const orWithout = mayPutBack && without !== "" ? `; they can be put back${without}` : "";
+  return {
+    words: `${words}, which restoring version ${restores} would lose${orWithout}`,
+    putBack: `${words}, which are put back${without}`,
+    mayLose: true,
+    mayPutBack,
+    unkept:
+      gone > 0
+        ? "rows that were changed or removed can't be put back"
+        : putsBack
+          ? undefined
+          : `rows of ${table} can't be made what they were before it`,
+  };
+}
+
+/** Whether a run that was killed had done it already. Throws ERR_IRREVERSIBLE where there is nothing to restore. */
+async function isRestored(
+  { place, table, restores, after, as }: SinceQuestion,
+  { versions, explain }: Target,
+): Promise<boolean> {
+  const irreversible = (problem: string, cause?: unknown) =>
+    new MigrateError("ERR_IRREVERSIBLE", { ...place, problem: `${table}: ${problem}` }, { cause });
+  let old: OldVersion;
+  try {
+    old = await versions!.look(table, restores, after);
+  } catch (cause) {
+    throw isMigrateError(cause) ? cause : irreversible(explain(cause), cause);
+  }
+  const [wrong] = differences({ columns: as.columns }, { columns: old.columns });
+  if (wrong !== undefined) throw irreversible(`version ${restores} is not that of before the migration: ${wrong}`);
+  return old.restored !== undefined;
+}
+
+/** Undefined where that is unknown. */
+async function writtenSince(question: SinceQuestion, target: Target): Promise<Since | undefined> {
+  const { table, version, restores, after, until, writes, spans } = question;
+  if (version === undefined) return undefined;
+  const sinceEnd = version === restores ? undefined : await writtenIn(spans, table, version, until, target);
+  // Only the version that is restored is kept from being cleaned up.
+  return sinceEnd ?? (writes ? undefined : await sinceOf(target, table, restores, { until, from: after }));
+}
+
+/** Undefined where that is unknown. */
+async function writtenIn(
+  spans: readonly Span[] | undefined,
+  table: string,
+  version: number,
+  until: number | undefined,
+  target: Target,
+): Promise<Since | undefined> {
+  const all = await sumOf(spans, (span) => sinceOf(target, table, span.from, { until: span.until }));
+  return all ?? (await sinceOf(target, table, version, { until, mayHaveMore: true }));
+}
+
+const nothing: Since = { added: 0, changed: 0, removed: 0 };
+
+async function sumOf(
+  spans: readonly Span[] | undefined,
+  ask: (span: Span) => Promise<Since | undefined>,
+): Promise<Since | undefined> {
+  let sum = spans && nothing;
+  for (const span of spans ?? []) {
+    const one = await ask(span);
+    if (one === undefined) return undefined;
+    const { added, changed, removed } = sum!;
+    sum = { added: added + one.added, changed: changed + one.changed, removed: removed + one.removed };
+  }
+  return sum;
+}
+
+/** Undefined also where the version was cleaned up, or a table that was recreated has another history. */
+export async function sinceOf(
+  { versions }: Target,
+  table: string,
+  version: number,
+  scope: SinceScope,
+): Promise<Since | undefined> {
+  try {
+    return await versions!.since(table, version, scope);
+  } catch (cause) {
+    if (isMigrateError(cause)) throw cause;
+    return undefined;
+  }
+}
+
+export interface RowsThere {
+  readonly rows: number;
+  /** Those of them that are more than may be there; undefined where nobody can tell. */
+  readonly written: number | undefined;
+}
+
+export function isTooMany({ rows, written = rows }: RowsThere): boolean {
+  return written > 0;
+}
+
+/** Undefined where they can't be counted. */
+export async function rowsInTheWay(
+  { place, asks, allowed, since, spans, wasAsked }: Question,
+  target: Target,
+): Promise<RowsThere | undefined> {
+  const { count: rowsOf, explain } = target;
+  if (rowsOf === undefined) return undefined;
+  let failure: unknown;
+  for (const ask of asks)
+    try {
+      const rows = await rowsOf(ask.table, ask.predicate, ask.version);
+      const more = Math.max(0, rows - allowed);
+      if (since === undefined || rows === 0) return { rows, written: more };
+      const written = since === null ? undefined : await writtenIn(spans, ask.table, since, ask.version, target);
+      const added = written && written.added + written.changed;
+      // A table that was dropped and made anew may be at that version once more.
+      return { rows, written: added === undefined ? undefined : Math.min(rows, Math.max(more, added)) };
+    } catch (error) {
+      failure = error;
+    }
+  if (failure === undefined || wasAsked) return undefined;
+  const problem = `its rows can't be looked at: ${explain(failure)}`;
+  throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem }, { cause: failure });
+}

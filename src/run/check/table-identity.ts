@@ -1,0 +1,72 @@
+/** Whether tables are the ones that were seen earlier: what the target is asked for that. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { identityQuestions } from "../../plan/assess/required-identities.ts";
+import type { Plan } from "../../plan/make-plan.ts";
+import { identityOf, type Identity, type SeenVersion } from "../../schema/table-identity.ts";
+import type { Sight, Target } from "../../targets/contract/target.ts";
+
+export function versionIn(sight: SeenTable | undefined): SeenVersion | undefined {
+  return sight?.version === undefined ? undefined : { version: sight.version, at: sight.at };
+}
+
+/** When the version that was seen was made; undefined where the target does not tell. */
+export async function timeOf(table: string, { version, at }: Sight, { versions }: Target): Promise<number | undefined> {
+  return at ?? (version === undefined ? undefined : await versions?.time(table, version));
+}
+
+/** Undefined where that is unknown. */
+export function isOtherInstance(seen: SeenTable | undefined, now: string | undefined): boolean | undefined {
+  return seen?.instance === undefined || now === undefined ? undefined : seen.instance !== now;
+}
+
+/** What tells a table that was seen from others of its name. */
+export type SeenTable = Pick<Sight, "version" | "at" | "instance">;
+
+/** Whether a table proves to be another than the one that was seen first. */
+export async function isAnother(
+  table: string,
+  first: SeenTable | undefined,
+  now: Sight | undefined,
+  { versions }: Target,
+): Promise<boolean> {
+  const seen = versionIn(first);
+  if (now?.version === undefined || now === first || seen === undefined) return false;
+  const at = seen.at === undefined ? undefined : await versions?.time(table, seen.version);
+  const identity = identityOf(seen, { newest: now.version, at });
+  // Only where the version was cleaned up: in an overlay file system the first write gives a directory another birth time.
+  return identity === "unknown" ? isOtherInstance(first, now.instance) === true : identity === "another";
+}
+
+/** By the newest of the versions that were seen and are still listed. */
+export async function identify(table: string, seen: readonly SeenVersion[], target: Target): Promise<Identity> {
+  const newest = (await target.look(table))?.version;
+  if (newest === undefined) return "unknown";
+  for (const one of seen) {
+    const identity = identityOf(one, { newest, at: await target.versions?.time(table, one.version) });
+    if (identity !== "unknown") return identity;
+  }
+  return "unknown";
+}
+
+/**
+ * Tables that were dropped and recreated since the migrations that are taken back, in words: what would be dropped is not
+ * what these migrations made. Throws ERR_IRREVERSIBLE where an old version of such a table would be restored.
+ */
+export async function recreatedTables(plan: Plan, target: Target): Promise<readonly string[]> {
+  if (target.versions === undefined) return [];
+  const words = new Set<string>();
+  for (const { place, kind, table, seen, restores } of identityQuestions(plan)) {
+    const recreated = `table ${table} was dropped and recreated after ${place.file}`;
+    const irreversible = (problem: string) => new MigrateError("ERR_IRREVERSIBLE", { ...place, problem });
+    if ((await identify(table, seen, target)) !== "another") {
+      // The table was recreated while the migration was under way, which then ended on the new one.
+      if (restores === undefined || (await identify(table, [restores], target)) !== "another") continue;
+      throw irreversible(
+        `version ${restores.version} of table ${table} is not the one that ${place.file} found: the table was dropped and recreated`,
+      );
+    }
+    if (kind === "restoreTable") throw irreversible(`${recreated}, and its old versions went with it`);
+    words.add(`${recreated}, and ${kind === "dropTable" ? "would be dropped" : "columns of it would be dropped"}`);
+  }
+  return [...words];
+}

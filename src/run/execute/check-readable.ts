@@ -1,0 +1,79 @@
+/**
+ * Whether a table can be read after a drop of columns whose end no run has seen. The engine also drops the last column that some
+ * rows have in their files, and no scan works afterwards. The run that drops them checks that and restores the version before, but it may be
+ * killed first.
+ */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { PlannedAction } from "../../plan/make-plan.ts";
+import { sameColumns } from "../../schema/data-type.ts";
+import { withoutMetadata } from "../../schema/metadata.ts";
+import type { Table } from "../../schema/table.ts";
+import type { Target, Versions } from "../../targets/contract/target.ts";
+import type { Place } from "./side-effects.ts";
+
+/** At most this many versions are searched for the one that dropped the columns. */
+const mostVersions = 1_000;
+
+/** Throws ERR_UNREADABLE. The version before the drop is restored if nothing came after the drop. */
+export async function requireReadable(planned: PlannedAction, { target, lease }: Place): Promise<void> {
+  const { action, after, place } = planned;
+  const { table } = action;
+  const left = after.get(table);
+  if (action.kind !== "dropColumns" || left === undefined) return;
+  const problem = await problemOf(table, undefined, target);
+  if (problem === undefined) return;
+  const { versions } = target;
+  if (versions === undefined) throw problem.error;
+  const { dropped, before, newest } = await versionsAround(table, left, versions);
+  // It is the target's own trouble if it can't read the version before either, or can read the newest now.
+  if (before !== undefined && (await problemOf(table, before, target)) !== undefined) throw problem.error;
+  if ((await problemOf(table, undefined, target)) === undefined) return;
+  const details = { ...place, table, dropped: action.paths.map((path) => `${table}.${path}`).join(", "), newest };
+  const isNewest = before !== undefined && dropped === newest && before === newest - 1;
+  if (!isNewest) throw new MigrateError("ERR_UNREADABLE", { ...details, before });
+  await lease.check();
+  const seen = await target.look(table);
+  if (!lease.isSure() || seen?.version !== newest) throw new MigrateError("ERR_UNREADABLE", { ...details, before });
+  const as: Table = { columns: (await versions.at(table, before)).columns };
+  const made = await target.execute(
+    { kind: "restoreTable", table, version: before, after: newest, as, isSilent: false },
+    seen,
+  );
+  const since = made === undefined || made === newest + 1 ? undefined : made - 1;
+  throw new MigrateError("ERR_UNREADABLE", { ...details, before, restored: before, since });
+}
+
+/** Undefined if its rows can be counted. Throws if the target gives no answer. */
+async function problemOf(
+  table: string,
+  version: number | undefined,
+  { count, verdict }: Target,
+): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await count?.(table, undefined, version);
+    return undefined;
+  } catch (error) {
+    if (verdict(error).kind !== "refused") throw error;
+    return { error };
+  }
+}
+
+interface Around {
+  readonly newest: number;
+  /** The version that dropped the columns; undefined if it is not listed. */
+  readonly dropped: number | undefined;
+  /** The newest version that has them. */
+  readonly before: number | undefined;
+}
+
+async function versionsAround(table: string, left: Table, versions: Versions): Promise<Around> {
+  const listed = (await versions.list(table)).map(({ version }) => version).toReversed();
+  const columns = left.columns.map(withoutMetadata);
+  let dropped: number | undefined;
+  for (const version of listed.slice(0, mostVersions)) {
+    const isLeft = sameColumns(columns, (await versions.at(table, version)).columns.map(withoutMetadata));
+    if (!isLeft) return { newest: listed[0]!, dropped, before: version };
+    dropped = version;
+  }
+  return { newest: listed[0]!, dropped, before: undefined };
+}

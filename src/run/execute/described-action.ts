@@ -1,0 +1,194 @@
+/** One action on a target that describes its tables: looked at before, and after, whatever the answer was. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { withoutSwaps } from "../../plan/compile/undescribed.ts";
+import type { Action, ActionKind } from "../../actions/model/action.ts";
+import { changesRows } from "../../actions/apply-action.ts";
+import type { PlannedAction } from "../../plan/make-plan.ts";
+import { differences, sameTables, type Tables } from "../../schema/table.ts";
+import type { Sight, Target } from "../../targets/contract/target.ts";
+import { lostUnanswered } from "./side-effects.ts";
+import {
+  patience,
+  requireSame,
+  type Acting,
+  type Done,
+  type Ending,
+  type Failure,
+  type Sights,
+} from "./send-action.ts";
+import { attemptHedged } from "./hedged-send.ts";
+import { isAnother, versionIn } from "../check/table-identity.ts";
+import { requireReadable } from "./check-readable.ts";
+import { lookAlike, placeAfter } from "../check/look-alike.ts";
+import { putOthersBack, type Restored } from "./reapply-changes-by-others.ts";
+
+export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
+  const { target, lease, mayAct, place } = acting;
+  const { action, before, after } = planned;
+  const hasTrace = !changesRows(action);
+  // A version that is restored may have other columns or indexes: then the table tells, also of an action that changes rows.
+  const isDoneIn = (tables: Tables) => sameTables(after, tables) && (hasTrace || !sameTables(before, tables));
+  const withIndexes =
+    acting.withIndexes ??
+    (action.kind === "restoreTable" ||
+      [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined));
+  const again = patience(planned, acting);
+  let inDoubt = mayBeDone;
+  let wasUnanswered = false;
+  let failure: Failure | undefined;
+  let given = acting.sights;
+  let first: Sight | undefined;
+  const stillThere = async () => {
+    const sights = await look(before.keys(), target, withIndexes);
+    const found = tablesIn(sights);
+    const seen = sights.get(action.table);
+    const isStill = sameTables(before, found) && !(await isAnother(action.table, first, seen, target));
+    return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
+  };
+  /** Why a table that looks as it should be is another program's; undefined where it is not. */
+  const foreign = async (): Promise<Ending | undefined> => {
+    const isRefused = !inDoubt && failure?.kind !== "unanswered";
+    const problem = await lookAlike(action, isRefused ? "refused" : "unknown", target, placeAfter(place));
+    if (problem === undefined) return undefined;
+    // It may be the next holder's doing, if we slept.
+    await lease.check();
+    return { error: new Error(problem), inDoubt: true };
+  };
+  const harmOf = async (sights: Sights) => {
+    await requireSame(action, first, acting);
+    await requireReadable(planned, acting);
+    return (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), acting))?.problem;
+  };
+  /** As an action that is done leaves it; what others had given a table that it has restored is put back first. */
+  const ended = async (done: Done, call: Restored): Promise<Done> => {
+    const { commits, harm = done.harm } = await putOthersBack(planned, call, acting);
+    if (commits === 0) return { ...done, harm };
+    const found = await look(before.keys(), target, withIndexes);
+    const all = done.commits === undefined ? undefined : done.commits + commits;
+    return { ...done, after: versionIn(found.get(action.table)), found, commits: all, harm };
+  };
+  for (;;) {
+    const isGiven = given !== undefined && lease.isSure();
+    const sights = isGiven ? given! : await look(before.keys(), target, withIndexes);
+    given = undefined;
+    const seen = sights.get(action.table);
+    // After the look: whoever slept in between must not act on what his successor has made of the table.
+    if (!isGiven) await lease.check();
+    if (inDoubt && isDoneIn(tablesIn(sights)))
+      return (
+        (await foreign()) ??
+        (await ended(
+          { before: undefined, after: versionIn(seen), found: sights, harm: await harmOf(sights) },
+          { seen: first },
+        ))
+      );
+    if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };
+    first ??= seen;
+    for (const one of [acting.bound, first])
+      if (await isAnother(action.table, one, seen, target)) return { error: recreated(planned), inDoubt };
+    if (mayAct?.(tablesIn(sights), seen?.version) === false)
+      return { error: changed(planned, sights), inDoubt, moved: true };
+    // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
+    if (!lease.isSure()) continue;
+    const sends = maySend(planned, failure, target);
+    const sent = inDoubt && action.kind === "putBackRows" ? { ...action, mayBeDone: true } : action;
+    const called = sends ? await attemptHedged(sent, seen, acting, stillThere) : undefined;
+    if (called !== undefined) failure = called.failure;
+    else if (!hasTrace) return { error: failure!.error, inDoubt };
+    // Whatever the answer was, or whether there was one: the table tells what happened, where only rows changed the answer.
+    const found = await look(before.keys(), target, withIndexes);
+    if (failure === undefined ? sameTables(after, tablesIn(found)) : isDoneIn(tablesIn(found)))
+      return (
+        (failure && (await foreign())) ??
+        (await ended(
+          {
+            before: versionIn(seen),
+            after: versionIn(found.get(action.table)),
+            found,
+            commits: commitsMade(action, seen?.version, called?.made, failure),
+            harm: failure === undefined ? called?.harm : await harmOf(found),
+          },
+          { seen, made: inDoubt ? undefined : called?.made },
+        ))
+      );
+    // Not as it should be: it may be the next holder's doing, if we slept.
+    await lease.check();
+    const wasDone = failure === undefined;
+    failure ??= unexpected(planned, found, target);
+    wasUnanswered ||= failure.kind === "unanswered";
+    inDoubt ||= wasUnanswered;
+    // It may fail after it has put the rows back.
+    inDoubt ||= action.kind === "putBackRows";
+    if (!sameTables(before, tablesIn(found))) return { error: failure.error, inDoubt: inDoubt || wasDone };
+    if (!(await again(failure))) {
+      // What may still be under way would come in the middle of a detour.
+      const starved = failure.kind === "conflict" && !wasUnanswered;
+      return { error: failure.error, inDoubt, starved };
+    }
+  }
+}
+
+/**
+ * A call without an answer may still be under way, and a service would carry out both. Once more of most is harmless: the
+ * second is refused, or changes nothing. A swap of names would be taken back, so it is only looked for; and two inserts at
+ * once would both insert, so the next run makes it.
+ */
+function maySend({ action }: PlannedAction, failure: Failure | undefined, { capabilities }: Target): boolean {
+  if (failure?.kind !== "unanswered" || capabilities.fences) return true;
+  return !addsRows.has(action.kind) && withoutSwaps(action).length === 1;
+}
+
+/**
+ * A call makes one version. Refreshing a column makes two, or none like what was done already. One that was refused makes none:
+ * the table was as it should be, such as without an index of which nothing was known.
+ */
+function commitsMade(
+  { kind }: Action,
+  before: number | undefined,
+  made: number | undefined,
+  failure: Failure | undefined,
+): number {
+  const isNothing = failure === undefined ? made !== undefined && made === before : failure.kind !== "unanswered";
+  if (isNothing) return 0;
+  return kind === "refreshColumn" ? 2 : 1;
+}
+
+/** What two at once would do twice. */
+const addsRows: ReadonlySet<ActionKind> = new Set(["insertRows", "putBackRows"]);
+
+export async function look(names: Iterable<string>, target: Target, withIndexes: boolean): Promise<Sights> {
+  const sights = new Map<string, Sight | undefined>();
+  for (const name of names) sights.set(name, await target.look(name, withIndexes));
+  return sights;
+}
+
+export function tablesIn(sights: Sights): Tables {
+  return new Map([...sights].map(([name, sight]) => [name, sight?.table]));
+}
+
+/** The first table that is not as it should be, and how it differs. */
+function wrongIn(
+  expected: Tables,
+  sights: Sights,
+): { readonly table: string; readonly differences: readonly string[] } {
+  const found = [...expected].map(([table, should]) => ({
+    table,
+    differences: differences(should, sights.get(table)?.table),
+  }));
+  return found.find((one) => one.differences.length > 0) ?? found[0]!;
+}
+
+export function changed({ place, before }: PlannedAction, sights: Sights): MigrateError {
+  return new MigrateError("ERR_TABLE_CHANGED", { ...place, ...wrongIn(before, sights) });
+}
+
+function recreated({ place, action: { table } }: PlannedAction): MigrateError {
+  return new MigrateError("ERR_TABLE_CHANGED", { ...place, table, differences: ["it was dropped and recreated"] });
+}
+
+/** What was answered well and has another result. A service may also not yet show what it has done. */
+function unexpected({ place, before, after }: PlannedAction, found: Sights, { capabilities }: Target): Failure {
+  const error = new MigrateError("ERR_UNEXPECTED_RESULT", { ...place, ...wrongIn(after, found) });
+  const mayCome = !capabilities.fences && sameTables(before, tablesIn(found));
+  return { kind: mayCome ? "unanswered" : "refused", error };
+}

@@ -1,0 +1,295 @@
+/**
+ * Carries out planned migrations under a lease, so that a run that is killed anywhere can be gone on with: the ledger
+ * and the target together always tell how far it got.
+ */
+import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { Lease } from "../../ledger/lease/lease.ts";
+import type { LedgerEntry, OwnVersions, TableVersions } from "../../ledger/state/record.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import { stepHash } from "../../migrations/checksum.ts";
+import { compileMigration } from "../../plan/compile/compile.ts";
+import { factsOf } from "../../plan/history/record-facts.ts";
+import { restoringAfter } from "../../plan/assess/blocking-rows.ts";
+import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
+import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { actBlindly } from "./undescribed-action.ts";
+import { act } from "./described-action.ts";
+import { actInCommits, mayTakeCommits, type Noting } from "./multi-commit-action.ts";
+import { lostUnanswered, replacesTable } from "./side-effects.ts";
+import type { Acting, Ending, Undone } from "./send-action.ts";
+import type { Emit } from "../events.ts";
+import type { SeenTable } from "../check/table-identity.ts";
+import { guarded } from "./guarded-action.ts";
+import type { LateWrites } from "./late-writes.ts";
+import { requireReadable } from "./check-readable.ts";
+import { putOthersBack } from "./reapply-changes-by-others.ts";
+import { isSince, letGo, restorePoints, trackVersions } from "./restore-points.ts";
+
+export interface Execution {
+  readonly target: Target;
+  /** The ledger's table. */
+  readonly ledger: string;
+  readonly lease: Lease;
+  readonly clock: Clock;
+  readonly emit: Emit;
+  readonly signal?: AbortSignal | undefined;
+  /** Where what others write meanwhile may not be lost. */
+  readonly lateWrites?: LateWrites | undefined;
+  /** The tables that a saved plan was made for. */
+  readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
+  /** Whether a migration may lose what nothing brings back; each when absent. */
+  readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
+}
+
+/** What a course says in the ledger: on its way, and at its end. */
+const events = {
+  up: { onTheWay: "advanced", end: "applied" },
+  down: { onTheWay: "reverting", end: "reverted" },
+} as const;
+
+/** Carries out the migrations, gives how many, and releases the lease with the last record. */
+export async function execute(migrations: readonly PlannedMigration[], given: Execution): Promise<number> {
+  const { lease, target } = given;
+  const execution = { ...given, bound: new Map(given.bound) };
+  const kept: PlannedMigration[] = [];
+  for (const [index, planned] of migrations.entries()) {
+    const following = migrations[index + 1];
+    const ended = await executeMigration(planned, index, execution);
+    const record = following?.direction === "up" ? { ...ended, next: following.migration.version } : ended;
+    if (planned.direction === "down") {
+      // A migration that is not known to be rolled back may still need the version; without the lease, a next run may keep
+      // another one under the same name.
+      await lease.record([record]);
+      // A run that took over before this record was written still needs the version.
+      await lease.check();
+      if (isSince(planned, migrations.slice(index + 1))) kept.push(planned);
+      else await letGo(planned, target, execution.ledger);
+      if (following === undefined) {
+        for (const one of kept) await letGo(one, target, execution.ledger);
+        await lease.release([{ event: "renewed" }]);
+      }
+    } else if (following === undefined) await lease.release([record]);
+    else await lease.record([record]);
+    const { version, name } = planned.migration;
+    execution.emit({ event: events[planned.direction].end, version, name, duration: ended.duration ?? 0 });
+  }
+  return migrations.length;
+}
+
+/** The record that says the migration has come to its end. What stops it is recorded here, with how far it got. */
+async function executeMigration(
+  given: PlannedMigration,
+  applied: number,
+  execution: Execution & { readonly bound: Map<string, SeenTable> },
+): Promise<LedgerEntry> {
+  const starts =
+    given.direction === "down" ? (given.startedAt ?? (await startsOf(given, execution.target))) : undefined;
+  const planned = starts === undefined ? given : restoringAfter(given, starts);
+  const { target, lease, clock, emit, signal, bound } = execution;
+  const { migration, direction, units, total, attempt } = planned;
+  const { onTheWay, end } = events[direction];
+  const { version, name } = migration;
+  const started = clock.steady();
+  let done = planned.done;
+  const ran = direction === "up" ? compileMigration(migration, target.capabilities).slice(0, done) : [];
+  const versions = trackVersions(
+    planned,
+    ran.map(({ action }) => action),
+  );
+  const facts = (ran: readonly unknown[] = units.slice(0, planned.begun[done - 1] ?? 0)) =>
+    factsOf(migration, ran, {
+      step: done,
+      total,
+      attempt,
+      duration: Math.round(clock.steady() - started),
+      tables: starts ?? versions.tables(),
+    });
+
+  /** What the run ends with; it is recorded where it may be. */
+  const failed = async (action: PlannedAction, { error: cause, inDoubt }: Undone, unwritten?: unknown) => {
+    // A record that could not be written may be there all the same: nothing may follow it.
+    if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {
+      emit({ event: "left", version, name, direction, applied, done, total });
+      return cause;
+    }
+    // Drift and a result that nobody expected say themselves what is wrong.
+    const error =
+      isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER")
+        ? cause
+        : new MigrateError(
+            "ERR_STEP_FAILED",
+            {
+              ...action.place,
+              problem: `${target.explain(cause)}${vectorsHint(action.action)}`,
+              direction,
+              done,
+              total,
+              applied,
+            },
+            { cause },
+          );
+    // A ledger that can't be written either is left held: the next run takes it over and looks.
+    const record = { event: "failed", ...facts(), detail: error.message } as const;
+    await lease.release([record], inDoubt ? version : undefined).catch(() => {});
+    return error;
+  };
+
+  emit({ event: "started", version, name, direction, done, total });
+  if (direction === "down") await lease.record([{ event: onTheWay, ...facts(), next: version }]);
+  const points = await restorePoints(planned, execution).catch(async (cause: unknown) => {
+    throw await failed(planned.actions[0]!, { error: cause, inDoubt: planned.doubtful });
+  });
+  if (points !== undefined) {
+    versions.begin(points);
+    // Before anything is changed: whoever goes on from there has to know them.
+    await lease.record([{ event: onTheWay, ...facts(), next: version }]);
+  }
+  const unreadable = await unreadableByFound(planned, execution);
+  if (unreadable !== undefined) {
+    // The drop is undone, or must be: the next run checks again.
+    done--;
+    throw await failed(planned.found!, { error: unreadable, inDoubt: true });
+  }
+  const unchecked = await lostByFound(planned, execution);
+  if (unchecked !== undefined) throw await failed(planned.found!, { error: unchecked, inDoubt: false });
+  for (const [index, action] of planned.actions.entries()) {
+    if (signal?.aborted === true) {
+      const inDoubt = planned.doubtful && index === 0;
+      await lease.release([{ event: "interrupted", ...facts() }], inDoubt ? version : undefined);
+      throw new MigrateError("ERR_INTERRUPTED", { done: progressText(applied, done, planned) });
+    }
+    if (action.recordFirst) await lease.record([{ event: onTheWay, ...facts(), next: version }]);
+    const place = { version, name, action: done + 1, total };
+    // Whoever was at this migration and was taken over from may yet have done the action that was in doubt.
+    const mayBeDone = planned.doubtful && index === 0;
+    let unwritten: unknown;
+    const noting: Noting = {
+      midway: index === 0 ? planned.midway : undefined,
+      note: async (kept, commit) => {
+        const { indexes, metadata } = kept;
+        const step = stepHash(units[planned.begun[done]! - 1]!);
+        const midway = { step, commit, indexes, metadata };
+        try {
+          await lease.record([{ event: onTheWay, ...facts(), next: version, midway }]);
+        } catch (cause) {
+          unwritten = cause;
+          throw cause;
+        }
+      },
+    };
+    const run = async (mayAct: Acting["mayAct"], inDoubt: boolean) =>
+      await executeAction(action, mayBeDone || inDoubt, {
+        ...noting,
+        target,
+        lease,
+        clock,
+        emit,
+        place,
+        bound: bound.get(action.action.table),
+        pending: [],
+        mayAct,
+        mayLose: execution.lateWrites === undefined,
+      });
+    const ending = await guarded(run, planned, action, done, execution.lateWrites);
+    if ("error" in ending) throw await failed(action, ending, unwritten);
+    versions.note(action, ending);
+    // From here on the name is another table's.
+    if (replacesTable.has(action.action.kind)) bound.delete(action.action.table);
+    done++;
+    // What is lost is reported once: the action is done.
+    const lost = ending.lost ?? lostMetadata(place, ending.harm);
+    if (lost !== undefined) throw await failed(action, { error: lost, inDoubt: false });
+  }
+  await versions.date(target);
+  return { event: end, ...facts(units) };
+}
+
+/** Why a table can't be read since the last action of a run that was stopped; undefined if it can be. */
+async function unreadableByFound({ found }: PlannedMigration, { target, lease }: Execution): Promise<unknown> {
+  if (found === undefined) return undefined;
+  try {
+    await requireReadable(found, { target, lease });
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** What the last action of a run that was stopped has lost; undefined where that is nothing. */
+async function lostByFound(
+  { found, migration: { version, name }, done, total }: PlannedMigration,
+  { target, lease, lateWrites }: Execution,
+): Promise<unknown> {
+  const place = { version, name, action: done, total };
+  if (found === undefined) return undefined;
+  const { action, after } = found;
+  try {
+    const now = await target.look(action.table);
+    const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
+    const { harm: lost } = await putOthersBack(found, {}, { target, lease, place, mayLose: lateWrites === undefined });
+    return lostMetadata(place, harm?.problem ?? lost);
+  } catch (error) {
+    return error;
+  }
+}
+
+function lostMetadata(
+  { version, name, action }: Acting["place"],
+  problem: string | undefined,
+): MigrateError | undefined {
+  if (problem === undefined) return undefined;
+  return new MigrateError("ERR_METADATA_LOST", { version: formatVersion(version), name, action, problem });
+}
+
+/** The versions of the tables of which older ones are to be restored. */
+async function startsOf({ actions }: PlannedMigration, target: Target): Promise<TableVersions> {
+  const starts: Record<string, OwnVersions> = {};
+  for (const { action } of actions)
+    if (action.kind === "restoreTable")
+      starts[action.table] = [(await target.look(action.table))?.version ?? null, null];
+  return starts;
+}
+
+/** Errors after which the ledger may not be written: the lease runs out, and the next run finds out how far this one got. */
+function isHeld(cause: unknown): boolean {
+  return (
+    ["ERR_LEASE_LOST", "ERR_ACTED_LATE", "ERR_TARGET_UNREACHABLE", "ERR_CREDENTIALS", "ERR_LEDGER_UNWRITABLE"] as const
+  ).some((code) => isMigrateError(cause, code));
+}
+
+function progressText(ended: number, done: number, { direction, total, migration }: PlannedMigration): string {
+  const are = (number: number) => (number === 1 ? "is" : "are");
+  const [what, of] = direction === "up" ? ["applied", "of"] : ["taken back", "that take back"];
+  const some = `${ended} ${ended === 1 ? "migration was" : "migrations were"} ${what}`;
+  const part =
+    done === 0 ? "" : `, ${done} of ${count(total, "action")} ${of} ${formatMigration(migration)} ${are(done)} done`;
+  return `${some}${part}; run migrate ${direction} to go on`;
+}
+
+const firstWord = 2_000;
+
+async function executeAction(planned: PlannedAction, mayBeDone: boolean, acting: Acting & Noting): Promise<Ending> {
+  const { target, clock, emit, place, pending } = acting;
+  const { text } = planned;
+  emit({ event: "action", ...place, text });
+  const started = clock.steady();
+  const elapsed = () => Math.round(clock.steady() - started);
+  const quiet = clock.every(firstWord, () => emit({ event: "running", ...place, text, elapsed: elapsed() }));
+  try {
+    const carryOut = target.capabilities.describes ? (mayTakeCommits(planned) ? actInCommits : act) : actBlindly;
+    // A call that is still under way could come to a table that a later action makes.
+    const ending = await carryOut(planned, mayBeDone, acting).finally(() => Promise.allSettled(pending));
+    // It may have done harm, whatever the call that came first was answered.
+    const called = await Promise.all(pending);
+    if ("error" in ending) return ending;
+    emit({ event: "done", ...place, text, duration: elapsed() });
+    return { ...ending, harm: ending.harm ?? called.find(({ harm }) => harm !== undefined)?.harm };
+  } catch (error) {
+    // A look or a question that failed: the action may have run.
+    return { error, inDoubt: true };
+  } finally {
+    quiet();
+  }
+}

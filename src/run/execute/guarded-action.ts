@@ -1,0 +1,43 @@
+/** An action that destroys something, guarded against writes of others that arrive in that moment. */
+import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
+import type { Acting, Ending } from "./send-action.ts";
+import type { LateWrites, Watch } from "./late-writes.ts";
+
+/** Others may write to the table each time that it was looked at. */
+const mostLooks = 5;
+
+/** An action that is not sent where what it destroys has changed since that was asked for; then it is asked again. */
+export async function guarded(
+  run: (mayAct: Acting["mayAct"], inDoubt: boolean) => Promise<Ending>,
+  planned: PlannedMigration,
+  action: PlannedAction,
+  at: number,
+  lateWrites: LateWrites | undefined,
+): Promise<Ending & { readonly lost?: unknown }> {
+  if (lateWrites === undefined || planned.direction === "up") return await run(undefined, false);
+  // A call that was not answered may still come.
+  let inDoubt = false;
+  for (let looks = 1; ; looks++) {
+    const isLast = looks === mostLooks && action.action.kind !== "dropTable";
+    let watch: Watch | undefined;
+    try {
+      watch = await lateWrites.before(planned, action, at);
+    } catch (error) {
+      return { error, inDoubt: inDoubt || (planned.doubtful && at === planned.done) };
+    }
+    const mayAct =
+      watch === undefined || isLast ? undefined : (_: unknown, version?: number) => version === watch.version;
+    const ending = await run(mayAct, inDoubt);
+    if ("error" in ending && ending.moved === true && looks < mostLooks) {
+      inDoubt = ending.inDoubt;
+      continue;
+    }
+    if ("error" in ending) return ending;
+    try {
+      await lateWrites.after(watch, action, ending);
+    } catch (lost) {
+      return { ...ending, lost };
+    }
+    return ending;
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * Calls that may have come after their lease: a run that was stopped said so and ended. Whoever holds the lease next looks
+ * at their tables before anything else.
+ */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { Clock } from "../../time/clock.ts";
+import { isDone, type LateCall, type LedgerState } from "../../ledger/state/fold.ts";
+import type { Lease } from "../../ledger/lease/lease.ts";
+import type { LedgerEntry } from "../../ledger/state/record.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { followPath } from "../../plan/compile/undescribed.ts";
+import { statesBetween } from "../../plan/commits/commits.ts";
+import { compileMigration } from "../../plan/compile/compile.ts";
+import { afterLateCall, inTheMiddle } from "../../plan/commits/after-late-call.ts";
+import { inOrder } from "../../plan/history/replay.ts";
+import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { changesRows } from "../../actions/apply-action.ts";
+import type { Alteration } from "../../actions/model/alteration.ts";
+import { sameType } from "../../schema/data-type.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
+import { columnPaths, differences, findColumn, sameTable, type Table } from "../../schema/table.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { attempt } from "./send-action.ts";
+import type { ActionPlace, Emit } from "../events.ts";
+import { hasColumns } from "./probe-columns.ts";
+
+/** An action that the ledger says is done. */
+interface Call {
+  readonly action: Action;
+  readonly place: ActionPlace;
+}
+
+interface Looking {
+  readonly emit: Emit;
+  readonly target: Target;
+  readonly clock: Clock;
+  readonly lease: Lease;
+  readonly plan: Plan;
+  readonly state: LedgerState;
+  /** All that the ledger knows. */
+  readonly migrations: readonly Migration[];
+}
+
+/** The records that say that somebody looked. Throws ERR_DRIFT when a table is not as it should be. */
+export async function lookAtLate(calls: readonly LateCall[], looking: Looking): Promise<readonly LedgerEntry[]> {
+  const { plan, state, target, lease, emit } = looking;
+  const done = doneActions(looking);
+  const requireRight = async (table: string, words: readonly string[]): Promise<void> => {
+    if (words.length === 0) return;
+    // It may be the next holder's doing, if we slept.
+    await lease.check();
+    throw new MigrateError("ERR_DRIFT", {
+      table,
+      differences: words,
+      hint: "a call of a run that was stopped may have come after another had taken over; put it back, then run migrate up again",
+    });
+  };
+  const looked: LateCall[] = [];
+  for (const late of calls) {
+    const { version, action: number, isBack } = late;
+    const at = isBack ? -1 : done.findIndex(({ place }) => place.version === version && place.action === number);
+    const call = done[at];
+    // What the ledger does not know as done is in doubt, and found out about before it is done.
+    const isPlanned = plan.migrations.some((one) => one.doubtful && one.migration.version === version);
+    if (call === undefined && !isPlanned && !isDone(state.migrations.get(version), late)) continue;
+    looked.push(late);
+    if (isBack && isDone(state.migrations.get(version), late)) {
+      for (const one of callsOf(version, looking))
+        await requireRight(one.action.table, await lookBack(one, late, looking));
+      continue;
+    }
+    if (call === undefined) continue;
+    await lease.check();
+    const { table } = call.action;
+    if (changesRows(call.action)) {
+      emit({ event: "unseen", ...call.place, table });
+      continue;
+    }
+    const since = done.slice(at).map(({ action }) => action);
+    const words = target.capabilities.describes
+      ? await lookClosely(call.action, late, since.slice(1), looking)
+      : await askBlindly(
+          call,
+          since.filter((action) => action.table === table),
+          looking,
+        );
+    await requireRight(table, words);
+  }
+  const next = plan.migrations[0]?.migration.version;
+  return looked.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
+}
+
+/** One call of each kind on each table that taking the migration back may have made. */
+function callsOf(version: number, { migrations, target }: Looking): readonly Call[] {
+  const migration = migrations.find((one) => one.version === version);
+  const compiled = migration === undefined ? [] : compileMigration(migration, target.capabilities);
+  return compiled.map(({ action }, index) => ({
+    action,
+    place: { version, name: migration!.name, action: index + 1, total: compiled.length },
+  }));
+}
+
+/**
+ * What is wrong with the table of a call that took a migration back. Its columns have their names of before or after, and
+ * nobody knows which, so where it can't be seen all that the migration had altered is stated once more.
+ */
+async function lookBack(call: Call, late: LateCall, looking: Looking): Promise<readonly string[]> {
+  const { target, plan, lease } = looking;
+  const { action } = call;
+  await lease.check();
+  if (target.capabilities.describes) return await lookClosely(action, late, [], looking);
+  const begun = begunIn(plan);
+  const possible = [plan.now.get(action.table), begun?.after.get(action.table)].filter((table) => table !== undefined);
+  if (possible.length === 0) return [];
+  let now: Table | undefined;
+  for (const table of possible)
+    if (now === undefined && (await hasColumns(action.table, table, columnPaths(table.columns), looking))) now = table;
+  if (now === undefined) return ["its columns are not those that it should have"];
+  const altered = action.kind === "alterColumns" ? action.alterations : [];
+  const paths = altered.flatMap(({ path }) => [parsePath(path), followPath(parsePath(path), [action])]);
+  const wanted = paths.flatMap((path): readonly Alteration[] => {
+    const column = findColumn(now!.columns, path);
+    if (column === undefined) return [];
+    const { type, nullable } = column;
+    return [
+      { path: formatPath(path), type },
+      { path: formatPath(path), nullable },
+    ];
+  });
+  return await stateAgain(wanted, call, now, looking, null);
+}
+
+/** How a table differs from what it should be: an action of several commits may be between two of them. */
+async function lookClosely(
+  action: Action,
+  { midway }: LateCall,
+  since: readonly Action[],
+  { target, plan }: Looking,
+): Promise<readonly string[]> {
+  const { table } = action;
+  const found = (await target.look(table, true))?.table;
+  const begun = begunIn(plan);
+  const now = plan.now.get(table);
+  const expected = now && afterLateCall(now, action, midway, since);
+  const between = statesBetween(begun?.commits ?? []).map((tables) => tables.get(table));
+  const state = between.find((one) => sameTable(one, found));
+  if (begun === undefined || expected === undefined || state === undefined)
+    return between.includes(undefined) && found === undefined ? [] : differences(expected, found);
+  return differences(inTheMiddle(state, expected, begun.action, begun.after.get(table)), found);
+}
+
+/** What the ledger says is done, in the order in which it was. */
+function doneActions({ migrations, state, target }: Looking): readonly Call[] {
+  return inOrder(migrations, state).flatMap((migration) => {
+    const { version, name } = migration;
+    const compiled = compileMigration(migration, target.capabilities);
+    return compiled
+      .map(({ action }, index) => ({ action, place: { version, name, action: index + 1, total: compiled.length } }))
+      .filter(({ place }) => isDone(state.migrations.get(version), { action: place.action, isBack: false }));
+  });
+}
+
+/** What is wrong with the table of a late call as far as it can be asked; types and nullability are set to what they should be. */
+async function askBlindly(call: Call, since: readonly Action[], looking: Looking): Promise<readonly string[]> {
+  const { target, plan } = looking;
+  const { table: name } = call.action;
+  const begun = begunIn(plan);
+  const now = plan.now.get(name);
+  // The action that is in doubt itself may have run, or not.
+  const possible = [
+    { table: now, since },
+    ...(begun?.action.table === name ? [{ table: begun.after.get(name), since: [...since, begun.action] }] : []),
+  ].filter((place): place is typeof place & { readonly table: Table } => place.table !== undefined);
+  if (!(await target.listTables()).includes(name)) return now === undefined ? [] : ["it does not exist"];
+  for (const place of possible)
+    if (await hasColumns(name, place.table, columnPaths(place.table.columns), looking))
+      return await restate(call, place.since, place.table, looking);
+  return possible.length === 0 ? ["it exists, but should not"] : ["its columns are not those that it should have"];
+}
+
+/** Undoes what a late retype or change of nullability may have done to what came later. */
+async function restate(
+  { action, place }: Call,
+  since: readonly Action[],
+  table: Table,
+  { target, lease, plan }: Looking,
+): Promise<readonly string[]> {
+  if (action.kind !== "alterColumns") return [];
+  const wanted = action.alterations.flatMap(({ path, type, nullable }) =>
+    whereNow(path, since).flatMap((now): readonly Alteration[] => {
+      const column = findColumn(table.columns, parsePath(now));
+      if (column === undefined) return [];
+      const said = saidSince(now, since);
+      const isType = said.every((one) => one.type === undefined || sameType(one.type, column.type));
+      const isNullable = said.every((one) => one.nullable === undefined || one.nullable === column.nullable);
+      return [
+        ...(type === undefined || isType ? [] : [{ path: now, type: column.type }]),
+        ...(nullable === undefined || isNullable ? [] : [{ path: now, nullable: column.nullable }]),
+      ];
+    }),
+  );
+  return await stateAgain(wanted, { action, place }, table, { target, lease, plan });
+}
+
+/** One by one: a retype and "not null" can't be in one call. */
+async function stateAgain(
+  wanted: readonly Alteration[],
+  { action, place }: Call,
+  table: Table,
+  { target, lease, plan }: Pick<Looking, "target" | "lease" | "plan">,
+  /** What is in doubt where nothing is planned. */
+  otherwise?: null,
+): Promise<readonly string[]> {
+  const calling = { target, lease, place, next: plan.migrations[0]?.migration.version ?? otherwise };
+  for (const alteration of wanted) {
+    // Nothing is awaited between the clock's word and the call.
+    do await lease.check();
+    while (!lease.isSure());
+    const again: Action = { kind: "alterColumns", table: action.table, alterations: [alteration] };
+    const { failure } = await attempt(again, { table, version: undefined }, calling);
+    if (failure?.kind === "refused") return [target.explain(failure.error)];
+    if (failure !== undefined) throw failure.error;
+  }
+  return [];
+}
+
+/**
+ * What a column may have been made since, where the late call came from a run that put another one right: that one stated
+ * what held at its time.
+ */
+function saidSince(now: string, since: readonly Action[]): readonly Alteration[] {
+  return since.flatMap((action, index) => {
+    const alterations = action.kind === "alterColumns" ? action.alterations : [];
+    return alterations.filter(({ path }) => whereNow(path, since.slice(index)).includes(now));
+  });
+}
+
+/** Where a column is now to which a late call may have come: the one that had the name before or after any of the actions. */
+function whereNow(path: string, since: readonly Action[]): readonly string[] {
+  const named = formatPath(parsePath(path));
+  const places = since.reduce(
+    (before, action) =>
+      new Set([named, ...[...before].map((place) => formatPath(followPath(parsePath(place), [action])))]),
+    new Set([named]),
+  );
+  return [...places];
+}
+
+/** The action that may have run without being recorded. */
+function begunIn({ migrations }: Plan): PlannedAction | undefined {
+  return migrations.find(({ doubtful }) => doubtful)?.actions[0];
+}

@@ -1,0 +1,138 @@
+/**
+ * Writes of others that arrive while `down` runs. The plan has asked for them before anything was changed; here it is asked
+ * again right before each action that destroys something, and right after it of the version that the action replaced.
+ */
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { questionsAt, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
+import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
+import { sameColumns } from "../../schema/data-type.ts";
+import type { Tables } from "../../schema/table.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { Done } from "./send-action.ts";
+import { isTooMany, rowsInTheWay, sinceOf } from "../check/find-blocking-rows.ts";
+
+/** A table's version before an action, of which it is known that the action may destroy it. */
+export interface Watch {
+  readonly version: number | undefined;
+  readonly rows: readonly Question[];
+}
+
+export interface LateWrites {
+  /** Undefined where the action destroys nothing. Throws ERR_ROLLBACK_STOPPED. */
+  before(planned: PlannedMigration, action: PlannedAction, at: number): Promise<Watch | undefined>;
+  /** Throws ERR_WRITES_LOST, ERR_WRITES_UNKNOWN. */
+  after(watch: Watch | undefined, action: PlannedAction, ending: Done): Promise<void>;
+}
+
+/** `seen`: each table's version before the plan asked. */
+export function lateWrites(target: Target, seen: Readonly<Record<string, number | null>>): LateWrites {
+  // Everything up to this version of a table has been asked for, or was written by this run.
+  const known = new Map(Object.entries(seen));
+  return {
+    async before(planned, { action, before, place }, at) {
+      const { table } = action;
+      const { rows, since } = questionsAt(planned, at, before);
+      if (rows.length + since.length === 0) return undefined;
+      const version = (await target.look(table))?.version;
+      const last = known.get(table) ?? undefined;
+      if (version === undefined || version !== last) {
+        const problems = [...(await tooMany(rows, target)), ...(await lostSince(since, last, version, target))];
+        if (problems.length > 0) throw new MigrateError("ERR_ROLLBACK_STOPPED", { ...place, problems });
+      }
+      if (version !== undefined) known.set(table, version);
+      return { version, rows };
+    },
+    async after(watch, planned, ending) {
+      const { table } = planned.action;
+      const before = watch?.version ?? ending.before?.version;
+      const after = ending.after?.version;
+      const isAlone =
+        before !== undefined && after !== undefined && (after === before || after === before + (ending.commits ?? 1));
+      if (isAlone && known.get(table) === before) known.set(table, after);
+      else known.delete(table);
+      // Of a table that was dropped no version is left to ask.
+      if (isAlone || watch?.version === undefined || watch.rows.length === 0 || planned.action.kind === "dropTable")
+        return;
+      const { version } = watch;
+      const more = ending.harm === undefined ? [] : [ending.harm];
+      const replaced = await replacedBy(table, ending.lossy ?? planned.after, version, target);
+      if (typeof replaced === "string")
+        throw new MigrateError("ERR_WRITES_UNKNOWN", {
+          ...planned.place,
+          table,
+          version,
+          problems: [replaced, ...more],
+        });
+      const lost = replaced <= version ? [] : await tooMany(watch.rows, target, replaced);
+      if (lost.length > 0)
+        throw new MigrateError("ERR_WRITES_LOST", {
+          ...planned.place,
+          table,
+          version: replaced,
+          problems: [...lost, ...more],
+        });
+    },
+  };
+}
+
+/** In words. `version`: of which it is asked; of the table as it is when absent. */
+async function tooMany(questions: readonly Question[], target: Target, version?: number): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const question of questions) {
+    const asks = question.asks.map((ask) => ({ ...ask, version }));
+    const there = await rowsInTheWay({ ...question, asks, spans: undefined }, target).catch(() => undefined);
+    if (there === undefined ? !question.isRefused : isTooMany(there))
+      problems.push(question.words(there?.rows, there?.written));
+  }
+  return problems;
+}
+
+/** Rows that were added are put back after the version was restored; what else was written would be lost. */
+async function lostSince(
+  questions: readonly SinceQuestion[],
+  from: number | undefined,
+  until: number | undefined,
+  target: Target,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const { table, version, restores, putsBack, isWhole } of questions) {
+    const start = from ?? version;
+    const written = start === undefined ? undefined : await sinceOf(target, table, start, { until });
+    const isKept =
+      written !== undefined &&
+      written.changed + written.removed === 0 &&
+      ((putsBack && isWhole) || written.added === 0);
+    if (!isKept)
+      problems.push(
+        written === undefined
+          ? `it is unknown what was written to ${table}, which restoring version ${restores} would lose`
+          : `rows of ${table} were ${written.changed + written.removed > 0 ? "changed or removed" : "written"}, which restoring version ${restores} would lose`,
+      );
+  }
+  return problems;
+}
+
+/** The version right before the one in which the table first was as the commit leaves it; or why that is unknown, in words. */
+async function replacedBy(
+  table: string,
+  after: Tables,
+  version: number,
+  { versions, explain }: Target,
+): Promise<number | string> {
+  const columns = after.get(table)?.columns;
+  if (versions === undefined || columns === undefined) return "old versions of it can't be compared";
+  try {
+    const listed = await versions.list(table);
+    const newer = listed.filter((one) => one.version > version);
+    for (const one of newer) {
+      if (!sameColumns(columns, (await versions.at(table, one.version)).columns)) continue;
+      const replaced = one.version - 1;
+      const isThere = listed.some((other) => other.version === replaced);
+      return isThere ? replaced : `version ${replaced} was cleaned up`;
+    }
+    return `no version after it has the columns that step leaves`;
+  } catch (cause) {
+    if (isMigrateError(cause)) throw cause;
+    return explain(cause);
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * One action that takes several commits on a target that describes its tables. Before the first, the ledger is told of
+ * which step it is and what it would lose, so that whoever goes on after a crash does the same and can put it back.
+ */
+import type { Kept, Midway } from "../../ledger/state/record.ts";
+import { canonicalJson } from "../../migrations/checksum.ts";
+import { leadsBack, planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
+import type { PlannedAction } from "../../plan/make-plan.ts";
+import {
+  isAllLeft,
+  stillToDo,
+  toDropOnceMore,
+  whereabouts,
+  type Whereabouts,
+} from "../../plan/commits/commit-progress.ts";
+import { rewrites } from "../../actions/apply-action.ts";
+import { isHidden } from "../../actions/rewrite/append-guard.ts";
+import { madeName } from "../../schema/names.ts";
+import { sameTables, type Tables } from "../../schema/table.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { act, changed, look, tablesIn } from "./described-action.ts";
+import type { Acting, Done, Ending, Sights, Undone } from "./send-action.ts";
+import { versionIn } from "../check/table-identity.ts";
+import { lookAlike, placeAfter } from "../check/look-alike.ts";
+
+/** What the ledger knows of the action, and how it is told more. */
+export interface Noting {
+  readonly midway: Midway | undefined;
+  note(kept: Kept, commit: number): Promise<void>;
+}
+
+/** Whether it takes several commits, or might on a table with an index that nobody knows of yet. */
+export function mayTakeCommits({ action, commits }: PlannedAction): boolean {
+  return commits.length > 1 || rewrites(action).size > 0;
+}
+
+export async function actInCommits(
+  planned: PlannedAction,
+  mayBeDone: boolean,
+  acting: Acting & Noting,
+): Promise<Ending> {
+  const { target, lease, emit, place, note } = acting;
+  const { action, before } = planned;
+  const ways: Ways = { turnsAt: undefined, dropped: new Set(), droppedAgain: new Set(), lookedAgain: 0, refreshed: 0 };
+  let noted: (Kept & Pick<Midway, "commit">) | undefined = acting.midway;
+  // A late record of the run that noted it, such as that it failed and left nothing half-done, must not erase it.
+  let isOwn = false;
+  let [isBegun, isResumed, isOurs] = [mayBeDone, mayBeDone, !mayBeDone];
+  let versions: Done | undefined;
+  // The table's version since its new values were worked out, while nobody else has made one.
+  let fresh: number | undefined;
+  // What was seen after a commit is what is there before the next, where nothing was awaited since.
+  let seen: Sights | undefined;
+  for (;;) {
+    const isSeen: boolean = seen !== undefined && lease.isSure();
+    const sights: Sights = isSeen ? seen! : await look(before.keys(), target, true);
+    seen = undefined;
+    if (!isSeen) await lease.check();
+    const found = tablesIn(sights);
+    const version = sights.get(action.table)?.version;
+    const seenVersion = versionIn(sights.get(action.table));
+    versions ??= { before: seenVersion, after: seenVersion };
+    const whereIn = (tables: Tables) => whereabouts(action, before, noted, tables, target.capabilities);
+    const where = isBegun || sameTables(before, found) ? whereIn(found) : undefined;
+    if (where === undefined) return { error: changed(planned, sights), inDoubt: isBegun };
+    const { commits, progress, kept, problem } = where;
+    const isUntouched = progress.commits + progress.detour === 0;
+    if (problem !== undefined && isUntouched) return { error: problem, inDoubt: isResumed };
+    if (problem !== undefined) {
+      const refused = stillToDo(where, found)[0]!;
+      return await takenBack(refused, { error: problem, inDoubt: false }, planned, acting);
+    }
+    for (const { action } of isOurs ? [] : commits.slice(0, progress.commits)) {
+      const problem = await lookAlike(action, noted === undefined ? "unknown" : "begun", target, placeAfter(place));
+      if (problem !== undefined) return { error: new Error(problem), inDoubt: true };
+    }
+    isOurs = true;
+    const commit = nextOf(where, found, ways);
+    if (commit === undefined) return versions;
+
+    const at = commits.indexOf(commit);
+    const isTurn = commit === commits[progress.commits]?.detour[0];
+    const isNews = noted === undefined || !isOwn || !sameKept(kept, noted);
+    const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);
+    const isToNote = leads || (isNews && (commits.length > 1 || isTurn));
+    if (isToNote) {
+      // Before the loss nothing leads back: a look tells.
+      noted = { ...kept, commit: leads ? at : (noted?.commit ?? 0) };
+      await note(kept, noted.commit);
+      isOwn = true;
+    }
+    if (isTurn) emit({ event: "detour", ...place, text: commit.text });
+    const isRefresh = commit.refresh !== undefined && version !== fresh && ways.refreshed++ < mostAgain;
+    const now = isRefresh ? refreshOf(commit) : commit;
+    const hides = commit.before.get(action.table)?.columns.some(({ name }) => isHidden(name)) === true;
+    const ending = await act(plannedOf(now, planned), isResumed && !isRefresh, {
+      ...acting,
+      withIndexes: true,
+      // The lease's and the ledger's answers may have taken long.
+      sights: isSeen && !isToNote ? sights : undefined,
+      whileOthers: now.detour.length > 0 ? "detour" : hides ? "hurried" : undefined,
+      // While a call of ours is refused or waits, others may do the same themselves, or give it what would go with it unseen.
+      mayAct: (tables) =>
+        isAllLeft(now.action, tables) &&
+        (!now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain >= mostAgain),
+    });
+    if (!("error" in ending)) {
+      [isBegun, isResumed] = [true, isRefresh && isResumed];
+      seen = ending.found;
+      versions = {
+        ...versions,
+        after: ending.after,
+        commits: (versions.commits ?? 0) + (ending.commits ?? 1),
+        ...(now.loses && { lossy: now.after }),
+        harm: versions.harm ?? ending.harm,
+      };
+      fresh = isRefresh || worksOut(commit) || fresh === ending.before?.version ? quietly(ending) : undefined;
+      if (commit.action.kind === "dropIndex") ways.dropped.add(commit.text);
+      if (now === commits.at(-1)) return versions;
+    } else if (ending.starved && now.detour.length > 0) {
+      ways.turnsAt = commit.text;
+    } else if (ending.moved === true) {
+      ways.lookedAgain++;
+      isResumed ||= ending.inDoubt;
+    } else if (!(isRefresh && isResumed && (await isAfter(commit, target)))) {
+      // Who was taken over from may have done the commit itself meanwhile: then the next look finds it done.
+      return ending.inDoubt || isUntouched ? ending : await takenBack(commit, ending, planned, acting);
+    }
+  }
+}
+
+/** Others may write to the table without end. */
+const mostAgain = 5;
+
+/** What a run has found out about the way. */
+interface Ways {
+  /** The commit, in words, before which others came each time, so that its detour is gone. */
+  turnsAt: string | undefined;
+  /** The indexes that were dropped, and once more: who makes them again and again is not to be outrun. */
+  readonly dropped: Set<string>;
+  readonly droppedAgain: Set<string>;
+  lookedAgain: number;
+  refreshed: number;
+}
+
+/** The commit that is next; undefined when all are done. */
+function nextOf(where: Whereabouts, found: Tables, ways: Ways): PlannedCommit | undefined {
+  const { commits, progress } = where;
+  const due = commits[progress.commits];
+  const turn = due?.text === ways.turnsAt && progress.detour === 0 ? due?.detour[0] : undefined;
+  if (turn !== undefined) return turn;
+  const next = stillToDo(where, found).find(({ text }) => !ways.dropped.has(text));
+  const again = toDropOnceMore(where, found).find(({ text }) => !ways.droppedAgain.has(text));
+  if (next?.loses !== true || again === undefined) return next;
+  ways.droppedAgain.add(again.text);
+  return again;
+}
+
+function sameKept(one: Kept, other: Kept): boolean {
+  return canonicalJson(keptOf(one)) === canonicalJson(keptOf(other));
+}
+
+function keptOf({ indexes, metadata }: Kept): Kept {
+  return { indexes, metadata };
+}
+
+/** Whether it gives a column the values that an expression is worth. */
+function worksOut({ action }: PlannedCommit): boolean {
+  return action.kind === "addColumns" && action.columns.some(({ name }) => name === madeName);
+}
+
+/** The version that a commit made right after the one that was seen before it. */
+function quietly({ before, after }: Done): number | undefined {
+  return before !== undefined && after?.version === before.version + 1 ? after.version : undefined;
+}
+
+/** What has to be worked out again before the commit, as others have written to the table since. */
+function refreshOf({ refresh, before }: PlannedCommit): PlannedCommit {
+  return planCommits(refresh!, before, { actions: {}, describes: true })[0]!;
+}
+
+async function isAfter({ after }: PlannedCommit, target: Target): Promise<boolean> {
+  return sameTables(after, tablesIn(await look(after.keys(), target, true)));
+}
+
+function plannedOf({ action, text, before, after }: PlannedCommit, { place }: PlannedAction): PlannedAction {
+  return { place, action, text, before, after, risks: [], commits: [], recordFirst: false, proof: undefined };
+}
+
+/**
+ * What came before a commit that was refused is taken back, so that the table is as if nothing had begun; where there is
+ * no way back, the next run goes on from there.
+ */
+async function takenBack(
+  { undo, before }: PlannedCommit,
+  ending: Undone,
+  planned: PlannedAction,
+  acting: Acting,
+): Promise<Undone> {
+  if (undo.length === 0) return { ...ending, inDoubt: true };
+  let at = before;
+  for (const action of undo) {
+    const [commit] = planCommits(action, at, { actions: {}, describes: true });
+    const back = await act(plannedOf(commit!, planned), false, acting);
+    // What could not be taken back is found by the next run, which goes on from there.
+    if ("error" in back) return { ...ending, inDoubt: true };
+    at = commit!.after;
+  }
+  return ending;
+}

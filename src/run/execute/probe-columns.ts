@@ -1,0 +1,27 @@
+/** What a target that can't describe its tables can be asked all the same. */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import type { Clock } from "../../time/clock.ts";
+import type { ActionFor } from "../../actions/model/action.ts";
+import { formatPath, type Path } from "../../schema/path.ts";
+import type { Table } from "../../schema/table.ts";
+import { insist } from "../../targets/contract/retry.ts";
+import type { Target } from "../../targets/contract/target.ts";
+
+/** Whether a table has all these columns: renamed to their own names, which changes nothing and is refused where one is not there. */
+export async function hasColumns(
+  name: string,
+  table: Table,
+  paths: readonly Path[],
+  { target, clock }: { readonly target: Target; readonly clock: Clock },
+): Promise<boolean> {
+  const alterations = paths.map((path) => ({ path: formatPath(path), rename: path.at(-1)! }));
+  const question: ActionFor<"alterColumns"> = { kind: "alterColumns", table: name, alterations };
+  try {
+    // A question may be asked again.
+    await insist(() => target.execute(question, { table, version: undefined }), target.verdict, clock);
+    return true;
+  } catch (error) {
+    if (isMigrateError(error, "ERR_CREDENTIALS") || target.verdict(error).kind !== "refused") throw error;
+    return false;
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * After an old version of a table was restored: what others had given the table since, and the restored version has not, is
+ * given to it again. The version that was replaced tells what that is, also to a run that resumes after a kill.
+ */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import { othersSince, type Others } from "../../plan/reconcile/changes-by-others.ts";
+import type { PlannedAction } from "../../plan/make-plan.ts";
+import type { Action, ActionFor, MetadataUpdate } from "../../actions/model/action.ts";
+import { ownValue } from "../../schema/data-type.ts";
+import { parsePath } from "../../schema/path.ts";
+import { findColumn, type Table } from "../../schema/table.ts";
+import { formatIndex } from "../../schema/table-index.ts";
+import type { Sight, Versions } from "../../targets/contract/target.ts";
+import { attempt, type Calling } from "./send-action.ts";
+
+export interface PutBack {
+  /** How many versions that made. */
+  readonly commits: number;
+  /** What could not be put back, in words. */
+  readonly harm?: string | undefined;
+}
+
+/** What was seen before the call that restored the table, and the version that it made, where that is known. */
+export interface Restored {
+  readonly seen?: Sight | undefined;
+  readonly made?: number | undefined;
+}
+
+/** So often a call may fail; others may change the table each time. */
+const mostFailures = 5;
+
+/** Nothing for other actions, and where the target keeps no versions. */
+export async function putOthersBack(planned: PlannedAction, call: Restored, calling: Calling): Promise<PutBack> {
+  const { action } = planned;
+  const { versions, explain } = calling.target;
+  if (action.kind !== "restoreTable" || versions === undefined) return { commits: 0 };
+  try {
+    const putBack = await carryOut(planned, await versionsAround(action, call, versions), calling);
+    return calling.mayLose === true ? { commits: putBack.commits } : putBack;
+  } catch (cause) {
+    if (isMigrateError(cause)) throw cause;
+    if (calling.mayLose === true) return { commits: 0 };
+    const what = `metadata and indexes that others had given ${action.table} before version ${action.version} was restored`;
+    return { commits: 0, harm: `whether ${what} are lost is unknown (${explain(cause)})` };
+  }
+}
+
+/** The version that was replaced, and the one that it was replaced by. */
+interface Around {
+  readonly source: number;
+  readonly replaced: Table;
+  readonly restored: Table;
+}
+
+/** Throws where a version is gone. */
+async function versionsAround(
+  { table, version, after }: ActionFor<"restoreTable">,
+  { seen, made }: Restored,
+  versions: Versions,
+): Promise<Around> {
+  const isNext = made !== undefined && made - 1 === seen?.version;
+  const restored = isNext ? made : (await versions.look(table, version, after)).restored;
+  if (restored === undefined) throw new Error(`no version after ${after} is like it`);
+  const source = restored - 1;
+  const isSeen = seen?.version === source && seen.table.indexes !== undefined;
+  const replaced = isSeen ? seen.table : await versions.at(table, source, true);
+  return { source, replaced, restored: await versions.at(table, restored) };
+}
+
+async function carryOut(planned: PlannedAction, around: Around, calling: Calling): Promise<PutBack> {
+  const { target, lease } = calling;
+  const { table } = planned.action;
+  const refused = new Map<string, string>();
+  let [commits, failures] = [0, 0];
+  for (;;) {
+    const now = await target.look(table, true);
+    if (now === undefined) return { commits };
+    const restored = { ...around.restored, indexes: now.table.indexes };
+    const others = othersSince(planned, around.replaced, restored);
+    const calls = callsFor(table, others, around.restored, now.table);
+    const next = calls.find(({ words }) => !refused.has(words));
+    if (next === undefined) return { commits, harm: harmOf(planned.action, around, others.lost, refused) };
+    // Another run may have changed the table since the look.
+    await lease.check();
+    if (!lease.isSure()) continue;
+    const { failure } = await attempt(next.action, now, calling);
+    if (failure === undefined) commits++;
+    else if (failure.kind === "refused" || ++failures >= mostFailures)
+      refused.set(next.words, target.explain(failure.error));
+  }
+}
+
+interface Call {
+  readonly action: Action;
+  readonly words: string;
+}
+
+function callsFor(table: string, { metadata, indexes }: Others, restored: Table, now: Table): readonly Call[] {
+  const updates = metadata.flatMap((update) => stillUnset(update, restored, now));
+  const words = updates.map((update) => `metadata ${JSON.stringify(update.metadata)} of ${update.path}`).join(", ");
+  const setting: Call = { action: { kind: "setMetadata", table, updates }, words };
+  const creating = indexes.map(([name, index]): Call => {
+    // One of its name that is another was there before.
+    const isThere = (ownValue(now.indexes, name) ?? null) !== null;
+    const action: Action = isThere ? { kind: "dropIndex", table, name } : { kind: "createIndex", table, name, index };
+    return { action, words: `index ${name} on ${index.path} (${formatIndex(index)})` };
+  });
+  return updates.length === 0 ? creating : [setting, ...creating];
+}
+
+/** What others have set since the version was restored is newer. */
+function stillUnset({ path, metadata }: MetadataUpdate, restored: Table, now: Table): readonly MetadataUpdate[] {
+  const [old, current] = [restored, now].map(({ columns }) => findColumn(columns, parsePath(path))?.metadata ?? {});
+  const left = Object.entries(metadata).filter(
+    ([key]) => (ownValue(old, key) ?? null) === (ownValue(current, key) ?? null),
+  );
+  return left.length === 0 ? [] : [{ path, metadata: Object.fromEntries(left) }];
+}
+
+function harmOf(
+  { table }: Action,
+  { source }: Around,
+  lost: readonly string[],
+  refused: ReadonlyMap<string, string>,
+): string | undefined {
+  const all = [...lost, ...[...refused].map(([words, why]) => `${words}, which could not be put back (${why})`)];
+  if (all.length === 0) return undefined;
+  return `${table} was restored without what others had given it since: ${all.join("; ")}; version ${source} still holds that`;
+}

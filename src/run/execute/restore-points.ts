@@ -1,0 +1,262 @@
+/** The versions of tables around a migration, as its records say them; and those that are kept so that they can be restored. */
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import type { LedgerMigration } from "../../ledger/state/fold.ts";
+import type { Lease } from "../../ledger/lease/lease.ts";
+import type { OwnVersions, TableVersions } from "../../ledger/state/record.ts";
+import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
+import type { Action } from "../../actions/model/action.ts";
+import { ownValue } from "../../schema/data-type.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { Done } from "./send-action.ts";
+import type { Emit } from "../events.ts";
+import { identify, timeOf } from "../check/table-identity.ts";
+import { keptFor, keptName, usualLedger } from "./version-names.ts";
+
+/** What keeping a version needs. */
+interface Keeping {
+  readonly target: Target;
+  readonly lease: Pick<Lease, "check">;
+  readonly emit: Emit;
+  /** The ledger's table. */
+  readonly ledger: string;
+  /** Whether a migration may lose what nothing brings back. */
+  readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
+}
+
+/**
+ * The versions before the migration, where the target keeps them from now on: rolling it back restores them. Undefined
+ * where none are to be taken, or they are known and an action may have run since.
+ */
+export async function restorePoints(planned: PlannedMigration, keeping: Keeping): Promise<TableVersions | undefined> {
+  const { target } = keeping;
+  const { restores, done, midway, doubtful, tables } = planned;
+  if (restores.length === 0 || target.versions === undefined || done > 0 || midway !== undefined) return undefined;
+  const points = new Map<string, OwnVersions>();
+  let isKnown = true;
+  for (const table of restores) {
+    const known = doubtful ? ownValue(tables, table) : undefined;
+    if (known === undefined || (await isOfAnother(table, known, target))) continue;
+    const later = await keptLater(table, known, planned, keeping);
+    isKnown &&= later === undefined;
+    points.set(table, later ?? known);
+  }
+  if (isKnown && points.size === restores.length) return undefined;
+  for (const table of restores.filter((one) => !points.has(one))) {
+    const point = await keepNewest(table, planned, keeping);
+    if (point !== undefined) points.set(table, point);
+  }
+  return Object.fromEntries(points);
+}
+
+/**
+ * A run that begins the migration again keeps a later version under its name. It may be killed before it records that version,
+ * and then it has not acted yet.
+ */
+async function keptLater(
+  table: string,
+  [version]: OwnVersions,
+  { migration }: PlannedMigration,
+  { target, ledger }: Keeping,
+): Promise<OwnVersions | undefined> {
+  const name = keptName(migration.version, ledger);
+  // A service that can keep no version may not list any either.
+  const kept = (await target.versions!.kept(table).catch(() => [])).find((one) => one.name === name);
+  if (kept === undefined || version === null || kept.version <= version) return undefined;
+  return ownVersions(kept.version, null, false, [(await target.versions!.time(table, kept.version)) ?? null, null]);
+}
+
+/** Others may clean up old versions without end. */
+const mostTries = 5;
+
+/** Undefined where there is no version. Throws ERR_VERSION_UNKEPT, or emits `unkept` where what is lost may be lost. */
+async function keepNewest(
+  table: string,
+  planned: PlannedMigration,
+  { target, lease, emit, ledger, mayBeLost }: Keeping,
+): Promise<OwnVersions | undefined> {
+  for (let tries = 1; ; tries++) {
+    const sight = await target.look(table);
+    if (sight?.version === undefined) return undefined;
+    const { version } = sight;
+    const time = await timeOf(table, sight, target);
+    // A holder that slept would keep a version that its successor has made.
+    await lease.check();
+    try {
+      await target.versions!.keep(table, version, keptName(planned.migration.version, ledger));
+    } catch (error) {
+      if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
+      // Others have written since, and cleaned up the version that was seen.
+      if (tries < mostTries && (await target.look(table))?.version !== version) continue;
+      const { version: number, name } = planned.migration;
+      const problem = target.explain(error);
+      if (mayBeLost?.(planned) === false) {
+        const { place } = planned.actions[0]!;
+        throw new MigrateError("ERR_VERSION_UNKEPT", { ...place, table, version, problem }, { cause: error });
+      }
+      emit({ event: "unkept", version: number, name, table, problem });
+    }
+    return ownVersions(version, null, false, [time ?? null, null]);
+  }
+}
+
+/** Whether the table was recreated since the version was recorded, which went with the old one. */
+async function isOfAnother(table: string, [version, , , times]: OwnVersions, target: Target): Promise<boolean> {
+  if (version === null) return false;
+  return (await identify(table, [{ version, at: times?.[0] ?? undefined }], target)) === "another";
+}
+
+function ownVersions(
+  before: number | null,
+  after: number | null,
+  isShared: boolean,
+  times: NonNullable<OwnVersions[3]>,
+): OwnVersions {
+  if (times.some((time) => time !== null)) return [before, after, isShared, times];
+  return isShared ? [before, after, true] : [before, after];
+}
+
+export interface VersionsTrack {
+  readonly tables: () => TableVersions;
+  readonly begin: (points: TableVersions) => void;
+  readonly note: (planned: Pick<PlannedAction, "action">, ending: Done) => void;
+  /** Adds the times of versions that no look told. */
+  readonly date: (target: Pick<Target, "versions">) => Promise<void>;
+}
+
+/** `ran`: those of the migration's actions that are done. */
+export function trackVersions(
+  {
+    restores,
+    tables: known,
+    done,
+    doubtful,
+    midway,
+  }: Pick<PlannedMigration, "restores" | "tables" | "done" | "doubtful" | "midway">,
+  ran: readonly Action[] = [],
+): VersionsTrack {
+  const goesOn = done > 0 || doubtful || midway !== undefined;
+  let tables: TableVersions = goesOn ? known : {};
+  const watched = new Set([...restores, ...(goesOn ? Object.keys(known) : [])]);
+  // Under which name each is recorded; undefined for one that took another's name.
+  const names = namesAfter(ran, known);
+  return {
+    tables: () => tables,
+    begin: (points) => {
+      tables = points;
+    },
+    note({ action }, { before: seen, after: left, commits = 1 }) {
+      const [before, after] = [seen?.version ?? null, left?.version ?? null];
+      const name = follow(action, names, ownValue(tables, action.table) !== undefined);
+      if (name === undefined) return;
+      const own = ownValue(tables, name);
+      // A rename makes no version, and the table is not there any more by that name.
+      if (action.kind === "renameTable" && own !== undefined) return;
+      const isMade = action.kind === "createTable" && own === undefined;
+      if (isMade) watched.add(name);
+      const from = isMade ? 0 : before;
+      const last = own?.[1] ?? own?.[0] ?? from;
+      const isAlone = from !== null && from === last && after !== null && (after === from || after - from === commits);
+      const isShared = own?.[2] === true || (watched.has(name) && !isAlone);
+      // A table that the migration has made had none.
+      const first = own === undefined ? before : own[0];
+      const firstTime = own === undefined ? seen?.at : own[3]?.[0];
+      tables = { ...tables, [name]: ownVersions(first, after, isShared, [firstTime ?? null, left?.at ?? null]) };
+    },
+    async date({ versions }) {
+      for (const [name, [before, after, shared, times]] of Object.entries(tables)) {
+        if (after === null || times?.[1] != null) continue;
+        const [current = name] = [...names].find(([, known]) => known === name) ?? [];
+        const time = await versions?.time(current, after).catch(() => undefined);
+        tables = { ...tables, [name]: ownVersions(before, after, shared === true, [times?.[0] ?? null, time ?? null]) };
+      }
+    },
+  };
+}
+
+type Names = Map<string, string | undefined>;
+
+/** The names under which tables are recorded after the actions of a migration that a run before has done. */
+function namesAfter(ran: readonly Action[], known: TableVersions): Names {
+  const names: Names = new Map();
+  const recorded = new Set(Object.keys(known).filter((name) => known[name]![0] !== null));
+  for (const action of ran) {
+    const name = follow(action, names, recorded.has(action.table));
+    if (name !== undefined) recorded.add(name);
+  }
+  return names;
+}
+
+/** The name under which the action's table is recorded. `isRecorded`: whether a table of its name already is. */
+function follow(action: Action, names: Names, isRecorded: boolean): string | undefined {
+  const { table } = action;
+  if (action.kind === "createTable" && isRecorded) names.set(table, undefined);
+  const name = names.has(table) ? names.get(table) : table;
+  if (action.kind === "renameTable") {
+    // A table that is created under the name later is another.
+    names.delete(table);
+    names.set(action.name, name);
+  }
+  return name;
+}
+
+/** A migration that has another number from now on. */
+export interface Renumbered {
+  readonly version: number;
+  readonly known: Pick<LedgerMigration, "version" | "tables">;
+}
+
+/**
+ * Keeps what is kept for migrations under their new numbers too, before these are recorded: whoever is killed in between
+ * does it once more. Gives what lets go of the old ones.
+ */
+export async function keepRenumbered(
+  renumbered: readonly Renumbered[],
+  { versions, listTables }: Target,
+  ledger: string,
+): Promise<() => Promise<void>> {
+  if (versions === undefined || renumbered.length === 0) return async () => {};
+  const marks: { readonly table: string; readonly version: number; readonly name: string; readonly number: number }[] =
+    [];
+  for (const table of await listTables())
+    for (const kept of await versions.kept(table)) {
+      const { name, version } = kept;
+      // By the version too: under an old number another one may be kept by now.
+      const one = renumbered.find(
+        ({ known }) =>
+          keptFor(kept, table, ledger, () => known.tables) === known.version &&
+          Object.values(known.tables).some(([before]) => before === version),
+      );
+      if (one !== undefined) marks.push({ table, version, name, number: one.version });
+    }
+  // The last first: the new number of one may be the old one of the next.
+  for (const { table, version, number } of marks.toSorted((one, other) => other.number - one.number))
+    await versions.keep(table, version, keptName(number, ledger));
+  return async () => {
+    for (const { table, name } of marks)
+      if (!marks.some((other) => other.table === table && keptName(other.number, ledger) === name))
+        await versions.letGo(table, name).catch(() => undefined);
+  };
+}
+
+/** Whether rows that came after a version that is kept for this migration are put back when the following ones are rolled back. */
+export function isSince({ tables }: PlannedMigration, following: readonly PlannedMigration[]): boolean {
+  const kept = new Set(Object.values(tables).map(([before]) => before));
+  return following.some(({ actions }) =>
+    actions.some(({ action }) => action.kind === "putBackRows" && kept.has(action.since ?? null)),
+  );
+}
+
+/** What is kept for a migration is needed no more. What can't be let go now is left to `migrate prune`. */
+export async function letGo(
+  { migration, tables }: PlannedMigration,
+  { versions }: Target,
+  ledger: string,
+): Promise<void> {
+  for (const table of Object.keys(tables)) {
+    await versions?.letGo(table, keptName(migration.version, ledger)).catch(() => undefined);
+    if (ledger === usualLedger) continue;
+    for (const kept of (await versions?.kept(table).catch(() => undefined)) ?? [])
+      if (keptFor(kept, table, ledger, () => tables) === migration.version)
+        await versions?.letGo(table, kept.name).catch(() => undefined);
+  }
+}

@@ -1,0 +1,197 @@
+/**
+ * What a call did besides its action, where others changed the table between the look and the call. The engine accepts some
+ * calls on a table that was dropped and recreated in between, and a rename or a drop of columns replaces metadata of columns
+ * that was set in between (docs/engine.md). It is put right where that is exact.
+ */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import { lostMetadata } from "../../plan/reconcile/lost-metadata.ts";
+import type { Action, ActionKind, MetadataUpdate } from "../../actions/model/action.ts";
+import { sameColumns } from "../../schema/data-type.ts";
+import { withoutMetadata } from "../../schema/metadata.ts";
+import type { Table } from "../../schema/table.ts";
+import type { Lease } from "../../ledger/lease/lease.ts";
+import type { Sight, Target, Undone, Versions } from "../../targets/contract/target.ts";
+import { isOtherInstance } from "../check/table-identity.ts";
+
+/** What could not be put right, in words. Whether the action was done is known for lost metadata only. */
+export interface Harm {
+  readonly code: "ERR_TABLE_RECREATED" | "ERR_METADATA_LOST";
+  readonly problem: string;
+}
+
+/** Where it is looked for. What is lost is set again only by the holder of the lease. */
+export interface Place {
+  readonly target: Target;
+  readonly lease: Pick<Lease, "check" | "isSure">;
+}
+
+/** `made`: the version that the call made, where the target tells it. */
+export async function aftermath(
+  action: Action,
+  seen: Sight | undefined,
+  made: number | undefined,
+  { target, lease }: Place,
+): Promise<Harm | undefined> {
+  const { versions } = target;
+  if (versions === undefined || seen?.version === undefined || replacesTable.has(action.kind)) return undefined;
+  if (await mayBeAnother(action.table, seen, made, target)) return await recreated(action, seen, made, target);
+  const isBeside = made !== undefined && made > seen.version + 1;
+  return isBeside && replacesMetadata.has(action.kind)
+    ? await putMetadataBack(action, made, { target, lease }, versions)
+    : undefined;
+}
+
+/**
+ * The same of metadata where the action was done although its call has no answer, or was that of a run that was stopped.
+ * `first`: the table before the call, where this run has seen it; `after`: as the action leaves it.
+ */
+export async function lostUnanswered(
+  action: Action,
+  first: Sight | undefined,
+  now: Sight | undefined,
+  after: Table | undefined,
+  { target, lease }: Place,
+): Promise<Harm | undefined> {
+  const { versions } = target;
+  if (versions === undefined || now?.version === undefined || after === undefined) return undefined;
+  if (!replacesMetadata.has(action.kind) || now.version <= (first?.version ?? 0) + 1) return undefined;
+  try {
+    const made = await versionMade(action.table, first?.version, after, versions);
+    if (made === undefined) return unknownLoss(action.table, "the version that the call made is not listed");
+    if (made === (first?.version ?? 0) + 1) return undefined;
+    return await putMetadataBack(action, made, { target, lease }, versions);
+  } catch (cause) {
+    if (isMigrateError(cause)) throw cause;
+    return unknownLoss(action.table, target.explain(cause));
+  }
+}
+
+/** So many versions are looked at for the one that a run which was stopped has made. */
+const mostVersions = 1_000;
+
+/**
+ * The first after the one that was seen with the columns that the action leaves; or else the first of the newest ones with
+ * these: a later call of a run that was taken for stopped may have changed the table since.
+ */
+async function versionMade(
+  table: string,
+  seen: number | undefined,
+  after: Table,
+  versions: Versions,
+): Promise<number | undefined> {
+  const columns = after.columns.map(withoutMetadata);
+  const isAfter = async (version: number) => sameColumns(columns, (await versions.at(table, version)).columns);
+  const listed = (await versions.list(table)).map(({ version }) => version);
+  if (seen !== undefined) {
+    for (const version of listed) if (version > seen && (await isAfter(version))) return version;
+    return undefined;
+  }
+  let made: number | undefined;
+  for (const version of listed.toReversed().slice(0, mostVersions)) {
+    const isMade = await isAfter(version);
+    if (!isMade && made !== undefined) return made;
+    if (isMade) made = version;
+  }
+  return undefined;
+}
+
+/**
+ * Whether the call may have come to another table than the one that was seen. Where the version that was seen was cleaned up,
+ * only the table's instance tells. In an object store, where neither is known, all versions are listed only where that version
+ * can't be opened.
+ */
+async function mayBeAnother(
+  table: string,
+  seen: Sight,
+  made: number | undefined,
+  { versions, undo, instance }: Target,
+): Promise<boolean> {
+  const version = seen.version!;
+  const at = seen.at === undefined ? undefined : await versions!.time(table, version);
+  if (at !== undefined) return at !== seen.at;
+  // A target without handles finds tables by their names.
+  if (seen.at === undefined && undo === undefined) return false;
+  if (made !== undefined && made < version) return true;
+  const isOther = isOtherInstance(seen, await instance?.(table));
+  if (isOther !== undefined || seen.at !== undefined) return isOther ?? true;
+  const isThere = await versions!.at(table, version).then(
+    () => true,
+    () => false,
+  );
+  return !isThere && (await versions!.time(table, version)) === undefined;
+}
+
+/** These are about the name of a table, whichever has it. */
+export const replacesTable: ReadonlySet<ActionKind> = new Set(["createTable", "dropTable", "renameTable"]);
+const replacesMetadata: ReadonlySet<ActionKind> = new Set(["alterColumns", "dropColumns"]);
+
+async function recreated(
+  action: Action,
+  seen: Sight,
+  made: number | undefined,
+  target: Target,
+): Promise<Harm | undefined> {
+  const { table } = action;
+  // A table that is gone shows itself.
+  if ((await target.look(table)) === undefined) return undefined;
+  const what = `table ${table} was dropped and recreated while the call ran, or version ${seen.version} of it was cleaned up`;
+  try {
+    const undone = made === undefined ? undefined : await target.undo?.(action, seen, made);
+    return { code: "ERR_TABLE_RECREATED", problem: `${what}: ${becameOf(undone, table, made)}` };
+  } catch (error) {
+    const problem = `${what}: the call changed the new table in version ${made}, which could not be undone (${target.explain(error)})`;
+    return { code: "ERR_TABLE_RECREATED", problem };
+  }
+}
+
+function becameOf(undone: Undone | undefined, table: string, made: number | undefined): string {
+  if (undone === undefined) return "whether the call changed the new table is unknown";
+  const changed = `the call changed the new table in version ${made}`;
+  if ("restored" in undone) return `${changed}, and version ${undone.restored}, the one before it, was restored`;
+  const { before, newer } = undone;
+  const damage = `${table} may be unreadable since, or lack rows`;
+  if (before === undefined)
+    return `${changed}, before which it has none to restore: ${damage}; drop it and create it again`;
+  return `${changed}, and others have written since (up to version ${newer.at(-1)}), so it was not undone: ${damage}; restore version ${before} and write again what came later`;
+}
+
+const mostTries = 5;
+
+async function putMetadataBack(
+  action: Action,
+  made: number,
+  { target, lease }: Place,
+  versions: Versions,
+): Promise<Harm | undefined> {
+  const { table } = action;
+  let left: readonly MetadataUpdate[] = [];
+  let failure: unknown;
+  for (let tries = 0; tries < mostTries; tries++) {
+    try {
+      const [before, after] = [await versions.at(table, made - 1), await versions.at(table, made)];
+      const now = await target.look(table);
+      if (now === undefined) return undefined;
+      left = lostMetadata(action, before, after, now.table);
+      if (left.length === 0) return undefined;
+      // Another run may have renamed the columns since the look.
+      await lease.check();
+      if (!lease.isSure()) throw new Error("the lease ran out");
+      const setting: Action = { kind: "setMetadata", table, updates: left };
+      const set = await target.execute(setting, now);
+      return (await mayBeAnother(table, now, set, target)) ? await recreated(setting, now, set, target) : undefined;
+    } catch (error) {
+      failure = error;
+      if (isMigrateError(error, "ERR_LEASE_LOST")) break;
+    }
+  }
+  const why = target.explain(failure);
+  const which = left.map(({ path, metadata }) => `${path} ${JSON.stringify(metadata)}`).join(", ");
+  if (left.length === 0) return unknownLoss(table, why);
+  const problem = `metadata of columns of ${table} that was set while the call ran was lost, and could not be set again (${why}): ${which}`;
+  return { code: "ERR_METADATA_LOST", problem };
+}
+
+function unknownLoss(table: string, why: string): Harm {
+  const problem = `others changed ${table} while the call ran, and whether metadata of its columns was lost is unknown (${why})`;
+  return { code: "ERR_METADATA_LOST", problem };
+}

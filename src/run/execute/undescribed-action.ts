@@ -1,0 +1,52 @@
+/**
+ * One action on a target that can't describe its tables. While an action is in doubt, because its own answer was lost or
+ * because who began it was never heard of again, the target is asked for the names that only the action can have made.
+ */
+import type { PlannedAction } from "../../plan/make-plan.ts";
+import { parsePath } from "../../schema/path.ts";
+import { columnPaths } from "../../schema/table.ts";
+import { attempt, patience, type Acting, type Ending } from "./send-action.ts";
+import { hasColumns } from "./probe-columns.ts";
+
+export async function actBlindly(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
+  const { lease } = acting;
+  const again = patience(planned, acting);
+  const done = { before: undefined, after: undefined };
+  let inDoubt = mayBeDone;
+  for (;;) {
+    if (inDoubt && (await hasRun(planned, acting))) return done;
+    await lease.check();
+    // Nothing is awaited from here to the call.
+    if (!lease.isSure()) continue;
+    const { failure } = await attempt(
+      planned.action,
+      { table: planned.before.get(planned.action.table) ?? { columns: [] }, version: undefined },
+      acting,
+    );
+    if (failure === undefined) return done;
+    // The first of two calls may have come through between the question and the second.
+    if (failure.kind === "refused" && inDoubt && (await hasRun(planned, acting))) return done;
+    // It may be the next holder's doing that we were refused, if we slept.
+    await lease.check();
+    inDoubt ||= failure.kind === "unanswered";
+    if (!(await again(failure))) return { error: failure.error, inDoubt };
+  }
+}
+
+async function hasRun({ action, proof, after }: PlannedAction, acting: Acting): Promise<boolean> {
+  const { target } = acting;
+  const table = after.get(action.table);
+  if (table === undefined) return false;
+  switch (proof?.kind) {
+    case "listed":
+      // A table of that name with other columns is somebody else's.
+      return (
+        (await target.listTables()).includes(action.table) &&
+        (await hasColumns(action.table, table, columnPaths(table.columns), acting))
+      );
+    case "column":
+      return await hasColumns(action.table, table, [parsePath(proof.path)], acting);
+    default:
+      return false;
+  }
+}

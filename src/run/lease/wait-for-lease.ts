@@ -1,0 +1,54 @@
+/** Waiting for whoever holds the lease, however often it passes on. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { systemClock } from "../../time/clock.ts";
+import type { LedgerState } from "../../ledger/state/fold.ts";
+import { sameRecord, type Journal, type LedgerHead } from "../../ledger/journal/journal.ts";
+import { waitForHolder } from "../../ledger/lease/lease.ts";
+import type { MigratorOptions } from "../options.ts";
+
+export interface Waiting {
+  /** Whether somebody holds the lease, so that it has to be waited for: nobody has been silent for a whole lease. */
+  isDue(state: LedgerState): boolean;
+  /** Where it is due: until the lease is free or may be taken over, or a record of its holder says enough. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
+  wait(state: LedgerState, until?: (seen: LedgerHead) => boolean): Promise<void>;
+}
+
+export function waitingFor(journal: Journal, options: MigratorOptions): Waiting {
+  const { lease, clock = systemClock, signal, emit = () => {} } = options;
+  let waited = 0;
+  // The record after which the ledger has stood still for so long that its holder may be taken over from.
+  let silentSince: LedgerHead | undefined;
+  return {
+    isDue: ({ holder, head }) => holder !== undefined && !sameRecord(silentSince, head),
+    async wait(state, until) {
+      const { by, lease: held = 0 } = state.holder!;
+      emit({ event: "waiting", by, lease: Math.max(lease.duration, held) });
+      const from = clock.steady();
+      const patience = lease.patience - waited;
+      try {
+        silentSince = await waitForHolder(journal, state, {
+          ...lease,
+          patience,
+          after: silentSince,
+          until,
+          clock,
+          signal,
+        });
+      } catch (error) {
+        throwIfInterrupted(signal);
+        throw error;
+      }
+      waited += clock.steady() - from;
+      if (silentSince !== undefined) emit({ event: "takenOver", by });
+    },
+  };
+}
+
+export function throwIfInterrupted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw interruptedEarly();
+}
+
+/** What ends a command that was told to end before it changed a table. */
+export function interruptedEarly(): MigrateError {
+  return new MigrateError("ERR_INTERRUPTED", { done: "no table was changed; run it again" });
+}

@@ -1,0 +1,59 @@
+/** The ledger and the tables, looked at so that what another run is at is not taken for a change by hand. */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { inDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { formatVersion } from "../../migrations/file-name.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { compareTables, tablesToCompare } from "../../plan/reconcile/compare-tables.ts";
+import { makePlan } from "../../plan/make-plan.ts";
+import type { TableDifference } from "../../plan/history/table-drift.ts";
+import { indexedTables } from "../../plan/reconcile/reconcile.ts";
+import type { Database, Tables } from "../../schema/table.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { lookAt } from "./plan-run.ts";
+
+export interface Comparing {
+  readonly target: Target;
+  readonly ledger: string;
+  readonly state: LedgerState;
+  /** All that there are files of. */
+  readonly migrations: readonly Migration[];
+  /** The run that looks: its own doing is no doubt to it. */
+  readonly run: string;
+}
+
+export interface Compared {
+  /** The tables that were looked at. */
+  readonly sights: Tables;
+  readonly differences: readonly TableDifference[];
+}
+
+export interface ComparedTo extends Compared {
+  /** The tables as they should be, but for what somebody is at. */
+  readonly expected: Database;
+}
+
+export async function compare({ target, ledger, state, migrations, run }: Comparing): Promise<ComparedTo> {
+  const { capabilities } = target;
+  const doubtful = inDoubt(state, run);
+  const begun = migrations.filter(({ version }) => doubtful.has(version));
+  const unknown = [...doubtful].find((version) => !migrations.some((migration) => migration.version === version));
+  if (unknown !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unknown), file: undefined });
+  // What is being taken back is planned in that direction.
+  const plan = makePlan({ migrations, pending: begun, state, doubtful, target, ledger });
+  const tables = tablesToCompare(plan, migrations, capabilities);
+  const besideAnother = state.holder !== undefined && state.holder.run !== run;
+  const sights = await seen(target, tables, indexedTables(plan), besideAnother);
+  return { sights, differences: compareTables(plan, sights, capabilities), expected: plan.now };
+}
+
+/** The tables as they are: without columns where the target can't describe. */
+export async function seen(
+  target: Target,
+  tables: readonly string[],
+  indexed: ReadonlySet<string>,
+  besideAnother: boolean,
+): Promise<Tables> {
+  if (target.capabilities.describes) return await lookAt(target, tables, indexed, !besideAnother);
+  const names = new Set(await target.listTables());
+  return new Map(tables.map((table) => [table, names.has(table) ? { columns: [] } : undefined]));
+}

@@ -1,0 +1,164 @@
+/** What can be told of a plan only by asking its target: calls as they will be, what they cost, and rows that are at risk. */
+import type { Action } from "../../actions/model/action.ts";
+import { tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
+import { databaseOf, type Tables } from "../../schema/table.ts";
+import { planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
+import {
+  carrySizes,
+  costOf,
+  inTurn,
+  nothing,
+  type ActionEstimate,
+  type Cost,
+  type Size,
+  type Sizes,
+  type Survey,
+  type Widths,
+} from "../../plan/assess/cost.ts";
+import type { Costs } from "../../plan/assess/recovery.ts";
+import { askAfter } from "../../plan/assess/row-questions.ts";
+import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
+import type { ActionRollback } from "../../plan/rollback/rollback-class.ts";
+import { writtenValues, type WrittenValue } from "../../plan/assess/written-values.ts";
+import type { Target } from "../../targets/contract/target.ts";
+
+/** Asks for the size of every table that is written to, and for the rows of every risk and every condition. */
+export async function survey(plan: Plan, target: Target): Promise<Survey> {
+  const { now } = plan;
+  const known = await costs(plan, target);
+  const found = new Map<PlannedAction, ActionEstimate>();
+  const before: Action[] = [];
+  for (const one of plan.migrations.flatMap(({ actions }) => actions)) {
+    const { action, commits, risks, rollback, after } = one;
+    const rows: (number | undefined)[] = [];
+    for (const { kind, obstacle } of risks)
+      if (obstacle !== undefined && obstacle.kind !== "since")
+        rows.push(await countOf(target, askAfter(obstacle, before, now)));
+      else rows.push(kind === "loss" ? await rowsOfCondition(action, before, target) : undefined);
+    const { cost, back } = known.get(one)!;
+    const calls = await callsOf(commits, target);
+    const callsBack = back && (await callsOf(commitsBack(rollback!, after, target)!, target));
+    found.set(one, { calls, cost, rows, back: back && { calls: callsBack!, cost: back.cost } });
+    before.push(action);
+  }
+  return found;
+}
+
+/** What the actions cost. `isQuick`: without a query of the rows for which a condition holds; then it may be every row. */
+export async function costs({ now, migrations }: Plan, target: Target, isQuick = false): Promise<Costs> {
+  const planned = migrations.flatMap(({ actions }) => actions);
+  const sizes = await sizesNow(planned, [...now.keys()], target);
+  const sample = isQuick ? async () => new Map<string, number>() : sampling(now, new Map(sizes), target);
+  const found = new Map<PlannedAction, { readonly cost: Cost; readonly back: { readonly cost: Cost } | undefined }>();
+  const before: Action[] = [];
+  for (const one of planned) {
+    const { action, commits, rollback, after } = one;
+    const where = isQuick ? undefined : await rowsOfCondition(action, before, target);
+    const cost = costOf(commits, sizes, await sample(commits, before), where);
+    carrySizes(sizes, action);
+    before.push(action);
+    const back = rollback && commitsBack(rollback, after, target);
+    found.set(one, { cost, back: back && { cost: costBack(back, sizes, await sample(back, before)) } });
+  }
+  return found;
+}
+
+async function callsOf(
+  commits: readonly Pick<PlannedCommit, "action" | "before">[],
+  { call }: Target,
+): Promise<readonly string[]> {
+  const calls: string[] = [];
+  for (const { action, before } of commits) calls.push(await call(action, before.get(action.table)));
+  return calls;
+}
+
+/** Undefined where nothing takes it back, or it goes with the whole table; none where an old version is restored. */
+function commitsBack(
+  { class: is, actions }: ActionRollback,
+  after: Tables,
+  target: Target,
+): readonly PlannedCommit[] | undefined {
+  if (is === "restore") return [];
+  return actions.length === 0 ? undefined : commitsOf(actions, after, target);
+}
+
+/** Which version is restored nobody knows before the migration runs. */
+function costBack(back: readonly PlannedCommit[], sizes: Sizes, widths: Widths): Cost {
+  return back.length === 0 ? { ...nothing, versions: 1 } : costOf(back, sizes, widths);
+}
+
+/** Asks the tables as they are now how long the values are that commits write, and no value twice. */
+export function sampling(now: Tables, sizes: Sizes, { widths }: Pick<Target, "widths">) {
+  const known = new Map<string, number | undefined>();
+  const keyOf = ({ table, sql }: WrittenValue) => `${table} ${sql}`;
+  return async (
+    commits: readonly Pick<PlannedCommit, "action" | "before">[],
+    before: readonly Action[],
+  ): Promise<Widths> => {
+    const values = writtenValues(commits, before, databaseOf(now));
+    for (const table of new Set(values.map((one) => one.table))) {
+      const asked = values.filter((one) => one.table === table && !known.has(keyOf(one)));
+      const rows = sizes.get(table)?.rows ?? 0;
+      if (asked.length === 0 || rows === 0 || widths === undefined) continue;
+      const expressions = asked.map(({ sql }) => sql);
+      // A value that can't be asked for is not known: a service may not have the function.
+      const found = await widths(table, expressions, rows).catch(() => undefined);
+      for (const [index, one] of asked.entries()) known.set(keyOf(one), found?.[index]);
+    }
+    const widthsNow = values.map((one) => [one.column, known.get(keyOf(one))] as const);
+    return new Map(widthsNow.flatMap(([column, width]) => (width === undefined ? [] : [[column, width] as const])));
+  };
+}
+
+function commitsOf(actions: readonly Action[], tables: Tables, { capabilities }: Target): readonly PlannedCommit[] {
+  return inTurn(actions, tables).flatMap(({ action, before }) =>
+    planCommits(action, new Map(tablesOfAction(action).map((name) => [name, before.get(name)])), capabilities),
+  );
+}
+
+async function sizesNow(
+  planned: readonly PlannedAction[],
+  known: readonly string[],
+  { size }: Target,
+): Promise<Map<string, Size>> {
+  const sizes = new Map<string, Size>();
+  const unknown: Size = { rows: undefined };
+  const touched = new Set(planned.flatMap(({ before }) => [...before.keys()]));
+  const isWritten = planned.some(
+    ({ commits, rollback }) =>
+      commits.some(({ action, before }) => writtenBy(action, before.get(action.table)) !== undefined) ||
+      rollback?.class === "checked",
+  );
+  for (const table of known)
+    if (touched.has(table)) sizes.set(table, size === undefined || !isWritten ? unknown : await sizeOf(table, size));
+  return sizes;
+}
+
+/** That nobody can tell how large a table is, is no reason not to plan. */
+async function sizeOf(table: string, size: NonNullable<Target["size"]>): Promise<Size> {
+  try {
+    return await size(table);
+  } catch {
+    return { rows: undefined };
+  }
+}
+
+/** The rows that an update or a deletion is about, where its condition can be asked of the table as it is now. */
+async function rowsOfCondition(action: Action, before: readonly Action[], target: Target): Promise<number | undefined> {
+  if (action.kind !== "updateRows" && action.kind !== "deleteRows") return undefined;
+  const isAsNow = before.every((one) => !tablesOfAction(one).includes(action.table));
+  return isAsNow ? await countOf(target, { table: action.table, predicate: action.where }) : undefined;
+}
+
+async function countOf(
+  { count }: Target,
+  ask: { readonly table: string; readonly predicate: string | undefined } | undefined,
+): Promise<number | undefined> {
+  if (count === undefined || ask === undefined) return undefined;
+  try {
+    return await count(ask.table, ask.predicate);
+  } catch {
+    // What can't be asked is not known: a column may have another name by now, or a service has no such question.
+    return undefined;
+  }
+}

@@ -1,0 +1,82 @@
+/** A plan with what is known to fail of it: the tables are asked before anything is changed. */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import { isInKey, suspicionsOf, type FailureQuestion, type Suspicion } from "../../plan/assess/known-failures.ts";
+import { asWhole } from "../../actions/kinds/columns/add-field.ts";
+import { parsePath } from "../../schema/path.ts";
+import { withoutNewFields } from "../../schema/table-format.ts";
+import type { Plan } from "../../plan/make-plan.ts";
+import type { Target } from "../../targets/contract/target.ts";
+
+/** What can't be asked is unknown, and no reason to refuse. */
+export async function withKnownFailures(plan: Plan, target: Target): Promise<Plan> {
+  const suspicions = suspicionsOf(plan);
+  const problems = new Map<unknown, string>();
+  for (const [action, suspicion] of suspicions) {
+    const problem = await problemOf(suspicion, target);
+    if (problem !== undefined) problems.set(action, problem);
+  }
+  if (problems.size === 0) return plan;
+  const migrations = plan.migrations.map((one) => ({
+    ...one,
+    actions: one.actions.map((action) => {
+      const problem = problems.get(action);
+      return problem === undefined ? action : { ...action, refusal: { reason: "failure" as const, problem } };
+    }),
+  }));
+  return { ...plan, migrations };
+}
+
+async function problemOf(
+  { certain, questions, nullable, computes, addsField, drops }: Suspicion,
+  target: Target,
+): Promise<string | undefined> {
+  if (certain !== undefined) return certain;
+  for (const question of questions) {
+    const problem = await answerOf(question, target);
+    if (problem !== undefined) return problem;
+  }
+  for (const { table, path } of target.capabilities.describes ? nullable : []) {
+    const columns = (await target.look(table))?.table.columns ?? [];
+    if (isInKey(path, columns)) return `${table}.${path} is part of the table's primary key, which can't hold nulls`;
+  }
+  const tooOld = addsField && formatProblem(addsField, target);
+  if (tooOld !== undefined) return tooOld;
+  const refused = computes && (await refusedExpression(computes, target));
+  if (refused !== undefined) return refused;
+  return drops && (await target.tryDropping?.(drops.table, drops.paths).catch(() => undefined));
+}
+
+function formatProblem({ table, path }: NonNullable<Suspicion["addsField"]>, target: Target): string | undefined {
+  const format =
+    table === undefined ? target.newTables?.dataStorageVersion : target.formatOf?.(table)?.dataStorageVersion;
+  if (format === undefined || !withoutNewFields.has(format)) return undefined;
+  return `${path} can't be added, as the table is written in file format ${format}, in which a struct gets no new fields; ${asWhole(parsePath(path)[0]!)}`;
+}
+
+async function refusedExpression(
+  { table, columns, added }: NonNullable<Suspicion["computes"]>,
+  { tryComputing }: Target,
+): Promise<string | undefined> {
+  for (const column of added) {
+    const problem = await tryComputing?.(columns, column).catch(() => undefined);
+    if (problem !== undefined) return `${table}.${column.name} can't be computed from ${column.computed}: ${problem}`;
+  }
+  return undefined;
+}
+
+async function answerOf({ ask, isSame, problem }: FailureQuestion, target: Target): Promise<string | undefined> {
+  const { count, explain } = target;
+  if (count === undefined) return undefined;
+  try {
+    return problem(await count(ask.table, ask.predicate));
+  } catch (error) {
+    if (isSame !== true) return undefined;
+    const isThere = await count(ask.table).then(
+      () => true,
+      () => false,
+    );
+    // Only the expression can be the reason: the table can be read.
+    const cause = isMigrateError(error) ? (error.cause ?? error) : error;
+    return isThere ? `its values can't be worked out: ${explain(cause)}` : undefined;
+  }
+}

@@ -1,0 +1,24 @@
+/** The files whose text is not the one that ran. */
+import type { LedgerState } from "../../ledger/state/fold.ts";
+import { matchesHash } from "../../migrations/checksum.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { loadMigrations, type MigrationSource } from "../../migrations/source.ts";
+import { asTheyRan } from "../../plan/history/renumbered.ts";
+
+/** The migrations that have run whose text is not the one that ran. */
+export async function loadChanged(
+  source: MigrationSource,
+  files: readonly MigrationFile[],
+  state: LedgerState,
+): Promise<readonly Migration[]> {
+  const { migrations } = state;
+  const loaded = await loadMigrations(
+    source,
+    files.filter(({ version, textHash }) => {
+      const known = migrations.get(version);
+      return known !== undefined && !matchesHash(textHash, known.textHash);
+    }),
+  );
+  return asTheyRan(loaded, state);
+}

@@ -1,0 +1,239 @@
+/** The plan of a run: from files, ledger and tables as they are now, and whether they stood still for it. */
+import { isMigrateError, MigrateError, type ErrorCode } from "../../errors/migrate-error.ts";
+import { foldLedger, inDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { sameRecord, type Journal } from "../../ledger/journal/journal.ts";
+import type { LedgerEntry } from "../../ledger/state/record.ts";
+import { matchesHash } from "../../migrations/checksum.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import type { Migration } from "../../migrations/load.ts";
+import { loadMigrations, type MigrationSource } from "../../migrations/source.ts";
+import { asTheyRan } from "../../plan/history/renumbered.ts";
+import { factsAgain } from "../../plan/history/record-facts.ts";
+import type { Direction } from "../../plan/compile/compile.ts";
+import {
+  checkBegun,
+  checkMissing,
+  checkNotReverting,
+  checkUnchanged,
+  orderPending,
+  type Choice,
+} from "../../plan/history/pending.ts";
+import { makePlan, type Plan, type PlanInput, type PlannedAction } from "../../plan/make-plan.ts";
+import { planSeen } from "../../plan/reconcile/live-commits.ts";
+import { checkPresence, indexedTables, settlePlan, touchedTables } from "../../plan/reconcile/reconcile.ts";
+import { sameTable, type Table, type Tables } from "../../schema/table.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { contradiction } from "../lease/audited-ledger.ts";
+import { lookAlike, placeAfter } from "../check/look-alike.ts";
+import { recognisedState } from "./record-renumbered.ts";
+import type { MigratorOptions } from "../options.ts";
+import type { Ledger } from "../lease/with-lease.ts";
+import { throwIfInterrupted } from "../lease/wait-for-lease.ts";
+
+export interface PlanningInput {
+  readonly target: Target;
+  readonly ledger: string;
+  readonly source: MigrationSource;
+  readonly files: readonly MigrationFile[];
+  readonly state: LedgerState;
+  /** The run that plans: its own doing is no doubt to it. */
+  readonly run: string;
+  /** Whether another runner may be changing the tables meanwhile. */
+  readonly besideAnother: boolean;
+}
+
+export interface Planned {
+  readonly plan: Plan;
+  /** Everything that had to be loaded for it. */
+  readonly migrations: readonly Migration[];
+  /** The version of each table before it was asked what blocks a rollback. */
+  readonly seen?: Readonly<Record<string, number | null>>;
+  /** What says of migrations that were in doubt that nothing of them has run. */
+  readonly notBegun?: readonly LedgerEntry[];
+}
+
+/** What the tables and their versions say against a plan. */
+const againstPlan: readonly ErrorCode[] = [
+  "ERR_DRIFT",
+  "ERR_IRREVERSIBLE",
+  "ERR_ROLLBACK_BLOCKED",
+  "ERR_STEP_IMPOSSIBLE",
+];
+
+/**
+ * The plan for a ledger as it was read; undefined when another runner has written to it meanwhile. What then looks like
+ * drift, or blocks a rollback, is what that runner did: it writes to the ledger before it changes a table.
+ */
+export async function planUnlessMoved<Input extends PlanningInput>(
+  journal: Journal,
+  input: Input,
+  plan: (input: Input) => Promise<Planned>,
+): Promise<Planned | undefined> {
+  const contradicts = await contradiction(journal, input.state);
+  if (contradicts !== undefined) throw contradicts;
+  const { head, holder } = input.state;
+  const hasMoved = async () => {
+    const newest = await journal.head();
+    // In our own epoch nobody else writes: we have renewed the lease, as planning may take long.
+    const isOwn = holder?.run === input.run && newest?.epoch === head?.epoch;
+    return !isOwn && !sameRecord(newest, head);
+  };
+  try {
+    const planned = await plan(input);
+    return planned.plan.blocked !== undefined && (await hasMoved()) ? undefined : planned;
+  } catch (error) {
+    if (againstPlan.every((code) => !isMigrateError(error, code)) || !(await hasMoved())) throw error;
+    return undefined;
+  }
+}
+
+/** A plan against the ledger and the tables as they are now, and the records that it was made from. Changes nothing. */
+export async function planNow(
+  journal: Journal,
+  { signal, ...options }: Pick<MigratorOptions, "migrations" | "target" | "clock" | "signal">,
+  files: readonly MigrationFile[],
+  plan: (ledger: Ledger, besideAnother: boolean) => Promise<Planned | undefined>,
+): Promise<Planned & Ledger> {
+  for (;;) {
+    throwIfInterrupted(signal);
+    const records = await journal.read();
+    const state = await recognisedState(foldLedger(records), files, options);
+    const planned = await plan({ records, state }, state.holder !== undefined);
+    if (planned !== undefined) return { ...planned, records, state };
+  }
+}
+
+/** What is pending and chosen. */
+export async function planPending(input: PlanningInput & { readonly choice: Choice }): Promise<Planned> {
+  const { files, state, choice, run, besideAnother } = input;
+  checkNotReverting(state);
+  const doubtful = inDoubt(state, run);
+  const pending = orderPending({ files, state, doubtful, choice });
+  checkBegun(files, state, besideAnother ? state.holder?.next : undefined);
+  if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
+  return await planChosen(pending, "up", input);
+}
+
+/** The chosen ones, in that order; with everything loaded that the ledger knows, or of which a call may have come late. */
+export async function planChosen(
+  chosen: readonly { readonly version: number }[],
+  direction: Direction,
+  { target, ledger, source, files, state, run, besideAnother }: PlanningInput,
+  putsBack?: boolean,
+): Promise<Planned> {
+  const wanted = new Set([...state.migrations.keys(), ...[...chosen, ...state.late].map(({ version }) => version)]);
+  const loaded = await loadMigrations(
+    source,
+    files.filter(({ version }) => wanted.has(version)),
+  );
+  const migrations = asTheyRan(loaded, state);
+  checkUnchanged(migrations, state, target.capabilities);
+  const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
+  const pending = chosen.map(({ version }) => byVersion.get(version)!);
+  const input = { migrations, pending, direction, putsBack, state, doubtful: inDoubt(state, run), target, ledger };
+  return { plan: await planForTables(input, target, besideAnother), migrations };
+}
+
+/** The plan without what turns out to be done. Throws ERR_DRIFT. */
+async function planForTables(input: PlanInput, target: Target, besideAnother: boolean): Promise<Plan> {
+  const plan = makePlan(input);
+  if (target.capabilities.describes) {
+    const indexed = indexedTables(plan);
+    const settle = async (areStill: boolean): Promise<Plan> => {
+      const { looking, requireFound } = seeingDrops(plan, target);
+      const seen = await lookAt(looking, touchedTables(plan), indexed, areStill);
+      const settled = settlePlan(plan, seen);
+      requireFound(settled);
+      await requireOwn(plan, settled, target);
+      return indexed.size === 0 ? settled : planSeen(settled, seen, target.capabilities);
+    };
+    try {
+      return await settle(!besideAnother);
+    } catch (error) {
+      // Who was silent for a lease may be at work again: then one table was seen before and another after what it does.
+      if (besideAnother || !isMigrateError(error, "ERR_DRIFT")) throw error;
+      return await settle(false);
+    }
+  }
+  if (plan.migrations.length > 0) checkPresence(plan, new Set(await target.listTables()));
+  return plan;
+}
+
+/** What looks done has to be what the migrations do. Throws ERR_STEP_IMPOSSIBLE. */
+async function requireOwn(plan: Plan, settled: Plan, target: Target): Promise<void> {
+  for (const [index, { migration, found, done }] of settled.migrations.entries()) {
+    if (found === undefined) continue;
+    const { actions, midway } = plan.migrations[index]!;
+    const call = midway !== undefined && found === actions[0] ? "begun" : "unknown";
+    const after = placeAfter({ version: migration.version, action: done });
+    const problem = await lookAlike(found.action, call, target, after);
+    if (problem !== undefined)
+      throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...found.place, problem: `${problem}; then run it again` });
+  }
+}
+
+/**
+ * The engine lists no indexes of a table that can't be read. If a run that was stopped may have dropped columns of it, they
+ * are taken to be as the drop leaves them: whoever finds it done restores the table. Otherwise it can't be planned for.
+ */
+function seeingDrops({ migrations }: Plan, target: Target) {
+  const unreadable = new Map<string, unknown>();
+  const isDrop = (table: string, planned: PlannedAction | undefined) =>
+    planned?.action.kind === "dropColumns" && planned.action.table === table;
+  const look: Target["look"] = async (table, withIndexes) => {
+    try {
+      return await target.look(table, withIndexes);
+    } catch (error) {
+      const doubtful = migrations.flatMap((one) => (one.doubtful ? one.actions : []));
+      const left = doubtful.find((one) => isDrop(table, one))?.after.get(table);
+      if (!isMigrateError(error, "ERR_UNREADABLE") || left === undefined) throw error;
+      unreadable.set(table, error);
+      const sight = await target.look(table);
+      return sight && { ...sight, table: { ...sight.table, indexes: left.indexes } };
+    }
+  };
+  const requireFound = (settled: Plan) => {
+    for (const [table, error] of unreadable)
+      if (!settled.migrations.some(({ found }) => isDrop(table, found))) throw error;
+  };
+  return { looking: { ...target, look }, requireFound };
+}
+
+/**
+ * The tables as they are. They are looked at one after another, so beside a runner that is at work they are looked at
+ * until two rounds say the same: otherwise one table may be seen before and another after what it does.
+ */
+export async function lookAt(
+  target: Target,
+  tables: readonly string[],
+  indexed: ReadonlySet<string>,
+  areStill: boolean,
+): Promise<Tables> {
+  let before: Tables | undefined;
+  for (;;) {
+    const sights = new Map<string, Table | undefined>();
+    for (const table of tables) sights.set(table, (await target.look(table, indexed.has(table)))?.table);
+    if (areStill || tables.every((table) => before?.has(table) && sameTable(before.get(table), sights.get(table))))
+      return sights;
+    before = sights;
+  }
+}
+
+/**
+ * What is recorded before the first action. The epoch was taken for what then was the first migration; a late record of
+ * an older holder may have made it another, and that one is in doubt should this run die. And applied migrations whose
+ * text changed and whose steps did not: their new hashes make the next look quick again.
+ */
+export function openingEntries(
+  migrations: readonly Migration[],
+  { holder, migrations: ran }: LedgerState,
+  plan: Plan,
+): readonly LedgerEntry[] {
+  const next = plan.migrations[0]?.migration.version;
+  const notes = migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
+    const known = ran.get(version);
+    if (known?.status !== "applied" || matchesHash(textHash, known.textHash)) return [];
+    return [{ event: "noted", next, ...factsAgain(known), textHash }];
+  });
+  return notes.length === 0 && holder?.next !== next ? [{ event: "renewed", next }] : notes;
+}

@@ -1,0 +1,134 @@
+/** The ledger with the names that migrations have now, where files stand for what it knows by others. */
+import { systemClock } from "../../time/clock.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { appliedHash } from "../../ledger/state/applied-hash.ts";
+import { appliedIn, foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
+import { journalOf } from "../../ledger/journal/open-journal.ts";
+import type { LedgerEntry } from "../../ledger/state/record.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import type { MigrationFile } from "../../migrations/list-files.ts";
+import { loadMigrations } from "../../migrations/source.ts";
+import { foldHistory } from "../../plan/history/replay.ts";
+import { asTheyRan, recognisedIn, checkRecognised, entriesOf, type Recognised } from "../../plan/history/renumbered.ts";
+import type { MigratorOptions } from "../options.ts";
+import { thisRunner } from "../run-identity.ts";
+import { keepRenumbered, type Renumbered } from "../execute/restore-points.ts";
+import { underLease } from "../lease/with-lease.ts";
+
+/** Whether some were something else before. */
+export function areFormer(files: readonly MigrationFile[]): boolean {
+  return files.some(({ was, replaces }) => was !== undefined || replaces !== undefined);
+}
+
+/** Records the names of now, under the lease, where that is to be done. Throws ERR_REPLACES. */
+export async function recordRecognised(options: MigratorOptions, files: readonly MigrationFile[]): Promise<void> {
+  const { target, ledger, runner = thisRunner(), emit = () => {} } = options;
+  const journal = journalOf(target, ledger, options.clock);
+  await underLease(
+    journal,
+    { ...options, runner },
+    {
+      settled: async ({ state }) => (recognisedIn(files, state).length === 0 ? true : undefined),
+      async prepare({ state }) {
+        const recognised = recognisedIn(files, state);
+        const entries = await newEntries(recognised, state, options);
+        await checkOrder(recognised, state, files, options);
+        return {
+          // It changes no table, so nothing is in doubt should it die.
+          first: undefined,
+          async act(lease) {
+            await lease.check();
+            const letGo = await keepRenumbered(renumberedOf(recognised), target, ledger);
+            await lease.release(entries);
+            await letGo();
+            for (const { file, known } of recognised)
+              emit({ event: "recognised", version: file.version, name: file.name, was: known.map(formatMigration) });
+            return true;
+          },
+        };
+      },
+    },
+  );
+}
+
+/** What is recorded can't be taken back, so it has to lead somewhere. Throws ERR_REPLACES. */
+async function checkOrder(
+  recognised: readonly Recognised[],
+  state: LedgerState,
+  files: readonly MigrationFile[],
+  options: MigratorOptions,
+): Promise<void> {
+  const [first] = recognised;
+  const after = await recognisedState(state, files, options);
+  const ran = files.filter(({ version }) => after.migrations.has(version));
+  if (first === undefined || ran.length < after.migrations.size) return;
+  const loaded = await loadMigrations(options.migrations, ran);
+  try {
+    foldHistory(asTheyRan(loaded, after), after, options.target.capabilities);
+  } catch (cause) {
+    if (!isMigrateError(cause)) throw cause;
+    const ranAs = first.known.map(formatMigration).join(", ");
+    const problem = `it ran here as ${ranAs}, and others ran in between that can't come before or after all of it: ${cause.message}; go on with the release before it`;
+    throw new MigrateError("ERR_REPLACES", { file: first.file.file, problem }, { cause });
+  }
+}
+
+/** The state as `recordRecognised` would leave it, for whoever only looks. Throws ERR_REPLACES. */
+export async function recognisedState(
+  state: LedgerState,
+  files: readonly MigrationFile[],
+  options: Pick<MigratorOptions, "migrations" | "target" | "clock">,
+): Promise<LedgerState> {
+  const recognised = areFormer(files) ? recognisedIn(files, state) : [];
+  const { head } = state;
+  if (recognised.length === 0 || head === undefined) return state;
+  const entries = await newEntries(recognised, state, options);
+  const { by, run, tool } = head;
+  const { wall } = options.clock ?? systemClock;
+  const records = entries.map((entry, number) => {
+    const own = entry.version === undefined ? undefined : state.migrations.get(entry.version);
+    const link = { epoch: 1, number, at: own?.at ?? wall(), by: own?.by ?? by, run, tool, applied: "", previous: "" };
+    return { ...entry, ...link };
+  });
+  const { migrations } = foldLedger(records);
+  const applied = appliedHash(appliedIn({ migrations })).value;
+  return { ...state, migrations, head: { ...head, applied } };
+}
+
+async function newEntries(
+  recognised: readonly Recognised[],
+  state: LedgerState,
+  { migrations: source, target }: Pick<MigratorOptions, "migrations" | "target">,
+): Promise<readonly LedgerEntry[]> {
+  checkRecognised(recognised, state);
+  const several = recognised.filter(({ file }) => file.replaces !== undefined);
+  const loaded = await Promise.all(several.map(async ({ file }) => [file.version, await source.load(file)] as const));
+  return entriesOf(recognised, state, new Map(loaded), target.capabilities);
+}
+
+/** Of several that are put together no old version is needed any more; migrate prune lets these go. */
+function renumberedOf(recognised: readonly Recognised[]): readonly Renumbered[] {
+  return recognised.flatMap(({ file, known }) =>
+    file.replaces === undefined ? known.map((one) => ({ version: file.version, known: one })) : [],
+  );
+}
+
+/** A plan is bound to the ledger as it is, so nothing may be to be recorded before it. Throws ERR_REPLACES. */
+export async function checkRecorded(options: MigratorOptions): Promise<void> {
+  const { target, ledger, clock, migrations: source } = options;
+  const files = source.list();
+  if (!areFormer(files)) return;
+  const told = foldLedger(await journalOf(target, ledger, clock).read());
+  const [one] = recognisedIn(files, told);
+  if (one === undefined) return;
+  const { migrations } = await recognisedState(told, files, options);
+  const next = files.findIndex(({ version }) => migrations.get(version)?.status !== "applied");
+  const last = files.at(next === -1 ? -1 : next - 1);
+  const way =
+    last === undefined || next === 0
+      ? "migrate up does that"
+      : `migrate up --to ${formatVersion(last.version)} does that and no more`;
+  const ranAs = one.known.map(formatMigration).join(", ");
+  const problem = `that it ran here as ${ranAs} is not recorded yet; ${way}`;
+  throw new MigrateError("ERR_REPLACES", { file: one.file.file, problem });
+}

@@ -1,0 +1,48 @@
+/**
+ * Migrations that a run turned to and was never heard of again, when earlier ones are rolled back. As long as the ledger leaves
+ * them in doubt, `up` takes them for the last that ran.
+ */
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { inDoubt } from "../../ledger/state/fold.ts";
+import type { LedgerEntry } from "../../ledger/state/record.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
+import { factsOf } from "../../plan/history/record-facts.ts";
+import type { PlannedMigration } from "../../plan/make-plan.ts";
+import { sameTables } from "../../schema/table.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import { look, tablesIn } from "../execute/described-action.ts";
+import { planChosen, type PlanningInput } from "./plan-run.ts";
+
+/** What says of them that nothing has run. Throws ERR_UNSETTLED where the tables say otherwise, and ERR_BEGUN where a file is not here. */
+export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntry[]> {
+  const { state, files, run, target, besideAnother } = input;
+  // What another run is at now is for that run to say.
+  if (besideAnother || !target.capabilities.describes) return [];
+  const doubtful = inDoubt(state, run);
+  const begun = [...doubtful].filter((version) => !state.migrations.has(version));
+  const unfiled = begun.find((version) => !files.some((file) => file.version === version));
+  if (unfiled !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unfiled), file: undefined });
+  const unknown = files.filter(({ version }) => begun.includes(version));
+  const entries: LedgerEntry[] = [];
+  for (const file of unknown) {
+    const planned = await planChosen([file], "up", input).catch((error: unknown) => {
+      if (isMigrateError(error, "ERR_DRIFT")) return undefined;
+      throw error;
+    });
+    const found = planned?.plan.migrations[0];
+    if (found === undefined || (await mayHaveBegun(found, target)))
+      throw new MigrateError("ERR_UNSETTLED", { version: formatMigration(file) });
+    const { migration, total, attempt } = found;
+    const facts = factsOf(migration, [], { step: 0, total, attempt, duration: 0, tables: {} });
+    const detail = "the run that turned to it was never heard of again, and nothing of it had run";
+    entries.push({ event: "interrupted", ...facts, detail });
+  }
+  return entries;
+}
+
+/** Before an action that sets metadata a table may already look as it does after it. */
+async function mayHaveBegun({ done, actions, total }: PlannedMigration, target: Target): Promise<boolean> {
+  const [first] = actions;
+  if (first === undefined || done > 0 || actions.length < total) return true;
+  return sameTables(first.after, tablesIn(await look(first.after.keys(), target, true)));
+}

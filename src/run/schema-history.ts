@@ -1,0 +1,31 @@
+/** The database after each migration that there is. Touches no table. */
+import { isUnfinished } from "../migrations/load.ts";
+import { foldOn } from "../plan/history/replay.ts";
+import type { Database } from "../schema/table.ts";
+import type { MigratorOptions } from "./options.ts";
+
+export interface Moment {
+  readonly version: number;
+  readonly name: string;
+  /** Undefined where its steps are yet to be written; then it changes nothing. */
+  readonly checksum: string | undefined;
+  readonly database: Database;
+}
+
+/** In the order of their numbers. Throws what keeps them from working. */
+export async function momentsOf({
+  migrations: source,
+  target,
+}: Pick<MigratorOptions, "migrations" | "target">): Promise<readonly Moment[]> {
+  const moments: Moment[] = [];
+  let now: Database = new Map();
+  for (const file of source.list()) {
+    const migration = await source.load(file).catch((error: unknown) => {
+      if (isUnfinished(error)) return undefined;
+      throw error;
+    });
+    if (migration !== undefined) now = foldOn(now, [migration], target.capabilities);
+    moments.push({ version: file.version, name: file.name, checksum: migration?.checksum, database: now });
+  }
+  return moments;
+}

@@ -1,0 +1,82 @@
+/** Whether a migration that was written says what it should: TypeScript takes it, and Node loads just these steps from it. */
+import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { Project, ts } from "ts-morph";
+import { firstLine, MigrateError } from "../errors/migrate-error.ts";
+import { canonicalJson } from "../migrations/checksum.ts";
+import { formerIn } from "../migrations/former-names.ts";
+import { loadMigration } from "../migrations/load.ts";
+import type { Step } from "../steps/registry.ts";
+
+export interface Written {
+  readonly steps: readonly Step[];
+  readonly down?: readonly Step[] | undefined;
+  /** What it will be called. */
+  readonly file: string;
+  readonly template: string;
+  readonly folder: string;
+  readonly history?: string | undefined;
+}
+
+/** Throws ERR_TEMPLATE_INVALID. */
+export async function checkWritten(path: string, text: string, wanted: Written): Promise<void> {
+  const { steps, down, template, folder, history } = wanted;
+  const invalid = (problem: string, cause?: unknown) =>
+    new MigrateError("ERR_TEMPLATE_INVALID", { file: template, problem }, { cause });
+  let problem: string | undefined;
+  try {
+    // What is no TypeScript nobody checks as such.
+    problem = path.endsWith("ts") ? typeProblem(path, text, folder, history) : undefined;
+  } catch (cause) {
+    throw new MigrateError("ERR_USAGE", { problem: `tsconfig.json can't be used: ${firstLine(cause)}` }, { cause });
+  }
+  if (problem !== undefined) throw invalid(`makes a file that TypeScript refuses: ${problem}`);
+  const file = {
+    version: 0,
+    name: "draft",
+    file: wanted.file,
+    path,
+    textHash: String(process.hrtime.bigint()),
+    ...formerIn(text),
+  };
+  const loaded = await loadMigration(file).catch((cause: unknown) => {
+    throw invalid(`makes a file that can't be loaded: ${(cause as Error).message}`, cause);
+  });
+  const isSame =
+    canonicalJson(loaded.steps) === canonicalJson(steps) &&
+    (down === undefined || canonicalJson(loaded.down) === canonicalJson(down));
+  if (!isSame) throw invalid("makes a file that has other steps than it was given");
+}
+
+/** The first error of TypeScript in the file, with its line. */
+export function typeProblem(path: string, text: string, folder: string, history?: string): string | undefined {
+  const project = new Project({ ...configOf(dirname(path), folder), skipAddingFilesFromTsConfig: true });
+  if (history !== undefined) project.addSourceFileAtPath(history);
+  const source = project.createSourceFile(path, text, { overwrite: true });
+  const program = project.getProgram();
+  const [first] = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+  if (first === undefined) return undefined;
+  const { messageText } = first.compilerObject;
+  return `${ts.flattenDiagnosticMessageText(messageText, " ")} (line ${first.getLineNumber()})`;
+}
+
+/** The project's own tsconfig.json, the nearest one; or what Node can run. */
+function configOf(from: string, top: string) {
+  for (let at = from; ; at = dirname(at)) {
+    const file = join(at, "tsconfig.json");
+    if (existsSync(file)) return { tsConfigFilePath: file };
+    if (at === top || at === dirname(at)) break;
+  }
+  return {
+    compilerOptions: {
+      target: ts.ScriptTarget.ESNext,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      types: [],
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** The text of a `schema.ts` that declares tables. Pure. */
+import {
+  call,
+  fieldsSource,
+  indexSource,
+  optionsSource,
+  valueSource,
+  type Source,
+} from "../schema/text/typescript-source.ts";
+import type { Database, Table } from "../schema/table.ts";
+import { isRecreatable, type IndexType } from "../schema/table-index.ts";
+import { indexName } from "../steps/kinds/tables/create-index.ts";
+import { layOut, namesIn } from "./print/print-source.ts";
+
+const packageName = "lance-migrate";
+const start = "export default ";
+
+/** Indexes are declared where a table has some: without any they are not compared. */
+export function schemaText(tables: Database): string {
+  const source = call("defineSchema", {
+    kind: "object",
+    entries: [...tables].map(([name, table]) => [name, tableSource(table)]),
+  });
+  const declaration = layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" });
+  return `${importLine([...new Set(namesIn(source))].toSorted())}\n\n/** The tables that are wanted: migrate generate writes what leads there. */\n${start}${declaration};\n`;
+}
+
+function tableSource({ columns, indexes = {}, metadata = {} }: Table): Source {
+  const declared = Object.entries(indexes).flatMap(([name, index]): readonly Source[] => {
+    if (index === null || !isRecreatable(index)) return [];
+    const { path, ...type } = index;
+    return [indexEntry(path, type, name === indexName(path) ? undefined : name)];
+  });
+  const fields = fieldsSource(columns);
+  // TypeScript takes a list under a name that every object has, such as constructor, only from a call.
+  const options: readonly (readonly [string, Source])[] = [
+    ...(declared.length === 0 ? [] : [["indexes", { kind: "array", items: declared }] as const]),
+    ...(Object.keys(metadata).length === 0 ? [] : [["metadata", valueSource(metadata)] as const]),
+  ];
+  if (options.length === 0) return fields.kind === "array" ? call("table", fields) : fields;
+  return call("table", fields, { kind: "object", entries: options });
+}
+
+function indexEntry(path: string, type: IndexType, name: string | undefined): Source {
+  const [named] = optionsSource({ name });
+  return {
+    kind: "object",
+    entries: [
+      ["on", valueSource(path)],
+      ["type", indexSource(type)],
+      ...(named?.kind === "object" ? named.entries : []),
+    ],
+  };
+}
+
+function importLine(names: readonly string[]): string {
+  const end = `} from ${JSON.stringify(packageName)};`;
+  const flat = `import { ${names.join(", ")} ${end}`;
+  return flat.length <= 80 ? flat : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`;
+}

@@ -1,0 +1,182 @@
+/** TypeScript laid out in lines as the common formatters do. Pure. */
+import type { Source } from "../../schema/text/typescript-source.ts";
+
+export const width = 80;
+
+/** Of a text on a screen: letters of some alphabets are twice as wide, and marks on a letter take no place. */
+export function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let sum = 0;
+  for (const letter of text) sum += /[\p{Mn}\p{Me}\p{Cf}]/u.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
+  return sum;
+}
+
+const wide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
+
+export interface Place {
+  /** Spaces in front of the line that it begins on. */
+  readonly indent: number;
+  /** How much of that line is taken before it. */
+  readonly used: number;
+  /** How much has to follow on its last line. */
+  readonly tail: number;
+  /** In front of what the package exports: nothing, or `m.`. */
+  readonly prefix: string;
+}
+
+/** What the package has to export for it. */
+export function namesIn(source: Source): readonly string[] {
+  switch (source.kind) {
+    case "value":
+      return [];
+    case "call":
+      return [source.name, ...source.args.flatMap(namesIn)];
+    case "array":
+      return source.items.flatMap(namesIn);
+    case "object":
+      return source.entries.flatMap(([, value]) => namesIn(value));
+  }
+}
+
+export function layOut(source: Source, place: Place): string {
+  const { indent, used, tail, prefix } = place;
+  const inOneLine = flat(source, prefix);
+  if (!hasToBreak(source) && used + widthOf(inOneLine) + tail <= width) return inOneLine;
+  const inner = (one: Source, before = "") =>
+    layOut(one, { indent: indent + 2, used: indent + 2 + widthOf(before), tail: 1, prefix });
+  switch (source.kind) {
+    case "value":
+      return inOneLine;
+    case "object":
+      if (source.entries.length === 0) return inOneLine;
+      return block(
+        "{",
+        source.entries.map(([key, value]) => entry(keyText(key), value, indent + 2, inner)),
+        "}",
+        indent,
+      );
+    case "array":
+      if (source.items.length === 0) return inOneLine;
+      if (source.items.every(isNumber)) return block("[", filled(source.items, place), "]", indent, "");
+      return block(
+        "[",
+        source.items.map((item) => inner(item)),
+        "]",
+        indent,
+      );
+    case "call":
+      return callInLines(source, place, inner);
+  }
+}
+
+type Call = Extract<Source, { kind: "call" }>;
+
+/** Its last argument begins on the first line where that is an object or a list, and the others fit on that. */
+function callInLines(source: Call, { indent, used, tail, prefix }: Place, inner: (one: Source) => string): string {
+  const { name, args } = source;
+  const end = endOf(source);
+  const last = args.at(-1);
+  if (last === undefined) return flat(source, prefix);
+  const before = args.slice(0, -1);
+  const start = `${prefix}${name}(${before.map((one) => `${flat(one, prefix)}, `).join("")}`;
+  const opens = (last.kind === "object" && last.entries.length > 0) || (last.kind === "array" && last.items.length > 0);
+  const mayHug = opens && before.at(-1)?.kind !== last.kind && !before.some(hasToBreak);
+  if (mayHug && used + widthOf(start) + 1 <= width)
+    return `${start}${layOut(last, { indent, used: used + widthOf(start), tail: tail + end.length, prefix })}${end}`;
+  const lines = args.map((one) => inner(one));
+  return block(`${prefix}${name}(`, lines, end, indent);
+}
+
+/** A long text behind a key that is not short stands on a line of its own. */
+function entry(key: string, value: Source, indent: number, inner: (one: Source, before: string) => string): string {
+  const text = inner(value, `${key}: `);
+  const isLong = value.kind === "value" && indent + widthOf(key) + 2 + widthOf(text) + 1 > width;
+  return isLong && widthOf(key) >= 5 ? `${key}:\n${" ".repeat(indent + 2)}${text}` : `${key}: ${text}`;
+}
+
+function endOf({ notNull, computed }: Call): string {
+  if (computed !== undefined) return `).computed(${textText(computed)})`;
+  return notNull === true ? ").notNull()" : ")";
+}
+
+function block(open: string, lines: readonly string[], close: string, indent: number, comma = ","): string {
+  const pad = " ".repeat(indent + 2);
+  return `${open}\n${lines.map((line) => `${pad}${line}${comma}\n`).join("")}${" ".repeat(indent)}${close}`;
+}
+
+/** Numbers, as many as fit on each line. */
+function filled(items: readonly Source[], { indent, prefix }: Place): readonly string[] {
+  const lines: string[] = [];
+  for (const text of items.map((item) => `${flat(item, prefix)},`)) {
+    const last = lines.at(-1);
+    if (last !== undefined && indent + 2 + last.length + 1 + text.length <= width)
+      lines[lines.length - 1] = `${last} ${text}`;
+    else lines.push(text);
+  }
+  return lines;
+}
+
+/** A list of several objects, or lists, of several values each stands in lines of its own. */
+function hasToBreak(source: Source): boolean {
+  switch (source.kind) {
+    case "value":
+      return false;
+    case "call":
+      return source.args.some(hasToBreak);
+    case "object":
+      return source.entries.some(([, value]) => hasToBreak(value));
+    case "array": {
+      const { items } = source;
+      const isTable = items.length > 1 && (items.every(isWideObject) || items.every(isWideArray));
+      return isTable || items.some(hasToBreak);
+    }
+  }
+}
+
+function isWideObject(source: Source): boolean {
+  return source.kind === "object" && source.entries.length > 1;
+}
+
+function isWideArray(source: Source): boolean {
+  return source.kind === "array" && source.items.length > 1;
+}
+
+function isNumber(source: Source): boolean {
+  return source.kind === "value" && typeof source.value === "number";
+}
+
+function flat(source: Source, prefix: string): string {
+  const inTurn = (all: readonly Source[]) => all.map((one) => flat(one, prefix)).join(", ");
+  switch (source.kind) {
+    case "value":
+      return valueText(source.value);
+    case "call":
+      return `${prefix}${source.name}(${inTurn(source.args)}${endOf(source)}`;
+    case "array":
+      return `[${inTurn(source.items)}]`;
+    case "object": {
+      const entries = source.entries.map(([key, value]) => `${keyText(key)}: ${flat(value, prefix)}`);
+      return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
+    }
+  }
+}
+
+/** `__proto__: x` would set a prototype. */
+function keyText(key: string): string {
+  if (key === "__proto__") return `["__proto__"]`;
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) || /^(0|[1-9]\d{0,14})$/.test(key) ? key : textText(key);
+}
+
+function valueText(value: string | number | boolean | null): string {
+  if (typeof value === "string") return textText(value);
+  return Object.is(value, -0) ? "-0" : String(value).replace("e+", "e");
+}
+
+/** In single quotes where that takes fewer backslashes. */
+export function textText(text: string): string {
+  const quoted = JSON.stringify(text).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+  const [double, single] = [text.split('"').length, text.split("'").length];
+  if (double <= single) return quoted;
+  return `'${quoted.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+}

@@ -1,0 +1,73 @@
+/** Types of TypeScript laid out in lines as the common formatters do. Pure. */
+import { textText, width, widthOf } from "./print-source.ts";
+
+export type TypeSource =
+  | string
+  | { readonly tuple: readonly TypeSource[] }
+  /** A type by its name, with what it takes. */
+  | { readonly name: string; readonly of?: TypeSource | undefined; readonly orNull?: boolean }
+  | { readonly members: readonly TypeMember[] }
+  /** Members that stand on a line each. */
+  | { readonly lines: readonly TypeMember[] };
+
+export type TypeMember = readonly [key: string, type: TypeSource, access?: "readonly" | undefined];
+
+/** `used`: how much of its first line is taken. One character has to follow it. */
+export function layOutType(source: TypeSource, indent: number, used: number): string {
+  const inOneLine = flat(source);
+  if (inOneLine !== undefined && used + widthOf(inOneLine) + 1 <= width) return inOneLine;
+  if (typeof source === "string") return source;
+  const [pad, end] = [" ".repeat(indent + 2), " ".repeat(indent)];
+  if ("tuple" in source) {
+    const items = source.tuple.map((item) => `${pad}${layOutType(item, indent + 2, indent + 2)},\n`);
+    return `[\n${items.join("")}${end}]`;
+  }
+  if ("name" in source) return named(source, indent);
+  const members = "lines" in source ? source.lines : source.members;
+  return `{\n${members.map((member) => `${pad}${layOutMember(member, indent + 2)};\n`).join("")}${end}}`;
+}
+
+function layOutMember([key, type, access]: TypeMember, indent: number): string {
+  const start = `${access === undefined ? "" : `${access} `}${keyText(key)}: `;
+  const text = layOutType(type, indent, indent + widthOf(start));
+  return text.startsWith("\n") ? `${start.trimEnd()}${text}` : `${start}${text}`;
+}
+
+type Named = Extract<TypeSource, { readonly name: string }>;
+
+/** One that is too long for its line is broken at what it takes, if that takes something itself. */
+function named(source: Named, indent: number): string {
+  const { name, of, orNull } = source;
+  const pad = " ".repeat(indent + 2);
+  if (of === undefined)
+    return orNull === true && /^[a-z]/.test(name) ? `\n${pad}| ${name}\n${pad}| null` : flat(source)!;
+  if (typeof of === "object" && "lines" in of) return `${name}<${layOutType(of, indent, 0)}>`;
+  if (typeof of === "string" || !("name" in of) || of.of === undefined) return flat(source)!;
+  const inside = layOutType(of, indent + 2, indent + 2);
+  return `${name}<\n${pad}${inside}\n${" ".repeat(indent)}>${orNull === true ? " | null" : ""}`;
+}
+
+/** Undefined where it has to be broken. */
+function flat(source: TypeSource): string | undefined {
+  if (typeof source === "string") return source;
+  if ("tuple" in source) {
+    const items = source.tuple.map(flat);
+    return items.includes(undefined) ? undefined : `[${items.join(", ")}]`;
+  }
+  if ("name" in source) {
+    const inside = source.of === undefined ? "" : flat(source.of);
+    if (inside === undefined) return undefined;
+    return `${source.name}${inside === "" ? "" : `<${inside}>`}${source.orNull === true ? " | null" : ""}`;
+  }
+  if ("lines" in source) return source.lines.length === 0 ? "{}" : undefined;
+  if (source.members.length === 0) return "{}";
+  const members = source.members.map(([key, type]) => [keyText(key), flat(type)] as const);
+  return members.some(([, type]) => type === undefined)
+    ? undefined
+    : `{ ${members.map(([key, type]) => `${key}: ${type}`).join("; ")} }`;
+}
+
+/** A name that is a whole number is a text among names, so it keeps its quotes. */
+function keyText(key: string): string {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? key : textText(key);
+}

@@ -1,0 +1,149 @@
+/** What an application wants to know of tables: types of their rows as @lancedb/lancedb gives them, and Arrow schemas. Pure. */
+import type { Column, DataType } from "../../schema/data-type.ts";
+import { call } from "../../schema/text/typescript-source.ts";
+import type { Database } from "../../schema/table.ts";
+import { arrowPackage } from "../../wire/arrow/arrow-name.ts";
+import { arrowClass, fieldSource, hasArrow, wideKeys } from "./arrow-source.ts";
+import { layOut, namesIn, width } from "../print/print-source.ts";
+import { namer } from "../print/type-names.ts";
+import { layOutType, type TypeMember, type TypeSource } from "../print/print-type.ts";
+
+/** What every file that `migrate types` writes begins with. */
+export const writtenMark = "// Written by migrate types; do not edit.";
+
+export function applicationTypes(database: Database): string {
+  const nameOf = namer();
+  const tables = [...database].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const named = tables.map(([table, { columns }]) => ({ table, columns, name: nameOf(table) }));
+  const known = named.filter(({ columns }) => columns.every(({ type }) => hasArrow(type)));
+  const isIn = new Set(known.map(({ table }) => table));
+  // A type inside may not be called as the row of another table is.
+  const inner = namer(known.map(({ name }) => `${name}Row`));
+  const schemas = known.map(({ name, columns }) => {
+    const start = `export const ${name.slice(0, 1).toLowerCase()}${name.slice(1)}Schema: Schema = `;
+    const source = call("new Schema", { kind: "array", items: columns.map(fieldSource) });
+    const text = layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" });
+    return { text: `${start}${text};\n`, classes: namesIn(source).map((one) => one.replace("new ", "")) };
+  });
+  const parts = known.map(({ table, name, columns }, index) => [
+    ...rowTypes(`${name}Row`, `A row of ${table}, as @lancedb/lancedb gives it.`, columns, inner),
+    schemas[index]!.text,
+  ]);
+  const left = named.filter(({ table }) => !isIn.has(table)).map(({ table }) => leftOut(table));
+  const map = known.map(({ table, name }): TypeMember => [table, { name: `${name}Row` }]);
+  const body = parts.flat();
+  const isVector = body.some((part) => /: Vector</.test(part));
+  const used = new Set(schemas.flatMap((schema) => schema.classes));
+  const isWide = used.delete("wideKeys");
+  const classes = [...used].toSorted();
+  return [
+    `${writtenMark} Rows and schemas of the tables after the last migration.\n`,
+    ...(classes.length === 0 ? [] : [importOf([...classes, ...(isVector ? ["type Vector"] : [])])]),
+    ...(isWide ? [wideKeys] : []),
+    ...body,
+    ...left,
+    `/** Rows by the names of their tables. */\nexport ${interfaceOf("Tables", map)}`,
+  ].join("\n");
+}
+
+function leftOut(table: string): string {
+  return `// ${table} is left out: it holds a largeList, and the JavaScript client opens no such table.\n`;
+}
+
+function importOf(names: readonly string[]): string {
+  const end = `} from ${JSON.stringify(arrowPackage)};\n`;
+  const flat = `import { ${names.join(", ")} ${end}`;
+  return flat.length <= 81 ? flat : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`;
+}
+
+/** The row, with a type of its own for every struct in it. */
+function rowTypes(
+  name: string,
+  comment: string,
+  columns: readonly Column[],
+  nameOf: (text: string) => string,
+): readonly string[] {
+  const inside: string[] = [];
+  const members = columns.map((column): TypeMember => {
+    const own = `${name} ${column.name}`;
+    // The engine refuses whatever else is written to a computed column.
+    const access = column.computed === undefined ? undefined : "readonly";
+    return [column.name, nullableType(column, valueType(column.type, own)), access];
+  });
+  const written = `/** ${comment.replaceAll("*/", "*\\/")} */\nexport ${interfaceOf(name, members)}`;
+  return [written, ...inside];
+
+  /** What a value of that type is in JavaScript (test/e2e/application-types.test.ts). */
+  function valueType(type: DataType, own: string): TypeSource {
+    switch (type.kind) {
+      case "struct": {
+        const named = nameOf(own);
+        inside.push(...rowTypes(named, `Of ${name}.`, type.fields, nameOf));
+        return { name: named };
+      }
+      case "list":
+      case "largeList":
+      case "fixedSizeList":
+        return { name: "Vector", of: arrowType(type.item.type, own) };
+      case "dictionary":
+        // Reading one throws: apache-arrow looks for a key with a number.
+        return type.index.kind.endsWith("64") ? { name: "never" } : valueType(type.value, own);
+      default:
+        return { name: values[type.kind] ?? "number" };
+    }
+  }
+
+  /** The class of apache-arrow, for what a vector holds. */
+  function arrowType(type: DataType, own: string): TypeSource {
+    switch (type.kind) {
+      case "struct": {
+        const named = nameOf(`${own} item`);
+        const fields = type.fields.map((field): TypeMember => [
+          field.name,
+          arrowType(field.type, `${own} ${field.name}`),
+        ]);
+        inside.push(`/** Of ${name}. */\n${structType(named, fields)}`);
+        return { name: named };
+      }
+      case "list":
+      case "fixedSizeList":
+        return { name: arrowClass(type), of: arrowType(type.item.type, own) };
+      case "dictionary":
+        return { name: arrowClass(type), of: arrowType(type.value, own) };
+      default:
+        return { name: arrowClass(type) };
+    }
+  }
+}
+
+function nullableType({ nullable }: Column, source: TypeSource): TypeSource {
+  const isAny = ["null", "never"].includes((source as { readonly name: string }).name);
+  return nullable && !isAny ? { ...(source as { readonly name: string }), orNull: true } : source;
+}
+
+function structType(name: string, fields: readonly TypeMember[]): string {
+  const start = `export type ${name} =`;
+  const fits = `${start} Struct<{`.length <= width;
+  const struct = layOutType({ name: "Struct", of: { lines: fields } }, fits ? 0 : 2, 0);
+  return `${start}${fits ? " " : "\n  "}${struct};\n`;
+}
+
+function interfaceOf(name: string, members: readonly TypeMember[]): string {
+  return `interface ${name} ${layOutType({ lines: members }, 0, 0)}\n`;
+}
+
+/** Of all others numbers are given: dates and timestamps as milliseconds. */
+const values: Readonly<Partial<Record<DataType["kind"], string>>> = {
+  null: "null",
+  bool: "boolean",
+  int64: "bigint",
+  uint64: "bigint",
+  time64: "bigint",
+  duration: "bigint",
+  utf8: "string",
+  largeUtf8: "string",
+  binary: "Uint8Array",
+  largeBinary: "Uint8Array",
+  fixedSizeBinary: "Uint8Array",
+  decimal128: "Uint32Array",
+};

@@ -1,0 +1,76 @@
+/** Our types as the TypeScript that makes them with apache-arrow. Pure. */
+import { childColumns, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
+import { call, valueSource, type Source } from "../../schema/text/typescript-source.ts";
+
+const units: Readonly<Record<TimeUnit, string>> = {
+  s: "Second",
+  ms: "Millisecond",
+  us: "Microsecond",
+  ns: "Nanosecond",
+};
+
+/** Whether apache-arrow has a class for it, and for all inside it. */
+export function hasArrow(type: DataType): boolean {
+  return !["largeList", "unknown"].includes(type.kind) && childColumns(type).every((child) => hasArrow(child.type));
+}
+
+export function arrowClass(type: DataType): string {
+  switch (type.kind) {
+    case "date32":
+      return "DateDay";
+    case "date64":
+      return "DateMillisecond";
+    case "decimal128":
+      return "Decimal";
+    case "time32":
+    case "time64":
+      return `Time${units[type.unit]}`;
+    case "timestamp":
+      return `Timestamp${units[type.unit]}`;
+    case "duration":
+      return `Duration${units[type.unit]}`;
+    default:
+      return `${type.kind.slice(0, 1).toUpperCase()}${type.kind.slice(1)}`;
+  }
+}
+
+/** A column as a field of a schema. */
+export function fieldSource({ name, type, nullable }: Column): Source {
+  return call("new Field", valueSource(name), arrowSource(type), valueSource(nullable));
+}
+
+function arrowSource(type: DataType): Source {
+  return call(`new ${arrowClass(type)}`, ...argumentsOf(type));
+}
+
+/** What a file needs that holds dictionaries with keys of 64 bits: apache-arrow takes them, and does not tell TypeScript. */
+export const wideKeys = `function wideKeys(type: unknown): never {
+  return type as never;
+}
+`;
+
+function keysSource(index: DataType): Source {
+  const source = arrowSource(index);
+  return index.kind.endsWith("64") ? call("wideKeys", source) : source;
+}
+
+function argumentsOf(type: DataType): readonly Source[] {
+  switch (type.kind) {
+    case "fixedSizeBinary":
+      return [valueSource(type.length)];
+    case "decimal128":
+      return [type.scale, type.precision, 128].map(valueSource);
+    case "timestamp":
+      return type.zone === undefined ? [] : [valueSource(type.zone)];
+    case "list":
+      return [fieldSource(type.item)];
+    case "fixedSizeList":
+      return [valueSource(type.length), fieldSource(type.item)];
+    case "struct":
+      return [{ kind: "array", items: type.fields.map(fieldSource) }];
+    case "dictionary":
+      return [arrowSource(type.value), keysSource(type.index)];
+    default:
+      return [];
+  }
+}

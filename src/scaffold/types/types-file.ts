@@ -1,0 +1,74 @@
+/** The files of `migrate types`: what they have to hold, whether they do, and writing them. */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { dirname, join, relative } from "node:path";
+import { fileReason, MigrateError } from "../../errors/migrate-error.ts";
+import type { Moment } from "../../run/schema-history.ts";
+import { applicationTypes, writtenMark } from "./application-types.ts";
+import { historyTypes } from "./history-types.ts";
+
+export interface TypesFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+const historyName = "history.d.ts";
+
+/** In the migrations folder, as TypeScript looks there for what the migrations need. */
+export function historyFile(migrations: string, moments: readonly Moment[]): TypesFile {
+  return { path: join(migrations, historyName), text: historyTypes(moments) };
+}
+
+export function applicationFile(path: string, moments: readonly Moment[]): TypesFile {
+  return { path, text: applicationTypes(moments.at(-1)?.database ?? new Map()) };
+}
+
+/** Whether it is there and as it has to be. Throws ERR_TYPES_FILE. */
+export function isWritten({ path, text }: TypesFile): boolean {
+  return textAt(path) === text;
+}
+
+/** Whether it is there, and written by `migrate types`. Throws ERR_TYPES_FILE. */
+export function isOurs(path: string): boolean {
+  return textAt(path)?.startsWith(writtenMark) === true;
+}
+
+/** Whether something is there that `migrate types` did not write. Throws ERR_TYPES_FILE. */
+export function isForeign(path: string): boolean {
+  return existsSync(path) && !isOurs(path);
+}
+
+/** Refuses to write over what somebody else wrote. Throws ERR_TYPES_FOREIGN, ERR_TYPES_FILE. */
+export function checkOurs({ path }: TypesFile): void {
+  if (isForeign(path)) throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), path) });
+}
+
+/** As a whole, so that nobody reads half of it. Throws ERR_TYPES_FILE. */
+export function writeTypes({ path, text }: TypesFile): void {
+  const draft = `${path}.${randomUUID().slice(0, 8)}`;
+  orRefused(path, "written", () => {
+    mkdirSync(dirname(path), { recursive: true });
+    try {
+      writeFileSync(draft, text, { flag: "wx" });
+      renameSync(draft, path);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  });
+}
+
+/** Undefined where there is no such file. Line ends are a matter of the checkout. Throws ERR_TYPES_FILE. */
+export function textAt(path: string): string | undefined {
+  return orRefused(path, "read", () =>
+    existsSync(path) && statSync(path).isFile() ? readFileSync(path, "utf8").replaceAll("\r\n", "\n") : undefined,
+  );
+}
+
+function orRefused<Result>(path: string, done: "read" | "written", work: () => Result): Result {
+  try {
+    return work();
+  } catch (cause) {
+    const problem = `can't be ${done}: ${fileReason(cause)}`;
+    throw new MigrateError("ERR_TYPES_FILE", { file: relative(process.cwd(), path), problem }, { cause });
+  }
+}

@@ -1,0 +1,85 @@
+/** Which parameters each kind of index takes, and their values (measured): the engine passes over names that it does not know, and dies of a language. */
+import { z } from "zod";
+import { indexKinds, type IndexKind, type IndexType } from "../table-index.ts";
+
+const whole = z.int("has to be a whole number from 1").min(1, "has to be a whole number from 1");
+const flag = z.boolean("has to be true or false");
+
+export const languages = [
+  "Arabic",
+  "Danish",
+  "Dutch",
+  "English",
+  "Finnish",
+  "French",
+  "German",
+  "Greek",
+  "Hungarian",
+  "Italian",
+  "Norwegian",
+  "Portuguese",
+  "Romanian",
+  "Russian",
+  "Spanish",
+  "Swedish",
+  "Tamil",
+  "Turkish",
+] as const;
+
+const oneOf = (...names: readonly string[]) => z.enum(names, `has to be one of ${names.join(", ")}`).optional();
+
+const partitioned = {
+  distanceType: oneOf("l2", "cosine", "dot"),
+  numPartitions: whole.optional(),
+  maxIterations: whole.optional(),
+  sampleRate: whole.optional(),
+};
+const quantised = { numSubVectors: whole.optional(), numBits: whole.optional() };
+const graph = { m: whole.optional(), efConstruction: whole.optional() };
+const { numSubVectors: _, ...binary } = quantised;
+
+const text = {
+  withPosition: flag.optional(),
+  baseTokenizer: z.string("has to be a name").min(1, "has to be a name").optional(),
+  language: oneOf(...languages),
+  maxTokenLength: whole.optional(),
+  lowercase: flag.optional(),
+  stem: flag.optional(),
+  removeStopWords: flag.optional(),
+  customStopWords: z.array(z.string("has to be a list of words"), "has to be a list of words").optional(),
+  asciiFolding: flag.optional(),
+  ngramMinLength: whole.optional(),
+  ngramMaxLength: whole.optional(),
+  prefixOnly: flag.optional(),
+  blockSize: z.literal([128, 256], "has to be 128 or 256").optional(),
+};
+
+/** Strict, so that a name that is written wrong is refused. */
+function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  const known = Object.keys(shape).join(", ") || "none";
+  const error: z.core.$ZodErrorMap = (issue) =>
+    issue.code === "unrecognized_keys"
+      ? `hold an unknown one: ${issue["keys"].join(", ")}; there is ${known}`
+      : undefined;
+  return z.strictObject(shape, { error });
+}
+
+const indexOptions = {
+  btree: strict({}),
+  bitmap: strict({}),
+  labelList: strict({}),
+  fm: strict({}),
+  fts: strict(text),
+  ivfFlat: strict({ ...partitioned, distanceType: oneOf("l2", "cosine", "dot", "hamming") }),
+  ivfPq: strict({ ...partitioned, ...quantised }),
+  ivfRq: strict({ ...partitioned, ...binary }),
+  hnswPq: strict({ ...partitioned, ...quantised, ...graph }),
+  hnswSq: strict({ ...partitioned, ...graph }),
+} as const satisfies Record<IndexKind, z.ZodType>;
+
+/** An index with its parameters, whoever wrote it. */
+export const indexType = z.discriminatedUnion(
+  "kind",
+  indexKinds.map((kind) => z.strictObject({ kind: z.literal(kind), options: indexOptions[kind] })) as never,
+  "has to be an index such as btree() or ivfPq()",
+) as unknown as z.ZodType<IndexType>;

@@ -1,0 +1,155 @@
+/** zod schemas of types and columns: what a step may hold, whoever wrote it. */
+import { z } from "zod";
+import type { RowValue, RowValues } from "../row-values.ts";
+import { integerKinds, itemName, plainKinds, timeUnits, type Column, type DataType } from "../data-type.ts";
+
+const length = z
+  .int("has to be a whole number")
+  .min(1, "has to be at least 1")
+  .max(2 ** 31 - 1, "has to be at most 2147483647");
+
+/** Stands where a type with notNull() was given and only a type can be meant, so that the refusal can say so. */
+export const notNullMark = "not null";
+
+const zone = z
+  .string()
+  .refine(isZone, "has to be a time zone's name such as UTC or Europe/Berlin; the engine takes no offsets");
+
+/** The type of a column. A getter where it holds itself, as zod wants it. */
+export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
+  "kind",
+  [
+    z.strictObject({ kind: z.literal(plainKinds) }),
+    z.strictObject({ kind: z.literal("fixedSizeBinary"), length }),
+    z
+      .strictObject({
+        kind: z.literal("decimal128"),
+        precision: z.int("has to be a whole number").min(1, "has to be at least 1").max(38, "has to be at most 38"),
+        scale: z.int("has to be a whole number").min(0, "has to be at least 0"),
+      })
+      .refine((type) => type.scale <= type.precision, { path: ["scale"], message: "has to be at most the precision" }),
+    z.strictObject({ kind: z.literal("time32"), unit: z.enum(["s", "ms"], 'has to be "s" or "ms"') }),
+    z.strictObject({ kind: z.literal("time64"), unit: z.enum(["us", "ns"], 'has to be "us" or "ns"') }),
+    z.strictObject({ kind: z.literal("duration"), unit: z.enum(timeUnits, 'has to be "s", "ms", "us" or "ns"') }),
+    z.strictObject({
+      kind: z.literal("timestamp"),
+      unit: z.enum(timeUnits, 'has to be "s", "ms", "us" or "ns"'),
+      zone: zone.optional(),
+    }),
+    z.strictObject({
+      kind: z.literal(["list", "largeList"]),
+      get item() {
+        return column;
+      },
+    }),
+    z
+      .strictObject({
+        kind: z.literal("fixedSizeList"),
+        get item() {
+          return column;
+        },
+        length,
+      })
+      .refine((type) => type.item.name === itemName, { path: ["item"], message: `has to be named ${itemName}` })
+      .refine((type) => type.item.nullable, {
+        path: ["item"],
+        message: "can't be notNull(): the engine keeps it nullable",
+      })
+      .refine((type) => hasFixedWidth(type.item.type), {
+        path: ["item"],
+        message: "has to be a type of fixed width, such as a float or an integer",
+      }),
+    z.strictObject({
+      kind: z.literal("struct"),
+      get fields() {
+        return z.array(column, "has to be an object of fields").min(1, "has to have at least one field");
+      },
+    }),
+    z.strictObject({
+      kind: z.literal("dictionary"),
+      index: z.strictObject(
+        { kind: z.literal(integerKinds, "has to be an integer type") },
+        "has to be an integer type",
+      ),
+      get value() {
+        return dataType.refine(
+          (type) => isDictionaryValue(type),
+          "has to be an integer, float, text, binary or bool type",
+        );
+      },
+    }),
+  ],
+  {
+    error: ({ input }) =>
+      input === notNullMark
+        ? "notNull() has no place here; use setNullable in a step of its own"
+        : "has to be a type such as int64() or utf8()",
+  },
+);
+
+/** A column with its name, or a field of a struct, or the item of a list. */
+export const column: z.ZodType<Column> = withoutNull({
+  name: z.string(),
+  type: dataType,
+  nullable: z.boolean("has to be a type such as int64() or utf8()"),
+});
+
+/** A column of a table of `schema.ts`, which may be a computed one. */
+export const declaredColumn: z.ZodType<Column> = withoutNull({
+  name: z.string(),
+  type: dataType,
+  nullable: z.boolean("has to be a type such as int64() or utf8()"),
+  computed: z.string("has to be an SQL expression").optional(),
+});
+
+function withoutNull<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z
+    .strictObject(shape)
+    .refine(
+      ({ type, nullable }: Partial<Column>) => nullable === true || type?.kind !== "null",
+      "is of type null and can't be notNull()",
+    ) as unknown as z.ZodType<Column>;
+}
+
+/** A value of a row, as plain JSON. */
+const rowValue: z.ZodType<RowValue> = z.union(
+  [
+    z.null(),
+    z.boolean(),
+    z.number(),
+    z.string(),
+    z.lazy(() => z.array(rowValue)),
+    z.lazy(() => z.record(z.string(), rowValue)),
+  ],
+  "has to be a plain value",
+);
+
+export const rows: z.ZodType<readonly RowValues[]> = z
+  .array(z.record(z.string(), rowValue, "has to be an object of values"), "has to be a list of rows")
+  .min(1, "has to have at least one row");
+
+/** Of a table's schema. */
+export const schemaMetadata = z
+  .record(z.string(), z.string("has to be text"), "has to be an object of texts")
+  .refine((metadata) => Object.keys(metadata).length > 0, "has to have at least one key");
+
+function isZone(zone: string): boolean {
+  if (!/^[A-Za-z]/.test(zone)) return false;
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone }).format();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function hasFixedWidth(type: DataType): boolean {
+  if (type.kind === "fixedSizeBinary") return true;
+  // Structs in vectors it has, structs in vectors of vectors it can't create.
+  if (type.kind === "fixedSizeList") return type.item.type.kind !== "struct";
+  return !/utf8|binary|list|dictionary|null/i.test(type.kind);
+}
+
+function isDictionaryValue(type: DataType): boolean {
+  return /^(u?int|float|utf8|largeUtf8|binary|largeBinary|bool)/.test(type.kind);
+}

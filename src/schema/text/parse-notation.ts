@@ -1,0 +1,252 @@
+/**
+ * Tables, columns, types and indexes as people type them: `documents.title`, `id int64 not null`, `vector(768)`,
+ * `struct<a: int32, b: list<utf8>>`, `ivfPq(distanceType: cosine)`. What is read is checked by whoever wants it. Pure.
+ */
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { itemName, plainKinds, type Column, type DataType } from "../data-type.ts";
+import { similarName } from "../names.ts";
+import { formatPath } from "../path.ts";
+import { indexKinds, type IndexOption, type IndexType } from "../table-index.ts";
+
+export interface Notation {
+  /** A name; in backticks or double quotes where it holds a space or one of `.:,()<>[]{}`. */
+  name(): string;
+  /** `table.column`, or deeper: the table, and the path in it. */
+  column(): { readonly table: string; readonly path: string };
+  /** A type, and `not null` or nothing. */
+  type(): Pick<Column, "type" | "nullable">;
+  /** `(id int64 not null, title utf8)`. */
+  columns(): readonly Column[];
+  index(): IndexType;
+  /** Whether the next is this sign or word, which is taken then. */
+  takes(token: string): boolean;
+  expect(token: string): void;
+  /** Whatever is left, as SQL. */
+  sql(): string;
+  /** Whatever is left, as JSON. */
+  json(): unknown;
+  /** Refuses whatever is left. */
+  end(): void;
+  /** Of a text inside this one. */
+  inner(text: string): Notation;
+}
+
+/** Throws ERR_NOTATION. `flag` and `form`: how it is written, for the message. */
+export function notationOf(text: string, flag: string, form: string): Notation {
+  let at = 0;
+  const fail = (problem: string): never => {
+    throw new MigrateError("ERR_NOTATION", { flag, text, problem, form });
+  };
+  const rest = () => text.slice(at);
+  const wanted = (what: string): never => {
+    const there = rest().trim();
+    return fail(`expected ${what} ${there === "" ? "at its end" : `where "${there}" stands`}`);
+  };
+  const match = (pattern: RegExp): string | undefined => {
+    const [found] = new RegExp(`^\\s*(?:${pattern.source})`, pattern.flags).exec(rest()) ?? [];
+    if (found === undefined) return undefined;
+    at += found.length;
+    return found.trim();
+  };
+  const takes = (token: string): boolean =>
+    match(/^\w/.test(token) ? new RegExp(`${token.replace(" ", "\\s+")}(?![\\w])`, "i") : new RegExp(`\\${token}`)) !==
+    undefined;
+  const expect = (token: string) => {
+    if (!takes(token)) wanted(`"${token}"`);
+  };
+  const name = (): string => {
+    const quoted = match(/`(?:[^`]|``)+`|"(?:[^"]|"")+"/);
+    if (quoted !== undefined) return quoted.slice(1, -1).replaceAll(quoted[0]!.repeat(2), quoted[0]!);
+    return match(/[^\s`".:,()<>[\]{}]+/) ?? wanted("a name");
+  };
+  const whole = (): number => Number(match(/\d+/) ?? wanted("a number"));
+  const word = (what: string): string => match(/\w+/) ?? wanted(what);
+  /** `<…>` or `(…)`, whichever is easier to type. */
+  const inside = <Value>(read: () => Value): Value => {
+    const close = takes("<") ? ">" : takes("(") ? ")" : wanted('"<" or "("');
+    const value = read();
+    expect(close);
+    return value;
+  };
+  const commaSeparated = <Value>(read: () => Value): readonly Value[] => {
+    const values = [read()];
+    while (takes(",")) values.push(read());
+    return values;
+  };
+  const afterComma = <Value>(read: () => Value): Value => {
+    expect(",");
+    return read();
+  };
+
+  const type = (): Pick<Column, "type" | "nullable"> => {
+    const read = bareType();
+    const nullable = !takes("not null");
+    return { type: read, nullable };
+  };
+  const item = (): Column => ({ name: itemName, ...type() });
+  const field = (): Column => {
+    const own = name();
+    takes(":");
+    return { name: own, ...type() };
+  };
+  const bareType = (): DataType => {
+    const start = at;
+    const written = word("a type");
+    const kind = typeWords.get(written.toLowerCase());
+    switch (kind) {
+      case undefined: {
+        at = start;
+        const similar = otherWords.get(written.toLowerCase()) ?? similarName(written, typeWords.values());
+        return fail(`there is no type ${written}${similar === undefined ? "" : `; did you mean ${similar}?`}`);
+      }
+      case "fixedSizeBinary":
+        return { kind, length: inside(whole) };
+      case "decimal128":
+        return inside(() => ({ kind, precision: whole(), scale: afterComma(whole) }));
+      case "time32":
+      case "time64":
+      case "duration":
+        return { kind, unit: inside(() => word("a unit")) } as DataType;
+      case "timestamp":
+        return inside(() => {
+          const unit = word("a unit");
+          const zone = takes(",") ? (match(/[^\s,()<>]+/) ?? wanted("a time zone")) : undefined;
+          return { kind, unit, ...(zone !== undefined && { zone }) } as DataType;
+        });
+      case "list":
+      case "largeList":
+        return { kind, item: inside(item) };
+      case "fixedSizeList":
+        return inside(() => ({ kind, item: item(), length: afterComma(whole) }));
+      case "vector":
+        return inside(() => {
+          const length = whole();
+          const of: Column = takes(",") ? item() : { name: itemName, type: { kind: "float32" }, nullable: true };
+          return { kind: "fixedSizeList", item: of, length };
+        });
+      case "struct":
+        return { kind, fields: inside(() => commaSeparated(field)) };
+      case "dictionary":
+        return inside(() => ({ kind, index: bareType(), value: afterComma(bareType) }));
+      default:
+        return { kind } as DataType;
+    }
+  };
+
+  const option = (): IndexOption => {
+    if (takes("[")) {
+      const words = commaSeparated(name);
+      expect("]");
+      return words;
+    }
+    const value = name();
+    if (value === "true" || value === "false") return value === "true";
+    return /^\d+$/.test(value) ? Number(value) : value;
+  };
+  const options = (): IndexType["options"] => {
+    if (!takes("(")) return {};
+    if (takes(")")) return {};
+    const known = new Set<string>();
+    const entries = commaSeparated(() => {
+      const key = name();
+      if (known.has(key)) fail(`${key} is given twice`);
+      known.add(key);
+      expect(":");
+      return [key, option()] as const;
+    });
+    expect(")");
+    return Object.fromEntries(entries);
+  };
+
+  return {
+    name,
+    type,
+    takes,
+    expect,
+    column() {
+      const names = [name()];
+      while (takes(".")) names.push(name());
+      const [table, ...path] = names;
+      if (path.length === 0) wanted(`"." and a column of ${table}`);
+      return { table: table!, path: formatPath(path) };
+    },
+    columns() {
+      expect("(");
+      const columns = commaSeparated(field);
+      expect(")");
+      return columns;
+    },
+    index() {
+      const written = word("an index");
+      const kind = indexKinds.find((one) => one.toLowerCase() === written.toLowerCase());
+      if (kind === undefined) {
+        const similar = similarName(written, indexKinds);
+        return fail(
+          `there is no index ${written}; ${similar === undefined ? `there is ${indexKinds.join(", ")}` : `did you mean ${similar}?`}`,
+        );
+      }
+      return { kind, options: options() };
+    },
+    sql() {
+      const expression = rest().trim();
+      if (expression === "") wanted("an SQL expression");
+      at = text.length;
+      return expression;
+    },
+    json() {
+      try {
+        return JSON.parse(rest(), (key, value: unknown) => {
+          // Whoever copies it would set a prototype.
+          if (key === "__proto__") throw new SyntaxError("__proto__ can't be a key");
+          return value;
+        }) as unknown;
+      } catch (error) {
+        return fail(`${(error as Error).message.replace(/,? "?\.\.\..*$/s, "")} in its JSON`);
+      } finally {
+        at = text.length;
+      }
+    },
+    end() {
+      if (rest().trim() !== "") wanted("its end");
+    },
+    inner: (inside) => notationOf(inside, flag, form),
+  };
+}
+
+const typeWords: ReadonlyMap<string, string> = new Map(
+  [
+    ...plainKinds,
+    "fixedSizeBinary",
+    "decimal128",
+    "time32",
+    "time64",
+    "duration",
+    "timestamp",
+    "list",
+    "largeList",
+    "fixedSizeList",
+    "vector",
+    "struct",
+    "dictionary",
+  ].map((kind) => [kind.toLowerCase(), kind]),
+);
+
+/** What other tools call our types. */
+const otherWords: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    string: "utf8",
+    text: "utf8",
+    varchar: "utf8",
+    int: "int32",
+    integer: "int32",
+    bigint: "int64",
+    long: "int64",
+    float: "float32",
+    real: "float32",
+    double: "float64",
+    boolean: "bool",
+    bytes: "binary",
+    date: "date32",
+    decimal: "decimal128",
+  }),
+);

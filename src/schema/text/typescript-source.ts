@@ -1,0 +1,103 @@
+/** Types, indexes and values as the TypeScript that makes them, before it is laid out in lines. Pure. */
+import { itemName, type Column, type DataType } from "../data-type.ts";
+import type { IndexType } from "../table-index.ts";
+
+export type Source =
+  | { readonly kind: "value"; readonly value: string | number | boolean | null }
+  /** Of a function that the package exports. */
+  | {
+      readonly kind: "call";
+      readonly name: string;
+      readonly args: readonly Source[];
+      readonly notNull?: boolean;
+      readonly computed?: string | undefined;
+    }
+  | { readonly kind: "array"; readonly items: readonly Source[] }
+  | { readonly kind: "object"; readonly entries: readonly (readonly [key: string, value: Source])[] };
+
+export function call(name: string, ...args: readonly Source[]): Source {
+  return { kind: "call", name, args };
+}
+
+/** Whatever JSON holds; what is undefined is left out. */
+export function valueSource(value: unknown): Source {
+  if (Array.isArray(value)) return { kind: "array", items: value.map(valueSource) };
+  if (typeof value === "object" && value !== null) return objectSource(Object.entries(value));
+  return { kind: "value", value: value as string | number | boolean | null };
+}
+
+function objectSource(entries: readonly (readonly [string, unknown])[]): Source {
+  const given = entries.filter(([, value]) => value !== undefined);
+  return { kind: "object", entries: given.map(([key, value]) => [key, valueSource(value)]) };
+}
+
+/** The last argument of a builder: nothing where none of them is given. */
+export function optionsSource(options: Readonly<Record<string, unknown>>): readonly Source[] {
+  const source = objectSource(Object.entries(options));
+  return source.kind === "object" && source.entries.length === 0 ? [] : [source];
+}
+
+/** A column's type with its nullability. */
+export function columnSource({ type, nullable, computed }: Pick<Column, "type" | "nullable" | "computed">): Source {
+  const source = typeSource(type);
+  if (computed !== undefined && source.kind === "call") return { ...source, computed };
+  return nullable ? source : { ...source, ...(source.kind === "call" && { notNull: true }) };
+}
+
+/** Columns by their names; in pairs where an object would put them into another order. */
+export function fieldsSource(columns: readonly Column[]): Source {
+  const names = columns.map(({ name }) => name);
+  const inObject = Object.keys(Object.fromEntries(names.map((name) => [name, true])));
+  const isKept = inObject.length === names.length && inObject.every((name, index) => name === names[index]);
+  if (isKept) return { kind: "object", entries: columns.map((column) => [column.name, columnSource(column)]) };
+  const pairs = columns.map((column): Source => ({
+    kind: "array",
+    items: [valueSource(column.name), columnSource(column)],
+  }));
+  return { kind: "array", items: pairs };
+}
+
+/** The call of the builder that makes a type. Throws for one that no builder makes. */
+export function typeSource(type: DataType): Source {
+  switch (type.kind) {
+    case "fixedSizeBinary":
+      return call(type.kind, valueSource(type.length));
+    case "decimal128":
+      return call(type.kind, valueSource(type.precision), valueSource(type.scale));
+    case "time32":
+    case "time64":
+    case "duration":
+      return call(type.kind, valueSource(type.unit));
+    case "timestamp":
+      return call(type.kind, valueSource(type.unit), ...(type.zone === undefined ? [] : [valueSource(type.zone)]));
+    case "list":
+    case "largeList":
+      return call(type.kind, itemSource(type.item));
+    case "fixedSizeList": {
+      const [item, length] = [type.item.type, valueSource(type.length)];
+      if (item.kind === "float32") return call("vector", length);
+      return item.kind.startsWith("float")
+        ? call("vector", length, typeSource(item))
+        : call(type.kind, itemSource(type.item), length);
+    }
+    case "struct":
+      return call(type.kind, fieldsSource(type.fields));
+    case "dictionary":
+      return call(type.kind, typeSource(type.index), typeSource(type.value));
+    case "unknown":
+      throw new Error(`no builder makes ${type.name}`);
+    case "null":
+      return call("nullType");
+    default:
+      return call(type.kind);
+  }
+}
+
+function itemSource(item: Column): Source {
+  if (item.name !== itemName) throw new Error(`no builder makes a list whose items are called ${item.name}`);
+  return columnSource(item);
+}
+
+export function indexSource({ kind, options }: IndexType): Source {
+  return call(kind, ...optionsSource(options));
+}

@@ -1,0 +1,40 @@
+/** Who may come in: checked before a body is read, and for paths that lead nowhere too. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { invalidInput, refuse } from "./tables/error-answer.ts";
+
+/** The two names of one header: the service document's, and the one that the official client sends. */
+const databaseHeaders = ["x-service-database", "x-lancedb-database"] as const;
+
+export interface GuardOptions {
+  readonly apiKey: string;
+  readonly database?: string | undefined;
+}
+
+/** Says what is wrong with the headers of a request, or undefined. */
+export function createGuard({ apiKey, database }: GuardOptions): (headers: IncomingHttpHeaders) => Error | undefined {
+  const wanted = digest(apiKey);
+  return (headers) => {
+    const key = headers["x-api-key"];
+    if (typeof key !== "string" || key === "")
+      return refuse(401, "unauthenticated", "the header x-api-key is missing; it has to hold the API key");
+    // Digests have one length, so that neither it nor the first wrong character shows in the time.
+    if (!timingSafeEqual(digest(key), wanted))
+      return refuse(401, "unauthenticated", "the API key in the header x-api-key is not valid");
+    return database === undefined ? undefined : databaseProblem(headers, database);
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+function databaseProblem(headers: IncomingHttpHeaders, database: string): Error | undefined {
+  const sent = databaseHeaders.filter((name) => headers[name] !== undefined);
+  if (sent.length === 0)
+    return invalidInput(`the header ${databaseHeaders.join(" or ")} is missing; it has to name the database`);
+  const wrong = sent.find((name) => headers[name] !== database);
+  if (wrong === undefined) return undefined;
+  const named = JSON.stringify(String(headers[wrong]).slice(0, 100));
+  return invalidInput(`the header ${wrong} names the database ${named}, which this service does not have`);
+}

@@ -1,0 +1,56 @@
+/** What every request is checked for before its route sees it. */
+import type { IncomingHttpHeaders } from "node:http";
+import { z } from "zod";
+import { jsonType, streamType } from "../wire/content-types.ts";
+import { invalidInput, refuse } from "./tables/error-answer.ts";
+import { unsupported, type Route } from "./routes/route.ts";
+
+/** What a request may say about its table in other places than its path. */
+export function checkTarget(name: string, query: Readonly<Record<string, unknown>>, body: unknown): void {
+  const { delimiter } = query;
+  if (typeof delimiter === "string" && delimiter !== "" && name.includes(delimiter))
+    throw invalidInput(
+      `table ${name} lies in a namespace (delimiter ${delimiter}), and this service has only the root`,
+    );
+  const { branch, id } = (Buffer.isBuffer(body) ? {} : (body ?? {})) as {
+    readonly branch?: unknown;
+    readonly id?: unknown;
+  };
+  for (const wanted of [branch, query["branch"]])
+    if (wanted !== undefined && wanted !== null && wanted !== "main") throw unsupported("branches");
+  if (Array.isArray(id) && (id.length !== 1 || id[0] !== name))
+    throw invalidInput(`the id in the body is not that of the path, ${name}`);
+}
+
+interface ContentRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly method: string;
+}
+
+/** Before the body is read. */
+export function checkContentType({ headers, method }: ContentRequest, accepts: Route["accepts"]): void {
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity")
+    throw refuse(415, "invalidInput", "the content-encoding is not identity; compress inside the Arrow data instead");
+  const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type === undefined && accepts !== "arrow") return;
+  const taken = [
+    ...(accepts === "arrow" ? [] : [jsonType]),
+    ...(accepts === "json" || accepts === "nothing" ? [] : [streamType]),
+  ];
+  const empty = headers["content-length"] === "0" || method === "GET";
+  if (type !== undefined && (taken.includes(type) || (empty && accepts !== "arrow"))) return;
+  throw refuse(415, "invalidInput", `the content-type has to be ${taken.join(" or ")}`);
+}
+
+/** A part of a request against its schema; the sentence is that of the first thing that is wrong. */
+export function validator(schema: z.ZodType, part: string) {
+  return (data: unknown) => {
+    if (Buffer.isBuffer(data)) return { value: data };
+    const parsed = schema.safeParse(data ?? undefined);
+    if (parsed.success) return { value: parsed.data };
+    const issue = parsed.error.issues[0]!;
+    const place = issue.path.join(".") || (part === "body" ? "the body" : "");
+    return { error: invalidInput(part === "params" ? issue.message : `${place} ${issue.message}`.trim()) };
+  };
+}

@@ -1,0 +1,78 @@
+/** The table service: tables of a folder over HTTP, as docs/service.md says. */
+import { resolve } from "node:path";
+import { MigrateError } from "../errors/migrate-error.ts";
+import { createApp } from "./app.ts";
+import { openTables } from "./tables/open-tables.ts";
+
+export interface ServiceOptions {
+  /** The folder that holds the tables; made when it is not there. */
+  readonly data: string;
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** What every request has to carry in x-api-key. */
+  readonly apiKey: string;
+  /** When given, every request has to name it in x-service-database or x-lancedb-database. */
+  readonly database?: string | undefined;
+  /** The largest body, in bytes. */
+  readonly bodyLimit?: number | undefined;
+  /** Milliseconds in which a request has to have arrived whole. */
+  readonly requestTimeout?: number | undefined;
+  /** Gets one line a request. */
+  readonly log: (line: string) => void;
+}
+
+export interface Service {
+  readonly url: string;
+  readonly port: number;
+  /** Takes no new requests and ends when those in flight have their answers. */
+  close(): Promise<void>;
+}
+
+/** Containers are killed after ten seconds. */
+const longestClose = 8_000;
+const defaults = { bodyLimit: 256 * 2 ** 20, requestTimeout: 300_000 };
+
+/** Starts the service; it answers once this has resolved. Throws ERR_SERVICE_DATA and ERR_SERVICE_ADDRESS. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { host, database, apiKey, log } = options;
+  const folder = resolve(options.data);
+  const tables = await openTables(folder);
+  const { bodyLimit = defaults.bodyLimit, requestTimeout = defaults.requestTimeout } = options;
+  const app = await createApp({ tables, folder, apiKey, database, bodyLimit, requestTimeout, log });
+  try {
+    await app.web.listen({ host, port: options.port });
+  } catch (cause) {
+    await app.web.close();
+    tables.close();
+    const problem = listenProblems[(cause as NodeJS.ErrnoException).code ?? ""] ?? String(cause);
+    throw new MigrateError("ERR_SERVICE_ADDRESS", { host, port: options.port, problem }, { cause });
+  }
+  const address = app.web.server.address();
+  const port = typeof address === "object" && address !== null ? address.port : options.port;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    port,
+    async close() {
+      // A connection that becomes idle while we wait would keep us for as long as its client likes, and so would one whose
+      // client sends half a request, or does not read its answer.
+      const idle = setInterval(() => app.web.server.closeIdleConnections(), 50);
+      const patience = setTimeout(() => app.web.server.closeAllConnections(), longestClose);
+      try {
+        await app.web.close();
+        await app.settled();
+      } finally {
+        clearInterval(idle);
+        clearTimeout(patience);
+        tables.close();
+      }
+    },
+  };
+}
+
+const listenProblems: Readonly<Record<string, string>> = {
+  EADDRINUSE: "something listens there already",
+  EADDRNOTAVAIL: "this machine has no such address",
+  EACCES: "it is not allowed to",
+  ENOTFOUND: "there is no such host",
+};

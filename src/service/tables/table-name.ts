@@ -1,0 +1,15 @@
+/** The name of a table in a request, in its path or its body. */
+import { z } from "zod";
+import { privateFolder } from "../../engine/create-table.ts";
+import { tableNameProblem } from "../../schema/names.ts";
+
+export const tableName = z.string().superRefine((name, context) => {
+  const problem = name.includes("$")
+    ? "holds $, which separates namespaces, and this service has only the root"
+    : name === privateFolder
+      ? "is kept for the service itself"
+      : tableNameProblem(name);
+  if (problem === undefined) return;
+  const shown = JSON.stringify(name.slice(0, 300));
+  context.addIssue({ code: "custom", message: `table name ${shown} ${problem}` });
+});

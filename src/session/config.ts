@@ -1,0 +1,216 @@
+/** The configuration: its shape, and finding and evaluating `migrate.config.ts`. */
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { z } from "zod";
+import { MigrateError } from "../errors/migrate-error.ts";
+import { acceptances } from "../migrations/acceptance.ts";
+import { evaluate, importProblem, withoutSource } from "../migrations/load.ts";
+import type { Guards } from "../plan/assess/guards.ts";
+import type { RollbackClass } from "../plan/rollback/rollback-class.ts";
+import type { RuleId, RuleSettings } from "../commands/lint/findings.ts";
+import { usualLedger } from "../run/execute/version-names.ts";
+import { similarName, tableNameProblem } from "../schema/names.ts";
+import { loadTarget, targetKinds, type TargetConfig } from "../targets/index.ts";
+import { seconds } from "../time/durations.ts";
+import type { Target } from "../targets/contract/target.ts";
+
+export interface Config {
+  /** The migrations folder, relative to the configuration file; "migrations" by default. */
+  readonly migrations?: string;
+  /** Where the tables that are wanted are declared, for `generate`; "schema.ts" by default. */
+  readonly schema?: string;
+  /** Where `migrate types` writes types of rows and Arrow schemas for the application, such as "src/db.ts"; nowhere by default. */
+  readonly types?: string;
+  /** The ledger's table; "_migrations" by default. */
+  readonly ledger?: string;
+  /** The target used when --target is not given. */
+  readonly target?: string;
+  readonly targets?: Readonly<Record<string, TargetConfig & { readonly guards?: Guards }>>;
+  /** Seconds for which the ledger may stand still before another runner takes over; 30 by default. */
+  readonly leaseSeconds?: number;
+  /** Seconds to wait for another runner; 600 by default. */
+  readonly waitSeconds?: number;
+  /** What `lint` makes of what its rules find. */
+  readonly lint?: { readonly rules?: RuleSettings };
+}
+
+/**
+ * Gives `migrate.config.ts` its types.
+ *
+ * @example
+ * export default defineConfig({ targets: { local: { kind: "lance", uri: ".lancedb" } } });
+ */
+export function defineConfig(config: Config): Config {
+  return config;
+}
+
+export const defaultSeconds = { lease: 30, wait: 600 };
+
+const classes = ["exact", "checked", "restore", "none"] as const satisfies readonly RollbackClass[];
+
+const guardsShape = {
+  accepts: arrayOf(acceptances),
+  forbid: arrayOf(classes),
+  maxRewriteBytes: z.int("has to be a number of bytes").min(0, "has to be a number of bytes").optional(),
+} satisfies Record<keyof Guards, z.ZodType>;
+
+function arrayOf<Word extends string>(words: readonly Word[]) {
+  const known = words.map((word) => `"${word}"`).join(", ");
+  return z.array(z.enum(words, `has to be one of ${known}`), `has to be an array of ${known}`).optional();
+}
+
+const levels = ["off", "note", "warning", "error"] as const satisfies readonly NonNullable<RuleSettings[RuleId]>[];
+
+const ruleSettings = z
+  .record(
+    z.string(),
+    z.enum(levels, `has to be one of ${levels.map((level) => `"${level}"`).join(", ")}`),
+    "has to be an object of rules",
+  )
+  .optional();
+
+/** A path that `migrate types` may write the application's types to. */
+export const typesPattern = /^(?!.*\.d\.m?ts$).*[^/\\]\.m?ts$/;
+
+const configShape = {
+  migrations: z.string("has to be a folder's path").min(1, "has to be a folder's path").default("migrations"),
+  schema: z.string("has to be a file's path").min(1, "has to be a file's path").default("schema.ts"),
+  types: z
+    .string("has to be a .ts file's path")
+    .regex(typesPattern, "has to be a .ts file's path, and no .d.ts")
+    .optional(),
+  ledger: z
+    .string("has to be a table's name")
+    .refine((name) => tableNameProblem(name) === undefined, "has to be a table's name: letters, digits, _, - and .")
+    // The markers of a service are tables that begin with it, so it leaves them room.
+    .refine((name) => name.length <= 60, "has to be at most 60 characters long")
+    .default(usualLedger),
+  target: z.string("has to be the name of a target").optional(),
+  targets: z
+    .record(
+      z.string(),
+      z.looseObject(
+        {
+          kind: z.string(`has to be one of ${targetKinds.join(", ")}`),
+          guards: z.strictObject(guardsShape, "has to be an object").optional(),
+        },
+        "has to be an object with a kind",
+      ),
+      "has to be an object of targets",
+    )
+    .refine((targets) => Object.keys(targets).length > 0, "has to hold at least one target")
+    .default({ local: { kind: "lance", uri: ".lancedb" } }),
+  leaseSeconds: seconds(1).default(defaultSeconds.lease),
+  waitSeconds: seconds(0).default(defaultSeconds.wait),
+  // Which rules there are only lint knows: no other command loads them.
+  lint: z.strictObject({ rules: ruleSettings }, "has to be an object").optional(),
+};
+
+const configSchema = z.strictObject(configShape, "has to be an object");
+
+/** A configuration with its defaults, and where it came from. */
+export interface LoadedConfig extends z.output<typeof configSchema> {
+  /** For messages. */
+  readonly file: string;
+  /** Paths are relative to it. */
+  readonly folder: string;
+}
+
+const names = ["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"];
+
+/** The configuration at `path`, or the one in the folder, or the defaults. */
+export async function loadConfig(folder: string, path?: string, loadSeconds?: number): Promise<LoadedConfig> {
+  const file =
+    path === undefined
+      ? names.map((name) => join(folder, name)).find((name) => existsSync(name))
+      : resolve(folder, path);
+  if (file === undefined) return { ...configSchema.parse({}), file: "the default configuration", folder };
+  if (!existsSync(file) || !statSync(file).isFile())
+    throw new MigrateError("ERR_CONFIG_MISSING", { file: path ?? file });
+  return {
+    ...parseConfig(await importConfig(file, loadSeconds), basename(file)),
+    file: basename(file),
+    folder: dirname(file),
+  };
+}
+
+async function importConfig(file: string, loadSeconds?: number): Promise<unknown> {
+  const url = pathToFileURL(file).href;
+  let module: { default?: unknown };
+  try {
+    module = (await evaluate(url, loadSeconds)) as { default?: unknown };
+  } catch (cause) {
+    throw new MigrateError(
+      "ERR_CONFIG_UNREADABLE",
+      { file: basename(file), problem: importProblem(cause, url) },
+      withoutSource(cause),
+    );
+  }
+  if (module.default === undefined)
+    throw new MigrateError("ERR_CONFIG_INVALID", {
+      file: basename(file),
+      problem: "exports nothing by default; write export default defineConfig({ … })",
+    });
+  return module.default;
+}
+
+function parseConfig(value: unknown, file: string): z.output<typeof configSchema> {
+  const parsed = configSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const known = [...Object.keys(configShape), ...Object.keys(guardsShape), "rules"];
+  throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: problemOf(parsed.error, known) });
+}
+
+/** The first thing that zod found wrong, as one sentence. */
+export function problemOf(error: z.ZodError, known: readonly string[]): string {
+  // A key that nobody knows is more often the cause of a missing one than its company.
+  const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0]!;
+  if (issue.code === "unrecognized_keys") {
+    const key = issue.keys[0]!;
+    const similar = similarName(key, known);
+    const place = issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+    return `${place}there is no setting ${key}${similar === undefined ? "" : `; did you mean ${similar}?`}`;
+  }
+  return `${issue.path.join(".")} ${issue.message}`.trim();
+}
+
+/** What a target's configuration allows migrations to do. */
+export function guardsOf({ targets }: LoadedConfig, target: string): Guards {
+  return targets[target]?.guards ?? {};
+}
+
+/** Opens those that were not chosen, as far as they can be opened here: a key may be missing that only they need. */
+export async function openOthers(config: LoadedConfig, chosen: string): Promise<readonly Target[]> {
+  const names = Object.keys(config.targets).filter((name) => name !== chosen);
+  const opened = await Promise.allSettled(names.map(async (name) => await openTarget(config, name)));
+  return opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+}
+
+/** Opens the target of that name, or the one that the configuration chooses. */
+export async function openTarget(config: LoadedConfig, chosen?: string): Promise<Target> {
+  const known = Object.keys(config.targets);
+  const name = chosen ?? config.target ?? (known.length === 1 ? known[0]! : undefined);
+  if (name === undefined)
+    throw new MigrateError("ERR_CONFIG_INVALID", {
+      file: config.file,
+      problem: `has several targets (${known.join(", ")}) and does not choose one; set "target" or pass --target`,
+    });
+  if (!Object.hasOwn(config.targets, name)) throw new MigrateError("ERR_TARGET_UNKNOWN", { name, known });
+  const { guards: _, ...given } = config.targets[name]!;
+  const module = await loadTarget(given.kind);
+  if (module === undefined)
+    throw new MigrateError("ERR_CONFIG_INVALID", {
+      file: config.file,
+      problem: `targets.${name}.kind is ${JSON.stringify(given.kind)}; it has to be one of ${targetKinds.join(", ")}`,
+    });
+  const parsed = module.options.safeParse(given);
+  if (!parsed.success) {
+    const shape = module.options instanceof z.ZodObject ? Object.keys(module.options.shape) : [];
+    throw new MigrateError("ERR_CONFIG_INVALID", {
+      file: config.file,
+      problem: `targets.${name}: ${problemOf(parsed.error, shape)}`,
+    });
+  }
+  return await module.open(parsed.data, { name, folder: config.folder });
+}

@@ -1,0 +1,79 @@
+/** A configuration and its target, opened together: what every run needs, from the command line or from code. */
+import { resolve } from "node:path";
+import { z } from "zod";
+import { MigrateError } from "../errors/migrate-error.ts";
+import { migrationsIn } from "../migrations/source.ts";
+import { guardsOf, loadConfig, openTarget, problemOf, type LoadedConfig } from "./config.ts";
+import type { Emit } from "../run/events.ts";
+import type { MigratorOptions } from "../run/options.ts";
+import { seconds } from "../time/durations.ts";
+
+export interface SessionOptions {
+  /** Where to look for the configuration; the current folder by default. */
+  readonly folder?: string | undefined;
+  /** A configuration file. */
+  readonly config?: string | undefined;
+  /** A target of the configuration. */
+  readonly target?: string | undefined;
+  /** Seconds to wait for another runner. */
+  readonly waitSeconds?: number | undefined;
+  /** Seconds for which the ledger may stand still before another runner takes over. */
+  readonly leaseSeconds?: number | undefined;
+  /** Seconds in which the configuration, and each migration, has to be evaluated; 60 by default. */
+  readonly loadSeconds?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly emit?: Emit | undefined;
+}
+
+const sessionShape = {
+  folder: z.string("has to be a folder's path"),
+  config: z.string("has to be a file's path"),
+  target: z.string("has to be the name of a target"),
+  waitSeconds: seconds(0),
+  leaseSeconds: seconds(1),
+  loadSeconds: seconds(0.1),
+  signal: z.instanceof(AbortSignal, { error: "has to be an AbortSignal" }),
+  emit: z.custom((value) => typeof value === "function", "has to be a function"),
+} satisfies Record<keyof SessionOptions, z.ZodType>;
+
+/** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
+export function checkOptions(options: unknown, shape: z.ZodRawShape): void {
+  const { error } = z.strictObject(shape, "options have to be an object").partial().safeParse(options);
+  if (error !== undefined) throw new MigrateError("ERR_USAGE", { problem: problemOf(error, Object.keys(shape)) });
+}
+
+export interface Session {
+  readonly config: LoadedConfig;
+  /** Where the migrations are. */
+  readonly folder: string;
+  readonly options: MigratorOptions;
+  close(): Promise<void>;
+}
+
+export async function openSession(wanted: SessionOptions): Promise<Session> {
+  checkOptions(wanted, sessionShape);
+  const config = await loadConfig(wanted.folder ?? process.cwd(), wanted.config, wanted.loadSeconds);
+  const target = await openTarget(config, wanted.target);
+  const folder = resolve(config.folder, config.migrations);
+  return {
+    config,
+    folder,
+    options: {
+      target,
+      migrations: migrationsIn(folder, wanted.loadSeconds),
+      ledger: config.ledger,
+      guards: guardsOf(config, target.name),
+      lease: {
+        duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
+        patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),
+      },
+      signal: wanted.signal,
+      emit: wanted.emit,
+    },
+    close: () => target.close(),
+  };
+}
+
+function milliseconds(seconds: number): number {
+  return Math.round(seconds * 1000);
+}

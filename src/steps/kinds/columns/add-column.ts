@@ -1,0 +1,98 @@
+import { z } from "zod";
+import { columnSource, optionsSource, valueSource } from "../../../schema/text/typescript-source.ts";
+import type { ColumnType, ShapeOf } from "../../../schema/typed/shape.ts";
+import type { NewColumnArgument, NewTypeArgument, TableArgument } from "../../../schema/typed/arguments.ts";
+import type { WithColumn } from "../../../schema/typed/database.ts";
+import {
+  dataType,
+  defineStep,
+  ownName,
+  sql,
+  tableName,
+  type CheckedStep,
+  type StepDefinition,
+} from "../../define/define-step.ts";
+
+const fields = z.object({
+  table: tableName,
+  /** Of a column, or the path of a field. */
+  name: ownName("a column"),
+  type: dataType,
+  nullable: z.boolean("has to be a type such as int64() or utf8()"),
+  as: sql.optional(),
+});
+
+interface AddColumn extends StepDefinition<"addColumn", (typeof fields)["shape"]> {
+  <
+    Database,
+    Table extends string,
+    Name extends string,
+    Column extends ColumnType,
+    Options extends { readonly as?: string } = {},
+  >(
+    table: TableArgument<NoInfer<Database>, Table>,
+    name: NewColumnArgument<NoInfer<Database>, Table, Name>,
+    column: NewTypeArgument<NoInfer<Database>, Name, Column, Options>,
+    options?: Options,
+  ): CheckedStep<
+    "addColumn",
+    z.output<typeof fields>,
+    Database,
+    WithColumn<NoInfer<Database>, Table, Name, ShapeOf<Column>>
+  >;
+}
+
+/**
+ * Adds a column after the others: null in every row, or with the values of an SQL expression, cast to its type. Or adds a field
+ * to a struct, null in every row.
+ *
+ * @example
+ * addColumn("documents", "language", utf8())
+ * addColumn("documents", "source.fetched", timestamp("us"))
+ * addColumn("documents", "words", int32().notNull(), { as: "length(body)" })
+ */
+export const addColumn: AddColumn = defineStep({
+  kind: "addColumn",
+  fields,
+  build: (table: string, name: string, column: ColumnType, options: { readonly as?: string } = {}) => ({
+    table,
+    name,
+    type: column?.type,
+    nullable: column?.nullable,
+    // Refused as an unknown key: addComputedColumn is the step for it.
+    ...(column?.expression !== undefined && { computed: column.expression }),
+    ...options,
+  }),
+  compile: ({ table, name, type, nullable, as }) => [
+    isPath(name)
+      ? { kind: "addField", table, path: name, type, nullable, as }
+      : { kind: "addColumns", table, columns: [{ name, type, nullable, as }] },
+  ],
+  source: ({ table, name, type, nullable, as }) => [
+    valueSource(table),
+    valueSource(name),
+    columnSource({ type, nullable }),
+    ...optionsSource({ as }),
+  ],
+  moved: ({ table, name, as }, to) => ({
+    ...(isPath(name) && { name: to.path(table, name) }),
+    ...(as !== undefined && { as: to.sql(table, as) }),
+  }),
+  flags: [
+    {
+      name: "add-column",
+      describe: "add a column, null in every row or worth an SQL expression, or a field of a struct",
+      form: "TABLE.COLUMN:TYPE [not null] [as SQL]",
+      read(notation) {
+        const { table, path } = notation.column();
+        notation.expect(":");
+        return { table, name: path, ...notation.type(), ...(notation.takes("as") && { as: notation.sql() }) };
+      },
+    },
+  ],
+});
+
+/** No column's name holds a dot. */
+function isPath(name: string): boolean {
+  return name.includes(".");
+}

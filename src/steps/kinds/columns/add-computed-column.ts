@@ -1,0 +1,76 @@
+import { z } from "zod";
+import type { ColumnType, ShapesOf } from "../../../schema/typed/shape.ts";
+import { typeSource, valueSource } from "../../../schema/text/typescript-source.ts";
+import type { NewColumnArgument, TableArgument } from "../../../schema/typed/arguments.ts";
+import type { WithColumns } from "../../../schema/typed/database.ts";
+import { notNullMark } from "../../../schema/declare/validate.ts";
+import {
+  dataType,
+  defineStep,
+  ownName,
+  sql,
+  tableName,
+  typeOf,
+  type CheckedStep,
+  type StepDefinition,
+} from "../../define/define-step.ts";
+
+const fields = z.object({ table: tableName, name: ownName("a column"), type: dataType, computed: sql });
+
+interface AddComputedColumn extends StepDefinition<"addComputedColumn", (typeof fields)["shape"]> {
+  <Database, Table extends string, Name extends string, Column extends ColumnType<true>>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    name: NewColumnArgument<NoInfer<Database>, Table, Name>,
+    column: Column,
+    expression: string,
+  ): CheckedStep<
+    "addComputedColumn",
+    z.output<typeof fields>,
+    Database,
+    WithColumns<NoInfer<Database>, Table, ShapesOf<Readonly<Record<Name, Column>>>>
+  >;
+}
+
+/**
+ * Declares a column that the engine computes from others by an SQL expression, cast to its type. It is null in every row until
+ * `refreshColumn`, and nothing else writes to it.
+ *
+ * @example
+ * addComputedColumn("orders", "total", float64(), "price * pieces")
+ */
+export const addComputedColumn: AddComputedColumn = defineStep({
+  kind: "addComputedColumn",
+  fields,
+  build: (table: string, name: string, column: ColumnType, expression: string) => ({
+    table,
+    name,
+    type: typeOf(column),
+    computed: expression,
+  }),
+  compile: ({ table, name, type, computed }) => [
+    { kind: "addColumns", table, columns: [{ name, type, nullable: true, computed }] },
+  ],
+  source: ({ table, name, type, computed }) => [
+    valueSource(table),
+    valueSource(name),
+    typeSource(type),
+    valueSource(computed),
+  ],
+  moved: ({ table, computed }, to) => ({ computed: to.sql(table, computed) }),
+  flags: [
+    {
+      name: "add-computed-column",
+      describe: "declare a column that the engine computes from others",
+      form: "TABLE.COLUMN:TYPE as SQL",
+      read(notation) {
+        const table = notation.name();
+        notation.expect(".");
+        const name = notation.name();
+        notation.expect(":");
+        const { type, nullable } = notation.type();
+        notation.expect("as");
+        return { table, name, type: nullable ? type : notNullMark, computed: notation.sql() };
+      },
+    },
+  ],
+});

@@ -1,0 +1,117 @@
+import { z } from "zod";
+import { typeSource, valueSource, type Source } from "../../../schema/text/typescript-source.ts";
+import type { ColumnType, NullableType } from "../../../schema/typed/shape.ts";
+import type { DataType } from "../../../schema/data-type.ts";
+import type { Notation } from "../../../schema/text/parse-notation.ts";
+import type { AlterationsArgument, TableArgument } from "../../../schema/typed/arguments.ts";
+import type { WithAlterations } from "../../../schema/typed/database.ts";
+import {
+  columnPath,
+  dataType,
+  defineStep,
+  tableName,
+  typeOf,
+  type CheckedStep,
+  type StepDefinition,
+} from "../../define/define-step.ts";
+
+/** One change of `alterColumns`: a path and at least one of the three. */
+export type ColumnChange = { readonly path: string } & (
+  | { readonly rename: string; readonly type?: NullableType; readonly nullable?: boolean }
+  | { readonly rename?: string; readonly type: NullableType; readonly nullable?: boolean }
+  | { readonly rename?: string; readonly type?: NullableType; readonly nullable: boolean }
+);
+
+const fields = z.object({
+  table: tableName,
+  alterations: z
+    .array(
+      z
+        .strictObject(
+          {
+            path: columnPath,
+            rename: z.string("has to be the new name").optional(),
+            type: dataType.optional(),
+            nullable: z.boolean("has to be true or false").optional(),
+          },
+          "has to be an object with a path",
+        )
+        .refine(
+          ({ rename, type, nullable }) => rename !== undefined || type !== undefined || nullable !== undefined,
+          "has to have one of rename, type and nullable",
+        ),
+      "has to be a list of changes",
+    )
+    .min(1, "has to have at least one change"),
+});
+
+interface AlterColumns extends StepDefinition<"alterColumns", (typeof fields)["shape"]> {
+  <Database, Table extends string, const Changes extends readonly ColumnChange[]>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    alterations: AlterationsArgument<NoInfer<Database>, Table, Changes>,
+  ): CheckedStep<"alterColumns", z.output<typeof fields>, Database, WithAlterations<NoInfer<Database>, Table, Changes>>;
+}
+
+/**
+ * Several changes of one table in one atomic call. Every path means the table as it is before the call, so two names
+ * can be swapped.
+ *
+ * @example
+ * alterColumns("documents", [{ path: "a", rename: "b" }, { path: "b", rename: "a" }])
+ */
+export const alterColumns: AlterColumns = defineStep({
+  kind: "alterColumns",
+  fields,
+  build: (table: string, alterations: readonly ColumnChange[]) => ({
+    table,
+    alterations: Array.isArray(alterations) ? alterations.map(withType) : alterations,
+  }),
+  compile: ({ table, alterations }) => [{ kind: "alterColumns", table, alterations }],
+  source: ({ table, alterations }) => [
+    valueSource(table),
+    { kind: "array", items: alterations.map(({ type, ...change }) => changeSource(change, type)) },
+  ],
+  moved: ({ table, alterations }, to) => ({
+    alterations: alterations.map((one) => ({ ...one, path: to.path(table, one.path) })),
+  }),
+  flags: [
+    {
+      name: "alter",
+      describe: "several changes of one table at once, such as a swap of two names",
+      form: 'TABLE:[{"path": "COLUMN", "rename": "NAME", "type": "TYPE", "nullable": true}, …]',
+      read(notation) {
+        const table = notation.name();
+        notation.expect(":");
+        const changes = notation.json();
+        return {
+          table,
+          alterations: Array.isArray(changes) ? changes.map((one) => withReadType(one, notation)) : changes,
+        };
+      },
+    },
+  ],
+});
+
+function withType(change: ColumnChange): unknown {
+  return change?.type === undefined ? change : { ...change, type: typeOf(change.type) ?? null };
+}
+
+function changeSource(change: Readonly<Record<string, unknown>>, type: DataType | undefined): Source {
+  const source = valueSource(change);
+  if (type === undefined || source.kind !== "object") return source;
+  return { kind: "object", entries: [...source.entries, ["type", typeSource(type)]] };
+}
+
+/** Its type stands in it as a text. */
+function withReadType(change: unknown, notation: Notation): unknown {
+  const text = (change as { readonly type?: unknown } | null)?.type;
+  return typeof text === "string"
+    ? { ...(change as object), type: typeOf(wholeType(notation.inner(text)) as ColumnType) }
+    : change;
+}
+
+function wholeType(notation: Notation): unknown {
+  const type = notation.type();
+  notation.end();
+  return type;
+}

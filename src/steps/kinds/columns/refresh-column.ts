@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { valueSource } from "../../../schema/text/typescript-source.ts";
+import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
+import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+
+const fields = z.object({ table: tableName, path: columnPath });
+
+interface RefreshColumn extends StepDefinition<"refreshColumn", (typeof fields)["shape"]> {
+  <Database, Table extends string, Path extends string>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    path: PathArgument<NoInfer<Database>, Table, Path>,
+  ): CheckedStep<"refreshColumn", z.output<typeof fields>, Database, NoInfer<Database>>;
+}
+
+/**
+ * Computes the values of a computed column, in the rows that have none or whose inputs have changed.
+ *
+ * @example
+ * refreshColumn("orders", "total")
+ */
+export const refreshColumn: RefreshColumn = defineStep({
+  kind: "refreshColumn",
+  fields,
+  build: (table: string, path: string) => ({ table, path }),
+  compile: ({ table, path }) => [{ kind: "refreshColumn", table, path }],
+  source: ({ table, path }) => [table, path].map(valueSource),
+  flags: [
+    {
+      name: "refresh-column",
+      describe: "compute the values of a computed column",
+      form: "TABLE.COLUMN",
+      read: (notation) => notation.column(),
+    },
+  ],
+});

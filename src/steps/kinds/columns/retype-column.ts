@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { optionsSource, typeSource, valueSource } from "../../../schema/text/typescript-source.ts";
+import type { ColumnType, NullableType } from "../../../schema/typed/shape.ts";
+import type { PathArgument, TableArgument, TypeArgument } from "../../../schema/typed/arguments.ts";
+import type { WithChanges } from "../../../schema/typed/database.ts";
+import {
+  columnPath,
+  dataType,
+  defineStep,
+  sql,
+  tableName,
+  typeOf,
+  type CheckedStep,
+  type StepDefinition,
+} from "../../define/define-step.ts";
+
+const fields = z.object({ table: tableName, path: columnPath, type: dataType, using: sql.optional() });
+
+interface RetypeColumn extends StepDefinition<"retypeColumn", (typeof fields)["shape"]> {
+  <
+    Database,
+    Table extends string,
+    Path extends string,
+    Type extends NullableType,
+    Options extends { readonly using?: string } = {},
+  >(
+    table: TableArgument<NoInfer<Database>, Table>,
+    path: PathArgument<NoInfer<Database>, Table, Path>,
+    type: TypeArgument<NoInfer<Database>, Table, Path, Type, Options>,
+    options?: Options,
+  ): CheckedStep<
+    "retypeColumn",
+    z.output<typeof fields>,
+    Database,
+    WithChanges<NoInfer<Database>, Table, { path: Path; type: Type }>
+  >;
+}
+
+/**
+ * Casts a column to another type of its family; rewrites that column. Where the engine has no cast, `using` says how each
+ * row's new value is worked out: then the column is made anew, as the last one.
+ *
+ * @example
+ * retypeColumn("documents", "id", int64())
+ * retypeColumn("documents", "price", float64(), { using: "try_cast(price as double)" })
+ */
+export const retypeColumn: RetypeColumn = defineStep({
+  kind: "retypeColumn",
+  fields,
+  build: (table: string, path: string, type: NullableType, options: { readonly using?: string } = {}) => ({
+    table,
+    path,
+    type: typeOf(type),
+    ...options,
+  }),
+  compile: ({ table, path, type, using }) => [
+    using === undefined
+      ? { kind: "alterColumns", table, alterations: [{ path, type }] }
+      : { kind: "convertColumn", table, path, type, using },
+  ],
+  source: ({ table, path, type, using }) => [
+    valueSource(table),
+    valueSource(path),
+    typeSource(type),
+    ...optionsSource({ using }),
+  ],
+  moved: ({ table, using }, to) => (using === undefined ? {} : { using: to.sql(table, using) }),
+  flags: [
+    {
+      name: "retype",
+      describe: "cast a column to another type, or make it anew with an SQL expression",
+      form: "TABLE.COLUMN:TYPE [using SQL]",
+      read(notation) {
+        const column = notation.column();
+        notation.expect(":");
+        const type = typeOf(notation.type() as ColumnType);
+        return { ...column, type, ...(notation.takes("using") && { using: notation.sql() }) };
+      },
+    },
+  ],
+});

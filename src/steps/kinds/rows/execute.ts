@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { valueSource } from "../../../schema/text/typescript-source.ts";
+import type { TableArgument } from "../../../schema/typed/arguments.ts";
+import type { RowChange, RowChangeArgument } from "../../../schema/typed/rows.ts";
+import { defineStep, sql, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+
+const fields = z.object({
+  table: tableName,
+  change: z.union(
+    [
+      z.strictObject({
+        update: z
+          .record(z.string(), sql, "has to be an object of SQL expressions")
+          .refine((set) => Object.keys(set).length > 0, "has to set at least one column"),
+        where: sql.optional(),
+      }),
+      z.strictObject({ delete: sql }),
+    ],
+    'has to be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
+  ),
+});
+
+interface Execute extends StepDefinition<"execute", (typeof fields)["shape"]> {
+  <Database, Table extends string>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    change: RowChangeArgument<NoInfer<Database>, Table>,
+  ): CheckedStep<"execute", z.output<typeof fields>, Database, NoInfer<Database>>;
+}
+
+/**
+ * Changes rows: updates those for which a predicate holds, or deletes them. A value may not be made from itself, as a run
+ * that is killed makes the change once more; `retypeColumn` with `using` does that.
+ *
+ * @example
+ * execute("documents", { update: { status: "'draft'" }, where: "status is null" })
+ * execute("documents", { delete: "expires < now()" })
+ */
+export const execute: Execute = defineStep({
+  kind: "execute",
+  fields,
+  build: (table: string, change: RowChange) => ({ table, change }),
+  compile: ({ table, change }) =>
+    "delete" in change
+      ? [{ kind: "deleteRows", table, where: change.delete }]
+      : [{ kind: "updateRows", table, set: change.update, where: change.where }],
+  source: ({ table, change }) => [table, change].map(valueSource),
+  moved: ({ table, change }, to) => {
+    if ("delete" in change) return { change: { delete: to.sql(table, change.delete) } };
+    const set = Object.entries(change.update).map(([path, sql]) => [to.path(table, path), to.sql(table, sql)]);
+    const where = change.where === undefined ? {} : { where: to.sql(table, change.where) };
+    return { change: { update: Object.fromEntries(set) as Readonly<Record<string, string>>, ...where } };
+  },
+  flags: [
+    {
+      name: "execute",
+      describe: "update or delete rows",
+      form: 'TABLE:{"update": {"COLUMN": "SQL", …}, "where": "SQL"} or TABLE:{"delete": "SQL"}',
+      read(notation) {
+        const table = notation.name();
+        notation.expect(":");
+        return { table, change: notation.json() };
+      },
+    },
+  ],
+});

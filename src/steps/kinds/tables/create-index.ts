@@ -1,0 +1,93 @@
+import { z } from "zod";
+import { indexSource, optionsSource, valueSource } from "../../../schema/text/typescript-source.ts";
+import { indexType } from "../../../schema/declare/index-options.ts";
+import type { IndexKind, IndexType } from "../../../schema/table-index.ts";
+import type {
+  IndexArgument,
+  IndexedArgument,
+  IndexNameArgument,
+  IndexNameOf,
+  TableArgument,
+} from "../../../schema/typed/arguments.ts";
+import type { WithIndexes } from "../../../schema/typed/database.ts";
+import {
+  columnPath,
+  defineStep,
+  ownName,
+  tableName,
+  type CheckedStep,
+  type StepDefinition,
+} from "../../define/define-step.ts";
+
+/** The name that an index has unless it is given one: the column's, and what it is. */
+export function indexName(path: string): string {
+  return `${path.replaceAll("`", "").replaceAll(".", "_")}_idx`;
+}
+
+const fields = z.object({
+  table: tableName,
+  path: columnPath,
+  type: indexType,
+  name: ownName("an index").optional(),
+});
+
+interface CreateIndex extends StepDefinition<"createIndex", (typeof fields)["shape"]> {
+  <
+    Database,
+    Table extends string,
+    Path extends string,
+    Kind extends IndexKind,
+    Name extends string = IndexNameOf<Path>,
+  >(
+    table: TableArgument<NoInfer<Database>, Table>,
+    path: IndexedArgument<NoInfer<Database>, Table, Path, Name>,
+    type: IndexArgument<NoInfer<Database>, Table, Path, Kind>,
+    options?: { readonly name?: IndexNameArgument<NoInfer<Database>, Table, Name> },
+  ): CheckedStep<
+    "createIndex",
+    z.output<typeof fields>,
+    Database,
+    WithIndexes<NoInfer<Database>, Table, Readonly<Record<Name, Path>>>
+  >;
+}
+
+/**
+ * Indexes a column. Its name is that of the column and `_idx` unless another is given.
+ *
+ * @example
+ * createIndex("documents", "id", btree())
+ * createIndex("documents", "embedding", ivfPq({ distanceType: "cosine" }), { name: "by_meaning" })
+ */
+export const createIndex: CreateIndex = defineStep({
+  kind: "createIndex",
+  fields,
+  build: (table: string, path: string, type: IndexType, options: { readonly name?: string } = {}) => ({
+    table,
+    path,
+    type,
+    ...options,
+  }),
+  compile: ({ table, path, type, name }) => [
+    { kind: "createIndex", table, name: name ?? indexName(path), index: { path, ...type } },
+  ],
+  source: ({ table, path, type, name }) => [
+    valueSource(table),
+    valueSource(path),
+    indexSource(type),
+    ...optionsSource({ name }),
+  ],
+  // Its name is that of the column as it was.
+  moved: ({ table, path, name = indexName(path) }, to) => (to.path(table, path) === path ? {} : { name }),
+  flags: [
+    {
+      name: "create-index",
+      describe: "index a column",
+      form: "TABLE.COLUMN:INDEX[(OPTION: VALUE, …)] [as NAME]",
+      read(notation) {
+        const column = notation.column();
+        notation.expect(":");
+        return { ...column, type: notation.index(), ...(notation.takes("as") && { name: notation.name() }) };
+      },
+    },
+  ],
+});

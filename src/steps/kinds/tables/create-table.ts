@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { fieldsSource, optionsSource, valueSource } from "../../../schema/text/typescript-source.ts";
+import { columnsOf } from "../../../schema/declare/type-builders.ts";
+import type { Fields, ShapesOf } from "../../../schema/typed/shape.ts";
+import { column, rows, schemaMetadata } from "../../../schema/declare/validate.ts";
+import type { RowValues } from "../../../schema/row-values.ts";
+import type { NewTableArgument } from "../../../schema/typed/arguments.ts";
+import type { WithTable } from "../../../schema/typed/database.ts";
+import { defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+
+const fields = z.object({
+  table: tableName,
+  columns: z.array(column, "has to be an object of columns").min(1, "has to have at least one column"),
+  rows: rows.optional(),
+  metadata: schemaMetadata.optional(),
+});
+
+interface TableOptions {
+  readonly rows?: readonly RowValues[];
+  /** Of the schema, in which LanceDB's clients keep their embedding functions. It can't be changed later. */
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+interface CreateTable extends StepDefinition<"createTable", (typeof fields)["shape"]> {
+  <Database, Table extends string, const Columns extends Fields>(
+    table: NewTableArgument<NoInfer<Database>, Table>,
+    columns: Columns,
+    options?: TableOptions,
+  ): CheckedStep<
+    "createTable",
+    z.output<typeof fields>,
+    Database,
+    WithTable<NoInfer<Database>, Table, { columns: ShapesOf<Columns>; indexes: {} }>
+  >;
+}
+
+/**
+ * Creates a table with its columns in this order, empty or with a few rows. JavaScript puts names that are whole numbers
+ * first; pairs, `[["b", int32()], ["1", utf8()]]`, keep their order.
+ *
+ * @example
+ * createTable("documents", { id: int64().notNull(), title: utf8(), embedding: vector(768) })
+ * createTable("languages", { code: utf8().notNull(), name: utf8() }, { rows: [{ code: "en", name: "English" }] })
+ */
+export const createTable: CreateTable = defineStep({
+  kind: "createTable",
+  fields,
+  build: (table: string, columns: Fields, options: TableOptions = {}) => ({
+    table,
+    columns: columnsOf(columns),
+    ...options,
+  }),
+  compile: ({ table, columns, rows: values, metadata }) => [
+    { kind: "createTable", table, columns, ...(values && { rows: values }), ...(metadata && { metadata }) },
+  ],
+  source: ({ table, columns, rows: values, metadata }) => [
+    valueSource(table),
+    fieldsSource(columns),
+    ...optionsSource({ rows: values, metadata }),
+  ],
+  flags: [
+    {
+      name: "create-table",
+      describe: "create a table, empty or with a few rows",
+      form: "TABLE(COLUMN TYPE [not null], …) [rows JSON | metadata JSON]",
+      read(notation) {
+        const table = notation.name();
+        const columns = notation.columns();
+        if (notation.takes("rows")) return { table, columns, rows: notation.json() };
+        return { table, columns, ...(notation.takes("metadata") && { metadata: notation.json() }) };
+      },
+    },
+  ],
+});

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { valueSource } from "../../../schema/text/typescript-source.ts";
+import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
+import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
+
+const fields = z.object({
+  table: tableName,
+  path: columnPath,
+  metadata: z
+    .record(z.string(), z.string("has to be text or null").nullable(), "has to be an object of texts and nulls")
+    .refine((metadata) => Object.keys(metadata).length > 0, "has to have at least one key"),
+});
+
+interface SetMetadata extends StepDefinition<"setMetadata", (typeof fields)["shape"]> {
+  <Database, Table extends string, Path extends string>(
+    table: TableArgument<NoInfer<Database>, Table>,
+    path: PathArgument<NoInfer<Database>, Table, Path>,
+    metadata: Readonly<Record<string, string | null>>,
+  ): CheckedStep<"setMetadata", z.output<typeof fields>, Database, NoInfer<Database>>;
+}
+
+/**
+ * Sets keys of a column's metadata; null removes a key.
+ *
+ * @example
+ * setMetadata("documents", "embedding", { model: "e5-large" })
+ */
+export const setMetadata: SetMetadata = defineStep({
+  kind: "setMetadata",
+  fields,
+  build: (table: string, path: string, metadata: Readonly<Record<string, string | null>>) => ({
+    table,
+    path,
+    metadata,
+  }),
+  compile: ({ table, path, metadata }) => [{ kind: "setMetadata", table, updates: [{ path, metadata }] }],
+  source: ({ table, path, metadata }) => [table, path, metadata].map(valueSource),
+  flags: [
+    {
+      name: "set-metadata",
+      describe: "set keys of a column's metadata; null removes one",
+      form: 'TABLE.COLUMN:{"KEY": "VALUE", …}',
+      read(notation) {
+        const column = notation.column();
+        notation.expect(":");
+        return { ...column, metadata: notation.json() };
+      },
+    },
+  ],
+});

@@ -1,0 +1,139 @@
+/**
+ * Whether a table holds what an action gives it besides what a look shows. Another program may have made it look the same: then
+ * its rows or values are others. What applications have written since does not count.
+ */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import type { Action, ActionFor } from "../../actions/model/action.ts";
+import { isReserved } from "../../actions/rewrite/append-guard.ts";
+import { sameType, type Column } from "../../schema/data-type.ts";
+import { madeName } from "../../schema/names.ts";
+import { isNull } from "../../actions/model/risk.ts";
+import { isChanging } from "../../schema/sql.ts";
+import { arrowName } from "../../wire/arrow/arrow-cast.ts";
+import { isRestored, listVersions } from "./restore-versions.ts";
+import type { VersionedTable } from "./versioned-table.ts";
+import { writtenSince } from "./written-since.ts";
+
+/** Undefined where it is unknown. */
+export async function holds(table: VersionedTable, action: Action): Promise<boolean | undefined> {
+  try {
+    switch (action.kind) {
+      case "createTable":
+        return await holdsRows(table, action);
+      case "addColumns":
+        return await holdsValues(table, action);
+      case "convertColumn":
+        return await wasMade(table, action);
+      case "restoreTable":
+        return await isAsRestored(table, action);
+      default:
+        return true;
+    }
+  } catch (error) {
+    // What it does not answer is unknown; that nobody can reach it is no answer.
+    if (isMigrateError(error) && !isMigrateError(error, "ERR_ANSWER")) throw error;
+    return undefined;
+  }
+}
+
+/** The rows that a table is made with are in its first version. */
+async function holdsRows(table: VersionedTable, action: ActionFor<"createTable">): Promise<boolean | undefined> {
+  const versions = await newestFirst(table);
+  const first = versions.at(-1)!;
+  for (const version of new Set([first, versions[0]!])) if (await hasRows(table, version, action)) return true;
+  // What is in the first version that is left may have been changed before.
+  return first === 1 ? false : undefined;
+}
+
+async function hasRows(
+  table: VersionedTable,
+  version: number,
+  { columns, rows = [] }: ActionFor<"createTable">,
+): Promise<boolean> {
+  if (!haveAll(await table.columns(version), columns)) return false;
+  const there = await table.count(version);
+  if (there < rows.length || there > table.mostCompared) return false;
+  // Arrow is slow to load
+  const [{ canRead, rowDifference }, { valuesToIpc }] = await Promise.all([
+    import("../../wire/rows/row-checksum.ts"),
+    import("../../wire/rows/encode-rows.ts"),
+  ]);
+  const read = columns.filter((column) => canRead([column]));
+  if (read.length === 0) return there === rows.length;
+  const names = read.map(({ name }) => name);
+  const own = Buffer.from(valuesToIpc(read, rows, "file"));
+  const { removed } = await rowDifference([own], table.batches(version, [...names, "_rowid"]), "_rowid");
+  return removed === 0;
+}
+
+/** The values that an expression gave are in the version that added the columns. */
+async function holdsValues(table: VersionedTable, { columns }: ActionFor<"addColumns">): Promise<boolean | undefined> {
+  const filled = columns.filter(({ name, as }) => as !== undefined && !isNull(as) && !isReserved(name));
+  if (filled.length === 0) return true;
+  const others = filled.map(({ name, type, as }) =>
+    differing(name, `arrow_cast((${as!}), '${sqlText(arrowName(type))}')`, as!),
+  );
+  const hasValues = async (version: number) => (await table.count(version, others.join(" or "))) === 0;
+  const versions = await newestFirst(table);
+  const has = async (version: number) => haveAll(await table.columns(version), filled);
+  const newest = versions[0]!;
+  if ((await has(newest)) && (await hasValues(newest))) return true;
+  const added = await addedIn(versions, has);
+  if (added === undefined) return undefined;
+  if (added !== newest && (await hasValues(added))) return true;
+  // Values may have been changed before the first version that is left.
+  return versions.includes(added - 1) ? false : undefined;
+}
+
+/** The rows in which a column has another value than an expression. */
+function differing(column: string, value: string, as: string): string {
+  const name = `\`${column.replaceAll("`", "``")}\``;
+  const isOther = `(${name} is null) <> (${value} is null)`;
+  return isChanging(as) ? isOther : `${isOther} or coalesce(${name} <> ${value}, false)`;
+}
+
+function sqlText(text: string): string {
+  return text.replaceAll("'", "''");
+}
+
+/** A version was restored, or all its rows are there. */
+async function isAsRestored(table: VersionedTable, action: ActionFor<"restoreTable">): Promise<boolean | undefined> {
+  if (await isRestored(table, action)) return true;
+  const written = await writtenSince(table, action.version, { from: action.after });
+  if (written !== undefined && written.changed + written.removed === 0) return true;
+  // The version that restored it may have been cleaned up.
+  const since = (await newestFirst(table)).filter((version) => version > action.after);
+  return since.length === since[0]! - action.after ? false : undefined;
+}
+
+/** A column that is made anew has a name for a moment that only this tool gives. */
+async function wasMade(table: VersionedTable, { type }: ActionFor<"convertColumn">): Promise<boolean | undefined> {
+  const made = { name: madeName, type };
+  const versions = await newestFirst(table);
+  if ((await addedIn(versions, async (version) => haveAll(await table.columns(version), [made]))) !== undefined)
+    return true;
+  return versions.at(-1) === 1 && versions.length <= mostVersions ? false : undefined;
+}
+
+/** So many versions are looked at. */
+const mostVersions = 1_000;
+
+/** Of the versions that have it, the newest that follows one that has not; or the oldest of all. */
+async function addedIn(
+  versions: readonly number[],
+  has: (version: number) => Promise<boolean>,
+): Promise<number | undefined> {
+  let found: number | undefined;
+  for (const version of versions.slice(0, mostVersions))
+    if (await has(version)) found = version;
+    else if (found !== undefined) return found;
+  return found;
+}
+
+async function newestFirst(table: VersionedTable): Promise<readonly number[]> {
+  return (await listVersions(table)).map(({ version }) => version).toReversed();
+}
+
+function haveAll(columns: readonly Column[], wanted: readonly Pick<Column, "name" | "type">[]): boolean {
+  return wanted.every(({ name, type }) => columns.some((one) => one.name === name && sameType(one.type, type)));
+}

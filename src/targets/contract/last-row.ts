@@ -1,0 +1,9 @@
+import type { Row } from "../../wire/rows/ipc-rows.ts";
+
+/** The row that is last when rows are ordered by some of their columns. */
+export function lastRow(rows: readonly Row[], order: readonly string[]): Row | undefined {
+  return rows.reduce<Row | undefined>((last, row) => {
+    const differs = order.find((column) => last !== undefined && last[column] !== row[column]);
+    return last === undefined || (differs !== undefined && row[differs]! > last[differs]!) ? row : last;
+  }, undefined);
+}

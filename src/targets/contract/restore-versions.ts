@@ -1,0 +1,190 @@
+/** What old versions of a table tell, and restoring them so that doing it once more changes nothing. */
+import { count } from "../../errors/migrate-error.ts";
+import type { PutBackRowsAction } from "../../actions/model/action.ts";
+import { sameColumns } from "../../schema/data-type.ts";
+import type { OldVersion, SinceScope, TableVersion } from "./target.ts";
+import { sameIds, tallyOf, writtenSince, type Written } from "./written-since.ts";
+import type { VersionedTable } from "./versioned-table.ts";
+
+export interface Restoring {
+  readonly version: number;
+  /** When it was made, where that is known. */
+  readonly at?: number | undefined;
+  /** The version that the migration left, and what is restored differs from it. */
+  readonly after: number;
+}
+
+/** Gives the table's version. Throws where the version is gone, or is that of another table. */
+export async function restoreVersion(table: VersionedTable, { version, at, after }: Restoring): Promise<number> {
+  if (at !== undefined && (await table.list()).some((one) => one.version === version && (one.at ?? at) !== at))
+    throw new Error(`version ${version} is not the one that the migration found: the table was dropped and recreated`);
+  if ((await restoredAs(table, version, after)) === undefined) await table.restore(version);
+  return await table.version();
+}
+
+export type PuttingBack = Omit<PutBackRowsAction, "kind" | "table">;
+
+/** Gives the table's version. Throws where the restored version has replaced something that cannot be put back. */
+export async function putBack(table: VersionedTable, putting: PuttingBack): Promise<number> {
+  const { version, after, since = version, columns, leaves = [], mayBeDone = false } = putting;
+  const restored = await restoredAs(table, version, after);
+  if (restored === undefined) throw new Error(`version ${version} was not restored`);
+  const source = restored - 1;
+  const way = `to continue without them, run migrate down --accept-loss`;
+  const unsure = (why: string) =>
+    new Error(`it is unknown what was written before version ${version} was restored: ${why}; ${way}`);
+  const all = await versionsOf(table);
+  if (!all.some((one) => one.version === source)) throw unsure(`version ${source}, which had it, was cleaned up`);
+  if (source <= since) return await table.version();
+  const written = await sinceAny(table, putting, source);
+  const holds = `version ${source} still holds them`;
+  if (written === undefined) throw unsure(`versions ${since} and ${source} can't be compared`);
+  const { added, addedRows } = written;
+  const gone = written.changed + written.removed;
+  if (gone > 0) {
+    const wrote = added > 0 ? ` and ${added} added` : "";
+    throw new Error(
+      `${count(gone, "row")} ${gone === 1 ? "was" : "were"} changed or removed${wrote} before version ${version} was restored, which undid that; ${holds}; ${way}`,
+    );
+  }
+  if (added === 0) return await table.version();
+  const lost = `${count(added, "row")} ${added === 1 ? "was" : "were"} added before version ${version} was restored`;
+  if (columns === undefined || addedRows === undefined)
+    throw new Error(`${lost} and can't be put back; ${holds}; ${way}`);
+  const hasValue = leaves.map((name) => `\`${name.replaceAll("`", "``")}\` is not null`).join(" or ");
+  if (hasValue !== "" && (await table.count(source, `(${addedRows}) and (${hasValue})`)) > 0)
+    throw new Error(
+      `${lost}, and would lose what they have in ${leaves.join(", ")} if they were put back; ${holds}; to put them back without that, run migrate down --keep-appended`,
+    );
+  const file = await table.rows(source, addedRows, Object.entries(columns));
+  const { rowsInFile } = await import("../../wire/arrow/ipc-file.ts"); // Arrow is slow to load
+  const read = rowsInFile(file);
+  if (read !== added) throw new Error(`${lost}, but ${read} were read; ${holds}; ${way}`);
+  const isThere = mayBeDone && (await wasAppended(table, restored, added, file));
+  if (isThere === undefined) throw new Error(`${lost}, and it is unknown whether they were put back; ${holds}; ${way}`);
+  if (!isThere) await table.append(file);
+  return await table.version();
+}
+
+/** Where the version that the migration left is gone, or cannot be compared, the restored one is there. */
+async function sinceAny(
+  table: VersionedTable,
+  { version, after, since = version, writes }: PuttingBack,
+  until: number,
+): Promise<Written | undefined> {
+  const all = await versionsOf(table);
+  const isThere = (wanted: number) => all.some((one) => one.version === wanted);
+  const scopes: (readonly [number, SinceScope])[] = [];
+  if (since !== version) scopes.push([since, { until }]);
+  if (writes !== true) scopes.push([version, { until, from: after }]);
+  for (const [from, scope] of scopes) {
+    const written = isThere(from) ? await writtenSince(table, from, scope) : undefined;
+    if (written !== undefined) return written;
+  }
+  return undefined;
+}
+
+/** In their order, without what only this file reads. */
+export async function listVersions(table: VersionedTable): Promise<readonly TableVersion[]> {
+  return (await table.list())
+    .map(({ version, at }) => ({ version, at }))
+    .toSorted((one, other) => one.version - other.version);
+}
+
+/** Whether a version was restored after another one. Throws where that is unknown. */
+export async function isRestored(table: VersionedTable, { version, after }: Restoring): Promise<boolean> {
+  return (await restoredAs(table, version, after)) !== undefined;
+}
+
+/** What a table's version was like, and whether it was restored after another one. */
+export async function lookAtVersion(table: VersionedTable, version: number, after: number): Promise<OldVersion> {
+  const restored = await restoredAs(table, version, after);
+  return { columns: await table.columns(version), restored };
+}
+
+/**
+ * The first version after another one that holds the very same as this: the same files, columns and rows. A commit that
+ * leaves all that as it is, such as one of an index, may come after it.
+ */
+async function restoredAs(table: VersionedTable, version: number, after: number): Promise<number | undefined> {
+  const all = await versionsOf(table);
+  const wanted = all.find((one) => one.version === version);
+  if (wanted === undefined) throw new Error(`version ${version} is gone: old versions were cleaned up`);
+  const like = all.filter((one) => one.version > after && one.totals === wanted.totals);
+  if (like.length === 0) return undefined;
+  const columns = await table.columns(version);
+  for (const one of like) {
+    const others = await table.columns(one.version);
+    if (!sameColumns(columns, others) || !sameColumns(others, columns)) continue;
+    if (await holdSameRows(table, version, one.version)) return one.version;
+  }
+  return undefined;
+}
+
+/** Of two versions with the same columns, and as many files and rows. Throws where that is unknown. */
+async function holdSameRows(table: VersionedTable, version: number, other: number): Promise<boolean> {
+  const [one, two] = [table.contents?.(version), table.contents?.(other)];
+  if (one !== undefined && two !== undefined) return one.files === two.files && sameIds(one, two, [...one.ids.keys()]);
+  const written = await writtenSince(table, version, { until: other });
+  if (written !== undefined) return written.added + written.changed + written.removed === 0;
+  // Too many to compare by value. A column that was dropped and added again holds nulls alone.
+  const tallies = [await tallyOf(table, version, Infinity), await tallyOf(table, other, Infinity)] as const;
+  if (tallies[0] === undefined || tallies[1] === undefined)
+    throw new Error(`versions ${version} and ${other} can't be compared`);
+  if (tallies[0].rows !== tallies[1].rows || tallies[0].sum !== tallies[1].sum) return false;
+  for (const { name } of await table.columns(version)) {
+    const isNull = `\`${name.replaceAll("`", "``")}\` is null`;
+    if ((await table.count(version, isNull)) !== (await table.count(other, isNull))) return false;
+  }
+  return true;
+}
+
+/** Whether these rows were added since, which only an earlier try can have done. Undefined where that is unknown. */
+async function wasAppended(
+  table: VersionedTable,
+  restored: number,
+  rows: number,
+  file: Buffer,
+): Promise<boolean | undefined> {
+  const all = await versionsOf(table);
+  for (const [index, { version, rows: then }] of all.entries()) {
+    const before = all[index - 1];
+    if (version <= restored || before === undefined || then - before.rows !== rows) continue;
+    const written = await writtenSince(table, before.version, { until: version });
+    if (written?.addedRows === undefined) return undefined;
+    const are = written.added === rows && (await sameRows(file, await table.rows(version, written.addedRows)));
+    if (are !== false) return are;
+  }
+  return false;
+}
+
+/** Undefined where they hold a type that can't be read. */
+async function sameRows(one: Buffer, other: Buffer): Promise<boolean | undefined> {
+  if (one.equals(other)) return true;
+  const { sumOfRows } = await import("../../wire/rows/row-checksum.ts"); // Arrow is slow to load
+  try {
+    const [first, second] = [await sumOfRows([one]), await sumOfRows([other])];
+    return first.rows === second.rows && first.sum === second.sum;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Version {
+  readonly version: number;
+  readonly rows: number;
+  /** Of its files and rows: what two versions share that hold the same. */
+  readonly totals: string;
+}
+
+/** In their order. */
+async function versionsOf(table: VersionedTable): Promise<readonly Version[]> {
+  return (await table.list())
+    .map(({ version, metadata }) => {
+      const rows = Number(metadata["total_rows"]);
+      if (Number.isNaN(rows)) throw new Error("its list of versions does not tell how many rows each has");
+      const totals = Object.entries(metadata).toSorted(([one], [other]) => (one < other ? -1 : 1));
+      return { version, rows, totals: JSON.stringify(totals) };
+    })
+    .toSorted((one, other) => one.version - other.version);
+}

@@ -1,0 +1,23 @@
+/** For what may be sent again, because a second time changes nothing. */
+import type { Clock } from "../../time/clock.ts";
+import type { Verdict } from "./target.ts";
+
+const mostTries = 8;
+const longestPause = 2_000;
+
+/** Tries again while another came first or there was no answer; a refusal is final. */
+export async function insist<Result>(
+  work: () => Promise<Result>,
+  verdict: (error: unknown) => Verdict,
+  clock: Pick<Clock, "sleep" | "random">,
+): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const { kind, pause = 0 } = verdict(error);
+      if (kind === "refused" || tries === mostTries) throw error;
+      await clock.sleep(Math.max(pause, Math.min(25 * 2 ** tries, longestPause) * (0.5 + clock.random())));
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/** What the errors of a service mean. */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import type { Verdict } from "./target.ts";
+
+export function verdictOf(error: unknown): Verdict {
+  if (isMigrateError(error, "ERR_TARGET_UNREACHABLE")) return { kind: "unanswered" };
+  // Whatever else it is, nothing was sent.
+  if (!isMigrateError(error, "ERR_ANSWER")) return { kind: "refused" };
+  const { status, conflict, pause } = error.details;
+  if (status === 429) return { kind: "throttled", pause };
+  if (conflict === true) return { kind: "conflict", pause };
+  // 408: the service gave up on a request that it may have begun.
+  const refused = status >= 300 && status < 500 && status !== 408;
+  return refused ? { kind: "refused" } : { kind: "unanswered", pause };
+}

@@ -1,0 +1,171 @@
+/** Which rows of a table were written after one of its versions. Nothing counts as unchanged that is not proven to be. */
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import { sameColumns, sameType, type Column } from "../../schema/data-type.ts";
+import type { VersionContents, VersionedTable } from "./versioned-table.ts";
+import type { Since, SinceScope } from "./target.ts";
+
+/** The rows that were added, as a filter on the newer version; undefined where they cannot be told from the others. */
+export interface Written extends Since {
+  readonly addedRows: string | undefined;
+}
+
+const nothing: Written = { added: 0, changed: 0, removed: 0, addedRows: "false" };
+
+/** Undefined where it cannot be determined. Throws where the version no longer exists. */
+export async function writtenSince(
+  table: VersionedTable,
+  version: number,
+  { until, from = version, mayHaveMore = false }: SinceScope = {},
+): Promise<Written | undefined> {
+  const versions = (await table.list()).map((one) => one.version);
+  if (!versions.includes(version)) throw new Error(`version ${version} is gone: old versions were cleaned up`);
+  const newest = until ?? Math.max(...versions);
+  if (newest === version) return nothing;
+  const counted = await byRowIds(table, version, newest);
+  const isSure = counted !== undefined && counted.changed + counted.removed > 0;
+  if (isSure || (counted !== undefined && (await keptColumns(table, versions, from, newest)))) return counted;
+  return await byValues(table, version, newest, mayHaveMore);
+}
+
+/**
+ * By what tables with stable row ids know of each row: the versions that added it and changed it last. Undefined where the
+ * table is not proven to have them, where another old version was restored in between, or where every row counts as
+ * changed: adding or retyping a column does that too, and the values may be the same.
+ */
+async function byRowIds(table: VersionedTable, version: number, newest: number): Promise<Written | undefined> {
+  const before = await tallyOf(table, version, version);
+  const after = before && (await tallyOf(table, newest, version));
+  if (after === undefined || !(before!.hasStableIds || after.hasStableIds)) return undefined;
+  const { added, changed, unchanged } = after;
+  const removed = before!.rows - unchanged - changed;
+  if (removed < 0 || (unchanged === 0 && changed > 0)) return undefined;
+  if (changed + removed === 0 && before!.sum !== after.sum) return undefined;
+  return { added, changed, removed, addedRows: `_row_created_at_version > ${version}` };
+}
+
+interface Tally {
+  readonly rows: number;
+  readonly added: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  /** Another text for other unchanged rows, in whatever order they are read. */
+  readonly sum: string;
+  readonly hasStableIds: boolean;
+}
+
+/** Undefined where the target does not tell these columns. */
+export async function tallyOf(table: VersionedTable, version: number, since: number): Promise<Tally | undefined> {
+  const { rowIdColumns, rowIdsOf } = await import("../../wire/rows/row-ids.ts"); // Arrow is slow to load
+  const sums = new Uint32Array(4);
+  let [rows, added, changed, hasStableIds] = [0, 0, 0, false];
+  try {
+    for await (const file of table.batches(version, rowIdColumns))
+      for (const { count, id, address, created, updated } of rowIdsOf(file)) {
+        rows += count;
+        for (let at = 0; at < count; at++) {
+          const [createdAt, updatedAt] = [wholeAt(created, at), wholeAt(updated, at)];
+          hasStableIds ||= createdAt > 1 || updatedAt > 1 || wholeAt(id, at) !== wholeAt(address, at);
+          if (createdAt > since) added++;
+          else if (updatedAt > since) changed++;
+          else mixInto(sums, id[2 * at]!, id[2 * at + 1]!, createdAt, updatedAt);
+        }
+      }
+  } catch (cause) {
+    if (isMigrateError(cause)) throw cause;
+    return undefined;
+  }
+  return { rows, added, changed, unchanged: rows - added - changed, sum: sums.join(" "), hasStableIds };
+}
+
+function wholeAt(words: Uint32Array, at: number): number {
+  return words[2 * at + 1]! * 2 ** 32 + words[2 * at]!;
+}
+
+/** Adds a hash of the four numbers to each of the sums. */
+function mixInto(sums: Uint32Array, ...words: readonly number[]): void {
+  for (let sum = 0; sum < sums.length; sum++) {
+    let hash = 0x9e3779b9 * (sum + 1);
+    for (const word of words) {
+      hash = Math.imul(hash ^ word, 0x85ebca6b);
+      hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+      hash ^= hash >>> 16;
+    }
+    sums[sum]! += hash;
+  }
+}
+
+/** So many versions are looked at one by one. */
+const mostVersions = 1_000;
+
+/**
+ * Whether no column that both versions have was missing in between: a column that was dropped and added as null, or two
+ * that exchanged names, leave no trace in the rows.
+ */
+async function keptColumns(
+  table: VersionedTable,
+  versions: readonly number[],
+  from: number,
+  newest: number,
+): Promise<boolean> {
+  const [first, now] = [table.contents?.(from), table.contents?.(newest)];
+  if (first !== undefined && now !== undefined)
+    return sameIds(
+      first,
+      now,
+      [...first.ids.keys()].filter((name) => now.ids.has(name)),
+    );
+  const between = versions.filter((version) => version > from && version < newest);
+  if (between.length !== newest - from - 1 || between.length > mostVersions || !versions.includes(from)) return false;
+  // Two columns that exchange their names in one commit are there in every version: any other schema may hide that.
+  const columns = await table.columns(from);
+  for (const version of [...between, newest]) if (!sameColumns(columns, await table.columns(version))) return false;
+  return true;
+}
+
+export function sameIds(one: VersionContents, other: VersionContents, names: readonly string[]): boolean {
+  return names.every((name) => one.ids.get(name) === other.ids.get(name));
+}
+
+/** Those of the columns that the others have too. */
+function common(columns: readonly Column[], others: readonly Column[]): readonly Column[] {
+  return columns.filter(({ name, type }) => others.some((other) => other.name === name && sameType(other.type, type)));
+}
+
+/**
+ * By comparing every value. Columns that only the older version has are passed over, as they are what the migration
+ * dropped. Undefined where values cannot be read, or not be compared, or are too many.
+ */
+async function byValues(
+  table: VersionedTable,
+  version: number,
+  newest: number,
+  mayHaveMore: boolean,
+): Promise<Written | undefined> {
+  const [before, after] = [await table.columns(version), await table.columns(newest)];
+  const shared = common(after, before);
+  const isComparable = shared.length === after.length || (mayHaveMore && shared.length === before.length);
+  const { canRead, rowDifference } = await import("../../wire/rows/row-checksum.ts"); // Arrow is slow to load
+  if (!isComparable || !canRead(shared)) return undefined;
+  const rows = Math.max(await table.count(version), await table.count(newest));
+  if (rows > table.mostCompared) return undefined;
+  const names = shared.map(({ name }) => name);
+  const { added, removed } = await rowDifference(
+    table.batches(version, [...names, "_rowid"]),
+    table.batches(newest, [...names, "_rowid"]),
+    "_rowid",
+  );
+  return { added: added.length, changed: 0, removed, addedRows: filterOf(added) };
+}
+
+/** Neither may nest deeply, which the engine's parser can't stand. */
+function filterOf(ids: readonly bigint[]): string {
+  const spans: [first: bigint, last: bigint][] = [];
+  for (const id of ids.toSorted((one, other) => (one < other ? -1 : 1))) {
+    const last = spans.at(-1);
+    if (last !== undefined && last[1] + 1n === id) last[1] = id;
+    else spans.push([id, id]);
+  }
+  if (spans.length === 0) return "false";
+  if (spans.length > 50) return `_rowid in (${ids.join(", ")})`;
+  return spans.map(([first, last]) => `(_rowid >= ${first} and _rowid <= ${last})`).join(" or ");
+}

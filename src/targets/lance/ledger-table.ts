@@ -1,0 +1,142 @@
+/** The ledger's small table on the embedded engine. */
+import type { Column } from "../../schema/data-type.ts";
+import type { Cell, Row } from "../../wire/rows/ipc-rows.ts";
+import type { RecordShape, RecordTable } from "../contract/target.ts";
+import { createOnce } from "../../engine/create-table.ts";
+import { engineProblem, isEngineError, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
+import type { Place } from "../../engine/location.ts";
+
+/** Each append makes a file; more than this many cost every reader and writer more than merging them. */
+const mostSmallFiles = 32;
+/**
+ * Old versions stay this long: for readers that are in the middle of one, and for writers, whose commit the engine
+ * checks against every version since. Each version that is kept makes writing a little slower.
+ */
+const versionsStay = 60_000;
+
+interface Home {
+  /** Undefined while there is no database. */
+  readonly connect: () => Promise<Connection | undefined>;
+  readonly makeFolder: () => Promise<void>;
+  /** Gives up where a read takes too long. */
+  readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  readonly place: Place;
+  /** Removes what runs that were killed have left. */
+  readonly cleanUp: () => void;
+}
+
+export function lanceRecords(
+  { connect, makeFolder, reading, place, cleanUp }: Home,
+  { name, columns, key }: RecordShape,
+): RecordTable {
+  let opened: EngineTable | undefined;
+
+  async function open(): Promise<EngineTable | undefined> {
+    const db = opened === undefined ? await connect() : undefined;
+    if (db !== undefined) opened = await reading(() => openTable(db, name));
+    return opened;
+  }
+
+  async function openToWrite(): Promise<EngineTable> {
+    const table = await open();
+    if (table === undefined) throw new Error(`there is no table ${name}`);
+    return table;
+  }
+
+  return {
+    create: plainly(async () => {
+      await makeFolder();
+      await createOnce(place, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
+    }),
+    all: plainly(async (columns: readonly string[]) => {
+      const table = await open();
+      if (table === undefined) return undefined;
+      const query = () => table.query().select([...columns]);
+      return toRows(await reading(() => patiently(() => query().toArrow())));
+    }),
+    last: plainly(async (order: readonly string[], columns: readonly string[]) => {
+      const table = await open();
+      if (table === undefined) return undefined;
+      const ordering = order.map((columnName) => ({ columnName, ascending: false }));
+      // Selecting matters: sorting whole rows takes twice as long at ten thousand of them.
+      const query = () =>
+        table
+          .query()
+          .select([...columns])
+          .orderBy(ordering)
+          .limit(1)
+          .toArrow();
+      return toRows(await reading(() => patiently(query)))[0];
+    }),
+    count: plainly(async (predicate: string) => {
+      const table = await open();
+      return table === undefined ? 0 : await reading(() => patiently(() => table.countRows(predicate)));
+    }),
+    insertIfAbsent: plainly(async (row: Row) => {
+      const table = await openToWrite();
+      const result = await table
+        .mergeInsert(key)
+        .whenNotMatchedInsertAll()
+        .execute([toEngine(row, columns)]);
+      return result.numInsertedRows === 1;
+    }),
+    insert: plainly(async (rows: readonly Row[]) => {
+      const table = await openToWrite();
+      await table.add(rows.map((row) => toEngine(row, columns)));
+    }),
+    tend: plainly(async () => {
+      cleanUp();
+      const table = await openToWrite();
+      const { fragmentStats } = await table.stats();
+      if (fragmentStats.numSmallFragments <= mostSmallFiles) return;
+      await table.optimize({ cleanupOlderThan: new Date(Date.now() - versionsStay) });
+    }),
+  };
+}
+
+/** What the engine throws carries places in its source on the same line, and the ledger's sentences end with it. */
+function plainly<Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) {
+  return async (...args: Args): Promise<Result> => {
+    try {
+      return await work(...args);
+    } catch (cause) {
+      throw isEngineError(cause) ? new Error(engineProblem(cause), { cause }) : cause;
+    }
+  };
+}
+
+/** A reader that was stopped for longer than old versions stay finds its files gone; the newest version is there. */
+async function patiently<Value>(read: () => Promise<Value>): Promise<Value> {
+  try {
+    return await read();
+  } catch {
+    return await read();
+  }
+}
+
+type Result = Awaited<ReturnType<ReturnType<EngineTable["query"]>["toArrow"]>>;
+
+function toRows(result: Result): readonly Row[] {
+  const columns = result.schema.fields.map((field) => [field.name, result.getChild(field.name)!] as const);
+  return Array.from({ length: result.numRows }, (_, index) =>
+    Object.fromEntries(columns.map(([name, values]) => [name, toCell(values.get(index))])),
+  );
+}
+
+function toCell(value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "bigint") return Number(value);
+  if (value instanceof Date) return value.getTime();
+  return value as string | number;
+}
+
+function toEngine(row: Row, columns: readonly Column[]): Record<string, unknown> {
+  return Object.fromEntries(
+    columns.map(({ name, type }) => {
+      const cell = row[name] ?? null;
+      if (typeof cell !== "number") return [name, cell];
+      if (type.kind === "int64") return [name, BigInt(cell)];
+      return [name, type.kind === "timestamp" ? new Date(cell) : cell];
+    }),
+  );
+}

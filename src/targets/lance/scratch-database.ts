@@ -1,0 +1,88 @@
+/** A database for a while, in the system's folder for temporary files. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect, createEmptyTable, engineProblem, openTable, readColumns } from "../../engine/engine.ts";
+import { renameTable } from "../../engine/create-table.ts";
+import { search, type Found } from "../../engine/query.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import type { Action } from "../../actions/model/action.ts";
+import type { NewTables } from "../../schema/table-format.ts";
+import { withoutNulls } from "../../schema/metadata.ts";
+import type { Scratch, Sight, Target } from "../contract/target.ts";
+import { open } from "./lance.ts";
+
+const name = "the copy";
+
+/** Makes one. It is gone when it is closed, or when the process ends without that. */
+export async function openScratch(newTables?: NewTables): Promise<Scratch> {
+  const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  process.once("exit", remove);
+  const engine = await open({ kind: "lance", uri: folder, newTables }, { name, folder });
+  const db = await connect({ uri: folder }, 0);
+  return {
+    folder,
+    target: {
+      ...withRenames(engine, folder),
+      async close() {
+        try {
+          db.close();
+          await engine.close();
+        } finally {
+          remove();
+          process.off("exit", remove);
+        }
+      },
+    },
+    draw: reaching(async (table, { columns, metadata }, rows, draw) => {
+      const { canDraw, drawnRows } = await import("../../wire/rows/sample-rows.ts"); // Arrow is slow to load
+      await createEmptyTable(db, table, columns, withoutNulls(metadata));
+      if (rows === 0 || !canDraw(columns)) return 0;
+      const { addRows } = await import("../../engine/write-rows.ts");
+      await addRows(await db.openTable(table), drawnRows(columns, rows, draw), "append");
+      return rows;
+    }),
+    rows: reaching(async (table) => {
+      const { canRead, sumOfRows } = await import("../../wire/rows/row-checksum.ts"); // as above
+      const handle = await openTable(db, table);
+      if (handle === undefined) return { count: 0, sum: undefined };
+      if (!canRead(await readColumns(handle))) return { count: await handle.countRows(), sum: undefined };
+      const { rows, sum } = await sumOfRows(filesOf(await search(handle, {})));
+      return { count: rows, sum };
+    }),
+  };
+}
+
+function reaching<Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) {
+  return async (...args: Args): Promise<Result> => {
+    try {
+      return await work(...args);
+    } catch (cause) {
+      const problem = engineProblem(cause);
+      const hint = /not found/i.test(problem)
+        ? "; it shares its files with the live table, and those may have been cleaned up meanwhile: start again"
+        : "";
+      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: problem + hint }, { cause });
+    }
+  };
+}
+
+async function* filesOf({ first, others }: Found): AsyncGenerator<Buffer> {
+  yield first;
+  yield* others;
+}
+
+/** Nobody else is at work here, so that a table may be given another name. */
+function withRenames(engine: Target, folder: string): Target {
+  const { capabilities } = engine;
+  return {
+    ...engine,
+    capabilities: { ...capabilities, actions: { ...capabilities.actions, renameTable: true } },
+    async execute(action: Action, seen: Sight | undefined) {
+      if (action.kind !== "renameTable") return await engine.execute(action, seen);
+      if (renameTable(folder, action.table, action.name)) return undefined;
+      throw new Error(`table ${action.name} exists already`);
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/** What went wrong with a request, in words, and what it means. No secret gets into a message. */
+import { firstLine, isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
+import type { Answer, Request } from "./message.ts";
+import type { Settings } from "../options/options.ts";
+import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
+
+const shownOfAnswer = 500;
+
+interface Broken {
+  readonly code: string;
+  readonly name: string;
+  readonly host: string;
+  readonly hostname: string;
+  /** Whether nothing was answered so far, in plain text. */
+  readonly mayWantTls: boolean;
+  /** How long an answer was waited for, in words. */
+  readonly waited: string;
+  readonly connectWaited: string;
+}
+
+/** What is known about connections that failed, the first that fits. */
+const connectionProblems: readonly (readonly [(broken: Broken) => boolean, (broken: Broken) => string])[] = [
+  [({ code }) => code === "ECONNREFUSED", ({ host }) => `nothing listens at ${host}; check endpoint`],
+  [
+    ({ code }) => code === "ENOTFOUND" || code === "EAI_AGAIN",
+    ({ hostname }) => `there is no host named ${hostname}; check endpoint`,
+  ],
+  [
+    ({ code }) => code === "UND_ERR_CONNECT_TIMEOUT",
+    ({ host, connectWaited }) => `${host} did not take the connection within ${connectWaited}`,
+  ],
+  [
+    ({ code, name }) => name === "TimeoutError" || /TIMEOUT/.test(code),
+    ({ host, waited }) => `${host} gave no whole answer within ${waited}`,
+  ],
+  [({ code }) => code === "CERT_HAS_EXPIRED", ({ host }) => `the certificate of ${host} has expired`],
+  [({ code }) => /ALTNAME/.test(code), ({ host }) => `the certificate of ${host} is for another name; check endpoint`],
+  [
+    ({ code }) => /CERT|SELF_SIGNED|UNABLE_TO/.test(code),
+    ({ host, code }) =>
+      `the certificate of ${host} is not trusted (${code}); if it is your own, name its authority in "ca"`,
+  ],
+  [
+    ({ code }) => /SSL|WRONG_VERSION|EPROTO/.test(code),
+    ({ host }) => `${host} does not speak TLS; does the endpoint begin with http://?`,
+  ],
+  [({ code }) => /OVERFLOW/.test(code), ({ host }) => `the headers of ${host}'s answer are too large`],
+  [
+    ({ code, name }) => code.startsWith("HPE_") || name === "HTTPParserError",
+    ({ host }) => `${host} does not answer in HTTP`,
+  ],
+  [
+    ({ code }) => ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"].includes(code),
+    ({ host, mayWantTls }) =>
+      `${host} cut the connection before its answer was complete${mayWantTls ? "; does it take https:// only?" : ""}`,
+  ],
+];
+
+/** A request that got no answer, or not the whole of one. */
+export function connectionProblem(
+  thrown: unknown,
+  settings: Settings,
+  limit: number,
+  { proxied, answered } = { proxied: false, answered: false },
+): string {
+  const { host, hostname, protocol } = new URL(settings.base);
+  const { code = "", name = "" } = innermost(thrown) as { code?: string; name?: string };
+  const seconds = (milliseconds: number) => `${milliseconds / 1000} s`;
+  const broken: Broken = {
+    code: String(code),
+    name: String(name),
+    host,
+    hostname,
+    mayWantTls: protocol === "http:" && !answered,
+    waited: seconds(limit),
+    connectWaited: seconds(settings.connectTimeout),
+  };
+  const known = connectionProblems.find(([fits]) => fits(broken))?.[1](broken);
+  const through = proxied ? " (asked through the proxy that the environment names)" : "";
+  return withoutSecrets(`${known ?? `${host}: ${firstLine(innermost(thrown))}`}${through}`, settings.secrets);
+}
+
+function innermost(thrown: unknown): unknown {
+  let at = thrown;
+  while (at instanceof Error && at.cause instanceof Error) at = at.cause;
+  return at instanceof AggregateError ? at.errors[0] : at;
+}
+
+/** An answer that is no success. */
+export function answerProblem(answer: Answer, request: Request, settings: Settings): MigrateError {
+  const { status } = answer;
+  const { target } = settings;
+  const problem = problemOf(answer, settings);
+  const about = { target, request: nameOf(request), status, problem };
+  if (status === 401 || status === 403) return new MigrateError("ERR_CREDENTIALS", about);
+  // A gateway that got no answer does not know whether there will be an effect.
+  if (status === 502 || status === 504)
+    return new MigrateError("ERR_TARGET_UNREACHABLE", {
+      target,
+      problem: `the gateway before it answered ${status}: ${problem}`,
+    });
+  return new MigrateError("ERR_ANSWER", { ...about, conflict: isConflict(answer), pause: pauseAskedFor(answer) });
+}
+
+/** An answer of success that is not what any known service sends. */
+export function strangeAnswer(answer: Answer, request: Request, settings: Settings, wanted: string): MigrateError {
+  const encoding = answer.headers["content-encoding"];
+  const shown =
+    typeof encoding === "string" && encoding !== "identity"
+      ? "it is compressed, which was not asked for"
+      : problemOf(answer, settings);
+  const hint = wanted === "list of tables" ? "; is endpoint the address of a table service?" : "";
+  return new MigrateError("ERR_ANSWER", {
+    target: settings.target,
+    request: nameOf(request),
+    status: answer.status,
+    problem: `that is no ${wanted}: ${shown}${hint}`,
+  });
+}
+
+export function tooLarge(request: Request, { target }: Settings, most: number): MigrateError {
+  const problem = `its answer is larger than ${most / 1024 / 1024} MiB`;
+  return new MigrateError("ERR_ANSWER", { target, request: nameOf(request), status: 200, problem });
+}
+
+function nameOf({ endpoint }: Request): string {
+  return endpoint.replace(/\?.*/, "");
+}
+
+function problemOf({ status, headers, body }: Answer, { secrets }: Settings): string {
+  const { location } = headers;
+  if (status >= 300 && status < 400) {
+    const to = typeof location === "string" ? ` to ${withoutSecrets(location.replace(/[?#].*/, ""), secrets)}` : "";
+    return `it redirects${to}; put the address that it really has into endpoint`;
+  }
+  const text = body.toString("utf8");
+  // Both before and after: taking a sentence out of JSON undoes its escapes.
+  const plain = withoutSecrets(withoutSecrets(sentenceIn(text) ?? text, secrets), secrets)
+    // oxlint-disable-next-line no-control-regex -- they must not get to a terminal
+    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ")
+    // The engine behind may add places in its source.
+    .replace(/,?\s*\b(location: Location|Caused by: |backtrace: ).*$/, "")
+    .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
+    .trim();
+  return plain === "" ? "without a word" : plain.slice(0, shownOfAnswer);
+}
+
+/** The sentence of a JSON error body, under the names that services give to it. */
+function sentenceIn(text: string): string | undefined {
+  try {
+    const value = JSON.parse(text) as Record<string, unknown> | null;
+    const found = [value?.["error"], value?.["message"], value?.["detail"]].find((one) => typeof one === "string");
+    return found as string | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isConflict({ status, body }: Answer): boolean {
+  const text = body.toString("utf8");
+  if (/already exists/i.test(text) || /"code"\s*:\s*5\b/.test(text)) return false;
+  return (
+    status === 409 ||
+    /retryable\s*commit\s*conflict|commit conflict for version|please retry|preempted by|too many concurrent writers/i.test(
+      text,
+    )
+  );
+}
+
+/** Milliseconds for which the service asks to be left alone. */
+export function pauseAskedFor({ headers }: Pick<Answer, "headers">): number | undefined {
+  const value = headers["retry-after"];
+  if (typeof value !== "string") return undefined;
+  const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(milliseconds) ? Math.min(Math.max(milliseconds, 0), 60_000) : undefined;
+}
+
+export function isWorthAnotherRead(status: number): boolean {
+  return [429, 502, 503, 504].includes(status);
+}
+
+/** What a service said, without what everybody knows: which one it is. */
+export function explain(error: unknown): string {
+  if (isMigrateError(error, "ERR_ANSWER")) return `${error.details.problem} (${error.details.status})`;
+  return firstLine(error);
+}

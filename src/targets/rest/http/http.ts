@@ -1,0 +1,125 @@
+/** Requests to a service. What changes something is sent once; what reads is tried again. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { getCACertificates } from "node:tls";
+import { isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
+import packageJson from "../../../../package.json" with { type: "json" };
+import { jsonType } from "../../../wire/content-types.ts";
+import { makeDispatcher, type Dispatcher } from "./undici.ts";
+import type { Settings } from "../options/options.ts";
+import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, tooLarge } from "./http-errors.ts";
+import { proxiesOf, type Proxies } from "./proxies.ts";
+import { withoutData } from "../../../secrets/redact.ts";
+import type { Request, Answer } from "./message.ts";
+
+export interface Http {
+  /** Sends a request that changes nothing, again and again while the service can't answer. */
+  read(request: Request): Promise<Answer>;
+  /** Sends a request once. */
+  write(request: Request): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const mostReads = 4;
+const firstPause = 250;
+const longestPause = 30_000;
+/** A read that takes longer is lost; a retype may take as long as it is allowed to. */
+const longestRead = 60_000;
+
+/** Both throw a MigrateError for anything but a 2xx. */
+export function openHttp(settings: Settings): Http {
+  let dispatcher: Dispatcher | undefined;
+  let answered = false;
+
+  const send = async (request: Request, id: string, limit: number): Promise<Answer> => {
+    if (settings.missing !== undefined) throw settings.missing;
+    const [method, path] = request.endpoint.split(" ") as [Dispatcher.HttpMethod, string];
+    const { origin, pathname } = new URL(settings.base);
+    const proxies = proxiesOf(process.env, settings.target);
+    dispatcher ??= dispatcherOf(settings, proxies);
+    const deadline = AbortSignal.timeout(limit);
+    try {
+      const answering = dispatcher.request({
+        origin,
+        path: `${pathname === "/" ? "" : pathname}${path}`,
+        method,
+        headers: {
+          "user-agent": `${packageJson.name}/${packageJson.version}`,
+          "x-request-id": id,
+          "content-type": request.body?.type ?? jsonType,
+          ...settings.headers,
+        },
+        body: request.body?.bytes ?? null,
+        signal: deadline,
+      });
+      // A proxy that takes the connection and never answers is not ended by the signal.
+      const { statusCode, headers, body } = await Promise.race([answering, failure(deadline)]);
+      answered = true;
+      return { status: statusCode, headers, body: await collect(body, request, settings) };
+    } catch (thrown) {
+      if (isMigrateError(thrown)) throw thrown;
+      const problem = connectionProblem(thrown, settings, limit, { proxied: proxies !== undefined, answered });
+      // Whoever reads the error's cause must not find there what the service has echoed.
+      const cause = withoutData(thrown, settings.secrets);
+      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: settings.target, problem }, { cause });
+    }
+  };
+
+  const checked = (answer: Answer, request: Request): Answer => {
+    if (answer.status < 200 || answer.status > 299) throw answerProblem(answer, request, settings);
+    return answer;
+  };
+
+  return {
+    async read(request) {
+      const id = randomUUID();
+      for (let tries = 1; ; tries++) {
+        let pause = firstPause * 2 ** (tries - 1) * (1 + Math.random() / 2);
+        try {
+          const answer = await send(request, id, Math.min(settings.answerTimeout, longestRead));
+          if (tries === mostReads || !isWorthAnotherRead(answer.status)) return checked(answer, request);
+          pause = Math.max(pause, pauseAskedFor(answer) ?? 0);
+        } catch (error) {
+          if (tries === mostReads || !isRepeatable(error)) throw error;
+        }
+        await sleep(Math.min(pause, longestPause));
+      }
+    },
+    write: async (request) => checked(await send(request, randomUUID(), settings.answerTimeout), request),
+    // Nothing is under way that anybody waits for.
+    close: async () => await dispatcher?.destroy(),
+  };
+}
+
+function isRepeatable(error: unknown): boolean {
+  // A name that is not known and a certificate that is not trusted will not be in a second.
+  const { cause } = error as { cause?: { code?: unknown } };
+  const lasting = /NOTFOUND|CERT|SSL|TLS|INVALID|UNABLE_TO|SELF_SIGNED/;
+  return isMigrateError(error, "ERR_TARGET_UNREACHABLE") && !lasting.test(String(cause?.code));
+}
+
+function failure(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+function dispatcherOf({ ca, connectTimeout, answerTimeout }: Settings, proxies: Proxies | undefined): Dispatcher {
+  const tls = { timeout: connectTimeout, ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }) };
+  // Over HTTP/2 a request that the server refuses late is sent again without a word.
+  const common = { headersTimeout: answerTimeout, bodyTimeout: answerTimeout, allowH2: false, connect: tls };
+  return makeDispatcher(common, proxies && { ...proxies, requestTls: tls });
+}
+
+const largestAnswer = 64 * 1024 * 1024;
+
+async function collect(stream: AsyncIterable<Buffer>, request: Request, settings: Settings): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > largestAnswer) throw tooLarge(request, settings, largestAnswer);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,131 @@
+/** The ledger's small table on a service of the namespace dialect: merged into by key, read by queries. */
+import { systemClock } from "../../time/clock.ts";
+import type { Cell, Row } from "../../wire/rows/ipc-rows.ts";
+import { insist } from "../contract/retry.ts";
+import { lastRow } from "../contract/last-row.ts";
+import type { RecordShape, RecordTable } from "../contract/target.ts";
+import { streamType } from "../../wire/content-types.ts";
+import type { Client } from "./client.ts";
+import { countRows } from "./count.ts";
+import type { Answer } from "./http/message.ts";
+import { parseInserted } from "./parse-answers.ts";
+import { isMigrateError } from "../../errors/migrate-error.ts";
+import { verdictOf } from "../contract/service-verdict.ts";
+
+/** All rows; a number that every service takes. */
+const all = 2 ** 31 - 1;
+
+interface Wanted {
+  readonly columns: readonly string[];
+  readonly most?: number;
+  readonly orderBy?: readonly string[];
+}
+
+export function restRecords(client: Client, { name, columns, key }: RecordShape): RecordTable {
+  /** Two forms of a query are about; the first that is taken is kept. Only LanceDB's own knows an order. */
+  let forms: readonly (typeof lanceQuery)[] = [lanceQuery, documentQuery];
+
+  const query = async (wanted: Wanted): Promise<readonly Row[] | undefined> => {
+    for (const form of forms) {
+      try {
+        const answer = await client.read("query", name, form(wanted));
+        const rows = await rowsOf(answer, wanted.columns);
+        if (rows === undefined)
+          throw client.strange("query", name, answer, "Arrow data with the rows that were asked for");
+        forms = [form];
+        return rows;
+      } catch (error) {
+        if (await client.saysMissing(error, name)) return undefined;
+        const mayKnowAnother =
+          isMigrateError(error, "ERR_ANSWER") && [400, 404, 405, 415, 422].includes(error.details.status);
+        if (form === forms.at(-1) || !mayKnowAnother) throw error;
+      }
+    }
+    return undefined;
+  };
+
+  const count = async (predicate: string): Promise<number> => {
+    try {
+      return await countRows(client, name, predicate);
+    } catch (error) {
+      if (await client.saysMissing(error, name)) return 0;
+      if (!isMigrateError(error, "ERR_ANSWER") || error.details.status !== 404) throw error;
+      // A first run may have made the table between the two questions.
+      return await countRows(client, name, predicate);
+    }
+  };
+
+  /** Merging by key may be sent again: what is there is not added twice. Gives how many rows were, where the service says. */
+  const merge = async (rows: readonly Row[]): Promise<number | undefined> => {
+    const { rowsToIpc } = await import("../../wire/rows/ipc-rows.ts");
+    const bytes = rowsToIpc(columns, rows, key);
+    const query = { on: key, when_not_matched_insert_all: "true" };
+    const send = async () =>
+      parseInserted(await client.write("merge", name, { body: { type: streamType, bytes }, query }));
+    return await insist(send, verdictOf, systemClock);
+  };
+
+  return {
+    async create() {
+      const { rowsToIpc } = await import("../../wire/rows/ipc-rows.ts");
+      const bytes = rowsToIpc(columns, [], key);
+      const create = async () => {
+        try {
+          await client.write("create", name, { body: { type: streamType, bytes } });
+        } catch (error) {
+          // Somebody else was first, or our own answer was lost.
+          if (!(await client.exists(name))) throw error;
+        }
+      };
+      await insist(create, verdictOf, systemClock);
+    },
+    all: async (names) => await query({ columns: names }),
+    async last(order, names) {
+      const wanted = [...new Set([...order, ...names])];
+      const [row] = (await query({ columns: wanted, most: 1, orderBy: order })) ?? [];
+      if (row === undefined) return undefined;
+      // A service that knows no order gives any row.
+      const isLast = (await count(isAfter(order, row))) === 0;
+      return isLast ? row : lastRow((await query({ columns: wanted })) ?? [], order);
+    },
+    count,
+    insertIfAbsent: async (row) => (await merge([row])) === 1,
+    insert: async (rows) => void (await merge(rows)),
+    // The service looks after its own files.
+    tend: async () => {},
+  };
+}
+
+/** Undefined for an answer that is not what was asked for. */
+async function rowsOf({ body }: Answer, columns: readonly string[]): Promise<readonly Row[] | undefined> {
+  const { rowsFromIpc } = await import("../../wire/rows/ipc-rows.ts"); // apache-arrow is slow to load
+  try {
+    return rowsFromIpc(body, columns);
+  } catch {
+    return undefined;
+  }
+}
+
+function lanceQuery({ columns, most = all, orderBy }: Wanted): unknown {
+  const order = orderBy?.map((column_name) => ({ column_name, ascending: false, nulls_first: false }));
+  return { columns, k: most, vector: [], prefilter: true, order_by: order };
+}
+
+/** As the namespace's document has it. It knows no order, so a part of the rows would be any part. */
+function documentQuery({ columns }: Wanted): unknown {
+  return { columns: { column_names: columns }, k: all, vector: {} };
+}
+
+/** The SQL predicate of rows that come after this one in an order. */
+function isAfter(order: readonly string[], row: Row): string {
+  return order
+    .map((column, index) => {
+      const equal = order.slice(0, index).map((before) => `${before} = ${literal(row[before])}`);
+      return `(${[...equal, `${column} > ${literal(row[column])}`].join(" AND ")})`;
+    })
+    .join(" OR ");
+}
+
+function literal(cell: Cell | undefined): string {
+  return typeof cell === "string" ? `'${cell.replaceAll("'", "''")}'` : String(cell ?? "NULL");
+}

@@ -1,0 +1,185 @@
+/** What the configuration says about a service, and what the environment adds to it. */
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { firstLine, MigrateError } from "../../../errors/migrate-error.ts";
+import { keepSecret } from "../../../secrets/redact.ts";
+import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
+import { secretsOfAddress, secretsOfSettings } from "../../../secrets/find-in-settings.ts";
+import { headerValue } from "../../../wire/content-types.ts";
+import { seconds } from "../../../time/durations.ts";
+import type { OpenContext } from "../../contract/target.ts";
+import { dialects, endpoint, operations, type Dialect, type Operation } from "./dialects.ts";
+import { baseUrl } from "./base-url.ts";
+import type { Vocabulary } from "./alter-types.ts";
+
+const text = (what: string) => z.string(`has to be ${what}`).min(1, `has to be ${what}`);
+/** What fits into a header. The message does not repeat the value: it may be a key. */
+const headerText = (what: string) =>
+  text(what).regex(headerValue, `has to be ${what} of plain characters, without line breaks or spaces around it`);
+const headerName = text("the name of a header").regex(
+  /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/,
+  "has to be the name of a header",
+);
+/** Those that the client itself decides about. */
+const ownHeaders =
+  /^(connection|content-length|content-type|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
+
+/** A name is repeated only where it can't be a secret that was typed into it. */
+function headersProblem(headers: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!headerName.safeParse(name).success) return "holds something that is no name of a header";
+    if (ownHeaders.test(name)) return `can't set ${name.toLowerCase()}`;
+    if (!headerText("a text").safeParse(value).success)
+      return "has to hold texts of plain characters, without line breaks or spaces around them";
+  }
+  return undefined;
+}
+
+export const options = z.strictObject({
+  kind: z.literal("rest"),
+  /** The service's address; MIGRATE_ENDPOINT when absent. `db://NAME` is LanceDB Cloud. */
+  endpoint: z.string("has to be an address").optional(),
+  /** MIGRATE_API_KEY when absent. */
+  apiKey: headerText("a key").optional(),
+  /** The database's name, where the address does not say it; MIGRATE_DATABASE when absent. */
+  database: headerText("a name").optional(),
+  /** `service`, the documented endpoints, unless the service is the open REST namespace. */
+  dialect: z.enum(Object.keys(dialects) as ["service", "namespace"], 'has to be "service" or "namespace"').optional(),
+  /** With `db://NAME`: where the database is; us-east-1 when absent. */
+  region: text("a region")
+    .regex(/^[A-Za-z0-9-]+$/, "has to be a region such as us-east-1")
+    .optional(),
+  /** How the service wants types named in `alter_columns`: Lance's names, Arrow's names, or Arrow's names as plain strings. */
+  types: z.enum(["lance", "arrow", "string"], 'has to be "lance", "arrow" or "string"').optional(),
+  /** Single endpoints that differ, as "METHOD /path" with {name} for the table. */
+  endpoints: z
+    .partialRecord(z.enum(operations), endpoint, "has to be an object of endpoints")
+    .refine(
+      (endpoints) => Object.entries(endpoints).every(([name, text]) => name === "list" || text.includes("{name}")),
+      "has to say where the table's name stands, as {name}, in all but list",
+    )
+    .optional(),
+  keyHeader: headerName.optional(),
+  databaseHeader: headerName.optional(),
+  /** Sent with every request. */
+  headers: z
+    .record(z.string(), z.unknown(), "has to be an object of texts")
+    .superRefine((headers, context) => {
+      const problem = headersProblem(headers);
+      if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
+    })
+    .transform((headers) => headers as Readonly<Record<string, string>>)
+    .optional(),
+  /** A file of PEM certificates to trust, beside those that Node trusts. */
+  ca: text("a file").optional(),
+  /** To wait for a connection; 10 by default. */
+  connectSeconds: seconds(0.1).optional(),
+  /** To wait for an answer; 300 by default, since a retype rewrites a column. */
+  answerSeconds: seconds(0.1).optional(),
+});
+
+/** Everything that requests are made with. */
+export interface Settings {
+  readonly target: string;
+  /** The service and its database, without anything secret. */
+  readonly place: string;
+  readonly base: string;
+  /** What is missing before the first request can be made; migrations can be checked without. */
+  readonly missing: MigrateError | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly dialect: Dialect;
+  readonly types: Vocabulary;
+  /** What must never be shown. */
+  readonly secrets: readonly string[];
+  readonly ca: string | undefined;
+  /** Milliseconds. */
+  readonly connectTimeout: number;
+  readonly answerTimeout: number;
+}
+
+export function settingsOf(given: z.output<typeof options>, { name, folder }: OpenContext): Settings {
+  const refuse = (problem: string) => new MigrateError("ERR_CONFIG_INVALID", { file: `target ${name}`, problem });
+  const address = given.endpoint ?? process.env["MIGRATE_ENDPOINT"] ?? "";
+  const key = fromEnvironment(given.apiKey, "MIGRATE_API_KEY", options.shape.apiKey, refuse) ?? "";
+  const headers = given.headers ?? {};
+  const secrets = [key, ...secretsOfSettings(headers)];
+  keepSecret(...secrets);
+  const database = fromEnvironment(given.database, "MIGRATE_DATABASE", options.shape.database, refuse);
+  const parsed = address === "" ? { base: "" } : baseUrl(address, given.region);
+  if ("problem" in parsed) throw refuse(`endpoint ${parsed.problem}`);
+  if (key.length > 3 && withoutSecrets(address, [key]) !== address)
+    throw refuse("endpoint holds the key; it has to be the address alone");
+  const known = dialects[given.dialect ?? "service"];
+  const overrides = Object.entries(given.endpoints ?? {}) as readonly (readonly [Operation, string])[];
+  const foreign = overrides.find(([operation]) => known.endpoints[operation] === undefined);
+  if (foreign !== undefined)
+    throw refuse(`endpoints.${foreign[0]} is none that the dialect ${given.dialect ?? "service"} uses`);
+  const databaseHeader = given.databaseHeader ?? known.databaseHeader;
+  const missing =
+    address === ""
+      ? "has no endpoint; set endpoint or the environment variable MIGRATE_ENDPOINT"
+      : key === ""
+        ? "has no apiKey; set the environment variable MIGRATE_API_KEY"
+        : undefined;
+  return {
+    target: name,
+    place: withoutSecrets(database === undefined ? parsed.base : `${parsed.base} (database ${database})`, [
+      ...secrets,
+      ...secretsOfAddress(parsed.base),
+    ]),
+    base: parsed.base,
+    missing: missing === undefined ? undefined : refuse(missing),
+    headers: {
+      ...lowerCased(headers),
+      ...lowerCased({ [given.keyHeader ?? "x-api-key"]: key }),
+      ...(database === undefined ? {} : lowerCased({ [databaseHeader]: database })),
+    },
+    dialect: { ...known, endpoints: { ...known.endpoints, ...given.endpoints } },
+    types: given.types ?? "lance",
+    secrets: secrets.filter(({ length }) => length > 3),
+    ca: given.ca === undefined ? undefined : readCertificates(resolve(folder, given.ca), refuse),
+    connectTimeout: Math.round((given.connectSeconds ?? 10) * 1000),
+    answerTimeout: Math.round((given.answerSeconds ?? 300) * 1000),
+  };
+}
+
+/** Names of headers know no case, and one that is there twice would be sent twice. */
+function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function fromEnvironment(
+  given: string | undefined,
+  variable: string,
+  schema: z.ZodType<string | undefined>,
+  refuse: (problem: string) => MigrateError,
+): string | undefined {
+  const value = given ?? process.env[variable];
+  if (given !== undefined || value === undefined || value === "") return given;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw refuse(`the environment variable ${variable} ${parsed.error.issues[0]!.message}`);
+  return parsed.data;
+}
+
+function readCertificates(file: string, refuse: (problem: string) => MigrateError): string {
+  let pem: string;
+  try {
+    pem = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw refuse(`ca can't be read: ${firstLine(cause)}`);
+  }
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [];
+  if (certificates.length === 0 || !certificates.every(isCertificate))
+    throw refuse("ca is no file of PEM certificates");
+  return pem;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== "";
+  } catch {
+    return false;
+  }
+}

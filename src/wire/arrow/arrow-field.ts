@@ -1,0 +1,194 @@
+/** Our columns as the fields of an Arrow schema, in flatbuffers, and back. */
+import { Binary } from "apache-arrow/fb/binary";
+import { Bool } from "apache-arrow/fb/bool";
+import { Date as ArrowDate } from "apache-arrow/fb/date";
+import { DateUnit } from "apache-arrow/fb/date-unit";
+import { Decimal } from "apache-arrow/fb/decimal";
+import { DictionaryEncoding } from "apache-arrow/fb/dictionary-encoding";
+import { Duration } from "apache-arrow/fb/duration";
+import { Field } from "apache-arrow/fb/field";
+import { FixedSizeBinary } from "apache-arrow/fb/fixed-size-binary";
+import { FixedSizeList } from "apache-arrow/fb/fixed-size-list";
+import { FloatingPoint } from "apache-arrow/fb/floating-point";
+import { Int } from "apache-arrow/fb/int";
+import { LargeBinary } from "apache-arrow/fb/large-binary";
+import { LargeList } from "apache-arrow/fb/large-list";
+import { LargeUtf8 } from "apache-arrow/fb/large-utf8";
+import { List } from "apache-arrow/fb/list";
+import { Null } from "apache-arrow/fb/null";
+import type { Precision } from "apache-arrow/fb/precision";
+import { Struct_ } from "apache-arrow/fb/struct-";
+import { Time } from "apache-arrow/fb/time";
+import type { TimeUnit as ArrowTimeUnit } from "apache-arrow/fb/time-unit";
+import { Timestamp } from "apache-arrow/fb/timestamp";
+import { Type } from "apache-arrow/fb/type";
+import { Utf8 } from "apache-arrow/fb/utf8";
+import type { Builder, Offset } from "flatbuffers";
+import { metadataOf } from "./arrow-metadata.ts";
+import { childColumns, floatKinds, itemName, timeUnits, type Column, type DataType } from "../../schema/data-type.ts";
+
+/** `dictionaries`: every dictionary of a schema needs a number of its own. */
+export function writeField(builder: Builder, column: Column, dictionaries: { next: bigint }): Offset {
+  const { type } = column;
+  const stored = type.kind === "dictionary" ? type.value : type;
+  const name = builder.createString(column.name);
+  const [typeType, typeOffset] = writeType(builder, stored);
+  const children = Field.createChildrenVector(
+    builder,
+    childColumns(stored).map((child) => writeField(builder, child, dictionaries)),
+  );
+  const dictionary = type.kind === "dictionary" ? writeDictionary(builder, type.index, dictionaries) : 0;
+  Field.startField(builder);
+  Field.addName(builder, name);
+  Field.addNullable(builder, column.nullable);
+  Field.addTypeType(builder, typeType);
+  Field.addType(builder, typeOffset);
+  if (dictionary !== 0) Field.addDictionary(builder, dictionary);
+  Field.addChildren(builder, children);
+  return Field.endField(builder);
+}
+
+function writeDictionary(builder: Builder, index: DataType, dictionaries: { next: bigint }): Offset {
+  const [, indexType] = writeType(builder, index);
+  DictionaryEncoding.startDictionaryEncoding(builder);
+  DictionaryEncoding.addId(builder, dictionaries.next++);
+  DictionaryEncoding.addIndexType(builder, indexType);
+  return DictionaryEncoding.endDictionaryEncoding(builder);
+}
+
+function writeType(builder: Builder, type: DataType): [Type, Offset] {
+  switch (type.kind) {
+    case "null":
+      return [Type.Null, empty(builder, Null.startNull, Null.endNull)];
+    case "bool":
+      return [Type.Bool, empty(builder, Bool.startBool, Bool.endBool)];
+    case "float16":
+    case "float32":
+    case "float64":
+      return [Type.FloatingPoint, FloatingPoint.createFloatingPoint(builder, floatKinds.indexOf(type.kind))];
+    case "utf8":
+      return [Type.Utf8, empty(builder, Utf8.startUtf8, Utf8.endUtf8)];
+    case "largeUtf8":
+      return [Type.LargeUtf8, empty(builder, LargeUtf8.startLargeUtf8, LargeUtf8.endLargeUtf8)];
+    case "binary":
+      return [Type.Binary, empty(builder, Binary.startBinary, Binary.endBinary)];
+    case "largeBinary":
+      return [Type.LargeBinary, empty(builder, LargeBinary.startLargeBinary, LargeBinary.endLargeBinary)];
+    case "fixedSizeBinary":
+      return [Type.FixedSizeBinary, FixedSizeBinary.createFixedSizeBinary(builder, type.length)];
+    case "decimal128":
+      return [Type.Decimal, Decimal.createDecimal(builder, type.precision, type.scale, 128)];
+    case "date32":
+      return [Type.Date, ArrowDate.createDate(builder, DateUnit.DAY)];
+    case "date64":
+      return [Type.Date, ArrowDate.createDate(builder, DateUnit.MILLISECOND)];
+    case "time32":
+      return [Type.Time, Time.createTime(builder, timeUnits.indexOf(type.unit), 32)];
+    case "time64":
+      return [Type.Time, Time.createTime(builder, timeUnits.indexOf(type.unit), 64)];
+    case "duration":
+      return [Type.Duration, Duration.createDuration(builder, timeUnits.indexOf(type.unit))];
+    case "timestamp": {
+      const zone = type.zone === undefined ? 0 : builder.createString(type.zone);
+      return [Type.Timestamp, Timestamp.createTimestamp(builder, timeUnits.indexOf(type.unit), zone)];
+    }
+    case "list":
+      return [Type.List, empty(builder, List.startList, List.endList)];
+    case "largeList":
+      return [Type.LargeList, empty(builder, LargeList.startLargeList, LargeList.endLargeList)];
+    case "fixedSizeList":
+      return [Type.FixedSizeList, FixedSizeList.createFixedSizeList(builder, type.length)];
+    case "struct":
+      return [Type.Struct_, empty(builder, Struct_.startStruct_, Struct_.endStruct_)];
+    case "dictionary":
+    case "unknown":
+      // zod lets neither a dictionary of dictionaries nor an unknown type into a step.
+      throw new TypeError(`no Arrow type for ${type.kind}`);
+    default: {
+      const signed = type.kind.startsWith("int");
+      const bits = Number(type.kind.replace(/^u?int/, ""));
+      return [Type.Int, Int.createInt(builder, bits, signed)];
+    }
+  }
+}
+
+function empty(builder: Builder, start: (builder: Builder) => void, end: (builder: Builder) => Offset): Offset {
+  start(builder);
+  return end(builder);
+}
+
+export function toColumn(field: Field): Column {
+  const children = Array.from({ length: field.childrenLength() }, (_, index) => toColumn(field.children(index)!));
+  const stored = toType(field, children);
+  const dictionary = field.dictionary();
+  const type: DataType =
+    dictionary === null ? stored : { kind: "dictionary", index: toInteger(dictionary.indexType()), value: stored };
+  const metadata = metadataOf(field);
+  const column = { name: field.name() ?? "", type, nullable: field.nullable() };
+  return Object.keys(metadata).length === 0 ? column : { ...column, metadata };
+}
+
+function toType(field: Field, children: readonly Column[]): DataType {
+  switch (field.typeType()) {
+    case Type.Null:
+      return { kind: "null" };
+    case Type.Bool:
+      return { kind: "bool" };
+    case Type.Int:
+      return toInteger(field.type(new Int()));
+    case Type.FloatingPoint:
+      return { kind: floatKinds[(field.type(new FloatingPoint()) as FloatingPoint).precision() as Precision]! };
+    case Type.Utf8:
+      return { kind: "utf8" };
+    case Type.LargeUtf8:
+      return { kind: "largeUtf8" };
+    case Type.Binary:
+      return { kind: "binary" };
+    case Type.LargeBinary:
+      return { kind: "largeBinary" };
+    case Type.FixedSizeBinary:
+      return { kind: "fixedSizeBinary", length: (field.type(new FixedSizeBinary()) as FixedSizeBinary).byteWidth() };
+    case Type.Decimal:
+      return toDecimal(field.type(new Decimal()));
+    case Type.Date:
+      return { kind: (field.type(new ArrowDate()) as ArrowDate).unit() === DateUnit.DAY ? "date32" : "date64" };
+    case Type.Time: {
+      const time = field.type(new Time()) as Time;
+      return { kind: time.bitWidth() === 32 ? "time32" : "time64", unit: timeUnits[time.unit() as ArrowTimeUnit]! };
+    }
+    case Type.Duration:
+      return { kind: "duration", unit: timeUnits[(field.type(new Duration()) as Duration).unit()]! };
+    case Type.Timestamp: {
+      const timestamp = field.type(new Timestamp()) as Timestamp;
+      const unit = timeUnits[timestamp.unit()]!;
+      const zone = timestamp.timezone();
+      return zone === null || zone === "" ? { kind: "timestamp", unit } : { kind: "timestamp", unit, zone };
+    }
+    case Type.List:
+      return { kind: "list", item: children[0]! };
+    case Type.LargeList:
+      return { kind: "largeList", item: children[0]! };
+    case Type.FixedSizeList:
+      return {
+        kind: "fixedSizeList",
+        // The engine hands the item back as nullable whatever was asked; say so wherever the schema comes from.
+        item: { ...children[0]!, name: itemName, nullable: true },
+        length: (field.type(new FixedSizeList()) as FixedSizeList).listSize(),
+      };
+    case Type.Struct_:
+      return { kind: "struct", fields: children };
+    default:
+      return { kind: "unknown", name: Type[field.typeType()]?.toLowerCase() ?? `type ${field.typeType()}` };
+  }
+}
+
+function toInteger(int: Int | null): DataType {
+  if (int === null) return { kind: "int32" }; // the format's default index type
+  return { kind: `${int.isSigned() ? "int" : "uint"}${int.bitWidth()}` as "int8" };
+}
+
+function toDecimal(decimal: Decimal): DataType {
+  return decimal.bitWidth() === 128
+    ? { kind: "decimal128", precision: decimal.precision(), scale: decimal.scale() }
+    : { kind: "unknown", name: `decimal${decimal.bitWidth()}(${decimal.precision()}, ${decimal.scale()})` };
+}

@@ -1,0 +1,110 @@
+/**
+ * Our columns as an Arrow schema message and back. apache-arrow 18 has no class for large_list and refuses to read a
+ * schema that holds one, so this uses its generated flatbuffer accessors, which know every type of the format
+ * (https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc).
+ */
+import { Footer } from "apache-arrow/fb/footer";
+import { KeyValue } from "apache-arrow/fb/key-value";
+import { Message } from "apache-arrow/fb/message";
+import { MessageHeader } from "apache-arrow/fb/message-header";
+import { MetadataVersion } from "apache-arrow/fb/metadata-version";
+import { Schema } from "apache-arrow/fb/schema";
+import { Builder, ByteBuffer, type Offset } from "flatbuffers";
+import { emptyBatch } from "./empty-batch.ts";
+import type { Column } from "../../schema/data-type.ts";
+import { continuation, endOfStream, isIpcFile, magic } from "./ipc-messages.ts";
+import { toColumn, writeField } from "./arrow-field.ts";
+
+type Metadata = Readonly<Record<string, string>>;
+
+/** An Arrow IPC stream of no rows: the schema, a batch of nothing and the end mark. */
+export function toIpcStream(columns: readonly Column[], metadata: Metadata = {}): Buffer {
+  const batch = emptyBatch(columns);
+  return Buffer.concat([
+    schemaMessage(columns, metadata),
+    ...(batch === undefined ? [] : [framed(batch)]),
+    endOfStream,
+  ]);
+}
+
+/** An Arrow IPC file of no rows, the form that the engine's own binding takes. */
+export function toIpcFile(columns: readonly Column[], metadata: Metadata = {}): Buffer {
+  const footer = schemaFooter(columns, metadata);
+  const length = Buffer.alloc(4);
+  length.writeInt32LE(footer.length);
+  return Buffer.concat([magic, Buffer.alloc(2), schemaMessage(columns, metadata), endOfStream, footer, length, magic]);
+}
+
+/** The columns of an Arrow IPC file or stream; only the schema is read. */
+export function fromIpc(bytes: Buffer): readonly Column[] {
+  const schema = readSchema(bytes);
+  return Array.from({ length: schema.fieldsLength() }, (_, index) => toColumn(schema.fields(index)!));
+}
+
+export function readSchema(bytes: Buffer): Schema {
+  return isIpcFile(bytes) ? schemaOfFile(bytes) : schemaOfStream(bytes);
+}
+
+function schemaOfFile(bytes: Buffer): Schema {
+  const end = bytes.length - magic.length - 4;
+  const footer = bytes.subarray(end - bytes.readInt32LE(end), end);
+  return Footer.getRootAsFooter(new ByteBuffer(footer)).schema()!;
+}
+
+function schemaOfStream(bytes: Buffer): Schema {
+  // Streams written before Arrow 0.15 lack the continuation mark.
+  const at = bytes.readUInt32LE(0) === continuation ? 4 : 0;
+  const message = bytes.subarray(at + 4, at + 4 + bytes.readInt32LE(at));
+  return Message.getRootAsMessage(new ByteBuffer(message)).header(new Schema()) as Schema;
+}
+
+function schemaMessage(columns: readonly Column[], metadata: Metadata): Buffer {
+  const builder = new Builder();
+  const schema = writeSchema(builder, columns, metadata);
+  Message.finishMessageBuffer(
+    builder,
+    Message.createMessage(builder, MetadataVersion.V5, MessageHeader.Schema, schema, 0n, 0),
+  );
+  return framed(builder.asUint8Array());
+}
+
+/** A message as streams have it. The format wants it to end on a multiple of eight bytes, prefix included. */
+function framed(message: Uint8Array): Buffer {
+  const padded = Math.ceil(message.length / 8) * 8;
+  const frame = Buffer.alloc(8 + padded);
+  frame.writeUInt32LE(continuation, 0);
+  frame.writeInt32LE(padded, 4);
+  frame.set(message, 8);
+  return frame;
+}
+
+function schemaFooter(columns: readonly Column[], metadata: Metadata): Uint8Array {
+  const builder = new Builder();
+  const schema = writeSchema(builder, columns, metadata);
+  // arrow-rs refuses a footer that leaves these lists out, even when they are empty.
+  Footer.startDictionariesVector(builder, 0);
+  const dictionaries = builder.endVector();
+  Footer.startRecordBatchesVector(builder, 0);
+  const recordBatches = builder.endVector();
+  Footer.startFooter(builder);
+  Footer.addVersion(builder, MetadataVersion.V5);
+  Footer.addSchema(builder, schema);
+  Footer.addDictionaries(builder, dictionaries);
+  Footer.addRecordBatches(builder, recordBatches);
+  Footer.finishFooterBuffer(builder, Footer.endFooter(builder));
+  return builder.asUint8Array();
+}
+
+function writeSchema(builder: Builder, columns: readonly Column[], metadata: Metadata): Offset {
+  // Every dictionary of a schema needs a number of its own.
+  const dictionaries = { next: 0n };
+  const fields = Schema.createFieldsVector(
+    builder,
+    columns.map((column) => writeField(builder, column, dictionaries)),
+  );
+  const pairs = Object.entries(metadata).map(([key, value]) =>
+    KeyValue.createKeyValue(builder, builder.createString(key), builder.createString(value)),
+  );
+  const given = pairs.length === 0 ? 0 : Schema.createCustomMetadataVector(builder, pairs);
+  return Schema.createSchema(builder, 0, fields, given, 0);
+}

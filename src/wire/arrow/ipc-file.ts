@@ -1,0 +1,158 @@
+/**
+ * From stream to file and back. The engine's binding takes and gives IPC files; over HTTP go streams, and answers as
+ * either. The messages themselves stay as they are, so that every type and every compression that the engine knows
+ * passes through, also those that apache-arrow has no class for.
+ */
+import { Block } from "apache-arrow/fb/block";
+import { DictionaryBatch } from "apache-arrow/fb/dictionary-batch";
+import { Footer } from "apache-arrow/fb/footer";
+import { Builder, type Offset } from "flatbuffers";
+import type { Column } from "../../schema/data-type.ts";
+import { fromIpc } from "./arrow-schema.ts";
+import { fileType, streamType } from "../content-types.ts";
+import {
+  checkMessages,
+  endOfStream,
+  invalid,
+  isIpcFile,
+  magic,
+  readMessages,
+  rowsIn,
+  schemaOf,
+  type IpcMessage,
+} from "./ipc-messages.ts";
+
+const fileStart = Buffer.concat([magic, Buffer.alloc(2)]);
+
+export interface IpcFile {
+  readonly bytes: Buffer;
+  readonly columns: readonly Column[];
+  readonly rows: number;
+}
+
+/** The stream that a client has sent as a file. Throws ERR_ARROW_INVALID, also when it unpacks to too much. */
+export function toCheckedFile(body: Buffer, largestUnpacked: number): IpcFile {
+  // Some writers put the schema of a file into its footer alone, where nothing here looks for it.
+  if (isIpcFile(body)) throw invalid("is an Arrow IPC file; send it as a stream");
+  const sent = readMessages(body);
+  checkMessages(sent, largestUnpacked);
+  const messages = withoutRepeats(sent);
+  const chunks = [fileStart, ...messages.map(({ bytes }) => bytes), ...fileEnd(messages)];
+  const columns = columnsOf(messages[0]!.bytes);
+  return { bytes: Buffer.concat(chunks), columns, rows: messages.reduce((sum, message) => sum + rowsIn(message), 0) };
+}
+
+function columnsOf(schema: Buffer): readonly Column[] {
+  try {
+    return fromIpc(schema);
+  } catch (cause) {
+    throw invalid("has a schema that can't be read", cause);
+  }
+}
+
+/** A file holds one dictionary for each column; a stream may repeat or replace it before every record batch. */
+function withoutRepeats(messages: readonly IpcMessage[]): readonly IpcMessage[] {
+  const known = new Map<bigint, Buffer>();
+  return messages.filter((message) => {
+    if (message.kind !== "dictionary") return true;
+    const dictionary = message.header.header(new DictionaryBatch()) as DictionaryBatch;
+    if (dictionary.isDelta()) return true;
+    const before = known.get(dictionary.id());
+    known.set(dictionary.id(), message.bytes);
+    if (before !== undefined && !before.equals(message.bytes))
+      throw invalid("replaces a dictionary between two record batches; send one record batch, or plain values");
+    return before === undefined;
+  });
+}
+
+export function rowsInFile(bytes: Buffer): number {
+  return readMessages(bytes).reduce((sum, message) => sum + rowsIn(message), 0);
+}
+
+/** The messages of a file or a stream as a stream. */
+export function toStream(bytes: Buffer): Buffer {
+  return Buffer.concat([...readMessages(bytes).map((message) => message.bytes), endOfStream]);
+}
+
+export interface IpcAnswer {
+  readonly contentType: string;
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+/** The files in which the engine hands out a result, one a record batch, as one answer. */
+export function joinFiles(first: Buffer, others: AsyncIterable<Buffer>): IpcAnswer {
+  const messages = readMessages(first);
+  // Each of these files has a dictionary of its own, and only a stream can replace one.
+  const replaces = messages.some(({ kind }) => kind === "dictionary");
+  return replaces
+    ? { contentType: streamType, chunks: streamChunks(messages, others) }
+    : { contentType: fileType, chunks: fileChunks(messages, others) };
+}
+
+async function* streamChunks(first: readonly IpcMessage[], others: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for (const { bytes } of first) yield bytes;
+  for await (const file of others) for (const { bytes } of readMessages(file).slice(1)) yield bytes;
+  yield endOfStream;
+}
+
+async function* fileChunks(first: readonly IpcMessage[], others: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield fileStart;
+  for (const { bytes } of first) yield bytes;
+  const written = first.map(withoutBytes);
+  for await (const file of others)
+    for (const message of readMessages(file).slice(1)) {
+      yield message.bytes;
+      written.push(withoutBytes(message));
+    }
+  for (const chunk of fileEnd(written)) yield chunk;
+}
+
+type Written = Pick<IpcMessage, "kind" | "header" | "metadataLength" | "bodyLength">;
+
+/** The footer needs no more than this, and a result may be larger than memory. */
+function withoutBytes({ kind, header, metadataLength, bodyLength }: IpcMessage): Written {
+  return { kind, header, metadataLength, bodyLength };
+}
+
+function fileEnd(messages: readonly Written[]): readonly Buffer[] {
+  const footer = writeFooter(messages);
+  const length = Buffer.alloc(4);
+  length.writeInt32LE(footer.length);
+  return [endOfStream, footer, length, magic];
+}
+
+function writeFooter(messages: readonly Written[]): Buffer {
+  const builder = new Builder();
+  const schema = copySchema(builder, messages[0]!);
+  let at = fileStart.length;
+  const blocks = messages.map(({ kind, metadataLength, bodyLength }) => {
+    const block = { kind, at, metadataLength, bodyLength };
+    at += metadataLength + bodyLength;
+    return block;
+  });
+  const writeBlocks = (kind: IpcMessage["kind"]) => {
+    const some = blocks.filter((block) => block.kind === kind);
+    builder.startVector(Block.sizeOf(), some.length, 8);
+    for (const block of some.toReversed())
+      Block.createBlock(builder, BigInt(block.at), block.metadataLength, BigInt(block.bodyLength));
+    return builder.endVector();
+  };
+  const dictionaries = writeBlocks("dictionary");
+  const recordBatches = writeBlocks("batch");
+  Footer.startFooter(builder);
+  // As its messages have it, or the engine refuses the file.
+  Footer.addVersion(builder, messages[0]!.header.version());
+  Footer.addSchema(builder, schema);
+  Footer.addDictionaries(builder, dictionaries);
+  Footer.addRecordBatches(builder, recordBatches);
+  Footer.finishFooterBuffer(builder, Footer.endFooter(builder));
+  return Buffer.from(builder.asUint8Array());
+}
+
+/** The schema as its message has it, with all metadata: the message's bytes, and the place of the schema in them. */
+function copySchema(builder: Builder, message: Written): Offset {
+  const metadata = message.header.bb!.bytes();
+  builder.startVector(1, metadata.length, 8);
+  for (const byte of metadata.toReversed()) builder.addInt8(byte);
+  return builder.offset() - schemaOf(message).bb_pos;
+}

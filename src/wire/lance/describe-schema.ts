@@ -1,0 +1,18 @@
+/** A table's schema as `describe` answers it: types in Lance's names, and the metadata that Arrow carries along. */
+import { metadataOf } from "../arrow/arrow-metadata.ts";
+import { fromIpc, readSchema } from "../arrow/arrow-schema.ts";
+import { toField, type LanceField } from "./lance-type.ts";
+
+export interface DescribedSchema {
+  readonly fields: readonly LanceField[];
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** The schema of an Arrow IPC file or stream. */
+export function describeSchema(bytes: Buffer): DescribedSchema {
+  const schema = readSchema(bytes);
+  return {
+    fields: fromIpc(bytes).map(toField),
+    metadata: metadataOf(schema),
+  };
+}

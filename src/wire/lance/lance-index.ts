@@ -1,0 +1,133 @@
+/** An index as the engine tells of it, and the names that the REST protocol has for its parameters. */
+import { formatPath, parsePath } from "../../schema/path.ts";
+import type { FoundIndex, IndexKind, IndexOption, TableIndex } from "../../schema/table-index.ts";
+import { stuckParameters } from "./index-parameters.ts";
+
+/** What the engine and services call the kinds, in capitals and without underscores. */
+const kinds: Readonly<Record<string, IndexKind>> = {
+  BTREE: "btree",
+  BITMAP: "bitmap",
+  LABELLIST: "labelList",
+  FTS: "fts",
+  INVERTED: "fts",
+  FM: "fm",
+  IVFFLAT: "ivfFlat",
+  IVFPQ: "ivfPq",
+  IVFRQ: "ivfRq",
+  IVFHNSWPQ: "hnswPq",
+  HNSWPQ: "hnswPq",
+  IVFHNSWSQ: "hnswSq",
+  HNSWSQ: "hnswSq",
+};
+
+/** Undefined for a kind that we don't know. */
+export function indexKindOf(name: string): IndexKind | undefined {
+  return kinds[name.replaceAll("_", "").toUpperCase()];
+}
+
+/** What the protocol calls each kind. */
+export const protocolKinds: Readonly<Record<IndexKind, string>> = {
+  btree: "BTREE",
+  bitmap: "BITMAP",
+  labelList: "LABEL_LIST",
+  fts: "FTS",
+  fm: "FM",
+  ivfFlat: "IVF_FLAT",
+  ivfPq: "IVF_PQ",
+  ivfRq: "IVF_RQ",
+  hnswPq: "IVF_HNSW_PQ",
+  hnswSq: "IVF_HNSW_SQ",
+};
+
+/** The protocol's names of parameters, by the engine's. */
+export const protocolOptions: Readonly<Record<string, string>> = {
+  distanceType: "distance_type",
+  numPartitions: "num_partitions",
+  numSubVectors: "num_sub_vectors",
+  numBits: "num_bits",
+  maxIterations: "max_iterations",
+  sampleRate: "sample_rate",
+  m: "m",
+  efConstruction: "ef_construction",
+  withPosition: "with_position",
+  baseTokenizer: "base_tokenizer",
+  language: "language",
+  maxTokenLength: "max_token_length",
+  lowercase: "lower_case",
+  stem: "stem",
+  removeStopWords: "remove_stop_words",
+  customStopWords: "custom_stop_words",
+  asciiFolding: "ascii_folding",
+  ngramMinLength: "min_ngram_length",
+  ngramMaxLength: "max_ngram_length",
+  prefixOnly: "prefix_only",
+  blockSize: "block_size",
+};
+
+/** An index as it is told of; undefined for one that is on no column. */
+export function toIndex(type: string | undefined, path: string | undefined, details: unknown): FoundIndex | undefined {
+  if (path === undefined) return undefined;
+  const kind = indexKindOf(type ?? "");
+  // The engine quotes names that need no quotes.
+  const plain = formatPath(parsePath(path));
+  if (kind === undefined) return unknownIndex(type, plain);
+  const stuck = stuckParameters(kind, details, Object.values(placesOf(kind)));
+  return { path: plain, kind, options: optionsOf(kind, details), ...(stuck !== undefined && { stuck }) };
+}
+
+/** One of a kind that the engine's client can't make. */
+export function unknownIndex(kind: string | undefined, path: string): FoundIndex {
+  const stuck = kind === undefined ? "its kind is unknown" : `lance-migrate can't create an index of the kind ${kind}`;
+  return { path, kind: kind ?? "unknown", options: {}, stuck };
+}
+
+/** The parameters that tell how to make the index again: all that the engine tells; how many partitions it does not. */
+function optionsOf(kind: IndexKind, details: unknown): TableIndex["options"] {
+  const at = (path: readonly string[]): unknown =>
+    path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], details);
+  const found = Object.entries(placesOf(kind)).flatMap(([option, path]) => {
+    const value = at(path);
+    const plain = option === "distanceType" && typeof value === "string" ? value.toLowerCase() : value;
+    const known = ["maxIterations", "sampleRate"].includes(option) ? Number(plain) : plain;
+    return isOption(known) ? [[option, known] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/** Where the details tell each parameter. */
+function placesOf(kind: IndexKind): Readonly<Record<string, readonly string[]>> {
+  return kind === "fts" ? textDetails : vectorDetails;
+}
+
+function isOption(value: unknown): value is IndexOption {
+  if (Array.isArray(value)) return value.every((one) => typeof one === "string");
+  return ["string", "number", "boolean"].includes(typeof value) && !Number.isNaN(value);
+}
+
+const textDetails: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  [
+    "withPosition",
+    "baseTokenizer",
+    "language",
+    "maxTokenLength",
+    "lowercase",
+    "stem",
+    "removeStopWords",
+    "customStopWords",
+    "asciiFolding",
+    "ngramMinLength",
+    "ngramMaxLength",
+    "prefixOnly",
+    "blockSize",
+  ].map((option) => [option, [protocolOptions[option]!]]),
+);
+
+const vectorDetails: Readonly<Record<string, readonly string[]>> = {
+  distanceType: ["metric_type"],
+  numSubVectors: ["compression", "num_sub_vectors"],
+  numBits: ["compression", "num_bits"],
+  m: ["hnsw", "max_connections"],
+  efConstruction: ["hnsw", "construction_ef"],
+  maxIterations: ["runtime_hints", "lance.ivf.max_iters"],
+  sampleRate: ["runtime_hints", "lance.ivf.sample_rate"],
+};

@@ -1,0 +1,136 @@
+import type { MemoryTable, MemoryTables } from "./target/memory-table.ts";
+import type { Row } from "../../src/wire/rows/ipc-rows.ts";
+import { chanceOf, type Chance } from "./seeded-random.ts";
+import { mark } from "./target/application-metadata.ts";
+import type { Application } from "./schedule-state.ts";
+import { isLedger } from "./scenario.ts";
+import type { Counted, Watcher } from "./observer.ts";
+import type { World } from "./virtual-time.ts";
+
+/** How often each is drawn, of all schedules. */
+export const rates = {
+  /** Rows are appended, changed and deleted. */
+  writes: 0.1,
+  /** Metadata of columns is set. */
+  metadata: 0.2,
+  /** A table is dropped and created again as it is. */
+  recreation: 0.1,
+  /** Files are merged, and old versions cleaned up. */
+  compaction: 0.3,
+  /** Lists of tables are torn. */
+  tornLists: 0.2,
+} satisfies Partial<Record<Counted, number>>;
+export type Disturbance = keyof typeof rates;
+/** Of schedules that roll back: what they restore, and the versions that keep it, must not be cleaned up before their end. */
+const ratesOfRollbacks: typeof rates = { ...rates, compaction: 0.75, writes: 0.7 };
+
+interface Around {
+  readonly seed: number;
+  readonly world: World;
+  readonly tables: MemoryTables;
+  readonly watcher: Watcher;
+  readonly does: ReadonlySet<Disturbance>;
+  /** Milliseconds of the shortest lease. */
+  readonly lease: number;
+}
+
+/** It draws from numbers of its own, so that a schedule in which it does nothing goes as it would without it. */
+export function drawDisturbances(
+  seed: number,
+  isBack: boolean,
+  fits: (one: Disturbance) => boolean,
+): ReadonlySet<Disturbance> {
+  const chance = ownChance(seed);
+  const drawn = Object.entries(isBack ? ratesOfRollbacks : rates).filter(([, rate]) => chance.happens(rate));
+  return new Set(drawn.map(([one]) => one as Disturbance).filter(fits));
+}
+
+function ownChance(seed: number): Chance {
+  return chanceOf(seed ^ 0x3c6e_f372);
+}
+
+export function anApplication({ seed, world, tables, watcher: { tell, count }, does, lease }: Around): Application {
+  const chance = ownChance(seed ^ 0x5bd1);
+  const acts = [...does].filter((one) => one !== "tornLists");
+  let written = 0;
+  let recreated = false;
+  const removed = new Set<Row>();
+  let isActive = false;
+  let isOpen = false;
+
+  const newRow = (): Row => ({ written: ++written });
+  const others = () => tables.names().filter((name) => !isLedger(name));
+  const works: Readonly<Record<Exclude<Disturbance, "tornLists">, (name: string, table: MemoryTable) => string>> = {
+    writes(name, { rows }) {
+      const at = chance.below(rows.length);
+      const kind =
+        rows.length === 0 ? "append" : chance.pick(["append", "append", "append", "update", "delete"] as const);
+      const change = {
+        append: () => [...rows, newRow()],
+        update: () => rows.with(at, newRow()),
+        delete: () => rows.toSpliced(at, 1),
+      };
+      if (kind !== "append") removed.add(rows[at]!);
+      tables.write(name, kind, { rows: change[kind]() });
+      return `${kind} of a row of ${name}`;
+    },
+    metadata(name, { columns }) {
+      const at = chance.below(columns.length);
+      const { metadata, ...column } = columns[at]!;
+      const value = String(++written);
+      const changed = { ...column, metadata: { ...metadata, [mark]: value } };
+      tables.write(name, "metadata", { columns: columns.with(at, changed) });
+      return `metadata ${value} on ${name}.${column.name}`;
+    },
+    recreation(name, { rows }) {
+      recreated = true;
+      tables.recreate(name, chance.happens(0.5) ? rows : [newRow()]);
+      for (let more = chance.pick([0, 0, 2, 10]); more > 0; more--) tables.append(name, [newRow()]);
+      return `${name} is dropped and created again`;
+    },
+    compaction(name) {
+      tables.write(name, "compact");
+      tables.cleanUp(name);
+      return `${name} is compacted and cleaned up`;
+    },
+  };
+  const act = (name: string | undefined): void => {
+    const table = name === undefined ? undefined : tables.get(name);
+    if (!isActive || name === undefined || table === undefined || isLedger(name)) return;
+    const what = chance.pick(acts) as keyof typeof works;
+    const words = works[what](name, table);
+    count(what);
+    tell(() => `   application: ${words}`);
+  };
+  const actSomewhere = () => act(others().length === 0 ? undefined : chance.pick(others()));
+  // A call takes a moment. What happens right then is rare otherwise.
+  const inCalls = chance.pick([0, 0.1, 0.5]);
+  const torn = chance.pick([0.1, 0.5, 1]);
+  return {
+    does,
+    hasRecreated: () => recreated,
+    hasRemoved: (row) => removed.has(row),
+    meanwhile: (table) => {
+      if (isActive && chance.happens(inCalls)) act(table);
+    },
+    afterKill: () => {
+      if (isActive && chance.happens(0.8)) world.after(0, () => others().forEach(act));
+    },
+    tear: () => {
+      if (!isOpen || !does.has("tornLists") || !chance.happens(torn)) return undefined;
+      count("tornLists");
+      return { age: chance.between(0, lease / 4), at: chance.next() };
+    },
+    begin(milliseconds) {
+      isOpen = true;
+      isActive = acts.length > 0;
+      if (!isActive) return;
+      for (let times = chance.pick([2, 6, 20]); times > 0; times--)
+        world.after(chance.between(0, milliseconds), actSomewhere);
+    },
+    end: () => {
+      isActive = false;
+      isOpen = false;
+    },
+  };
+}

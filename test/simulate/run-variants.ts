@@ -1,0 +1,96 @@
+/** What runs are asked to do: most apply what is pending, or roll it back with all consent; some schedules have others. */
+import { down, savePlanDown, type DownChoice } from "../../src/commands/down.ts";
+import { up } from "../../src/commands/up.ts";
+import { savePlan } from "../../src/commands/plan.ts";
+import type { MigratorOptions } from "../../src/run/options.ts";
+import { chanceOf, type Chance } from "./seeded-random.ts";
+
+/** How often each is drawn, of all schedules. */
+const rates = {
+  /** Of runs that roll back, others apply everything again. */
+  opposite: 0.15,
+  /** Runs save their plans first, and carry out just those. */
+  saved: 0.3,
+  /** Runs that roll back accept no loss. */
+  careful: 0.6,
+} as const;
+/** The share of runs that put rows back, of those that accept no loss. */
+const keeping = 0.6;
+export type Variety = keyof typeof rates;
+
+/** What one run is asked to do. */
+export interface Order {
+  readonly direction: "up" | "down";
+  readonly acceptLoss: boolean;
+  /** Whether rows that were added are put back; never where a loss is accepted. */
+  readonly keepAppended?: boolean | undefined;
+  /** Milliseconds between the plan and the run that carries it out; undefined where no plan is saved. */
+  readonly savedFor: number | undefined;
+}
+
+export interface Orders {
+  readonly has: (one: Variety) => boolean;
+  readonly next: () => Order;
+}
+
+/** It draws from numbers of its own, so that a schedule without any of these goes as it would without them. */
+export function drawOrders(seed: number, { backTo }: Goal, lease: number): Orders {
+  const chance = chanceOf(seed ^ 0x1b87_3593);
+  const isBack = backTo !== undefined;
+  const drawn = new Set(Object.entries(rates).flatMap(([one, rate]) => (chance.happens(rate) ? [one] : [])));
+  const has = (one: Variety) => drawn.has(one) && (isBack || one === "saved");
+  const kept = chanceOf(seed ^ 0x2545_f491);
+  const next = (): Order => {
+    const order = drawOrder(chance, has, isBack, lease);
+    return { ...order, keepAppended: !order.acceptLoss && kept.happens(keeping) };
+  };
+  return { has, next };
+}
+
+function drawOrder(chance: Chance, has: Orders["has"], isBack: boolean, lease: number): Order {
+  return {
+    direction: !isBack || (has("opposite") && chance.happens(0.5)) ? "up" : "down",
+    acceptLoss: !(has("careful") && chance.happens(0.7)),
+    savedFor: has("saved") && chance.happens(0.5) ? chance.between(0, lease) : undefined,
+  };
+}
+
+/** Carries out the order. `whenSaved`: called when the plan is saved, where one is. */
+export async function carryOut(
+  { direction, acceptLoss, keepAppended, savedFor }: Order,
+  options: MigratorOptions,
+  { backTo }: Goal,
+  whenSaved: () => void,
+  whenBegun: () => void,
+): Promise<RunResult> {
+  const choice: DownChoice = { to: backTo, acceptLoss, ...(keepAppended === true && { keepAppended }) };
+  const isUp = direction === "up";
+  let given: Parameters<typeof up>[1] & DownChoice = isUp ? {} : choice;
+  if (savedFor !== undefined) {
+    given = { plan: isUp ? await savePlan(options) : await savePlanDown(options, choice) };
+    whenSaved();
+    await options.clock!.sleep(savedFor);
+    whenBegun();
+  }
+  if (isUp) {
+    const { applied, total } = await up(options, given);
+    return { changed: applied, total };
+  }
+  const { reverted, total } = await down(options, given);
+  return { changed: reverted, total };
+}
+
+/** What the runs are for. */
+export interface Goal {
+  /** The version that everything above is taken back of; undefined to apply everything. */
+  readonly backTo: number | undefined;
+  /** How many migrations are applied in the end. */
+  readonly total: number;
+}
+
+/** What a run in either direction gives. */
+export interface RunResult {
+  /** How many migrations it applied, or took back. */
+  readonly changed: number;
+  readonly total: number;
+}

@@ -1,0 +1,63 @@
+/** The ledger's small table in memory. */
+import type { Clock } from "../../../src/time/clock.ts";
+import type { Cell, Row } from "../../../src/wire/rows/ipc-rows.ts";
+import { insist } from "../../../src/targets/contract/retry.ts";
+import { lastRow } from "../../../src/targets/contract/last-row.ts";
+import type { RecordShape, RecordTable } from "../../../src/targets/contract/target.ts";
+import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
+import type { Carry } from "./carry.ts";
+import type { MemoryTables } from "./memory-table.ts";
+
+interface Home {
+  readonly tables: MemoryTables;
+  readonly carry: Carry;
+  readonly clock: Pick<Clock, "sleep" | "random">;
+  /** A service is asked again while there is no answer: it merges by key, so that a second time adds nothing. */
+  readonly isService: boolean;
+}
+
+export function memoryRecords(
+  { tables, carry, clock, isService }: Home,
+  { name, columns, key }: RecordShape,
+): RecordTable {
+  const ask = async <Result>(what: string, work: () => Result, again = isService): Promise<Result> => {
+    const send = () => carry({ what: `${what} ${name}`, arrive: () => work });
+    return again ? await insist(send, verdictOf, clock) : await send();
+  };
+  /** How many of them were not there. */
+  const merge = (rows: readonly Row[]): number => {
+    const known = new Set(tables.get(name)?.rows.map((row) => row[key]));
+    const absent = rows.filter((row) => !known.has(row[key]!));
+    if (absent.length > 0) tables.append(name, absent);
+    return absent.length;
+  };
+  return {
+    create: () => ask("create", () => void tables.create(name, columns)),
+    all: () => ask("read", () => tables.get(name)?.rows, true),
+    async last(order, names) {
+      const row = await ask("read the end of", () => lastRow(tables.get(name)?.rows ?? [], order), true);
+      return row && Object.fromEntries(names.map((column) => [column, row[column] ?? null]));
+    },
+    count: (predicate) => ask("count in", () => (tables.get(name)?.rows ?? []).filter(holds(predicate)).length, true),
+    insertIfAbsent: async (row) => (await ask("merge into", () => merge([row]))) === 1,
+    insert: (rows) => ask("append to", () => (isService ? void merge(rows) : tables.append(name, rows))),
+    tend: async () => {},
+  };
+}
+
+/** As much of SQL as a ledger asks: columns against values, with AND inside OR. */
+export function holds(predicate: string): (row: Row) => boolean {
+  const sides = predicate.split(" OR ").map((side) =>
+    side
+      .replace(/^\(|\)$/g, "")
+      .split(" AND ")
+      .map(compares),
+  );
+  return (row) => sides.some((all) => all.every((one) => one(row)));
+}
+
+function compares(comparison: string): (row: Row) => boolean {
+  const [, column = "", sign, text = ""] = /^(\w+) (=|>) (.+)$/.exec(comparison) ?? [];
+  const value: Cell = text.startsWith("'") ? text.slice(1, -1) : Number(text);
+  return (row) => (sign === "=" ? row[column] === value : row[column]! > value);
+}

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { columnsOf, int8, nullType, struct, utf8 } from "../../../../../src/schema/declare/type-builders.ts";
+import type { ColumnType } from "../../../../../src/schema/typed/shape.ts";
+import type { Action } from "../../../../../src/actions/model/action.ts";
+import { commitsOf, describeAction, risksOf, tableAfter } from "../../../../../src/actions/apply-action.ts";
+import type { Table } from "../../../../../src/schema/table.ts";
+
+const table: Table = { columns: columnsOf({ id: int8(), Name: utf8() }), indexes: { i: null } };
+const after = (action: Action) => tableAfter(new Map([["t", table]]), action);
+const add = (name: string, type: ColumnType, as?: string): Action => ({
+  kind: "addColumns",
+  table: "t",
+  columns: [{ name, type: type.type, nullable: type.nullable, as }],
+});
+
+test("columns are added after the others, and the rest stays", () => {
+  const columns = columnsOf({ id: int8(), Name: utf8(), n: int8().notNull() });
+  expect(after(add("n", int8().notNull(), "1"))).toEqual({ columns, indexes: { i: null } });
+});
+
+test.each<[string, Action, string]>([
+  ["a name that is there", add("id", int8()), "t would have two columns named id"],
+  ["a name that differs in case", add("name", int8()), "t would have Name and name, which differ only in case"],
+  ["a name that breaks the table", add("_rowid", int8()), 'column name "_rowid"'],
+  ["no values", add("n", int8().notNull()), "t: column n is not null and has no values for the rows that are there"],
+  ["values of type null", add("n", nullType(), "1"), "t: column n is of type null and holds no values"],
+])("refused: %s", (_, action, problem) => {
+  expect(() => after(action)).toThrow(problem);
+});
+
+test("one that is not null takes two commits, and the second can be taken back", () => {
+  expect(commitsOf(add("n", int8(), "1"), table, () => true)).toHaveLength(1);
+  const [added, strict, ...others] = commitsOf(add("n", int8().notNull(), "1"), table, () => true);
+  expect(others).toEqual([]);
+  expect(added).toEqual({ action: add("n", int8(), "1"), undo: [] });
+  expect(strict).toEqual({
+    action: { kind: "alterColumns", table: "t", alterations: [{ path: "n", nullable: false }] },
+    undo: [{ kind: "dropColumns", table: "t", paths: ["n"] }],
+  });
+});
+
+test("in words, with what may stop it", () => {
+  expect(describeAction(add("n", int8().notNull(), "id + 1"))).toBe("add t.n int8 not null as id + 1");
+  expect(risksOf(add("n", int8(), "id + 1"), table)).toMatchObject([{ kind: "failure" }]);
+  expect(risksOf(add("n", int8()), table)).toEqual([]);
+});
+
+test.each([
+  ["a quote in a field's name", struct({ 'a"b': int8() }), /can't name its field a"b/],
+  ["a backslash, further in", struct({ s: struct({ "a\\b": int8() }) }), /can't name its field a\\b/],
+  ["a field of type null", struct({ n: nullType() }), /a field in it is of type null/],
+])("a column with %s is refused, with values and without", (_, type, problem) => {
+  for (const as of [undefined, "null"]) expect(() => after(add("n", type, as))).toThrow(problem);
+});

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import { count } from "../../../../src/errors/migrate-error.ts";
+import type { Output } from "../../../../src/cli/command/output.ts";
+import { renderDuration, renderEvent, renderTable, renderTime } from "../../../../src/cli/render/events.ts";
+import type { RunEvent } from "../../../../src/run/events.ts";
+
+test("a table's columns are as wide as their widest cell, and no line ends in spaces", () => {
+  expect(
+    renderTable([
+      ["1", "create", "applied"],
+      ["10", "b", ""],
+      ["", "", ""],
+    ]),
+  ).toEqual(["1   create  applied", "10  b", ""]);
+});
+
+test("rows may differ in length, and a table may be empty", () => {
+  expect(renderTable([["a"], ["bb", "c"], []])).toEqual(["a", "bb  c", ""]);
+  expect(renderTable([])).toEqual([]);
+});
+
+test.each([
+  [0, "0 ms"],
+  [0.4, "0 ms"],
+  [12.6, "13 ms"],
+  [999, "999 ms"],
+  [1000, "1.0 s"],
+  [1234, "1.2 s"],
+  [89_900, "89.9 s"],
+  [90_000, "1.5 min"],
+  [3_600_000, "60.0 min"],
+])("%d milliseconds are said as %s", (milliseconds, words) => {
+  expect(renderDuration(milliseconds)).toBe(words);
+});
+
+test("a time is in UTC, to the second", () => {
+  expect(renderTime(Date.UTC(2026, 7, 1, 9, 5, 3, 987))).toBe("2026-08-01 09:05:03Z");
+});
+
+test.each([
+  [0, "0 migrations"],
+  [1, "1 migration"],
+  [2, "2 migrations"],
+])("%d are counted as %s", (number, words) => {
+  expect(count(number, "migration")).toBe(words);
+});
+
+const name = { version: 3, name: "widen_ids" };
+const place = { ...name, action: 1, total: 2 };
+
+/** What is shown of an event, and how. */
+function shown(event: RunEvent): readonly (readonly [how: string, line: string])[] {
+  const lines: (readonly [string, string])[] = [];
+  const output: Output = {
+    json: false,
+    verbose: false,
+    result: (line) => lines.push(["result", line]),
+    data: () => {},
+    progress: (line) => lines.push(["progress", line]),
+    passing: (line) => lines.push(["passing", line]),
+    problem: (line) => lines.push(["problem", line]),
+    styled: (_, text) => text,
+  };
+  renderEvent(event, output);
+  return lines;
+}
+
+test.each<{ event: RunEvent; line: string }>([
+  {
+    event: { event: "planned", direction: "up", migrations: [name], actions: 2, risks: [] },
+    line: "1 migration pending, 2 actions",
+  },
+  {
+    event: { event: "waiting", by: "ann", lease: 30_000 },
+    line: "waiting for ann, who holds the lease; after 30.0 s of silence it is taken over",
+  },
+  {
+    event: { event: "recognised", ...name, was: ["0002_widen_ids"] },
+    line: "0003_widen_ids ran here as 0002_widen_ids: recorded",
+  },
+  { event: { event: "takenOver", by: "ann" }, line: "ann has not been heard of for a whole lease; taking over" },
+  { event: { event: "started", direction: "up", ...name, done: 0, total: 2 }, line: "0003_widen_ids" },
+  {
+    event: { event: "started", direction: "up", ...name, done: 1, total: 2 },
+    line: "0003_widen_ids: 1 of 2 actions done already",
+  },
+  {
+    event: { event: "retried", ...place, text: "rename t.a to b", reason: "conflict", problem: "preempted" },
+    line: "  rename t.a to b: another writer came first, trying again",
+  },
+  {
+    event: { event: "detour", ...place, text: "rename t.a to _lance_migrate_hidden_0" },
+    line: "  others append without pause: rename t.a to _lance_migrate_hidden_0, for a moment",
+  },
+  {
+    event: { event: "left", direction: "up", ...name, applied: 1, done: 0, total: 1 },
+    line: "1 migration applied, 0 of 1 action of 0003_widen_ids done; the next migrate up goes on",
+  },
+  {
+    event: { event: "left", direction: "up", ...name, applied: 3, done: 1, total: 2 },
+    line: "3 migrations applied, 1 of 2 actions of 0003_widen_ids done; the next migrate up goes on",
+  },
+  {
+    event: { event: "planned", direction: "down", migrations: [name], actions: 2, risks: [] },
+    line: "1 migration to take back, 2 actions",
+  },
+  { event: { event: "started", direction: "down", ...name, done: 0, total: 2 }, line: "taking back 0003_widen_ids" },
+  {
+    event: { event: "left", direction: "down", ...name, applied: 1, done: 1, total: 2 },
+    line: "1 migration taken back, 1 of 2 actions that take back 0003_widen_ids done; the next migrate down goes on",
+  },
+  { event: { event: "done", ...place, text: "rename t.a to b", duration: 7 }, line: "  rename t.a to b (7 ms)" },
+])("$event.event is told as progress: $line", ({ event, line }) => {
+  expect(shown(event)).toEqual([["progress", line]]);
+});
+
+test("of the risks of a plan, those that lose values are told", () => {
+  const risks = (["loss", "failure", "writers"] as const).map((kind) => ({ kind, text: `a ${kind}` }));
+  expect(shown({ event: "planned", direction: "up", migrations: [name], actions: 2, risks })).toEqual([
+    ["progress", "1 migration pending, 2 actions"],
+    ["progress", "note: a loss"],
+  ]);
+});
+
+test("an action that begins is shown until it is done", () => {
+  expect(shown({ event: "action", ...place, text: "rename t.a to b" })).toEqual([["passing", "  rename t.a to b …"]]);
+});
+
+test("where nobody looks on, a long action says so on a line of its own", () => {
+  const event: RunEvent = { event: "running", ...place, text: "retype t.a to int64", elapsed: 95_000 };
+  const looking = process.stderr.isTTY;
+  const [[how, line] = []] = shown(event);
+  expect(how).toBe(looking ? "passing" : "progress");
+  expect(line).toContain("1.6 min");
+});
+
+test.each<RunEvent>([
+  { event: "taking" },
+  { event: "applied", ...name, duration: 7 },
+  { event: "finished", applied: 1, duration: 7 },
+])("$event is no line of progress", (event) => {
+  expect(shown(event)).toEqual([]);
+});

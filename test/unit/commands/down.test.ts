@@ -1,0 +1,236 @@
+import { expect, test } from "vitest";
+import { MigrateError } from "../../../src/errors/migrate-error.ts";
+import { down } from "../../../src/commands/down.ts";
+import { baseline } from "../../../src/commands/adopt/baseline.ts";
+import { up } from "../../../src/commands/up.ts";
+import { prune } from "../../../src/commands/prune.ts";
+import type { MigratorOptions } from "../../../src/run/options.ts";
+import { columnsOf, int32 } from "../../../src/schema/declare/type-builders.ts";
+import { sourceOf } from "../../simulate/start-run.ts";
+import { memoryTarget } from "../../simulate/target/memory-target.ts";
+import { memoryTables } from "../../simulate/target/memory-tables.ts";
+import type { Target } from "../../../src/targets/contract/target.ts";
+import { aMigration } from "../../simulate/history.ts";
+
+test("a call without an answer is found done also where others write before it takes effect", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "namespace", tables });
+  let late: (() => void)[] = [];
+  const target: Target = {
+    ...memory,
+    look: async (name, withIndexes) => {
+      const sight = await memory.look(name, withIndexes);
+      late.shift()?.();
+      return sight;
+    },
+    execute: async (action, seen) => {
+      if (action.kind !== "alterColumns" || late.length > 0) return await memory.execute(action, seen);
+      // Nothing by the look after the call; others compact; it takes effect after the look that sees that.
+      late = [() => tables.write("t", "compact"), () => tables.carryOut(action)];
+      throw new Error("no answer");
+    },
+    verdict: () => ({ kind: "unanswered" }),
+  };
+  const migrations = [
+    aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32().notNull() })] }]),
+    aMigration(2, [{ kind: "setNullable", table: "t", path: "a", nullable: true }]),
+  ];
+  const options: MigratorOptions = {
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf(migrations),
+    lease: { duration: 5_000, patience: 0 },
+  };
+  await up({ ...options, target: memory });
+  expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
+  expect(tables.get("t")!.columns).toMatchObject([{ name: "a", nullable: false }]);
+});
+
+test("what rolls a migration back is kept also where others clean up the version that was seen", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  let cleanUps = 2;
+  const target: Target = {
+    ...memory,
+    versions: {
+      ...memory.versions!,
+      keep: async (...kept) => {
+        if (cleanUps-- > 0) {
+          tables.write("t", "compact");
+          tables.cleanUp("t");
+        }
+        return await memory.versions!.keep(...kept);
+      },
+    },
+  };
+  const unkept: object[] = [];
+  const options: MigratorOptions = {
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+    emit: (event) => void (event.event === "unkept" && unkept.push(event)),
+  };
+  await up(options);
+  expect(unkept).toEqual([]);
+  expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
+  expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
+});
+
+test("a migration whose version cannot be kept changes nothing, unless it may be irreversible", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const keep = async () => {
+    throw new Error("no space left");
+  };
+  const events: object[] = [];
+  const options: MigratorOptions = {
+    target: { ...memory, versions: { ...memory.versions!, keep } },
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    guards: { accepts: ["lossy"] },
+    lease: { duration: 5_000, patience: 0 },
+    emit: (event) => void events.push(event),
+  };
+  const error = await up(options).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "ERR_VERSION_UNKEPT", outcome: "failed" });
+  expect(String(error)).toMatch(/version 1 of t, which migrate down would restore, can't be kept: .*no space left/);
+  expect(tables.get("t")!.columns).toHaveLength(2);
+  expect(events).not.toContainEqual(expect.objectContaining({ event: "unkept" }));
+  expect(await up(options, { accept: ["irreversible"] })).toMatchObject({ applied: 1 });
+  expect(events).toContainEqual(expect.objectContaining({ event: "unkept", table: "t" }));
+  expect(tables.get("t")!.columns).toHaveLength(1);
+});
+
+test("a ledger neither replaces nor releases nor lists what another ledger keeps of the same table", async () => {
+  const tables = memoryTables();
+  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  const optionsOf = (ledger: string): MigratorOptions => ({
+    target,
+    ledger,
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32() })] }]),
+      aMigration(2, [{ kind: "execute", table: "t", change: { update: { a: "1" } } }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+  });
+  const [one, other] = [optionsOf("_migrations"), optionsOf("_others")];
+  await up(one, { to: 1 });
+  await baseline(other, { to: 1 });
+  await up(one);
+  await up(other);
+  const keptVersions = async () => (await target.versions!.kept("t")).map(({ version }) => version);
+  expect(await keptVersions()).toEqual([1, 2]);
+  expect(await prune(one, {})).toMatchObject([{ version: 1, migration: "0002_drawn" }]);
+  expect(await prune(other, { yes: true })).toMatchObject([{ version: 2, migration: "0002_drawn" }]);
+  expect(await keptVersions()).toEqual([1]);
+  await down(other, { acceptLoss: true });
+  expect(await keptVersions()).toEqual([1]);
+  await down(one, { acceptLoss: true });
+  expect(await keptVersions()).toEqual([]);
+});
+
+test("what an older release kept for another ledger than the default one is listed and released", async () => {
+  const tables = memoryTables();
+  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  const options: MigratorOptions = {
+    target,
+    ledger: "_others",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+  };
+  await up(options);
+  await target.versions!.letGo("t", "0002-_others");
+  await target.versions!.keep("t", 1, "0002");
+  await target.versions!.keep("t", 2, "0003");
+  expect(await prune(options, {})).toMatchObject([{ name: "0002", version: 1 }]);
+  await down(options, { to: 1 });
+  expect(await target.versions!.kept("t")).toEqual([{ name: "0003", version: 2 }]);
+});
+
+test("what rolls migrations back is kept no more once they are rolled back", async () => {
+  const tables = memoryTables();
+  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  const options: MigratorOptions = {
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+      aMigration(3, [{ kind: "renameColumn", table: "t", path: "a", name: "c" }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+  };
+  await up(options);
+  expect(await target.versions!.kept("t")).toHaveLength(1);
+  expect(await down(options, { to: 1 })).toMatchObject({ reverted: 2 });
+  expect(await target.versions!.kept("t")).toEqual([]);
+});
+
+test("the version that a run kept before it was killed is the one that a rollback restores", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const migrations = [
+    aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+    aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+  ];
+  const options = (more: Partial<Target> = {}): MigratorOptions => ({
+    target: { ...memory, ...more },
+    ledger: "_migrations",
+    migrations: sourceOf(migrations),
+    lease: { duration: 50, patience: 0 },
+  });
+  const refusing: Partial<Target> = {
+    execute: async (action, seen) => {
+      if (action.kind === "dropColumns") throw new Error("refused");
+      return await memory.execute(action, seen);
+    },
+  };
+  await expect(up(options(refusing))).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
+  tables.write("t", "compact");
+  const keep = async (...kept: Parameters<NonNullable<Target["versions"]>["keep"]>) => {
+    await memory.versions!.keep(...kept);
+    throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "killed" });
+  };
+  await expect(up(options({ versions: { ...memory.versions!, keep } }))).rejects.toThrow("killed");
+  tables.write("t", "compact");
+  tables.cleanUp("t");
+  expect(await up(options())).toMatchObject({ applied: 1 });
+  expect(await down(options(), { to: 1 })).toMatchObject({ reverted: 1 });
+  expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
+});
+
+test("a killed run is resumed also where no version can be kept or listed", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const refused = async () => {
+    throw new Error("no such call");
+  };
+  const versions = { ...memory.versions!, keep: refused, kept: refused };
+  const options = (more: Partial<Target> = {}): MigratorOptions => ({
+    target: { ...memory, versions, ...more },
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    lease: { duration: 50, patience: 0 },
+  });
+  const killed: Partial<Target> = {
+    execute: async (action, seen) => {
+      if (action.kind !== "dropColumns") return await memory.execute(action, seen);
+      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "killed" });
+    },
+  };
+  await expect(up(options(killed))).rejects.toThrow("killed");
+  expect(await up(options())).toMatchObject({ applied: 1 });
+});

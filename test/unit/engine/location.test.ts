@@ -1,0 +1,67 @@
+import { pathToFileURL } from "node:url";
+import { expect, test } from "vitest";
+import { placeOf, uriProblem } from "../../../src/engine/location.ts";
+
+test.each([
+  ".lancedb",
+  "data",
+  "db",
+  "dbs/one",
+  "./db:odd",
+  "../data",
+  "/var/data",
+  "a b/ü",
+  "file:///var/data",
+  "s3://bucket/path",
+  "S3://bucket/path",
+  "s3+ddb://bucket/path?ddbTableName=t",
+  "gs://bucket/path",
+  "az://container/path",
+])("%s may hold a database", (uri) => {
+  expect(uriProblem(uri)).toBeUndefined();
+});
+
+test.each([
+  { uri: "", problem: "is empty" },
+  { uri: " \t", problem: "is empty" },
+  {
+    uri: "http://host:8080",
+    problem: "is the address of a service; a target of kind lance takes a folder or an object store",
+  },
+  {
+    uri: "https://host",
+    problem: "is the address of a service; a target of kind lance takes a folder or an object store",
+  },
+  {
+    uri: "db://mine",
+    problem: "is an address of LanceDB Cloud; a target of kind lance takes a folder or an object store",
+  },
+  {
+    uri: "DB://mine",
+    problem: "is an address of LanceDB Cloud; a target of kind lance takes a folder or an object store",
+  },
+  { uri: "data\0", problem: "holds a NUL character" },
+  { uri: "ftp://host/a", problem: "has a scheme that the engine does not know (ftp:)" },
+  { uri: "S4://bucket", problem: "has a scheme that the engine does not know (s4:)" },
+])("$uri may not: it $problem", ({ uri, problem }) => {
+  expect(uriProblem(uri)).toBe(problem);
+});
+
+test.each([
+  { uri: "data", folder: "/project/data" },
+  { uri: ".lancedb", folder: "/project/.lancedb" },
+  { uri: "./a/../b", folder: "/project/b" },
+  { uri: "../data", folder: "/data" },
+  // The engine takes what begins with "db" for a remote database unless it is an absolute path.
+  { uri: "db", folder: "/project/db" },
+  { uri: "dbs/one", folder: "/project/dbs/one" },
+  { uri: "/var/data", folder: "/var/data" },
+  { uri: "file:///var/a%20b", folder: "/var/a b" },
+  { uri: pathToFileURL("/var/ü").href, folder: "/var/ü" },
+])("$uri is the folder $folder", ({ uri, folder }) => {
+  expect(placeOf(uri, "/project")).toEqual({ uri: folder, folder });
+});
+
+test.each(["s3://bucket/path", "gs://bucket"])("%s is left to the engine and is no folder", (uri) => {
+  expect(placeOf(uri, "/project")).toEqual({ uri });
+});

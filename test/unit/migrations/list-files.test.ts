@@ -1,0 +1,111 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { textHash } from "../../../src/migrations/checksum.ts";
+import { listMigrations } from "../../../src/migrations/list-files.ts";
+import { temporaryFolder } from "../../support/project.ts";
+
+function aFolder(...files: readonly string[]): string {
+  const folder = temporaryFolder();
+  for (const file of files) writeFileSync(join(folder, file), `// ${file}\n`);
+  return folder;
+}
+
+test("migrations are listed by their numbers, not by their names", () => {
+  const folder = aFolder("10_ten.ts", "9_nine.js", "0011_eleven.mts", "20261120_late.mjs");
+  expect(listMigrations(folder).map(({ version, name }) => [version, name])).toEqual([
+    [9, "nine"],
+    [10, "ten"],
+    [11, "eleven"],
+    [20_261_120, "late"],
+  ]);
+});
+
+test("a migration is its name, its place and the hash of its text", () => {
+  const folder = aFolder("0001_a.ts");
+  expect(listMigrations(folder)).toEqual([
+    {
+      version: 1,
+      name: "a",
+      file: "0001_a.ts",
+      path: join(folder, "0001_a.ts"),
+      textHash: textHash("// 0001_a.ts\n"),
+    },
+  ]);
+});
+
+test("files of other kinds and folders are left out", () => {
+  const folder = aFolder("0001_a.ts", "README.md", "types.d.ts", "0001_a.d.ts", ".gitkeep");
+  mkdirSync(join(folder, "0002_folder.ts"));
+  mkdirSync(join(folder, "archive"));
+  expect(listMigrations(folder).map(({ file }) => file)).toEqual(["0001_a.ts"]);
+});
+
+test("an empty folder has no migrations", () => {
+  expect(listMigrations(aFolder())).toEqual([]);
+});
+
+test("who wants to hear of all is told of bad names and of what can't be read, with the paths, and gets the rest", () => {
+  const folder = aFolder("0001_a.ts", "second.ts", "0003_c.ts", "03_d.ts");
+  symlinkSync(join(folder, "nowhere"), join(folder, "0004_gone.ts"));
+  const told: unknown[] = [];
+  const files = listMigrations(folder, ({ code }, path) => told.push([code, path]));
+  expect(files.map(({ file }) => file).toSorted()).toEqual(["0001_a.ts", "0003_c.ts", "03_d.ts"]);
+  expect(told.toSorted()).toEqual([
+    ["ERR_FILE_NAME", join(folder, "second.ts")],
+    ["ERR_FILE_UNREADABLE", join(folder, "0004_gone.ts")],
+    ["ERR_VERSION_DUPLICATE", undefined],
+  ]);
+});
+
+test("the migrations of the repository itself are listed", () => {
+  const versions = listMigrations(new URL("../../../migrations", import.meta.url).pathname).map(
+    ({ version }) => version,
+  );
+  expect(versions).toEqual(versions.map((_, index) => index + 1));
+});
+
+test.each([
+  [["0001_a.ts", "0001_b.ts"], "0001"],
+  [["0002_a.ts", "1_a.ts", "2_a.ts"], "0002"],
+  [["0003_a.ts", "0003_a.js"], "0003"],
+])("of %j two have the same number %s", (files, version) => {
+  expect(() => listMigrations(aFolder(...files))).toThrow(
+    expect.objectContaining({ code: "ERR_VERSION_DUPLICATE", details: expect.objectContaining({ version }) }),
+  );
+});
+
+test("both files of one number are named", () => {
+  expect(() => listMigrations(aFolder("0001_a.ts", "0001_b.ts"))).toThrow(
+    "0001_a.ts and 0001_b.ts have the same number 0001; migrate rebase gives those of your branch others, or do it by hand",
+  );
+});
+
+test("a file that looks like code and has no number is refused", () => {
+  expect(() => listMigrations(aFolder("0001_a.ts", "helpers.ts"))).toThrow(
+    expect.objectContaining({ code: "ERR_FILE_NAME", details: { file: "helpers.ts" } }),
+  );
+});
+
+test("a folder that is not there, or is a file, says so", () => {
+  const folder = aFolder("0001_a.ts");
+  const missing = join(folder, "missing");
+  expect(() => listMigrations(missing)).toThrow(
+    expect.objectContaining({
+      code: "ERR_MIGRATIONS_FOLDER",
+      details: { folder: missing, problem: "does not exist" },
+    }),
+  );
+  const file = join(folder, "0001_a.ts");
+  expect(() => listMigrations(file)).toThrow(
+    expect.objectContaining({ code: "ERR_MIGRATIONS_FOLDER", details: { folder: file, problem: "is a file" } }),
+  );
+});
+
+test("a file that can't be read is named", () => {
+  const folder = aFolder();
+  symlinkSync(join(folder, "nowhere"), join(folder, "0001_a.ts"));
+  expect(() => listMigrations(folder)).toThrow(
+    expect.objectContaining({ code: "ERR_FILE_UNREADABLE", details: expect.objectContaining({ file: "0001_a.ts" }) }),
+  );
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { lockProblem, lockText, type LockEntry } from "../../../src/migrations/schema-lock.ts";
+import type { Column } from "../../../src/schema/data-type.ts";
+
+const id: Column = { name: "id", type: { kind: "int64" }, nullable: false };
+const title: Column = {
+  name: "title",
+  type: { kind: "utf8" },
+  nullable: true,
+  metadata: { origin: "import", gone: null },
+};
+const entries: readonly LockEntry[] = [
+  { version: 1, name: "create_documents", checksum: "0123456789abcdef0123456789abcdef" },
+  { version: 2, name: "titles", checksum: undefined },
+];
+const table = {
+  columns: [id, title],
+  indexes: { id_idx: { path: "id", kind: "btree" as const, options: {} }, old_idx: null },
+};
+const right = lockText(entries, new Map([["documents", table]]));
+
+describe("lock.json", () => {
+  test("has a line for each migration and each column", () => {
+    expect(right).toBe(`{
+  "migrations": {
+    "0001_create_documents": "0123456789abcdef",
+    "0002_titles": null
+  },
+  "tables": {
+    "documents": {
+      "columns": {
+        "id": "int64 not null",
+        "title": "utf8"
+      },
+      "indexes": {
+        "id_idx": "btree on id"
+      },
+      "metadata": {
+        "title": {
+          "origin": "import"
+        }
+      }
+    }
+  }
+}
+`);
+  });
+
+  test("keeps columns in their order, whatever they are called", () => {
+    const columns = ["b", "1", "__proto__", 'q"'].map((name) => ({ ...id, name }));
+    const text = lockText([], new Map([["t", { columns }]]));
+    expect(text.match(/^ {8}".*(?=: )/gm)).toEqual([
+      '        "b"',
+      '        "1"',
+      '        "__proto__"',
+      '        "q\\""',
+    ]);
+    expect(lockProblem(text, text)).toBeUndefined();
+  });
+
+  test("is the same in other lines and with other line ends", () => {
+    expect(lockProblem(right.replaceAll("\n", "\r\n"), right)).toBeUndefined();
+    expect(lockProblem(JSON.stringify(JSON.parse(right)), right)).toBeUndefined();
+  });
+
+  const other = (change: (entries: readonly LockEntry[]) => readonly LockEntry[], columns = table.columns) =>
+    lockText(change(entries), new Map([["documents", { ...table, columns }]]));
+  test.each([
+    ["lacks 0002_titles", other((all) => all.slice(0, 1))],
+    ["has other steps for 0002_titles", other(([first, second]) => [first!, { ...second!, checksum: "ff" }])],
+    ["has 0003_x, of which there is no file", other((all) => [...all, { version: 3, name: "x", checksum: "ff" }])],
+    ["has other tables than they lead to", other((all) => all, [title, id])],
+    ["has other tables than they lead to", other((all) => all, [id])],
+    ["is no JSON", right.slice(1)],
+    ["lacks 0001_create_documents", "null"],
+    ["lacks 0001_create_documents", "[]"],
+    ["lacks 0001_create_documents", '{ "migrations": 3 }'],
+    ["holds the conflict markers of git", right.replace('    "0002', '<<<<<<< HEAD\n    "0002')],
+  ])("%s", (problem, text) => {
+    expect(lockProblem(text, right)).toBe(problem);
+  });
+});

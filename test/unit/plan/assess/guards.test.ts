@@ -1,0 +1,125 @@
+import {
+  addColumn,
+  createTable,
+  dropColumn,
+  dropTable,
+  float32,
+  float64,
+  int32,
+  int64,
+  renameColumn,
+  retypeColumn,
+  utf8,
+  type Step,
+} from "lance-migrate";
+import { expect, test } from "vitest";
+import { foldLedger } from "../../../../src/ledger/state/fold.ts";
+import type { Acceptance } from "../../../../src/migrations/acceptance.ts";
+import { checkRefusals, withRefusals, type Guards } from "../../../../src/plan/assess/guards.ts";
+import { makePlan, type Plan } from "../../../../src/plan/make-plan.ts";
+import { abilitiesOf } from "../../../simulate/target/memory-target.ts";
+import type { Capabilities } from "../../../../src/targets/contract/target.ts";
+import { aMigration } from "../../../simulate/history.ts";
+
+const keeping: Capabilities = {
+  ...abilitiesOf("namespace"),
+  actions: { ...abilitiesOf("namespace").actions, restoreTable: true },
+};
+const table = createTable("t", { a: int32(), f: float64() });
+const another = createTable("other", { a: int32() });
+
+/** The plan of a migration on a table that another one has made, or of both. */
+function planOf(
+  steps: readonly Step[],
+  more: { capabilities?: Capabilities; accepts?: readonly Acceptance[]; down?: readonly Step[] } = {},
+): Plan {
+  const { capabilities = keeping, ...own } = more;
+  const [first, second] = [aMigration(1, [table, another]), { ...aMigration(2, steps), ...own }];
+  const target = { name: "prod", capabilities };
+  return makePlan({
+    migrations: [first, second],
+    pending: [first, second],
+    state: foldLedger([]),
+    doubtful: new Set(),
+    target,
+    ledger: "_l",
+  });
+}
+
+function refused(plan: Plan, guards: Guards = {}, accept: readonly Acceptance[] = []): string {
+  try {
+    checkRefusals(withRefusals(plan, guards, accept), "prod");
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const dropped = [dropColumn("t", "f")];
+
+test("what loses something needs consent: in the file, from whoever runs it, or in the configuration", () => {
+  expect(refused(planOf(dropped))).toMatch(
+    /step 1 \(dropColumn\) needs consent: t.f is dropped with its values; write export const accepts = \["lossy"\] into the file, or pass --accept lossy$/,
+  );
+  expect(refused(planOf(dropped, { accepts: ["lossy"] }))).toBe("");
+  expect(refused(planOf(dropped), {}, ["lossy"])).toBe("");
+  expect(refused(planOf(dropped), { accepts: ["lossy"] })).toBe("");
+});
+
+test("whoever is asked hears of what else needs consent, so that he is not asked once for each", () => {
+  const steps = [dropColumn("t", "f"), dropTable("other")];
+  expect(refused(planOf(steps))).toMatch(
+    /--accept lossy; 1 more step needs consent, and --accept irreversible covers all: see migrate plan$/,
+  );
+  expect(refused(planOf(steps), {}, ["lossy"])).toMatch(/step 2 .* pass --accept irreversible$/);
+  expect(refused(planOf(steps.toReversed()))).toMatch(
+    /--accept irreversible; 1 more step needs consent: see migrate plan$/,
+  );
+});
+
+test("what nothing brings back needs the stronger word, which holds for the weaker one too", () => {
+  const gone = planOf([dropTable("t")]);
+  expect(refused(gone, {}, ["lossy"])).toMatch(/and nothing brings that back; .* pass --accept irreversible$/);
+  expect(refused(gone, {}, ["irreversible"])).toBe("");
+  expect(refused(planOf(dropped), {}, ["irreversible"])).toBe("");
+  const { restoreTable: _, ...others } = keeping.actions;
+  const forgetting = { ...keeping, actions: others };
+  expect(refused(planOf(dropped, { capabilities: forgetting }), {}, ["lossy"])).toMatch(/--accept irreversible$/);
+});
+
+test("where the file says how it is taken back, it is lossy", () => {
+  const down = [addColumn("t", "f", float64(), { as: "0.5" })];
+  expect(refused(planOf(dropped, { down }))).toMatch(/--accept lossy$/);
+});
+
+test("what loses nothing needs none, nor what a migration made itself", () => {
+  expect(
+    refused(planOf([renameColumn("t", "f", "g"), addColumn("t", "n", utf8()), retypeColumn("t", "a", int64())])),
+  ).toBe("");
+  const own = [createTable("u", { a: int32(), f: float64() }), dropColumn("u", "a"), retypeColumn("u", "f", float32())];
+  expect(refused(planOf(own))).toBe("");
+});
+
+test("what a configuration forbids nobody can accept", () => {
+  const all: readonly Acceptance[] = ["lossy", "irreversible"];
+  expect(refused(planOf([dropTable("t")]), { forbid: ["none"] }, all)).toMatch(
+    /step 1 \(dropTable\) is forbidden on target prod, whose configuration allows no step of rollback class none: t is dropped/,
+  );
+  expect(refused(planOf(dropped), { forbid: ["none"] }, all)).toBe("");
+  expect(refused(planOf(dropped), { forbid: ["restore"] }, all)).toMatch(
+    /class restore: t.f is dropped with its values$/,
+  );
+  expect(refused(planOf([renameColumn("t", "f", "g")]), { forbid: ["exact"] })).toMatch(
+    /class exact: rename t.f to g$/,
+  );
+});
+
+test("what is between two of its commits goes on, and all else that is still to run is asked for", () => {
+  const plan = planOf(dropped);
+  const begun = (more: object): Plan => ({ ...plan, migrations: plan.migrations.map((one) => ({ ...one, ...more })) });
+  const midway = { step: "", commit: 0, indexes: {}, metadata: {} };
+  for (const more of [{ midway }, { direction: "down" }]) expect(refused(begun(more))).toBe("");
+  for (const more of [{ done: 1 }, { doubtful: true }]) expect(refused(begun(more))).toContain("needs consent");
+  const after = planOf([...dropped, addColumn("t", "b", utf8()), dropColumn("t", "b")]).migrations[1]!;
+  expect(refused({ ...plan, migrations: [{ ...after, midway }] })).toContain("step 3 (dropColumn) needs consent");
+});

@@ -1,0 +1,247 @@
+import { createTable, int32, renameColumn, setNullable, utf8, type Step } from "lance-migrate";
+import { expect, test } from "vitest";
+import { foldLedger, type LedgerState } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerEvent, LedgerRecord } from "../../../../src/ledger/state/record.ts";
+import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
+import type { Migration } from "../../../../src/migrations/load.ts";
+import {
+  checkBegun,
+  checkMissing,
+  checkUnchanged,
+  chosenFiles,
+  missingFiles,
+  orderPending,
+  pendingFiles,
+} from "../../../../src/plan/history/pending.ts";
+
+const three: readonly Step[] = [
+  createTable("documents", { id: int32(), title: utf8() }),
+  renameColumn("documents", "title", "headline"),
+  setNullable("documents", "id", false),
+];
+
+function aMigration(version: number, steps: readonly Step[] = three): Migration {
+  const file = `000${version}_m${version}.ts`;
+  return { version, name: `m${version}`, file, path: `/${file}`, textHash: "", steps, checksum: checksumOf(steps) };
+}
+
+/** A ledger in which these events happened, each about a migration as it was then. */
+function aLedger(...said: readonly (readonly [LedgerEvent, Migration, done?: number])[]): LedgerState {
+  const who = { at: 0, by: "ann", run: "run", tool: "test", applied: "", previous: "" };
+  const records = said.map(([event, { version, name, steps }, done], index): LedgerRecord => {
+    const ran = steps.slice(0, done ?? steps.length);
+    const hashes = { checksum: checksumOf(ran), steps: ran.map(stepHash), textHash: "" };
+    const facts = { version, name, step: done ?? steps.length, total: steps.length, ...hashes };
+    return { ...who, epoch: 1, number: index + 1, event, ...facts };
+  });
+  return foldLedger([{ ...who, epoch: 1, number: 0, event: "taken" }, ...records]);
+}
+
+const files = [aMigration(1), aMigration(2), aMigration(3)];
+const none: ReadonlySet<number> = new Set();
+const versionsOf = (migrations: readonly { readonly version: number }[]) => migrations.map(({ version }) => version);
+
+test.each([
+  { why: "none is applied", state: aLedger(), pending: [1, 2, 3] },
+  { why: "the first is applied", state: aLedger(["applied", aMigration(1)]), pending: [2, 3] },
+  { why: "one in the middle is applied", state: aLedger(["applied", aMigration(2)]), pending: [1, 3] },
+  { why: "one is done in part", state: aLedger(["failed", aMigration(1), 2]), pending: [1, 2, 3] },
+  { why: "an unknown one is applied", state: aLedger(["applied", aMigration(9)]), pending: [1, 2, 3] },
+  { why: "all are applied", state: aLedger(...files.map((one) => ["applied", one] as const)), pending: [] },
+])("when $why, $pending are pending", ({ state, pending }) => {
+  expect(versionsOf(pendingFiles(files, state))).toEqual(pending);
+});
+
+test("without --to all files are chosen, with it those up to there", () => {
+  expect(versionsOf(chosenFiles(files, {}))).toEqual([1, 2, 3]);
+  expect(versionsOf(chosenFiles(files, { to: 2 }))).toEqual([1, 2]);
+});
+
+test.each([
+  { to: 7, given: files, known: "they go from 0001_m1 to 0003_m3" },
+  { to: 0, given: files, known: "they go from 0001_m1 to 0003_m3" },
+  { to: 1, given: [], known: "there are none yet" },
+])("--to $to is refused where there is no such file, naming those that are there", ({ to, given, known }) => {
+  expect(() => chosenFiles(given, { to })).toThrow(
+    expect.objectContaining({ code: "ERR_VERSION_UNKNOWN", details: { version: `000${to}`, known } }),
+  );
+});
+
+test("a pending migration below an applied one is refused, naming both", () => {
+  const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
+  expect(() => orderPending({ files, state, doubtful: none, choice: {} })).toThrow(
+    expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
+  );
+});
+
+test.each([
+  { why: "out of order is allowed", state: aLedger(["applied", aMigration(3)]), allowed: true, order: [1, 2] },
+  { why: "the applied one came first", state: aLedger(["applied", aMigration(1)]), allowed: false, order: [2, 3] },
+  { why: "nothing is applied", state: aLedger(), allowed: false, order: [1, 2, 3] },
+  { why: "one that begun comes first", state: aLedger(["failed", aMigration(2), 1]), allowed: true, order: [2, 1, 3] },
+])("pending migrations run in the order $order when $why", ({ state, allowed, order }) => {
+  const pending = orderPending({ files, state, doubtful: none, choice: { allowOutOfOrder: allowed } });
+  expect(versionsOf(pending)).toEqual(order);
+});
+
+test("a pending migration below one in doubt is refused", () => {
+  const state = aLedger(["applied", aMigration(1)]);
+  expect(() => orderPending({ files, state, doubtful: new Set([3]), choice: {} })).toThrow(
+    expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
+  );
+});
+
+test("a pending migration below one that is done in part is refused", () => {
+  const state = aLedger(["failed", aMigration(3), 1]);
+  expect(() => orderPending({ files, state, doubtful: none, choice: {} })).toThrow(
+    expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }),
+  );
+});
+
+test.each([
+  { what: "one done in part", state: aLedger(["failed", aMigration(3), 1]), doubtful: [], file: "0003_m3.ts" },
+  { what: "one in doubt", state: aLedger(), doubtful: [3], file: "0003_m3.ts" },
+  { what: "one in doubt of another release", state: aLedger(), doubtful: [9], file: undefined },
+])("$what that is not chosen has to be finished first, allowed out of order or not", ({ state, doubtful, file }) => {
+  for (const allowOutOfOrder of [false, true])
+    expect(() =>
+      orderPending({ files, state, doubtful: new Set(doubtful), choice: { to: 2, allowOutOfOrder } }),
+    ).toThrow(expect.objectContaining({ code: "ERR_BEGUN", details: expect.objectContaining({ file }) }));
+});
+
+test.each([
+  { what: "applied", state: aLedger(["applied", aMigration(9)]), missing: [9] },
+  { what: "done in part", state: aLedger(["failed", aMigration(9), 1]), missing: [9] },
+  { what: "begun without effect", state: aLedger(["failed", aMigration(9), 0]), missing: [] },
+  { what: "applied and here", state: aLedger(["applied", aMigration(1)]), missing: [] },
+])("of a migration that is $what, missing are $missing", ({ state, missing }) => {
+  expect(versionsOf(missingFiles(files, state))).toEqual(missing);
+});
+
+test("a missing file stops a run, naming the migration", () => {
+  expect(() => checkMissing(files, aLedger(["applied", aMigration(9)]))).toThrow(
+    expect.objectContaining({ code: "ERR_MIGRATION_MISSING", details: { version: "0009", name: "m9" } }),
+  );
+  expect(() => checkMissing(files, aLedger(["applied", aMigration(1)]))).not.toThrow();
+});
+
+const [create, rename, tighten] = three as [Step, Step, Step];
+const other = renameColumn("documents", "title", "name");
+
+test.each<{ what: string; now: readonly Step[]; change: string }>([
+  {
+    what: "the first step",
+    now: [createTable("documents", { id: int32() }), rename, tighten],
+    change: "step 1 (createTable) is not the step that ran",
+  },
+  {
+    what: "a step in the middle",
+    now: [create, other, tighten],
+    change: "step 2 (renameColumn) is not the step that ran",
+  },
+  {
+    what: "an argument alone",
+    now: [create, rename, setNullable("documents", "id", true)],
+    change: "step 3 (setNullable) is not the step that ran",
+  },
+  { what: "the order", now: [create, tighten, rename], change: "step 2 (setNullable) is not the step that ran" },
+  { what: "a step added at the end", now: [...three, other], change: "step 4 (renameColumn) was added" },
+  { what: "the last step removed", now: [create, rename], change: "it has 2 steps instead of 3" },
+  {
+    what: "a step removed in the middle",
+    now: [create, tighten],
+    change: "step 2 (setNullable) is not the step that ran",
+  },
+])("an applied migration with $what changed is refused: $change", ({ now, change }) => {
+  expect(() => checkUnchanged([aMigration(1, now)], aLedger(["applied", aMigration(1)]), { describes: true })).toThrow(
+    expect.objectContaining({ code: "ERR_MIGRATION_CHANGED", details: { file: "0001_m1.ts", change } }),
+  );
+});
+
+test.each(["applied", "failed"] as const)(
+  "a checksum that was changed in the ledger is not blamed on the file (%s)",
+  (event) => {
+    const state = aLedger([event, aMigration(1), event === "applied" ? 3 : 2]);
+    const known = { ...state.migrations.get(1)!, checksum: "f".repeat(64) };
+    const changed = { ...state, migrations: new Map([[1, known]]) };
+    expect(() => checkUnchanged([aMigration(1)], changed, { describes: true })).toThrow(
+      expect.objectContaining({
+        code: "ERR_LEDGER_CHANGED",
+        message: expect.stringMatching(/its record of 0001_m1 lists the steps that 0001_m1\.ts has.*verify --ledger/),
+      }),
+    );
+  },
+);
+
+test("migrations that the ledger does not know and those that are as they ran pass", () => {
+  expect(() =>
+    checkUnchanged(files, aLedger(["applied", aMigration(1)], ["failed", aMigration(2), 1]), { describes: true }),
+  ).not.toThrow();
+});
+
+test.each<{ what: string; done: number; now: readonly Step[]; step: number }>([
+  { what: "its first step", done: 1, now: [createTable("documents", { id: int32() }), rename, tighten], step: 1 },
+  { what: "its last step that ran", done: 2, now: [create, other, tighten], step: 2 },
+  { what: "a step put before those that ran", done: 2, now: [create, tighten, rename], step: 2 },
+  { what: "a step that ran removed from its end", done: 2, now: [create], step: 2 },
+  { what: "steps that ran removed before others", done: 2, now: [create, tighten], step: 2 },
+  { what: "all steps done and the last removed", done: 3, now: [create, rename], step: 3 },
+])("a migration that is done in part is refused with $what changed", ({ done, now, step }) => {
+  expect(() =>
+    checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1), done]), { describes: true }),
+  ).toThrow(
+    expect.objectContaining({
+      code: "ERR_MIGRATION_CHANGED",
+      details: { file: "0001_m1.ts", change: `step ${step} has already run`, begun: true },
+    }),
+  );
+});
+
+test("a step between two of its commits that was changed is said to be that, whatever ran before it", () => {
+  const state = aLedger(["failed", aMigration(1), 1]);
+  const midway = { step: stepHash(rename), commit: 1, indexes: {}, metadata: {} };
+  const begun = { ...state, migrations: new Map([[1, { ...state.migrations.get(1)!, midway }]]) };
+  const check = (now: readonly Step[]) => () => checkUnchanged([aMigration(1, now)], begun, { describes: true });
+  expect(check([create, rename, other])).not.toThrow();
+  for (const now of [[create, other], [create]])
+    expect(check(now)).toThrow(
+      expect.objectContaining({
+        code: "ERR_MIGRATION_CHANGED",
+        message:
+          "0001_m1.ts was changed after it had begun: step 2 is between two of its commits, and nobody could go on with another; put that back; the steps after it may be changed",
+      }),
+    );
+});
+
+test.each([
+  { what: "half-done", state: aLedger(["failed", aMigration(9), 1]), words: "0009_m9 has begun and did not end" },
+  { what: "in doubt", state: { ...aLedger(), doubtful: new Set([9]) }, words: "0009 has begun and did not end" },
+  { what: "half-done, its file here", state: aLedger(["failed", aMigration(3), 1]), words: undefined },
+  { what: "failed with nothing done", state: aLedger(["failed", aMigration(9), 0]), words: undefined },
+  { what: "applied", state: aLedger(["applied", aMigration(9)]), words: undefined },
+])("what another release has left $what is not passed over", ({ state, words }) => {
+  const check = () => checkBegun(files, state);
+  if (words === undefined) expect(check).not.toThrow();
+  else expect(check).toThrow(expect.objectContaining({ code: "ERR_BEGUN", message: expect.stringContaining(words) }));
+});
+
+test.each<{ what: string; done: number; now: readonly Step[] }>([
+  { what: "the step that failed changed", done: 1, now: [create, other, tighten] },
+  { what: "the steps after it changed", done: 1, now: [create, rename, setNullable("documents", "headline", false)] },
+  { what: "the steps that did not run removed", done: 1, now: [create] },
+  { what: "steps added at the end", done: 2, now: [...three, setNullable("documents", "headline", false)] },
+  { what: "everything changed where nothing ran", done: 0, now: [other] },
+])("a migration that is done in part may have $what", ({ done, now }) => {
+  expect(() =>
+    checkUnchanged([aMigration(1, now)], aLedger(["failed", aMigration(1), done]), { describes: true }),
+  ).not.toThrow();
+});
+
+test("a migration that was renumbered behind another one holds it up no more than under its old number", () => {
+  const renumbered = { ...aMigration(3), was: [{ version: 2, name: "m3" }] };
+  const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
+  const pending = (last: object) =>
+    orderPending({ files: [aMigration(1), aMigration(2), last as never], state, doubtful: none, choice: {} });
+  expect(versionsOf(pending(renumbered))).toEqual([2]);
+  expect(() => pending(aMigration(3))).toThrow(expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }));
+});

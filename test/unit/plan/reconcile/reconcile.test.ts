@@ -1,0 +1,372 @@
+import { createTable, int32, int64, renameColumn, retypeColumn, setNullable, utf8, type Step } from "lance-migrate";
+import * as fc from "../../../support/fast-check.ts";
+import { expect, test } from "vitest";
+import { foldLedger, type LedgerState } from "../../../../src/ledger/state/fold.ts";
+import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
+import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
+import type { Migration } from "../../../../src/migrations/load.ts";
+import { makePlan, type Plan } from "../../../../src/plan/make-plan.ts";
+import { indexedTables, settlePlan, touchedTables } from "../../../../src/plan/reconcile/reconcile.ts";
+import { applyAction } from "../../../support/fold.ts";
+import type { Database, Tables } from "../../../../src/schema/table.ts";
+
+function aMigration(version: number, ...steps: readonly Step[]): Migration {
+  const file = `000${version}_m${version}.ts`;
+  return { version, name: `m${version}`, file, path: `/${file}`, textHash: "", steps, checksum: checksumOf(steps) };
+}
+
+function aLedger(...ran: readonly (readonly [Migration, done?: number])[]): LedgerState {
+  const who = { at: 0, by: "ann", run: "run", tool: "test", applied: "", previous: "" };
+  const records = ran.map(([{ version, name, steps, checksum }, done], index): LedgerRecord => {
+    const hashes = { checksum, steps: steps.map(stepHash), textHash: "" };
+    const facts = { version, name, step: done ?? steps.length, total: steps.length, attempt: 1, ...hashes };
+    return { ...who, epoch: 1, number: index + 1, event: done === undefined ? "applied" : "failed", ...facts };
+  });
+  return foldLedger([{ ...who, epoch: 1, number: 0, event: "taken" }, ...records]);
+}
+
+interface Given {
+  readonly applied?: readonly Migration[];
+  readonly pending: readonly Migration[];
+  readonly doubtful?: readonly number[];
+  readonly state?: LedgerState;
+}
+
+function planOf({ applied = [], pending, doubtful = [], state }: Given): Plan {
+  return makePlan({
+    migrations: [...applied, ...pending],
+    pending,
+    state: state ?? aLedger(...applied.map((one) => [one] as const)),
+    doubtful: new Set(doubtful),
+    target: {
+      name: "t",
+      capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
+    },
+    ledger: "_migrations",
+  });
+}
+
+/** The tables after the first so many actions of the plan, as a look at them would show. */
+function sightsAfter(plan: Plan, count: number): Tables {
+  const actions = plan.migrations.flatMap((planned) => planned.actions.map(({ action }) => action));
+  const database = actions.slice(0, count).reduce<Database>(applyAction, plan.now);
+  return new Map(touchedTables(plan).map((table) => [table, database.get(table)]));
+}
+
+/** How many actions each migration has left, and how many of it are done. */
+const leftOf = ({ migrations }: Plan) => migrations.map(({ done, actions }) => [done, actions.length]);
+
+const create = aMigration(1, createTable("documents", { id: int32(), title: utf8() }));
+const createBoth = aMigration(
+  1,
+  createTable("documents", { id: int32(), title: utf8() }),
+  createTable("pages", { id: int32(), title: utf8() }),
+);
+const headline = renameColumn("documents", "title", "headline");
+const name = renameColumn("documents", "headline", "name");
+const widen = retypeColumn("documents", "id", int64());
+const tighten = setNullable("documents", "id", false);
+
+const shapes: readonly { readonly what: string; readonly given: Given }[] = [
+  {
+    what: "several changes of one table",
+    given: { applied: [create], pending: [aMigration(2, headline, widen, tighten, name)], doubtful: [2] },
+  },
+  {
+    what: "a new table and changes of it",
+    given: {
+      pending: [aMigration(1, createTable("documents", { title: utf8(), id: int32() }), headline, widen)],
+      doubtful: [1],
+    },
+  },
+  {
+    what: "changes of several tables by turns",
+    given: {
+      applied: [createBoth],
+      pending: [
+        aMigration(
+          2,
+          headline,
+          renameColumn("pages", "title", "headline"),
+          widen,
+          retypeColumn("pages", "id", int64()),
+        ),
+      ],
+      doubtful: [2],
+    },
+  },
+  {
+    what: "several new tables",
+    given: {
+      pending: [
+        aMigration(
+          1,
+          createTable("a", { id: int32() }),
+          createTable("b", { id: int32() }),
+          createTable("c", { id: int32() }),
+        ),
+      ],
+      doubtful: [1],
+    },
+  },
+];
+
+const prefixes = shapes.flatMap(({ what, given }) => {
+  const total = planOf(given).migrations[0]!.actions.length;
+  return Array.from({ length: total + 1 }, (_, done) => ({ what, given, done, total }));
+});
+
+test.each(prefixes)(
+  "of $what that died after $done of $total actions just those are found",
+  ({ given, done, total }) => {
+    const plan = planOf(given);
+    const settled = settlePlan(plan, sightsAfter(plan, done));
+    expect(leftOf(settled)).toEqual([[done, total - done]]);
+    expect(settled.migrations[0]!.actions).toEqual(plan.migrations[0]!.actions.slice(done));
+  },
+);
+
+test("what the ledger records as done counts before what is found", () => {
+  const migration = aMigration(2, headline, widen, tighten, name);
+  const plan = planOf({
+    pending: [migration],
+    applied: [create],
+    doubtful: [2],
+    state: aLedger([create], [migration, 1]),
+  });
+  const found = [0, 1, 2, 3].map((count) => leftOf(settlePlan(plan, sightsAfter(plan, count))));
+  expect(found).toEqual([[[1, 3]], [[2, 2]], [[3, 1]], [[4, 0]]]);
+});
+
+test("a migration in doubt that has not begun is planned whole", () => {
+  const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], doubtful: [2] });
+  expect(settlePlan(plan, sightsAfter(plan, 0))).toEqual(plan);
+});
+
+test("migrations after the one in doubt may touch the same tables", () => {
+  const pending = [
+    aMigration(2, headline, widen),
+    aMigration(3, tighten, renameColumn("documents", "headline", "name")),
+  ];
+  const plan = planOf({ applied: [create], pending, doubtful: [2] });
+  const found = [0, 1, 2].map((count) => leftOf(settlePlan(plan, sightsAfter(plan, count))));
+  expect(found).toEqual([
+    [
+      [0, 2],
+      [0, 2],
+    ],
+    [
+      [1, 1],
+      [0, 2],
+    ],
+    [
+      [2, 0],
+      [0, 2],
+    ],
+  ]);
+});
+
+test("the migration after the one in doubt has not run, whatever its tables look like", () => {
+  const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)], doubtful: [2] });
+  expect(() => settlePlan(plan, sightsAfter(plan, 2))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
+});
+
+const byHand =
+  "the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline, or take them back; or the ledger was lost or is older than the tables, so see migrate repair";
+const broughtBack = "bring table documents back from a backup, then run it again";
+const putBack = "somebody has changed it by hand; put it back, then run it again";
+
+test("pending changes that are made already, without a doubt about them, are drift and said to be so", () => {
+  const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)] });
+  expect(() => settlePlan(plan, sightsAfter(plan, 2))).toThrow(
+    expect.objectContaining({
+      code: "ERR_DRIFT",
+      details: {
+        table: "documents",
+        hint: byHand,
+        differences: [
+          "column id is int64 instead of int32",
+          "column title is missing",
+          "column headline (utf8) was not expected",
+        ],
+      },
+    }),
+  );
+});
+
+test.each([
+  { what: "a table that is gone", found: undefined, differences: ["it does not exist"], hint: broughtBack },
+  {
+    what: "another column",
+    found: { columns: [{ name: "id", type: { kind: "int32" }, nullable: true } as const] },
+    differences: ["column title is missing"],
+    hint: putBack,
+  },
+])("$what is drift, in doubt or not, and the differences are named", ({ found, differences, hint }) => {
+  for (const doubtful of [[], [2]]) {
+    const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], doubtful });
+    expect(() => settlePlan(plan, new Map([["documents", found]]))).toThrow(
+      expect.objectContaining({ code: "ERR_DRIFT", details: { table: "documents", differences, hint } }),
+    );
+  }
+});
+
+test("a table that is there and is to be created is drift", () => {
+  const plan = planOf({ pending: [create] });
+  const columns = [{ name: "other", type: { kind: "int32" }, nullable: true } as const];
+  expect(() => settlePlan(plan, new Map([["documents", { columns }]]))).toThrow(
+    expect.objectContaining({
+      code: "ERR_DRIFT",
+      details: {
+        table: "documents",
+        differences: ["it exists, but should not"],
+        hint: expect.stringMatching(
+          /; otherwise drop table documents if nobody needs it, or remove the step that creates it$/,
+        ),
+      },
+    }),
+  );
+});
+
+test("drift of one table is found beside the progress of another", () => {
+  const pending = [aMigration(2, headline), aMigration(3, renameColumn("pages", "title", "headline"))];
+  const plan = planOf({ applied: [createBoth], pending, doubtful: [2] });
+  const sights = new Map([...sightsAfter(plan, 1), ["pages", undefined]]);
+  expect(() => settlePlan(plan, sights)).toThrow(
+    expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ table: "pages" }) }),
+  );
+});
+
+test("tables that stand at different places of a migration in doubt are drift", () => {
+  const migration = aMigration(2, headline, renameColumn("pages", "title", "headline"));
+  const plan = planOf({ applied: [createBoth], pending: [migration], doubtful: [2] });
+  // The second action without the first.
+  const sights = new Map([
+    ["documents", sightsAfter(plan, 0).get("documents")],
+    ["pages", sightsAfter(plan, 2).get("pages")],
+  ]);
+  expect(() => settlePlan(plan, sights)).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
+});
+
+const back = renameColumn("documents", "headline", "title");
+
+test("nothing is found done past an action before which the ledger would have been written", () => {
+  const plan = planOf({ applied: [create], pending: [aMigration(2, headline, back, widen)], doubtful: [2] });
+  // As before the first action and as after the second: the record between them is missing, so it is the former.
+  expect(leftOf(settlePlan(plan, sightsAfter(plan, 2)))).toEqual([[0, 3]]);
+  // As after the third: nobody can have got there without that record.
+  expect(() => settlePlan(plan, sightsAfter(plan, 3))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
+});
+
+test("what was recorded before such an action tells where the migration stands", () => {
+  const migration = aMigration(2, headline, back, widen);
+  const state = aLedger([create], [migration, 1]);
+  const plan = planOf({ applied: [create], pending: [migration], doubtful: [2], state });
+  const found = [0, 1, 2].map((count) => leftOf(settlePlan(plan, sightsAfter(plan, count))));
+  expect(found).toEqual([[[1, 2]], [[2, 1]], [[3, 0]]]);
+});
+
+/** Steps that go back and forth over three tables, so that the same states come again and again. */
+const tables = ["t", "u", "v"] as const;
+type Toggle = (table: string, back: boolean) => Step;
+const toggles: readonly Toggle[] = [
+  (table, undo) => renameColumn(table, undo ? "c" : "a", undo ? "a" : "c"),
+  (table, undo) => retypeColumn(table, "b", undo ? int32() : int64()),
+  (table, undo) => setNullable(table, "b", undo),
+];
+
+/** Toggles as steps; a table's first one creates it. */
+function stepsOf(chosen: readonly (readonly [table: number, toggle: number])[]): readonly Step[] {
+  const made = new Set<number>();
+  const turned = new Set<string>();
+  return chosen.map(([table, toggle]) => {
+    const tableName = tables[table]!;
+    if (!made.has(table)) {
+      made.add(table);
+      return createTable(tableName, { a: int32(), b: int32() });
+    }
+    const key = `${table} ${toggle}`;
+    const undo = turned.delete(key);
+    if (!undo) turned.add(key);
+    return toggles[toggle]!(tableName, undo);
+  });
+}
+
+const chosenSteps = fc.array(fc.tuple(fc.nat({ max: tables.length - 1 }), fc.nat({ max: toggles.length - 1 })), {
+  minLength: 1,
+  maxLength: 14,
+});
+
+/** Runs of steps, cut into migrations of which the first ones are applied. */
+const drawn = fc.record({
+  chosen: chosenSteps,
+  cuts: fc.array(fc.nat({ max: 14 }), { maxLength: 3 }),
+  reached: fc.nat(),
+});
+
+test("of any migration that died anywhere since its last record just what ran is found", () => {
+  fc.assert(
+    fc.property(drawn, ({ chosen, cuts, reached }) => {
+      const steps = stepsOf(chosen);
+      const ends = [...new Set([...cuts.map((cut) => cut % steps.length), steps.length])].filter((end) => end > 0);
+      const sorted = ends.toSorted((one, other) => one - other);
+      const migrations = sorted.map((end, index) => aMigration(index + 1, ...steps.slice(sorted[index - 1] ?? 0, end)));
+      const applied = migrations.slice(0, reached % migrations.length);
+      const pending = migrations.slice(applied.length);
+      const dying = pending[0]!;
+
+      // The executor's rule: what came before an action that is to be recorded first is in the ledger.
+      for (let recorded = 0; recorded < dying.steps.length; recorded++) {
+        const state = aLedger(...applied.map((one) => [one] as const), [dying, recorded]);
+        const plan = planOf({ applied, pending, state, doubtful: [dying.version] });
+        const { actions } = plan.migrations[0]!;
+        const border = actions.findIndex(({ recordFirst }) => recordFirst);
+        const most = border === -1 ? actions.length : border;
+        for (let count = 0; count <= most; count++) {
+          const [settled, ...others] = settlePlan(plan, sightsAfter(plan, count)).migrations;
+          expect([settled!.done, settled!.actions]).toEqual([recorded + count, actions.slice(count)]);
+          expect(others).toEqual(plan.migrations.slice(1));
+        }
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("every record of the plan is one that is needed, or the state was seen since the last", () => {
+  fc.assert(
+    fc.property(chosenSteps, (chosen) => {
+      const migration = aMigration(1, ...stepsOf(chosen));
+      const { migrations, now } = planOf({ pending: [migration] });
+      let seen = [now];
+      let database = now;
+      for (const [index, { action, recordFirst }] of migrations[0]!.actions.entries()) {
+        const next = applyAction(database, action);
+        const again = seen.some((one) => JSON.stringify([...one].toSorted()) === JSON.stringify([...next].toSorted()));
+        expect({ index, recordFirst }).toEqual({ index, recordFirst: again });
+        if (recordFirst) seen = [database];
+        seen.push(next);
+        database = next;
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("only tables that are still to be changed are looked at", () => {
+  const applied = aMigration(1, createTable("other", { id: int32() }), createTable("documents", { id: int32() }));
+  expect(touchedTables(planOf({ applied: [applied], pending: [aMigration(2, widen, tighten)] }))).toEqual([
+    "documents",
+  ]);
+});
+
+test("indexes are looked at where they are known, and where a column is rewritten that may have one", () => {
+  const planOf = (action: object, table: object) => {
+    const tables = new Map([["t", { columns: [], ...table }]]);
+    return { now: tables, migrations: [{ actions: [{ action, before: tables, after: tables }] }] } as never as Plan;
+  };
+  const alter = (to: object) => ({ kind: "alterColumns", table: "t", alterations: [{ path: "a", ...to }] });
+  expect([...indexedTables(planOf(alter({ rename: "b" }), {}))]).toEqual([]);
+  expect([...indexedTables(planOf(alter({ type: { kind: "int64" } }), {}))]).toEqual(["t"]);
+  expect([...indexedTables(planOf(alter({ rename: "b" }), { indexes: {} }))]).toEqual(["t"]);
+});

@@ -1,8 +1,0 @@
-import { expect, test } from "vitest";
-import { foldLedger } from "../../../src/ledger/fold.ts";
-import { markReverted } from "../../../src/plan/resolve.ts";
-
-test("a migration of which nothing is recorded is marked as one that was tried once", () => {
-  const { entries } = markReverted(foldLedger([]), { version: 6, name: "lost" });
-  expect(entries.at(-1)).toMatchObject({ event: "reverted", version: 6, name: "lost", attempt: 1, step: 0, total: 0 });
-});

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { MigrateError } from "../../../../src/errors/migrate-error.ts";
+import { up } from "../../../../src/commands/up.ts";
+import type { MigratorOptions } from "../../../../src/run/options.ts";
+import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
+import { btree } from "../../../../src/schema/declare/index-builders.ts";
+import { sourceOf } from "../../../simulate/start-run.ts";
+import { memoryTarget } from "../../../simulate/target/memory-target.ts";
+import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
+import { aMigration } from "../../../simulate/history.ts";
+
+const creating = aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32() })] }]);
+
+function aDatabase() {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const optionsFor = (target: Target, ...migrations: MigrationsOf): MigratorOptions => ({
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf([creating, ...migrations]),
+    lease: { duration: 50, patience: 0 },
+  });
+  return { tables, memory, optionsFor };
+}
+type MigrationsOf = readonly ReturnType<typeof aMigration>[];
+
+test("who goes on between two commits of an action still knows what the first run saw of the table", async () => {
+  const { tables, memory, optionsFor } = aDatabase();
+  const retyping = aMigration(2, [{ kind: "retypeColumn", table: "t", path: "a", type: { kind: "int64" } }]);
+  await up(optionsFor(memory));
+  const index = { path: "a", ...btree() };
+  tables.carryOut({ kind: "createIndex", table: "t", name: "theirs", index });
+  const cutOff: Target = {
+    ...memory,
+    execute: async (action, seen) => {
+      if (action.kind === "dropIndex") await memory.execute(action, seen);
+      throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "killed" });
+    },
+  };
+  await expect(up(optionsFor(cutOff, retyping))).rejects.toThrow("killed");
+  expect(tables.get("t")!.indexes).toEqual({});
+  expect(await up(optionsFor(memory, retyping))).toMatchObject({ applied: 1 });
+  expect(tables.get("t")).toMatchObject({
+    columns: [{ name: "a", type: { kind: "int64" } }],
+    indexes: { theirs: index },
+  });
+});
+
+test("after a look that fails the action is in doubt: it may have run", async () => {
+  const { memory, optionsFor } = aDatabase();
+  const renaming = aMigration(2, [{ kind: "renameColumn", table: "t", path: "a", name: "b" }]);
+  let isDone = false;
+  const blinded: Target = {
+    ...memory,
+    execute: async (action, seen) => {
+      await memory.execute(action, seen);
+      isDone = true;
+      throw new Error("no answer");
+    },
+    look: async (...about) => {
+      if (isDone) throw new Error("out of memory");
+      return await memory.look(...about);
+    },
+    verdict: () => ({ kind: "unanswered" }),
+  };
+  await up(optionsFor(memory));
+  await expect(up(optionsFor(blinded, renaming))).rejects.toThrow("out of memory");
+  expect(await up(optionsFor(memory, renaming))).toMatchObject({ applied: 1 });
+});

@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import type { TableVersions } from "../../../../src/ledger/state/record.ts";
+import { trackVersions } from "../../../../src/run/execute/restore-points.ts";
+import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
+import type { Action } from "../../../../src/actions/model/action.ts";
+
+const drop: Action = { kind: "dropColumns", table: "t", paths: ["a"] };
+const update: Action = { kind: "updateRows", table: "t", set: { a: "1" } };
+const rename: Action = { kind: "renameTable", table: "t", name: "u" };
+const create: Action = { kind: "createTable", table: "t", columns: columnsOf({ a: int32() }) };
+const begun = { restores: ["t"], tables: {}, done: 0, doubtful: false, midway: undefined };
+const midway = { step: "", commit: 1, indexes: {}, metadata: {} };
+
+type Ran = readonly [action: Action, before: number | undefined, after: number | undefined, commits?: number];
+
+function after(
+  planned: Parameters<typeof trackVersions>[0],
+  points: TableVersions | undefined,
+  ...ran: readonly Ran[]
+) {
+  const track = trackVersions(planned);
+  if (points !== undefined) track.begin(points);
+  for (const [action, before, last, commits] of ran)
+    track.note(
+      { action },
+      {
+        commits,
+        before: before === undefined ? undefined : { version: before, at: undefined },
+        after: last === undefined ? undefined : { version: last, at: undefined },
+      },
+    );
+  return track.tables();
+}
+
+test("the first version before and the last after are what counts", () => {
+  expect(after(begun, { t: [5, null] }, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7] });
+  expect(after({ ...begun, restores: [] }, undefined, [update, 5, 6], [drop, 6, 7])).toEqual({ t: [5, 7] });
+});
+
+test("others may have written where a version is not the one before it, or is too far behind it", () => {
+  expect(after(begun, { t: [5, null] }, [update, 6, 7])).toEqual({ t: [5, 7, true] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 7])).toEqual({ t: [5, 7, true] });
+  expect(after(begun, { t: [5, null] }, [drop, 5, 7, 2])).toEqual({ t: [5, 7] });
+  expect(after(begun, { t: [5, null] }, [drop, 5, 7, 3])).toEqual({ t: [5, 7, true] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 5, 0], [drop, 5, 6])).toEqual({ t: [5, 6] });
+  expect(after(begun, { t: [5, null] }, [update, 5, 6, 0])).toEqual({ t: [5, 6, true] });
+  expect(after(begun, { t: [5, null] }, [update, 6, 7], [drop, 7, 8])).toEqual({ t: [5, 8, true] });
+  expect(after(begun, { t: [5, null] }, [update, undefined, 7])).toEqual({ t: [5, 7, true] });
+});
+
+test("a table that is created under a name which another one had for a while is recorded by itself", () => {
+  const away: Action = { kind: "renameTable", table: "u", name: "v" };
+  const createU: Action = { ...create, table: "u" };
+  const dropU: Action = { ...drop, table: "u" };
+  const ran = [
+    [rename, 5, 5],
+    [away, 5, 5],
+    [createU, undefined, 1],
+    [dropU, 1, 2],
+  ] as const;
+  expect(after({ ...begun, restores: [] }, undefined, ...ran)).toEqual({ t: [5, 5], u: [null, 2] });
+});
+
+test.each([
+  ["after its first action", { done: 1 }],
+  ["in the middle of it", { midway }],
+  ["in doubt about it", { doubtful: true }],
+])("a run that goes on %s keeps what is known", (_, more) => {
+  const known = { restores: [], tables: { t: [5, 6] as const } };
+  expect(after({ ...begun, ...known, ...more }, undefined)).toEqual({ t: [5, 6] });
+  expect(after({ ...begun, ...known, ...more }, undefined, [drop, 6, 7])).toEqual({ t: [5, 7] });
+  expect(after({ ...begun, ...known, ...more }, undefined, [drop, 9, 10])).toEqual({ t: [5, 10, true] });
+});
+
+test("one that begins anew does not", () => {
+  expect(after({ ...begun, tables: { t: [2, null] } }, undefined)).toEqual({});
+});
+
+test("a table is recorded under the name that it had, and one that takes the name is another", () => {
+  const moved: Action = { ...update, table: "u" };
+  expect(after(begun, { t: [5, null] }, [update, 5, 6], [rename, 6, undefined], [moved, 6, 7])).toEqual({ t: [5, 7] });
+  expect(
+    after(begun, { t: [5, null] }, [rename, 5, undefined], [create, undefined, 1], [drop, 1, 2], [moved, 5, 6]),
+  ).toEqual({
+    t: [5, 6],
+  });
+});
+
+const rows = (table: string): Action => ({ ...update, table });
+const creating = (table: string): Action => ({ ...create, table });
+const renaming = (table: string, name: string): Action => ({ kind: "renameTable", table, name });
+
+test.each<[string, readonly Ran[]]>([
+  [
+    "a table that takes the name of one that was renamed",
+    [
+      [update, 5, 6],
+      [rename, 6, undefined],
+      [create, undefined, 1],
+      [rows("t"), 1, 2],
+      [rows("u"), 6, 7],
+    ],
+  ],
+  [
+    "one that is created, renamed, and whose name is taken again",
+    [
+      [create, undefined, 1],
+      [rename, 1, undefined],
+      [create, undefined, 1],
+      [rows("u"), 1, 2],
+      [rows("t"), 1, 2],
+    ],
+  ],
+  [
+    "a name that a table had for a while",
+    [
+      [rename, 5, 5],
+      [renaming("u", "v"), 5, 5],
+      [creating("u"), undefined, 1],
+      [rows("u"), 1, 2],
+      [rows("v"), 5, 6],
+    ],
+  ],
+])("wherever a run is stopped, the next one records the same: %s", (_, ran) => {
+  const fresh = { ...begun, restores: [] };
+  const whole = after(fresh, undefined, ...ran);
+  for (const done of ran.keys()) {
+    const tables = after(fresh, undefined, ...ran.slice(0, done));
+    const track = trackVersions(
+      { ...fresh, tables, done },
+      ran.slice(0, done).map(([action]) => action),
+    );
+    for (const [action, before, last] of ran.slice(done))
+      track.note(
+        { action },
+        {
+          before: before === undefined ? undefined : { version: before, at: undefined },
+          after: last === undefined ? undefined : { version: last, at: undefined },
+        },
+      );
+    expect([done, track.tables()]).toEqual([done, whole]);
+  }
+});

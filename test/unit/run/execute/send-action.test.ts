@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import type { Lease } from "../../../../src/ledger/lease/lease.ts";
+import type { LedgerEntry } from "../../../../src/ledger/state/record.ts";
+import { attempt } from "../../../../src/run/execute/send-action.ts";
+import type { Action } from "../../../../src/actions/model/action.ts";
+import { memoryTarget } from "../../../simulate/target/memory-target.ts";
+import type { Model } from "../../../simulate/target/carry.ts";
+import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import type { Verdict } from "../../../../src/targets/contract/target.ts";
+
+const drop: Action = { kind: "dropColumns", table: "t", paths: ["a"] };
+const place = { version: 1, name: "t", action: 1, total: 2 };
+
+/** A call that fails, and when it has, somebody else holds the lease. */
+async function failing(model: Model, kind: Verdict["kind"], next?: number | null) {
+  const late: LedgerEntry[] = [];
+  const lease: Lease = {
+    ledger: [],
+    record: async () => {},
+    check: async () => await Promise.reject(new Error("another runner holds the lease")),
+    isSure: () => false,
+    recordLate: async (entry) => void late.push(entry),
+    release: async () => {},
+    abandon: () => {},
+  };
+  const target = {
+    ...memoryTarget({ name: "memory", model, tables: memoryTables() }),
+    execute: async () => await Promise.reject(new Error("it failed")),
+    verdict: (): Verdict => ({ kind }),
+  };
+  const ended = attempt(drop, undefined, { target, lease, place, next });
+  const error = await ended.then(
+    ({ failure }) => failure?.kind,
+    ({ code }: { code: string }) => code,
+  );
+  return { error, late };
+}
+
+test.each([
+  ["embedded", "unanswered"],
+  // The engine may have begun what it refuses.
+  ["embedded", "refused"],
+  ["namespace", "unanswered"],
+  ["service", "unanswered"],
+] as const)("a failed call that may have begun is recorded when it was late (%s, %s)", async (model, kind) => {
+  const entry = { event: "late", next: 1, version: 1, name: "t", step: 1, total: 2 };
+  expect(await failing(model, kind)).toEqual({ error: "ERR_ACTED_LATE", late: [entry] });
+});
+
+test.each([
+  ["embedded", "conflict"],
+  ["namespace", "refused"],
+  ["service", "refused"],
+] as const)("a failed call that can't have begun needs no lease (%s, %s)", async (model, kind) => {
+  expect(await failing(model, kind)).toEqual({ error: kind, late: [] });
+});
+
+test("what a late call leaves in doubt is what its caller says, where that is not its own migration", async () => {
+  expect((await failing("embedded", "unanswered", 7)).late).toMatchObject([{ version: 1, next: 7 }]);
+  expect((await failing("embedded", "unanswered", null)).late).toMatchObject([{ version: 1, next: undefined }]);
+});

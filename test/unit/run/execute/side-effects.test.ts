@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { MigrateError } from "../../../../src/errors/migrate-error.ts";
+import { aftermath } from "../../../../src/run/execute/side-effects.ts";
+import type { Action } from "../../../../src/actions/model/action.ts";
+import { memoryTarget } from "../../../simulate/target/memory-target.ts";
+import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
+
+const rename: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "b" }] };
+const a = { name: "a", type: { kind: "int32" }, nullable: true } as const;
+
+const held = { check: async () => {}, isSure: () => true };
+
+/** A rename on a handle of a table that was dropped and recreated meanwhile, in a target that tells less than the embedded engine. */
+async function renameOnAnother(less: Partial<Target>, shown: object = {}) {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [a]);
+  for (let more = 0; more < 3; more++) tables.append("t", []);
+  const seen = (await memory.look("t"))!;
+  tables.drop("t");
+  tables.create("t", [a]);
+  const made = await memory.execute(rename, seen);
+  return await aftermath(rename, { ...seen, ...shown }, made, { target: { ...memory, ...less }, lease: held });
+}
+
+const unknown = { at: undefined, instance: undefined };
+
+test("a call on a table that was recreated is noticed by the table's instance, where the version that it saw is gone", async () => {
+  expect(await renameOnAnother({})).toMatchObject({ code: "ERR_TABLE_RECREATED" });
+});
+
+test("where versions have no times it is noticed by a version below the one that was seen", async () => {
+  const less = { instance: undefined };
+  expect(await renameOnAnother(less, unknown)).toMatchObject({ code: "ERR_TABLE_RECREATED" });
+  // A target without handles finds tables by their names, so that its call has changed the table that there is.
+  expect(await renameOnAnother({ ...less, undo: undefined }, unknown)).toBeUndefined();
+});
+
+test("where it is unknown which table a call without an answer has changed, that is said", async () => {
+  let now = 0;
+  const tables = memoryTables({ now: () => ++now });
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [a]);
+  const seen = (await memory.look("t"))!;
+  tables.recreate("t", []);
+  expect(await aftermath(rename, seen, undefined, { target: memory, lease: held })).toMatchObject({
+    code: "ERR_TABLE_RECREATED",
+    problem: expect.stringContaining("whether the call changed the new table is unknown"),
+  });
+});
+
+const tookOver = new MigrateError("ERR_LEASE_LOST", { by: "run 2" });
+
+test.each([
+  { whose: "its own", lease: held, metadata: { theirs: "1" }, harm: undefined },
+  {
+    whose: "another run's",
+    lease: { ...held, check: () => Promise.reject(tookOver) },
+    metadata: undefined,
+    harm: /could not be set again \(run 2 took the lease over.*\): b \{"theirs":"1"\}/,
+  },
+  {
+    whose: "nobody's",
+    lease: { ...held, isSure: () => false },
+    metadata: undefined,
+    harm: /could not be set again \(the lease ran out\): b \{"theirs":"1"\}/,
+  },
+])("metadata that a call has replaced is set again while the lease is $whose", async ({ lease, metadata, harm }) => {
+  const tables = memoryTables();
+  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [a]);
+  const seen = (await target.look("t"))!;
+  // Others set it between the look and the call, whose handle does not know of it.
+  tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
+  const made = await target.execute(rename, seen);
+  expect(tables.get("t")!.columns[0]).not.toHaveProperty("metadata");
+  const found = await aftermath(rename, seen, made, { target, lease });
+  expect(tables.get("t")!.columns[0]!.metadata).toEqual(metadata);
+  expect(found?.problem).toEqual(harm === undefined ? undefined : expect.stringMatching(harm));
+});
+
+test("a table that is recreated while metadata is set again is noticed, and what that did to it is undone", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [a]);
+  const seen = (await memory.look("t"))!;
+  tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
+  const made = await memory.execute(rename, seen);
+  const target: Target = {
+    ...memory,
+    execute: (action, before) => {
+      tables.recreate("t", [{ a: 1 }]);
+      return memory.execute(action, before);
+    },
+  };
+  expect(await aftermath(rename, seen, made, { target, lease: held })).toMatchObject({
+    code: "ERR_TABLE_RECREATED",
+    problem: expect.stringContaining("version 1, the one before it, was restored"),
+  });
+  expect(tables.get("t")!.rows).toEqual([{ a: 1 }]);
+});

@@ -1,0 +1,98 @@
+import { generateKeyPairSync } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { withoutSecrets } from "../../../src/secrets/encoded-forms.ts";
+import { formsOf, leaksIn, trickyKey } from "../../support/secrets.ts";
+
+describe("known ones", () => {
+  test.each<readonly [readonly string[], string, string]>([
+    [["abcd"], "abcd, not abc", "***, not abc"],
+    [["a.c+d"], "a.c+d and abc+d", "*** and abc+d"],
+    [["$&$1"], "$&$1", "***"],
+    [["abcd", "efgh"], "abcdefgh", "******"],
+    // The longer first, or its end would be left.
+    [["abcd", "abcdefgh"], "x abcdefgh x", "x *** x"],
+  ])("%j are taken out of %j", (secrets, text, shown) => {
+    expect(withoutSecrets(text, secrets)).toBe(shown);
+  });
+});
+
+test("a secret is taken out in every form that programs give to it", () => {
+  for (const form of formsOf(trickyKey).filter((form) => form.length >= trickyKey.length && !form.includes("\0")))
+    expect(withoutSecrets(`before ${form} after`, [trickyKey])).toMatch(/^before \S*\*\*\*\S* after$/);
+  const inside = Buffer.from(`user:${trickyKey}@host`).toString("base64");
+  expect(leaksIn(withoutSecrets(inside, [trickyKey]), [trickyKey])).toEqual([]);
+});
+
+test("a long secret is taken out to its last character", () => {
+  const secret = Array.from({ length: 100 }, (_, index) => `${index}-`).join("");
+  for (const text of [secret, encodeURIComponent(`"${secret}"`), Buffer.from(secret).toString("hex")])
+    expect(withoutSecrets(`before ${text} after`, [secret])).toMatch(/^before (%22)?\*\*\*(%22)? after$/);
+});
+
+describe("a long secret is taken out", () => {
+  const secret = Array.from({ length: 100 }, (_, index) => `${index}+/é😀`).join("");
+  const each = (pattern: RegExp, write: (character: string) => string) => secret.replace(pattern, write);
+  const code = (character: string) => character.charCodeAt(0).toString(16).padStart(4, "0");
+  const wrapped = (text: string) => text.replace(/.{76}/g, "$&\n");
+
+  test.each([
+    ["in upper-case hex", Buffer.from(secret).toString("hex").toUpperCase()],
+    ["wrapped after 76 characters", wrapped(secret)],
+    ["in base64, wrapped", wrapped(Buffer.from(secret).toString("base64"))],
+    ["in base64 in a URL", encodeURIComponent(Buffer.from(secret).toString("base64"))],
+    ["wrapped in JSON", JSON.stringify(wrapped(secret)).slice(1, -1)],
+    ["in a URL in lower case", encodeURIComponent(secret).replace(/%../g, (one) => one.toLowerCase())],
+    ["in a URL in a URL", encodeURIComponent(encodeURIComponent(secret))],
+    ["in JSON with more escapes than are needed", each(/[^\w]/g, (one) => `\\u${code(one)}`)],
+    ["in JSON with slashes as PHP writes them", secret.replaceAll("/", "\\/")],
+    ["in HTML, decimal", each(/[^\w]/gu, (one) => `&#${one.codePointAt(0)};`)],
+    ["in HTML in HTML", each(/[^\w]/gu, (one) => `&amp;#X0${one.codePointAt(0)!.toString(16)};`)],
+  ])("%s", (_, text) => {
+    expect(withoutSecrets(`before ${text}-after`, [secret])).toMatch(/^before \*\*\*.{0,3}-after$/);
+  });
+
+  test("where what stands before it makes an escape of its beginning", () => {
+    const hex = Buffer.from(secret).toString("hex");
+    expect(withoutSecrets(`100%${hex}`, [hex])).toBe("100%***");
+  });
+
+  test("and the words around it stay", () => {
+    expect(withoutSecrets(`a + b: %41 ${encodeURIComponent(secret)} & \\n c`, [secret])).toBe("a + b: %41 *** & \\n c");
+  });
+
+  test("though it is made of nothing but spaces and pluses", () => {
+    const blank = " +".repeat(200);
+    expect(withoutSecrets(`before${blank}after`, [blank])).toBe("before***after");
+    expect(withoutSecrets("before after", [blank])).toBe("before after");
+  });
+});
+
+describe("of a PEM key nothing is left", () => {
+  const { privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  });
+  const lines = privateKey.split("\n").filter((line) => /^[^-]/.test(line));
+
+  test.each([
+    ["with its line breaks", privateKey],
+    ["in JSON", JSON.stringify({ private_key: privateKey })],
+    ["in JSON in JSON", JSON.stringify(JSON.stringify({ private_key: privateKey }))],
+    ["in one line", privateKey.replaceAll("\n", " ")],
+    ["with a place before each line", privateKey.replaceAll("\n", "\n  at 7: ")],
+    ["in a URL", encodeURIComponent(privateKey)],
+    ["in base64", Buffer.from(privateKey).toString("base64")],
+    ["in base64 of JSON", Buffer.from(JSON.stringify({ private_key: privateKey })).toString("base64")],
+  ])("%s", (_, text) => {
+    const shown = withoutSecrets(text, [privateKey]);
+    const bytes = Buffer.from(shown, "base64").toString("latin1");
+    expect(lines.filter((line) => [shown, bytes].some((one) => one.includes(line.slice(0, 16))))).toEqual([]);
+    expect(shown.length).toBeLessThan(text.length / 2);
+  });
+
+  test("but its first line stays in a sentence about keys", () => {
+    const sentence = "a key has to begin with -----BEGIN PRIVATE KEY-----";
+    expect(withoutSecrets(sentence, [privateKey])).toBe(sentence);
+  });
+});

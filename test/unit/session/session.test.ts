@@ -1,0 +1,92 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openMigrator, type Choice } from "lance-migrate";
+import { temporaryFolder } from "../../support/project.ts";
+import { addRows, lancedb } from "../../support/tables.ts";
+
+// The types refuse these; a program in JavaScript has none.
+test.each([
+  [{ dryRun: true }, "there is no setting dryRun"],
+  [{ allowOutOfOrders: true }, "there is no setting allowOutOfOrders; did you mean allowOutOfOrder?"],
+  [{ allowOutOfOrder: "no" }, "allowOutOfOrder has to be true or false"],
+  [{ to: "0003" }, "to has to be the number of a migration"],
+  [3, "options have to be an object"],
+])("up, plan and rehearse of %o are refused", async (wanted, problem) => {
+  const migrator = await openMigrator({ folder: temporaryFolder() });
+  const choice = wanted as Choice;
+  for (const refused of [migrator.up(choice), migrator.plan(choice), migrator.rehearse(choice)])
+    await expect(refused).rejects.toMatchObject({ code: "ERR_USAGE", details: { problem } });
+  await migrator.close();
+});
+
+test("rows that are no number of rows are refused", async () => {
+  const migrator = await openMigrator({ folder: temporaryFolder() });
+  for (const rows of [-1, 1.5, "many"])
+    await expect(migrator.rehearse({ rows: rows as number })).rejects.toMatchObject({
+      code: "ERR_USAGE",
+      details: { problem: "rows has to be how many rows" },
+    });
+  await migrator.close();
+});
+
+test("options that are none are refused", async () => {
+  await expect(openMigrator("local" as never)).rejects.toMatchObject({
+    code: "ERR_USAGE",
+    message: "options have to be an object",
+  });
+});
+
+test("what stands in the way of a rollback is in its plan, and what is kept can be listed and let go", async () => {
+  const folder = temporaryFolder();
+  const write = (name: string, steps: string) => {
+    mkdirSync(join(folder, "migrations"), { recursive: true });
+    writeFileSync(
+      join(folder, "migrations", name),
+      `import * as m from "lance-migrate";\nexport const accepts = ["lossy"];\nexport const up = [${steps}];\n`,
+    );
+  };
+  writeFileSync(
+    join(folder, "migrate.config.ts"),
+    `export default { targets: { here: { kind: "lance", uri: "data" } } };\n`,
+  );
+  write("0001_notes.ts", `m.createTable("notes", { id: m.int32(), body: m.utf8() })`);
+  write("0002_drop.ts", `m.dropColumn("notes", "body")`);
+  const migrator = await openMigrator({ folder });
+  await migrator.up();
+  expect(await migrator.prune()).toEqual([
+    { table: "notes", name: "0002", version: 1, migration: "0002_drop", isNeeded: false },
+  ]);
+  await addRows(join(folder, "data"), "notes", [{ id: 1 }]);
+  const { blocked } = await migrator.planDown();
+  expect(blocked).toEqual({
+    problems: ["1 row of notes was written since, which restoring version 1 would lose"],
+    hint: "pass --keep-appended to put these rows back, or --accept-loss to lose them",
+  });
+  await expect(migrator.down()).rejects.toMatchObject({ code: "ERR_ROLLBACK_BLOCKED", details: blocked });
+  await expect(migrator.savePlanDown()).rejects.toMatchObject({ code: "ERR_ROLLBACK_BLOCKED" });
+  await migrator.prune({ yes: true });
+  expect(await migrator.prune()).toEqual([]);
+  await migrator.close();
+});
+
+test("migrations whose tables are there are marked as applied, and a misspelt choice marks none", async () => {
+  const folder = temporaryFolder();
+  await (await lancedb.connect(join(folder, ".lancedb"))).createTable("notes", [{ id: 1 }]);
+  mkdirSync(join(folder, "migrations"));
+  writeFileSync(
+    join(folder, "migrations", "0001_notes.ts"),
+    `import * as m from "lance-migrate";\nexport const up = [m.createTable("notes", { id: m.float64() })];\n`,
+  );
+  const migrator = await openMigrator({ folder });
+  await expect(migrator.baseline({ dryrun: true } as never)).rejects.toMatchObject({
+    code: "ERR_USAGE",
+    details: { problem: "there is no setting dryrun; did you mean dryRun?" },
+  });
+  const marked = { migrations: [{ version: 1, name: "notes" }], columns: true };
+  expect(await migrator.baseline({ dryRun: true })).toEqual(marked);
+  expect((await migrator.status()).applied).toEqual([]);
+  expect(await migrator.baseline({ to: 1 })).toEqual(marked);
+  expect((await migrator.status()).applied).toMatchObject([{ version: 1, isBaselined: true }]);
+  await migrator.close();
+});

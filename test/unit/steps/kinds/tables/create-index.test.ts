@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { btree, ivfPq } from "../../../../../src/schema/declare/index-builders.ts";
+import { compileStep, parseStep } from "../../../../../src/steps/registry.ts";
+import { createIndex } from "../../../../../src/steps/index.ts";
+
+const whole = createIndex("t", "s.v", ivfPq({ distanceType: "cosine" }), { name: "by_meaning" });
+
+test.each([
+  [
+    createIndex("t", "id", btree()),
+    { kind: "createIndex", table: "t", name: "id_idx", index: { path: "id", kind: "btree", options: {} } },
+  ],
+  [
+    createIndex("t", "`s`.id", btree()),
+    { kind: "createIndex", table: "t", name: "s_id_idx", index: { path: "`s`.id", kind: "btree", options: {} } },
+  ],
+  [
+    whole,
+    {
+      kind: "createIndex",
+      table: "t",
+      name: "by_meaning",
+      index: { path: "s.v", kind: "ivfPq", options: { distanceType: "cosine" } },
+    },
+  ],
+])("step %# survives JSON and compiles to its action", (step, action) => {
+  expect(parseStep(JSON.parse(JSON.stringify(step)))).toEqual({ step });
+  expect(compileStep(step)).toEqual([action]);
+});
+
+test.each<[object, string]>([
+  [{ path: "" }, "path has to be the path of a column"],
+  [{ name: "" }, "name has to be the name of an index"],
+  [{ type: undefined }, "type has to be an index such as btree() or ivfPq()"],
+  [{ type: { kind: "hash", options: {} } }, "type.kind has to be an index such as btree() or ivfPq()"],
+  [{ unique: true }, "holds an unknown key unique"],
+])("a step with %j is refused: %s", (change, problem) => {
+  expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "createIndex" });
+});
+
+test.each([
+  [
+    { kind: "ivfFlat", options: { partitions: 3 } },
+    "type.options hold an unknown one: partitions; there is distanceType, numPartitions",
+  ],
+  [
+    { kind: "ivfFlat", options: { numPartitions: "many" } },
+    "type.options.numPartitions has to be a whole number from 1",
+  ],
+  [{ kind: "btree", options: { distanceType: "l2" } }, "type.options hold an unknown one: distanceType; there is none"],
+  [
+    { kind: "ivfPq", options: { distanceType: "hamming" } },
+    "type.options.distanceType has to be one of l2, cosine, dot",
+  ],
+  // The engine ends its process at one that it does not know.
+  [{ kind: "fts", options: { language: "Klingon" } }, /^type\.options\.language has to be one of Arabic, .*Turkish$/],
+])("the parameters of %j are refused in words", (type, problem) => {
+  expect(parseStep({ ...whole, type })).toEqual({ problem: expect.stringMatching(problem), kind: "createIndex" });
+});
