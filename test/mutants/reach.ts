@@ -10,9 +10,9 @@ import { root, type Tree } from "./tree.ts";
 const preload = `--import=${new URL("seen.mjs", import.meta.url).href}`;
 
 /** Relative to src. */
-export const sources = globSync("{ledger,plan,run}/**/*.ts", { cwd: join(root, "src") }).toSorted();
+export const sources = globSync("{commands,ledger,plan,run}/**/*.ts", { cwd: join(root, "src") }).toSorted();
 
-/** Of the contract and the faults those that are about what ledger, plan and run do, and take less than a minute. */
+/** Of the contract and the faults those that are about what commands, ledger, plan and run do, and take less than a minute. */
 const beside = [
   "contract/{costs,memory,misfits,versions}",
   "fault/{down-beside-down,hedge,late-commits,own-versions,recreated}",

@@ -1,6 +1,6 @@
 /**
  * `npm run mutants` plants mutants in a copy of the repository, one at a time, and runs the tests that should fail with it:
- * the mutants of a review (review.ts), and those that are drawn from each function of ledger, plan and run (draw.ts).
+ * the mutants of a review (review.ts), and those that are drawn from each function of commands, ledger, plan and run (draw.ts).
  * What was found is kept in a file, so that a run that was stopped resumes. It ends with 1 below the goal.
  *
  *   --only review|drawn   just these

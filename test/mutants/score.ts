@@ -22,7 +22,7 @@ export function printScore(review: readonly Mutant[], drawn: readonly Mutant[], 
   if (tried.length < drawn.length)
     console.log(`\ntried: ${tried.length} of ${drawn.length}, ${scoreOf(count(tried), tried.length)}`);
   if (review.length > 0) console.log(`\nreview: ${count(review)} of ${review.length} killed`);
-  for (const folder of ["ledger", "plan", "run"]) {
+  for (const folder of ["commands", "ledger", "plan", "run"]) {
     const own = drawn.filter(({ file }) => file.startsWith(`${folder}/`));
     if (own.length > 0) console.log(`${folder}: ${scoreOf(count(own), own.length)}`);
   }
