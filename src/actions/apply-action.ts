@@ -1,10 +1,10 @@
 /** What each action does to the model. One that takes several commits is made of actions that are one atomic commit each. */
 import type { Action, ActionFor, ActionKind } from "./model/action.ts";
 import * as models from "./registry.ts";
-import type { ActionModel, Commit, Written } from "./model/action-model.ts";
+import type { ActionModel, Commit, WrittenData } from "./model/action-model.ts";
 import type { Risk } from "./model/risk.ts";
 import type { Database, Table, Tables } from "../schema/table.ts";
-import type { WayBack } from "./model/inverse.ts";
+import type { Inverse } from "./model/inverse.ts";
 
 const registry = models satisfies { readonly [Kind in ActionKind]: ActionModel<ActionFor<Kind>> };
 
@@ -62,13 +62,13 @@ export function rewrites(action: Action): ReadonlySet<string> {
 }
 
 /** The data that an action of one commit writes. */
-export function writtenBy(action: Action, before: Table | undefined): Written | undefined {
+export function writtenBy(action: Action, before: Table | undefined): WrittenData | undefined {
   return modelOf(action).writes?.(action, before ?? { columns: [] });
 }
 
 /** How an action is taken back. `before`: the tables as they were. */
-export function wayBackOf(action: Action, before: Database): WayBack {
-  return modelOf(action).wayBack(action, before);
+export function invert(action: Action, before: Database): Inverse {
+  return modelOf(action).invert(action, before);
 }
 
 /** Whether it changes rows and no schema, so that no look tells whether it has run. */

@@ -14,7 +14,7 @@ import { columnPaths, differences, type Table } from "../schema/table.ts";
 import type { Target } from "../targets/contract/target.ts";
 import { hasColumns } from "../run/execute/probe-columns.ts";
 
-export interface Finding {
+export interface TargetCheck {
   readonly what: string;
   readonly found: boolean;
   /** Whether `migrate up` relies on it. */
@@ -24,7 +24,7 @@ export interface Finding {
 }
 
 export interface DoctorResult {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly TargetCheck[];
   /** Whether everything is there that `migrate up` relies on. */
   readonly fit: boolean;
   /** Scratch tables that the target could not drop. */
@@ -43,10 +43,10 @@ const scratch: readonly Column[] = [
 export async function doctor(
   target: Target,
   ledger: string,
-  tell: (news: Finding | { readonly leftBehind: readonly string[] }) => void = () => {},
+  tell: (news: TargetCheck | { readonly leftBehind: readonly string[] }) => void = () => {},
 ): Promise<DoctorResult> {
-  const findings: Finding[] = [];
-  const note = (finding: Finding) => {
+  const findings: TargetCheck[] = [];
+  const note = (finding: TargetCheck) => {
     findings.push(finding);
     tell(finding);
   };
@@ -80,7 +80,7 @@ async function cleanUp(target: Target, name: string): Promise<readonly string[]>
   return left;
 }
 
-type Note = (finding: Finding) => void;
+type Note = (finding: TargetCheck) => void;
 
 /** What clients can read and write the tables that are there. Nothing is said where the target can't tell their formats. */
 function tellFormats({ formatOf }: Target, tables: readonly string[], note: Note): void {
@@ -121,7 +121,7 @@ async function createsOnce(target: Target, table: string, note: Note): Promise<b
     detail: again?.words,
   });
   const { describes } = target.capabilities;
-  const words = describes ? differences({ columns: scratch }, (await target.look(table))?.table) : [];
+  const words = describes ? differences({ columns: scratch }, (await target.describeTable(table))?.table) : [];
   note({
     what: "describes a table as it was made",
     found: describes && words.length === 0,
@@ -175,7 +175,7 @@ async function alters(target: Target, table: string, note: Note): Promise<void> 
 }
 
 async function isSo(target: Target, name: string, state: Table): Promise<boolean> {
-  if (target.capabilities.describes) return differences(state, (await target.look(name))?.table).length === 0;
+  if (target.capabilities.describes) return differences(state, (await target.describeTable(name))?.table).length === 0;
   return await hasColumns(name, state, columnPaths(state.columns), { target, clock: systemClock });
 }
 
@@ -212,7 +212,7 @@ interface Refusal {
 
 /** Why the target refused an action, or undefined. Throws when there was no answer at all. */
 async function refusal(target: Target, action: Action, state?: Table): Promise<Refusal | undefined> {
-  const seen = target.capabilities.describes ? await target.look(action.table) : undefined;
+  const seen = target.capabilities.describes ? await target.describeTable(action.table) : undefined;
   try {
     await target.execute(action, seen ?? (state && { table: state, version: undefined }));
     return undefined;

@@ -2,11 +2,11 @@
 import { MigrateError } from "../errors/migrate-error.ts";
 import { systemClock } from "../time/clock.ts";
 import type { Runner } from "../ledger/lease/record-chain.ts";
-import { appliedIn, inDoubt, type LedgerState } from "../ledger/state/fold.ts";
+import { appliedIn, migrationsInDoubt, type LedgerState } from "../ledger/state/fold.ts";
 import type { Journal } from "../ledger/journal/journal.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
-import { checkSettled, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
+import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
 import { checkRefusals } from "../plan/assess/guards.ts";
 import { checkMissing } from "../plan/history/pending.ts";
 import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
@@ -18,7 +18,7 @@ import { execute } from "../run/execute/execute.ts";
 import { withObstacles, type Consent } from "../run/check/find-blocking-rows.ts";
 import { othersInTheWay } from "../run/check/changes-by-others.ts";
 import { recreatedTables } from "../run/check/table-identity.ts";
-import { lookAtLate } from "../run/execute/late-calls.ts";
+import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { lateWrites } from "../run/execute/late-writes.ts";
 import type { MigratorOptions } from "../run/options.ts";
 import { planChosen, planNow, planUnlessMoved, type Planned } from "../run/prepare/plan-run.ts";
@@ -26,7 +26,7 @@ import { thisRunner } from "../run/run-identity.ts";
 import { bind, bindingOf, boundTables } from "../run/prepare/bind-saved-plan.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { unbegun } from "../run/prepare/unstarted-migrations.ts";
-import { underLease } from "../run/lease/with-lease.ts";
+import { withLease } from "../run/lease/with-lease.ts";
 
 export interface DownChoice extends BackChoice, Consent {
   /** Carry out just this plan, or nothing. */
@@ -53,7 +53,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
   if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
   if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
-  const result = await underLease(
+  const result = await withLease(
     journal,
     { ...options, runner },
     {
@@ -61,7 +61,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
         binding.checkLedger(records);
         const isNothing = orderBack(state, files, choice).length === 0;
         // What is in doubt may have run, and would then be among what is rolled back.
-        const isSettled = state.late.length === 0 && inDoubt(state, runner.run).size === 0;
+        const isSettled = state.late.length === 0 && migrationsInDoubt(state, runner.run).size === 0;
         return isNothing && isSettled ? { reverted: 0, total: appliedIn(state).length } : undefined;
       },
       async prepare({ state }) {
@@ -79,7 +79,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
             emit(plannedEvent(plan, "down"));
             for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
             const opening = [
-              ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
+              ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations })),
               ...notBegun,
               ...binding.opening(undefined),
             ];
@@ -150,12 +150,12 @@ async function planBack(
   const input = { target, ledger, source, files, state, run: runner.run, besideAnother };
   return await planUnlessMoved(journal, input, async () => {
     checkMissing(files, state);
-    checkSettled(state, inDoubt(state, runner.run), target.capabilities);
+    checkNothingHalfDone(state, migrationsInDoubt(state, runner.run), target.capabilities);
     const notBegun = await unbegun(input);
     const planned = await planChosen(orderBack(state, files, choice), "down", input, choice.acceptLoss !== true);
     // Before the tables are asked: what is written after this look may not be among the answers.
     const seen: Record<string, number | null> = {};
-    for (const table of touchedTables(planned.plan)) seen[table] = (await target.look(table))?.version ?? null;
+    for (const table of touchedTables(planned.plan)) seen[table] = (await target.describeTable(table))?.version ?? null;
     const recreated = await recreatedTables(planned.plan, target);
     const starts = Object.fromEntries(
       Object.entries(seen).map(([table, version]) => [table, [version, null] as const]),

@@ -24,13 +24,13 @@ import { acceptedOf, checkRefusals } from "../plan/assess/guards.ts";
 import { recordRecognised, areFormer } from "../run/prepare/record-renumbered.ts";
 import { plannedEvent } from "../run/events.ts";
 import { execute } from "../run/execute/execute.ts";
-import { lookAtLate } from "../run/execute/late-calls.ts";
+import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { openingEntries, planPending, planUnlessMoved } from "../run/prepare/plan-run.ts";
 import { thisRunner } from "../run/run-identity.ts";
 import { askRecovery } from "./recovery-hint.ts";
 import { bindingOf } from "../run/prepare/bind-saved-plan.ts";
 import type { MigratorOptions } from "../run/options.ts";
-import { underLease } from "../run/lease/with-lease.ts";
+import { withLease } from "../run/lease/with-lease.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { withGuards, type UpChoice } from "./plan.ts";
 
@@ -68,7 +68,7 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
   if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
 
   let heard: LedgerHead | undefined;
-  const result = await underLease(
+  const result = await withLease(
     journal,
     { ...options, runner },
     {
@@ -102,7 +102,7 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
           async act(lease) {
             emit(plannedEvent(plan, "up"));
             const opening = [
-              ...(await lookAtLate(state.late, { emit, target, clock, lease, plan, state, migrations })),
+              ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations })),
               ...openingEntries(migrations, state, plan),
               ...binding.opening(plan.migrations[0]?.migration.version),
             ];

@@ -28,7 +28,7 @@ import {
   type Connection,
   type EngineTable,
 } from "./engine.ts";
-import type { Place } from "./location.ts";
+import type { DatabaseLocation } from "./location.ts";
 
 /** Private folders stand in here, where no client looks for tables. */
 export const privateFolder = ".lance-migrate";
@@ -40,7 +40,7 @@ type Make = (db: Connection) => Promise<void>;
 
 /** Creates a table, with the rows of an Arrow IPC file where there are some; false when there is one of that name already. */
 export async function createTable(
-  place: Place,
+  place: DatabaseLocation,
   name: string,
   columns: readonly Column[],
   file?: Buffer,
@@ -64,7 +64,7 @@ export async function createTableFrom(folder: string, name: string, file: Buffer
 
 /** Makes sure that the table is there, made by exactly one and never again; `prepare` runs before anybody can see it. */
 export async function createOnce(
-  place: Place,
+  place: DatabaseLocation,
   name: string,
   columns: readonly Column[],
   prepare: Prepare,
@@ -128,7 +128,12 @@ export function makeFolder(path: string, folder: string): void {
  * In an object store: made under a private prefix and cloned into place. Unlike a create, a clone that meets another
  * one's first version can't be rebased onto it, so the engine refuses it (test/fault/store-race.ts).
  */
-async function cloneInStore(place: Place, name: string, columns: readonly Column[], prepare: Prepare): Promise<void> {
+async function cloneInStore(
+  place: DatabaseLocation,
+  name: string,
+  columns: readonly Column[],
+  prepare: Prepare,
+): Promise<void> {
   const workshop = { ...place, uri: `${place.uri.replace(/\/+$/, "")}/${privateFolder}/${randomUUID()}` };
   await makeIn(workshop, emptyTable(name, columns, prepare));
   const [db, apart] = [await connect(place), await connect(workshop)];
@@ -145,7 +150,7 @@ async function cloneInStore(place: Place, name: string, columns: readonly Column
 }
 
 async function makeIn(
-  { uri, storageOptions }: Pick<Place, "uri" | "storageOptions">,
+  { uri, storageOptions }: Pick<DatabaseLocation, "uri" | "storageOptions">,
   make: Make,
   newTables: NewTables = {},
 ): Promise<void> {

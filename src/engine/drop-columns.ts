@@ -22,7 +22,7 @@ export class DropRefused extends Error {
 export async function dropColumns(table: EngineTable, paths: readonly string[]): Promise<number> {
   const [before, columns] = [await table.version(), await readColumns(table)];
   const { version } = await table.dropColumns([...paths]);
-  const problem = await problemOf(table, paths, columns, version === before + 1);
+  const problem = await problemAfterDrop(table, paths, columns, version === before + 1);
   if (problem === undefined) return version;
   await table.checkoutLatest();
   const newest = await table.version();
@@ -39,7 +39,7 @@ function leftBy(dropped: number, newest: number): string {
   return `others have committed since, up to version ${newest}, so nothing was restored: if the table can't be read, restore version ${dropped - 1} and write again what came later`;
 }
 
-async function problemOf(
+async function problemAfterDrop(
   table: EngineTable,
   paths: readonly string[],
   before: readonly Column[],

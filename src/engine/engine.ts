@@ -10,7 +10,7 @@ import type { NewTables } from "../schema/table-format.ts";
 import type { Table } from "../schema/table.ts";
 import { withoutKnownSecrets } from "../secrets/redact.ts";
 import { toLanceType } from "../wire/lance/lance-type.ts";
-import type { Place } from "./location.ts";
+import type { DatabaseLocation } from "./location.ts";
 
 export type { Connection, EngineTable };
 
@@ -44,7 +44,7 @@ export function loadEngine(): Engine {
 
 /** Opens a database. With an interval of 0 its handles see at once what other processes commit. */
 export async function connect(
-  { uri, storageOptions }: Pick<Place, "uri" | "storageOptions">,
+  { uri, storageOptions }: Pick<DatabaseLocation, "uri" | "storageOptions">,
   readConsistencyInterval?: number,
 ): Promise<Connection> {
   return await loadEngine().connect(uri, { storageOptions, readConsistencyInterval });

@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { NewTables } from "../schema/table-format.ts";
 
-export interface Place {
+export interface DatabaseLocation {
   /** What the engine is given. Absolute: it takes any URI that begins with the letters "db" for a remote one. */
   readonly uri: string;
   /** The folder, when it is one on this machine. */
@@ -35,13 +35,13 @@ function schemeOf(uri: string): string | undefined {
 }
 
 /** Paths are relative to the configuration's folder. */
-export function placeOf(uri: string, base: string): Place {
+export function locationOf(uri: string, base: string): DatabaseLocation {
   const scheme = schemeOf(uri);
   if (scheme === "file") return folderPlace(fileURLToPath(uri));
   if (scheme !== undefined) return { uri };
   return folderPlace(isAbsolute(uri) ? uri : resolve(base, uri));
 }
 
-function folderPlace(folder: string): Place {
+function folderPlace(folder: string): DatabaseLocation {
   return { uri: folder, folder };
 }

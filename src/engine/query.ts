@@ -11,7 +11,7 @@ export interface Search {
   readonly withRowId?: boolean | undefined;
   readonly fastSearch?: boolean | undefined;
   readonly text?: { readonly query: string; readonly columns?: readonly string[] | undefined } | undefined;
-  readonly nearest?: Nearest | undefined;
+  readonly nearest?: VectorSearch | undefined;
 }
 
 export interface Ordering {
@@ -20,7 +20,7 @@ export interface Ordering {
   readonly nullsFirst: boolean;
 }
 
-export interface Nearest {
+export interface VectorSearch {
   /** One search for each. */
   readonly vectors: readonly (readonly number[])[];
   readonly column?: string | undefined;
@@ -115,7 +115,7 @@ function select(query: NativeQuery, columns: NonNullable<Search["columns"]>): vo
   else query.select(columns.filter((column) => typeof column !== "string"));
 }
 
-function near(plain: ReturnType<NativeTable["query"]>, nearest: Nearest): NativeVectorQuery {
+function near(plain: ReturnType<NativeTable["query"]>, nearest: VectorSearch): NativeVectorQuery {
   const [first = [], ...others] = nearest.vectors;
   const query = plain.nearestTo(Float32Array.from(first));
   for (const vector of others) query.addQueryVector(Float32Array.from(vector));
@@ -131,7 +131,7 @@ function near(plain: ReturnType<NativeTable["query"]>, nearest: Nearest): Native
   return query;
 }
 
-function probe(query: NativeVectorQuery, { nprobes, minimumNprobes, maximumNprobes }: Nearest): void {
+function probe(query: NativeVectorQuery, { nprobes, minimumNprobes, maximumNprobes }: VectorSearch): void {
   if (nprobes !== undefined && minimumNprobes === undefined) query.nprobes(nprobes);
   if (minimumNprobes === undefined && maximumNprobes === undefined) return;
   // Whichever is set first is held against the default of the other.

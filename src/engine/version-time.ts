@@ -1,11 +1,11 @@
 /** When a version of a table was made: from its manifest where that is a file, as listing all versions reads every manifest. */
 import type { EngineTable } from "./engine.ts";
 import { fromManifest, numberIn, readFields, type Message } from "./manifest/manifest.ts";
-import type { Place } from "./location.ts";
+import type { DatabaseLocation } from "./location.ts";
 
 /** Undefined where there is no such version, or no such table, any more. In an object store this lists all versions. */
 export async function versionTime(
-  { folder }: Pick<Place, "folder">,
+  { folder }: Pick<DatabaseLocation, "folder">,
   table: string,
   version: number,
   open: () => Promise<EngineTable | undefined>,
@@ -31,7 +31,7 @@ const mostTries = 3;
  * the old one.
  */
 export async function openWithTime(
-  { folder }: Pick<Place, "folder">,
+  { folder }: Pick<DatabaseLocation, "folder">,
   table: string,
   open: () => Promise<EngineTable | undefined>,
 ): Promise<Opened | undefined> {

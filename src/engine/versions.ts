@@ -17,7 +17,7 @@ export type OpenTable = () => Promise<EngineTable>;
 /** Branches of these names are ours. */
 const prefix = "lance-migrate/";
 
-export interface Kept {
+export interface NamedVersion {
   readonly name: string;
   readonly version: number;
 }
@@ -60,7 +60,7 @@ export async function letVersionGo(open: OpenTable, name: string): Promise<void>
   if (Object.hasOwn(await branches.list(), prefix + name)) await branches.delete(prefix + name);
 }
 
-export async function keptVersions(open: OpenTable): Promise<readonly Kept[]> {
+export async function keptVersions(open: OpenTable): Promise<readonly NamedVersion[]> {
   const branches = await (await (await open()).branches()).list();
   return Object.entries(branches)
     .filter(([name]) => name.startsWith(prefix))

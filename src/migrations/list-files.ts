@@ -68,7 +68,7 @@ function readFolder(folder: string): readonly string[] {
 }
 
 /** What a file says, without a byte order mark; undefined where it can't be read. */
-export function textOf(path: string): string | undefined {
+export function readTextIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").replace(/^\uFEFF/, "");
   } catch {

@@ -52,7 +52,7 @@ export async function loadSchema(path: string, seconds?: number): Promise<Databa
   const { data, error } = shape.safeParse(module.default);
   if (data === undefined) {
     const { path: at, message } = error.issues[0]!;
-    const words = wordsOf(module.default, at);
+    const words = describePath(module.default, at);
     const place = words.length > 2 ? `${[words[1], ...words.slice(3)].join(".")} ` : "its default export ";
     throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: `${place}${message}` });
   }
@@ -79,7 +79,7 @@ export async function loadSchema(path: string, seconds?: number): Promise<Databa
 }
 
 /** A path in what was exported, with names of tables and columns in the place of their numbers. */
-function wordsOf(whole: unknown, path: readonly PropertyKey[]): readonly string[] {
+function describePath(whole: unknown, path: readonly PropertyKey[]): readonly string[] {
   let at = whole;
   return path.map((key) => {
     at = (at as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[key];

@@ -23,14 +23,14 @@ export interface Migration extends MigrationFile {
 }
 
 /** How a file is read by somebody who wants to hear of all that is wrong with it. */
-export interface Reading {
+export interface LoadOptions {
   /** `value`: the step that is wrong. */
   readonly refuse: (problem: MigrateError, value?: unknown) => void;
   /** Notes where its steps are made. */
   readonly notesCalls?: boolean | undefined;
 }
 
-const throwing: Reading = {
+const throwing: LoadOptions = {
   refuse: (problem) => {
     throw problem;
   },
@@ -43,7 +43,7 @@ const throwing: Reading = {
 export async function loadMigration(
   file: MigrationFile,
   seconds?: number,
-  { refuse, notesCalls = false }: Reading = throwing,
+  { refuse, notesCalls = false }: LoadOptions = throwing,
 ): Promise<Migration> {
   const told = <Result>(work: () => Result): Result | undefined => {
     try {
@@ -90,7 +90,7 @@ function checkFormer(migration: MigrationFile, module: unknown, list: FormerList
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
 }
 
-function exportedRan(file: string, module: unknown, refuse: Reading["refuse"]): Migration["ran"] {
+function exportedRan(file: string, module: unknown, refuse: LoadOptions["refuse"]): Migration["ran"] {
   const ran = exported(module, "ran");
   if (ran === undefined) return undefined;
   if (Array.isArray(ran) && ran.every((steps) => Array.isArray(steps)))
@@ -113,7 +113,7 @@ function exportedAccepts(file: string, module: unknown): readonly Acceptance[] |
 function parseSteps(
   file: string,
   values: readonly unknown[],
-  refuse: Reading["refuse"],
+  refuse: LoadOptions["refuse"],
   of: "down" | "ran" | undefined,
 ): readonly Step[] {
   const steps: Step[] = [];

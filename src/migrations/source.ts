@@ -1,12 +1,12 @@
 /** Where migrations come from: a folder of files, or for a simulator a list that it made up. */
 import { listMigrations, type MigrationFile, type RefuseFile } from "./list-files.ts";
-import { loadMigration, type Migration, type Reading } from "./load.ts";
+import { loadMigration, type Migration, type LoadOptions } from "./load.ts";
 
 export interface MigrationSource {
   /** All of them by ascending version, hashed and not evaluated. Throws at the first bad one, unless `refuse` is told of each. */
   list(refuse?: RefuseFile): readonly MigrationFile[];
   /** Evaluates one. Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID, unless the reading is told of each. */
-  load(file: MigrationFile, reading?: Reading): Promise<Migration>;
+  load(file: MigrationFile, reading?: LoadOptions): Promise<Migration>;
 }
 
 /** `loadSeconds`: how long each may take to be evaluated; 60 when absent. */

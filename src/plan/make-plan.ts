@@ -1,7 +1,7 @@
 /** From migrations to actions with the tables before and after each: every refusal happens here. Pure. */
 import { MigrateError, type StepPlace } from "../errors/migrate-error.ts";
 import type { LedgerState } from "../ledger/state/fold.ts";
-import type { Midway, TableVersions } from "../ledger/state/record.ts";
+import type { PartialAction, TableVersions } from "../ledger/state/record.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Action } from "../actions/model/action.ts";
 import { changesRows, describeAction, risksOf, tablesAfter, tablesOfAction } from "../actions/apply-action.ts";
@@ -16,7 +16,7 @@ import { proofOf, type Proof } from "./compile/undescribed.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits/commits.ts";
 import { classify, type ActionRollback } from "./rollback/rollback-class.ts";
 import type { PlacedAction, Direction } from "./compile/compile.ts";
-import { courseBack, courseUp, type Course } from "./history/migration-run.ts";
+import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
 import { foldEach, placed } from "./history/replay.ts";
 import type { Refusal } from "./refusal.ts";
 import { takenBack } from "./explain-irreversible.ts";
@@ -65,7 +65,7 @@ export interface PlannedMigration {
   /** The others, in order. */
   readonly actions: readonly PlannedAction[];
   /** How far the ledger knows the first of them to have got, where that takes several commits. */
-  readonly midway: Midway | undefined;
+  readonly midway: PartialAction | undefined;
   /** Whether its first action may have run without having been recorded. */
   readonly doubtful: boolean;
   /** The last action that was found done and is not recorded: the run that carried it out may not have checked what it did. */
@@ -110,15 +110,15 @@ export interface PlanInput {
 export function makePlan(input: PlanInput): Plan {
   const { migrations, pending, direction = "up", putsBack, state } = input;
   const { capabilities } = input.target;
-  const back = new Map<Migration, () => Course>();
+  const back = new Map<Migration, () => MigrationRun>();
   const now = foldEach(migrations, state, capabilities, (migration, before) => {
     const isBack = direction === "down" || state.migrations.get(migration.version)?.reversal !== undefined;
     if (isBack && pending.includes(migration))
-      back.set(migration, courseBack(migration, before, state, capabilities, putsBack));
+      back.set(migration, downRun(migration, before, state, capabilities, putsBack));
   });
   const database = new Map(now);
   const plan = (migration: Migration) => {
-    const course = back.get(migration)?.() ?? courseUp(migration, state, capabilities);
+    const course = back.get(migration)?.() ?? upRun(migration, state, capabilities);
     checkVectors(course);
     return planMigration(course, database, input);
   };
@@ -134,7 +134,7 @@ export function checkVectors({
   actions,
   done,
   attempt,
-}: Pick<Course, "direction" | "actions" | "done" | "attempt">): void {
+}: Pick<MigrationRun, "direction" | "actions" | "done" | "attempt">): void {
   if (direction === "down" || done > 0 || attempt > 1) return;
   const [first] = withoutVectors(actions.map(({ action }) => action));
   if (first === undefined) return;
@@ -144,7 +144,7 @@ export function checkVectors({
 
 /** One migration on the database as it is then, which is carried on to what it is afterwards. */
 export function planMigration(
-  { actions, done, midway, ...course }: Course,
+  { actions, done, midway, ...course }: MigrationRun,
   database: Map<string, Table>,
   { state, doubtful, target, ledger }: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">,
 ): PlannedMigration {
@@ -174,7 +174,7 @@ export function planMigration(
 
 /** Whoever says himself how a migration is taken back hears before it runs that this would be no way back. */
 function writtenRollback(
-  { direction, migration, actions }: Pick<Course, "direction" | "migration" | "actions">,
+  { direction, migration, actions }: Pick<MigrationRun, "direction" | "migration" | "actions">,
   before: Database,
   capabilities: Capabilities,
 ): readonly string[] | undefined {
@@ -237,7 +237,7 @@ function planActions(
 /** The first action as the ledger knows it midway: what it keeps of it is known to nobody else, and not done without. */
 function withMidway(
   actions: readonly PlannedAction[],
-  midway: Midway | undefined,
+  midway: PartialAction | undefined,
   capabilities: Capabilities,
 ): readonly PlannedAction[] {
   const [first, ...others] = actions;

@@ -30,20 +30,20 @@ export type RunEvent =
       readonly done: number;
       readonly total: number;
     } & MigrationName)
-  | ({ readonly event: "action"; readonly text: string } & ActionPlace)
-  | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionPlace)
+  | ({ readonly event: "action"; readonly text: string } & ActionRef)
+  | ({ readonly event: "running"; readonly text: string; readonly elapsed: number } & ActionRef)
   | ({
       readonly event: "retried";
       readonly text: string;
       readonly reason: string;
       readonly problem: string;
-    } & ActionPlace)
+    } & ActionRef)
   /** Others' appends come first each time: a column is hidden by this, and shown again soon. */
-  | ({ readonly event: "detour"; readonly text: string } & ActionPlace)
-  | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionPlace)
+  | ({ readonly event: "detour"; readonly text: string } & ActionRef)
+  | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionRef)
   | ({ readonly event: "applied" | "reverted"; readonly duration: number } & MigrationName)
   /** A call that may have come late has changed rows of a table, or not: nobody can see that but people. */
-  | ({ readonly event: "unseen"; readonly table: string } & ActionPlace)
+  | ({ readonly event: "unseen"; readonly table: string } & ActionRef)
   /** A table's version before the migration can't be kept: `down` restores it as long as it is there. */
   | ({ readonly event: "unkept"; readonly table: string; readonly problem: string } & MigrationName)
   /** A run ends because the target or the lease is gone: so much is done by then, and the next run goes on. */
@@ -61,7 +61,7 @@ export type RunEvent =
   | { readonly event: "finished"; readonly reverted: number; readonly duration: number };
 
 /** Which action of which migration; counted from 1. */
-export interface ActionPlace extends MigrationName {
+export interface ActionRef extends MigrationName {
   readonly action: number;
   readonly total: number;
 }

@@ -4,7 +4,7 @@ import { foldOn } from "../plan/history/replay.ts";
 import type { Database } from "../schema/table.ts";
 import type { MigratorOptions } from "./options.ts";
 
-export interface Moment {
+export interface SchemaRevision {
   readonly version: number;
   readonly name: string;
   /** Undefined where its steps are yet to be written; then it changes nothing. */
@@ -16,8 +16,8 @@ export interface Moment {
 export async function momentsOf({
   migrations: source,
   target,
-}: Pick<MigratorOptions, "migrations" | "target">): Promise<readonly Moment[]> {
-  const moments: Moment[] = [];
+}: Pick<MigratorOptions, "migrations" | "target">): Promise<readonly SchemaRevision[]> {
+  const moments: SchemaRevision[] = [];
   let now: Database = new Map();
   for (const file of source.list()) {
     const migration = await source.load(file).catch((error: unknown) => {

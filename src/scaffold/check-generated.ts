@@ -8,7 +8,7 @@ import { formerIn } from "../migrations/former-names.ts";
 import { loadMigration } from "../migrations/load.ts";
 import type { Step } from "../steps/registry.ts";
 
-export interface Written {
+export interface GeneratedFile {
   readonly steps: readonly Step[];
   readonly down?: readonly Step[] | undefined;
   /** What it will be called. */
@@ -19,7 +19,7 @@ export interface Written {
 }
 
 /** Throws ERR_TEMPLATE_INVALID. */
-export async function checkWritten(path: string, text: string, wanted: Written): Promise<void> {
+export async function checkWritten(path: string, text: string, wanted: GeneratedFile): Promise<void> {
   const { steps, down, template, folder, history } = wanted;
   const invalid = (problem: string, cause?: unknown) =>
     new MigrateError("ERR_TEMPLATE_INVALID", { file: template, problem }, { cause });

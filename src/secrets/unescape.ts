@@ -1,6 +1,6 @@
 /** A text as it reads: without the escapes of JSON, URLs and HTML, and without what may stand between two lines or words. */
 
-export interface Reading {
+export interface UnescapedText {
   readonly text: string;
   /** Where in the original each of its characters begins and ends. */
   readonly places: () => { readonly begins: Uint32Array; readonly ends: Uint32Array };
@@ -24,13 +24,13 @@ const escape = new RegExp(escapes.map(({ source }) => source).join("|"), "gi");
 
 const named: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 
-export function read(original: string): Reading {
+export function read(original: string): UnescapedText {
   const text = original.replace(escape, (...found) => meaning(found.at(-1) as Groups));
   return { text, places: () => placesIn(original, text.length) };
 }
 
 /** Only needed where something was found, and most texts hold nothing. */
-function placesIn(original: string, length: number): ReturnType<Reading["places"]> {
+function placesIn(original: string, length: number): ReturnType<UnescapedText["places"]> {
   const begins = new Uint32Array(length);
   const ends = new Uint32Array(length);
   let read = 0;

@@ -13,13 +13,13 @@ import { checkContentType, checkTarget, validator } from "./check-request.ts";
 import { tableName } from "./tables/table-name.ts";
 import { createGuard } from "./authenticate.ts";
 import { documentOf, errorAnswer, openApiOptions, pathParameters } from "./openapi.ts";
-import { codes, invalidInput, problemOf, refuse, type Problem } from "./tables/error-answer.ts";
+import { codes, invalidInput, problemOfError, refuse, type Problem } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
 import { arrowOf, isIpcAnswer, type Route } from "./routes/route.ts";
-import type { Tables } from "./tables/open-tables.ts";
+import type { ServedTables } from "./tables/open-tables.ts";
 
 export interface AppOptions {
-  readonly tables: Tables;
+  readonly tables: ServedTables;
   readonly folder: string;
   readonly apiKey: string;
   readonly database?: string | undefined;
@@ -71,7 +71,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     log(withoutSecrets(parts.join(" ").trimEnd(), [apiKey]));
   };
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const problem = problemOf(error, folder);
+    const problem = problemOfError(error, folder);
     if (problem.status === 500) failures.set(request, firstLine(error));
     // The rest of a body that nobody wants is read and dropped: a client that still sends would not see the answer.
     reply.removeHeader("connection");

@@ -159,11 +159,11 @@ function parseConfig(value: unknown, file: string): z.output<typeof configSchema
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const known = [...Object.keys(configShape), ...Object.keys(guardsShape), "rules"];
-  throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: problemOf(parsed.error, known) });
+  throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: problemInSettings(parsed.error, known) });
 }
 
 /** The first thing that zod found wrong, as one sentence. */
-export function problemOf(error: z.ZodError, known: readonly string[]): string {
+export function problemInSettings(error: z.ZodError, known: readonly string[]): string {
   // A key that nobody knows is more often the cause of a missing one than its company.
   const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0]!;
   if (issue.code === "unrecognized_keys") {
@@ -209,7 +209,7 @@ export async function openTarget(config: LoadedConfig, chosen?: string): Promise
     const shape = module.options instanceof z.ZodObject ? Object.keys(module.options.shape) : [];
     throw new MigrateError("ERR_CONFIG_INVALID", {
       file: config.file,
-      problem: `targets.${name}: ${problemOf(parsed.error, shape)}`,
+      problem: `targets.${name}: ${problemInSettings(parsed.error, shape)}`,
     });
   }
   return await module.open(parsed.data, { name, folder: config.folder });

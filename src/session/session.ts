@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn } from "../migrations/source.ts";
-import { guardsOf, loadConfig, openTarget, problemOf, type LoadedConfig } from "./config.ts";
+import { guardsOf, loadConfig, openTarget, problemInSettings, type LoadedConfig } from "./config.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/options.ts";
 import { seconds } from "../time/durations.ts";
@@ -39,7 +39,8 @@ const sessionShape = {
 /** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
 export function checkOptions(options: unknown, shape: z.ZodRawShape): void {
   const { error } = z.strictObject(shape, "options have to be an object").partial().safeParse(options);
-  if (error !== undefined) throw new MigrateError("ERR_USAGE", { problem: problemOf(error, Object.keys(shape)) });
+  if (error !== undefined)
+    throw new MigrateError("ERR_USAGE", { problem: problemInSettings(error, Object.keys(shape)) });
 }
 
 export interface Session {

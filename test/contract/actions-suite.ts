@@ -20,12 +20,12 @@ import {
 } from "../../src/schema/declare/type-builders.ts";
 import { change, sameTable, sameTables, type Table } from "../../src/schema/table.ts";
 import type { IndexType } from "../../src/schema/table-index.ts";
-import type { Sight } from "../../src/targets/contract/target.ts";
+import type { TableSnapshot } from "../../src/targets/contract/target.ts";
 import { columnsOfEveryType, type Pair } from "./suite.ts";
 
 export interface WholePair extends Pair {
   /** A table as it is, with its indexes. */
-  readonly whole: (table: string) => Promise<Sight | undefined>;
+  readonly whole: (table: string) => Promise<TableSnapshot | undefined>;
   /** Its rows, as the engine itself reads them; big integers as numbers. */
   readonly rows: (table: string) => Promise<readonly Record<string, unknown>[]>;
 }
@@ -201,7 +201,8 @@ const sorted = (found: Rows) => found.toSorted((one, other) => Number(one["id"])
 
 export function describeActions(name: string, open: () => Promise<WholePair>): void {
   describe(name, () => {
-    const act = async ({ one }: WholePair, action: Action) => await one.execute(action, await one.look(action.table));
+    const act = async ({ one }: WholePair, action: Action) =>
+      await one.execute(action, await one.describeTable(action.table));
 
     /** A fresh table after some actions, and what the fold makes of it. */
     const prepare = async (pair: WholePair, before: readonly Action[]): Promise<Table> => {
@@ -213,7 +214,7 @@ export function describeActions(name: string, open: () => Promise<WholePair>): v
       return database.get("t")!;
     };
 
-    const expectTable = (expected: Table | undefined, found: Sight | undefined) => {
+    const expectTable = (expected: Table | undefined, found: TableSnapshot | undefined) => {
       expect(sameTable(expected, found?.table), JSON.stringify({ expected, found }, undefined, 1)).toBe(true);
       const names = Object.entries(expected?.indexes ?? {}).flatMap(([one, known]) => (known === null ? [] : [one]));
       expect(Object.keys(found?.table.indexes ?? {}).toSorted()).toEqual(names.toSorted());

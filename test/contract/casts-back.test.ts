@@ -1,7 +1,7 @@
 /** Of a retype whose way back is a cast, the engine's cast brings back values that nobody has touched. */
 import { expect, test } from "vitest";
 import { alterColumns, connect } from "../../src/engine/engine.ts";
-import { wayBackOf } from "../../src/actions/apply-action.ts";
+import { invert } from "../../src/actions/apply-action.ts";
 import * as types from "../../src/schema/declare/type-builders.ts";
 import { columnsOf } from "../../src/schema/declare/type-builders.ts";
 import type { NullableType } from "../../src/schema/typed/shape.ts";
@@ -51,7 +51,7 @@ test.each(samples.map(([from, value]) => [formatType(from.type), from, value] as
     for (const [{ type: to }] of samples) {
       if (!castVerdict(from, to).allowed || formatType(from) === formatType(to)) continue;
       const action = { kind: "alterColumns", table: "t", alterations: [{ path: "c", type: to }] } as const;
-      if ("lost" in wayBackOf(action, before)) continue;
+      if ("lost" in invert(action, before)) continue;
       await alterColumns(table, action.alterations);
       await alterColumns(table, [{ path: "c", type: from }]);
       if ((await table.countRows("c = was")) !== 1) wrong.push(formatType(to));

@@ -84,17 +84,17 @@ function bytesIn(folder: string): number {
 
 test.each(Object.entries(writing))("%s: about so many bytes are written", async (_, [action, where]) => {
   const { target, data } = await aTable();
-  const before = (await target.look("t"))!.table;
+  const before = (await target.describeTable("t"))!.table;
   const commits = planCommits(action, new Map([["t", before]]), target.capabilities);
   const size = await target.size!("t");
   expect(size.rows).toBe(rows);
   const sizes = new Map([["t", size]]);
   const widths = await sampling(new Map([["t", before]]), sizes, target)(commits, []);
   const cost = costOf(commits, sizes, widths, where);
-  const [bytes, version] = [bytesIn(data), (await target.look("t"))!.version!];
-  for (const commit of commits) await target.execute(commit.action, await target.look("t"));
+  const [bytes, version] = [bytesIn(data), (await target.describeTable("t"))!.version!];
+  for (const commit of commits) await target.execute(commit.action, await target.describeTable("t"));
   const written = bytesIn(data) - bytes;
-  expect((await target.look("t"))!.version! - version).toBe(cost.versions);
+  expect((await target.describeTable("t"))!.version! - version).toBe(cost.versions);
   // Headers and indexes of pages are not told.
   if (cost.bytes === 0) expect(written).toBeLessThan(5_000);
   else {
@@ -128,8 +128,8 @@ test.each<readonly [Action, ...Action[]]>([
   const folder = temporaryFolder();
   const target = await open({ kind: "lance", uri: "db" }, { name: "test", folder });
   await target.execute(small, undefined);
-  for (const one of earlier) await target.execute(one, await target.look("t"));
-  const seen = await target.look("t", true);
+  for (const one of earlier) await target.execute(one, await target.describeTable("t"));
+  const seen = await target.describeTable("t", true);
   const told = /^t\.(\w+)\((.*?)\)(\.when.*)?$/.exec(await target.call(action, seen?.table))!;
   const made = await watched(folder, () => target.execute(action, seen));
   expect(made).toEqual([told[1], JSON.parse(`[${told[2]}]`)]);

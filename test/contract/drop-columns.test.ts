@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { connect, type EngineTable } from "../../src/engine/engine.ts";
 import { columnsOf, int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { open } from "../../src/targets/lance/lance.ts";
-import type { Sight } from "../../src/targets/contract/target.ts";
+import type { TableSnapshot } from "../../src/targets/contract/target.ts";
 import { lancedb, rowsOf } from "../support/tables.ts";
 import { arrow } from "../service/served.ts";
 import { temporaryFolder } from "../support/project.ts";
@@ -14,7 +14,7 @@ test("an append of nothing but the column that is dropped, after it was looked a
   const columns = columnsOf({ a: int32(), b: utf8() });
   await target.execute({ kind: "createTable", table: "t", columns, rows: [{ a: 1, b: "x" }] }, undefined);
   expect(await target.tryDropping!("t", ["a"])).toBeUndefined();
-  const seen = await target.look("t");
+  const seen = await target.describeTable("t");
   await (await (await lancedb.connect(folder)).openTable("t")).add([{ a: 2 }]);
   const dropping = target.execute({ kind: "dropColumns", table: "t", paths: ["a"] }, seen);
   await expect(dropping).rejects.toThrow(/could not read the table any more; .*version 2 was restored/);
@@ -31,7 +31,7 @@ test("who slept after a drop does not restore the table over what others have co
   const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
   const columns = columnsOf({ a: int32(), b: utf8() });
   await target.execute({ kind: "createTable", table: "t", columns, rows: [{ a: 1, b: "x" }] }, undefined);
-  const seen = (await target.look("t")) as Sight & { readonly handle: EngineTable };
+  const seen = (await target.describeTable("t")) as TableSnapshot & { readonly handle: EngineTable };
   const others = async () => await (await lancedb.connect(folder)).openTable("t");
   await (await others()).add([{ a: 2 }]);
   const look = seen.handle.countRows.bind(seen.handle);
@@ -63,7 +63,10 @@ test("a field of a list's items that the table's file format can't drop alone is
   db.close();
   const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
   expect(await target.tryDropping!("t", ["l.item.x"])).toContain("would drop more than that");
-  const dropping = target.execute({ kind: "dropColumns", table: "t", paths: ["l.item.x"] }, await target.look("t"));
+  const dropping = target.execute(
+    { kind: "dropColumns", table: "t", paths: ["l.item.x"] },
+    await target.describeTable("t"),
+  );
   await expect(dropping).rejects.toThrow("would drop more than that");
   expect(await rowsOf(folder, "t")).toEqual(rows);
   await target.close();

@@ -68,7 +68,7 @@ async function apply(folder: string, ...all: readonly (readonly Step[])[]): Prom
 
 async function columnsIn(folder: string) {
   const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
-  const columns = (await target.look("t"))!.table.columns;
+  const columns = (await target.describeTable("t"))!.table.columns;
   await target.close();
   return columns;
 }
@@ -162,7 +162,7 @@ test.each(pairs)("what a cast may cut is noted before: %s to %s (%s)", async (_,
   const column = (name: string, type: NullableType): Step => addColumn("t", name, type, { as: value });
   await apply(folder, [create, column("a", from)]);
   const target = await open({ kind: "lance", uri: folder }, { name: "local", folder });
-  const { table } = (await target.look("t"))!;
+  const { table } = (await target.describeTable("t"))!;
   await target.close();
   const added = { name: "b", type: to.type, nullable: true, as: "a" };
   const noted = risksOf({ kind: "addColumns", table: "t", columns: [added] }, table).some(

@@ -72,11 +72,11 @@ test.each([
 ])("a rewrite of %s is refused before the first write, as its index %s is of the kind %s", async (...given) => {
   const [path, name, kind, step] = given;
   const { run, options, indexes, target } = await aProject([step]);
-  const before = (await target.look("t"))!.version;
+  const before = (await target.describeTable("t"))!.version;
   const words = `index ${name} of t can't be recreated when its column ${path} has been rewritten: lance-migrate can't create an index of the kind ${kind}; drop it in a step before, and recreate it afterwards with the client that made it`;
   await expect(plan(options)).rejects.toThrow(words);
   await expect(run()).rejects.toThrow(words);
-  expect((await target.look("t"))!.version).toBe(before);
+  expect((await target.describeTable("t"))!.version).toBe(before);
   expect(await indexes()).toEqual(all);
 });
 
@@ -88,11 +88,11 @@ test.each([
 ])("a rewrite of %s is refused before the first write, as nothing here sets of its index %s %s", async (...given) => {
   const [path, name, what, step] = given;
   const { run, options, indexes, target } = await aProject([step]);
-  const before = (await target.look("t"))!.version;
+  const before = (await target.describeTable("t"))!.version;
   const words = `index ${name} of t can't be recreated when its column ${path} has been rewritten: lance-migrate can't set ${what}; drop it in a step before`;
   await expect(plan(options)).rejects.toThrow(words);
   await expect(run()).rejects.toThrow(words);
-  expect((await target.look("t"))!.version).toBe(before);
+  expect((await target.describeTable("t"))!.version).toBe(before);
   expect(await indexes()).toEqual(all);
 });
 
@@ -163,14 +163,14 @@ test("a rollback that would lose such an index is refused before the first write
   await run();
   const table = await (await lancedb.connect(folder)).openTable("t");
   const stuck = "its kind is unknown";
-  const look: Target["look"] = async (name, withIndexes) => {
-    const sight = await target.look(name, withIndexes);
+  const look: Target["describeTable"] = async (name, withIndexes) => {
+    const sight = await target.describeTable(name, withIndexes);
     const { p_idx: index, ...others } = sight?.table.indexes ?? {};
     if (sight === undefined || index == null) return sight;
     return { ...sight, table: { ...sight.table, indexes: { ...others, p_idx: { ...index, stuck } } } };
   };
   const version = await table.version();
-  await expect(down({ ...options, target: { ...target, look } })).rejects.toThrow(
+  await expect(down({ ...options, target: { ...target, describeTable: look } })).rejects.toThrow(
     "index p_idx of t can't be recreated when its column p has been rewritten: its kind is unknown",
   );
   await table.checkoutLatest();
@@ -184,7 +184,7 @@ test("a service tells of indexes that the engine's client does not list", async 
   const given = { kind: "rest", endpoint: url, apiKey, dialect: "namespace" };
   const target = await module.open(module.options.parse(given), { name: "served", folder: data });
   onTestFinished(() => target.close());
-  const found = Object.entries((await target.look("t", true))!.table.indexes!);
+  const found = Object.entries((await target.describeTable("t", true))!.table.indexes!);
   expect(Object.fromEntries(found.map(([name, index]) => [name, `${index!.kind} on ${index!.path}`]))).toEqual(all);
 });
 

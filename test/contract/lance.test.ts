@@ -20,8 +20,8 @@ async function openPair(): Promise<WholePair> {
   return {
     one,
     other,
-    found: async (table) => justSeen(await other.look(table)),
-    whole: async (table) => justSeen(await other.look(table, true)),
+    found: async (table) => justSeen(await other.describeTable(table)),
+    whole: async (table) => justSeen(await other.describeTable(table, true)),
     rows: (table) => rowsOf(join(folder, "database"), table),
   };
 }
@@ -57,7 +57,7 @@ test("it is closed also while a call is under way that nobody waits for any more
 test("reading makes no folder", async () => {
   const folder = temporaryFolder();
   const target = await openAt(folder);
-  await target.look("people");
+  await target.describeTable("people");
   await target.listTables();
   await recordsOf(target, "_migrations").all(["key"]);
   expect(existsSync(join(folder, "database"))).toBe(false);
@@ -84,8 +84,8 @@ test.each([
   const folder = temporaryFolder();
   const [one, other] = [await openAt(folder), await openAt(folder)];
   await one.execute(people, undefined);
-  const seen = await one.look("people");
-  await other.execute(theirs, await other.look("people"));
+  const seen = await one.describeTable("people");
+  await other.execute(theirs, await other.describeTable("people"));
   const error = await one.execute(widen, seen).catch((thrown: unknown) => thrown);
   expect(one.verdict(error)).toEqual({ kind: "conflict" });
 });
@@ -155,7 +155,7 @@ test.each([
   for (const to of [int64!, int32!]) {
     await target.execute(
       { kind: "alterColumns", table: "t", alterations: [{ path, type: to }] },
-      await target.look("t"),
+      await target.describeTable("t"),
     );
     const table = await db.openTable("t");
     expect(await table.query().where("id = 1").toArray()).toHaveLength(1);
@@ -192,8 +192,8 @@ test.each([
     const before = new Map([["t", { columns }]]);
     const action = { kind: "createIndex", table: "t", name: "v_idx", index } satisfies Action;
     expect(() => tablesAfter(before, action)).not.toThrow();
-    await target.execute(action, await target.look("t"));
-    const found = justSeen(await target.look("t", true));
+    await target.execute(action, await target.describeTable("t"));
+    const found = justSeen(await target.describeTable("t", true));
     expect(Object.keys(found?.table.indexes ?? {})).toEqual(["v_idx"]);
     const other = { ...action, index: { ...index, options: { ...type.options, distanceType: "l2" } } };
     expect(() => tablesAfter(before, other)).toThrow(/on a list of vectors takes no distance but "cosine"/);

@@ -69,7 +69,10 @@ test.each(pairs)("%s to %s: %s is counted just where the engine refuses it", asy
   const ask = askAfter({ kind: "misfit", table: "t", path: "c", to: to.type }, [], now);
   const counted = ask === undefined ? undefined : await target.count!("t", ask.predicate);
   const refused = await target
-    .execute({ kind: "alterColumns", table: "t", alterations: [{ path: "c", type: to.type }] }, await target.look("t"))
+    .execute(
+      { kind: "alterColumns", table: "t", alterations: [{ path: "c", type: to.type }] },
+      await target.describeTable("t"),
+    )
     .then(
       () => 0,
       () => 1,

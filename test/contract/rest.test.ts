@@ -27,8 +27,8 @@ async function openPair(dialect: Dialect, types?: "lance" | "arrow"): Promise<Wh
   return {
     one,
     other,
-    found: async (table) => justSeen(await local.look(table)),
-    whole: async (table) => justSeen(await local.look(table, true)),
+    found: async (table) => justSeen(await local.describeTable(table)),
+    whole: async (table) => justSeen(await local.describeTable(table, true)),
     rows: (table) => rowsOf(data, table),
   };
 }
@@ -54,7 +54,7 @@ test("a type is understood in Arrow's names too", async () => {
     { path: "id", type: { kind: "int64" } as const },
     { path: "name", type: { kind: "largeUtf8" } as const },
   ];
-  await one.execute({ kind: "alterColumns", table: "people", alterations }, await one.look("people"));
+  await one.execute({ kind: "alterColumns", table: "people", alterations }, await one.describeTable("people"));
   expect((await found("people"))?.table.columns.map(({ type }) => type.kind)).toEqual(["int64", "largeUtf8"]);
 });
 

@@ -102,7 +102,7 @@ const index = (path: string, name: string): Action => ({
 const act =
   (action: Action) =>
   async ({ target }: Others) =>
-    void (await target.execute(action, await target.look("t")));
+    void (await target.execute(action, await target.describeTable("t")));
 
 const meanwhile: Readonly<Record<string, (others: Others) => Promise<void>>> = {
   nothing: async () => {},
@@ -119,12 +119,12 @@ const meanwhile: Readonly<Record<string, (others: Others) => Promise<void>>> = {
   "a new column": act({ kind: "addColumns", table: "t", columns: [{ name: "n", type: bigint, nullable: true }] }),
   "a dropped column": act({ kind: "dropColumns", table: "t", paths: ["b"] }),
   async restore({ target, append }) {
-    const version = (await target.look("t"))!.version!;
+    const version = (await target.describeTable("t"))!.version!;
     await append();
     const after = version + 1;
     await target.execute(
       { kind: "restoreTable", table: "t", version, after, as: { columns }, isSilent: true },
-      await target.look("t"),
+      await target.describeTable("t"),
     );
   },
   drop: ({ drop }) => drop(),
@@ -173,7 +173,7 @@ async function outcome(open: () => Promise<Others>, isFilled: boolean, name: str
   try {
     await others.create();
     if (isFilled) await others.append();
-    const stale = await target.look("t");
+    const stale = await target.describeTable("t");
     await meanwhile[name]!(others);
     let made: number | undefined;
     const answer = await target.execute(action, stale).then(
@@ -184,7 +184,7 @@ async function outcome(open: () => Promise<Others>, isFilled: boolean, name: str
       (error: unknown) => target.verdict(error).kind,
     );
     const shown = async () => {
-      const found = await target.look("t", true);
+      const found = await target.describeTable("t", true);
       const indexes = Object.keys(found?.table.indexes ?? {}).toSorted();
       return { read: await others.read(), columns: found?.table.columns, indexes };
     };

@@ -11,7 +11,7 @@ import { recordsOf } from "../support/ledger.ts";
 import { journalOf } from "../../src/ledger/journal/open-journal.ts";
 import { byPlace, type LedgerEntry, type LedgerRecord } from "../../src/ledger/state/record.ts";
 import { ledgerColumns } from "../../src/ledger/journal/rows-journal.ts";
-import type { Sight, Target } from "../../src/targets/contract/target.ts";
+import type { TableSnapshot, Target } from "../../src/targets/contract/target.ts";
 import type { Row } from "../../src/wire/rows/ipc-rows.ts";
 
 export interface Pair {
@@ -19,11 +19,11 @@ export interface Pair {
   readonly one: Target;
   readonly other: Target;
   /** A table as it is, told by somebody else where the target can't describe. */
-  readonly found: (table: string) => Promise<Sight | undefined>;
+  readonly found: (table: string) => Promise<TableSnapshot | undefined>;
 }
 
 /** A sight without what the target keeps in it for itself. */
-export function justSeen(sight: Sight | undefined): Sight | undefined {
+export function justSeen(sight: TableSnapshot | undefined): TableSnapshot | undefined {
   return sight && { table: sight.table, version: sight.version };
 }
 
@@ -99,11 +99,14 @@ export function describeTarget(name: string, open: OpenPair): void {
   describe(name, () => {
     /** Who acts has looked, or knows from the migrations what he would see. */
     const act = async ({ one, found }: Pair, action: Action) =>
-      await one.execute(action, one.capabilities.describes ? await one.look(action.table) : await found(action.table));
+      await one.execute(
+        action,
+        one.capabilities.describes ? await one.describeTable(action.table) : await found(action.table),
+      );
 
     test("a table that is not there is not seen", async () => {
       const { one } = await open();
-      expect(await one.look("documents")).toBeUndefined();
+      expect(await one.describeTable("documents")).toBeUndefined();
       expect(await one.listTables()).toEqual([]);
     });
 
@@ -115,7 +118,7 @@ export function describeTarget(name: string, open: OpenPair): void {
     test("a table that was made is seen and listed by others", async () => {
       const { one, other } = await open();
       await one.execute(documents, undefined);
-      expect(await other.look("documents")).toBeDefined();
+      expect(await other.describeTable("documents")).toBeDefined();
       expect(await other.listTables()).toEqual(["documents"]);
     });
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { connect, createEmptyTable, type EngineTable } from "../../src/engine/engine.ts";
 import { columnsOf, float64, int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../src/engine/versions.ts";
-import { lookAtVersion, putBack, restoreVersion } from "../../src/targets/contract/restore-versions.ts";
+import { describeVersion, putBack, restoreVersion } from "../../src/targets/contract/restore-versions.ts";
 import { writtenSince } from "../../src/targets/contract/written-since.ts";
 import * as fc from "../support/fast-check.ts";
 import { temporaryFolder } from "../support/project.ts";
@@ -161,9 +161,10 @@ test.each(kinds)("a column that was added again as null is not the restored one,
   await table.dropColumns(["b"]);
   await table.addColumns(new Field("b", new Utf8(), true));
   const after = await table.version();
-  for (const place of places) expect((await lookAtVersion(place, version, version)).restored).toBeUndefined();
+  for (const place of places) expect((await describeVersion(place, version, version)).restored).toBeUndefined();
   await restoreVersion(places[0]!, { version, after });
-  for (const place of places) expect(await lookAtVersion(place, version, after)).toMatchObject({ restored: after + 1 });
+  for (const place of places)
+    expect(await describeVersion(place, version, after)).toMatchObject({ restored: after + 1 });
 });
 
 test.each(kinds)("an older version that somebody restored counts as changed, on %s", async (_, options) => {
@@ -253,8 +254,8 @@ test("rows that are written anew with values as wide are no restoring, nor is an
   expect(row.a).toBe(5.5);
   const restored = await restoreVersion(versionsOf(open), { version, after: after[0]! });
   expect(await (await open()).countRows("a < 1")).toBe(3);
-  expect(await lookAtVersion(versionsOf(open), version, after[0]!)).toMatchObject({ restored });
-  expect((await lookAtVersion(versionsOf(open), version, restored)).restored).toBeUndefined();
+  expect(await describeVersion(versionsOf(open), version, after[0]!)).toMatchObject({ restored });
+  expect((await describeVersion(versionsOf(open), version, restored)).restored).toBeUndefined();
 });
 
 test("an index that is made after a restoring hides no rows that came before it", async () => {

@@ -96,9 +96,9 @@ function meeting(
   };
   return {
     ...target,
-    async look(...asked) {
+    async describeTable(...asked) {
       if (dead !== undefined) throw dead;
-      return await target.look(...asked);
+      return await target.describeTable(...asked);
     },
     async execute(action: Action, seen) {
       await at(action, "before");

@@ -34,7 +34,7 @@ export function atBoundaries(target: Target, meet: Meet): Target {
   return {
     ...target,
     listTables: met("listTables", target.listTables),
-    look: met("look", target.look),
+    describeTable: met("look", target.describeTable),
     execute: met("execute", target.execute),
     versions: versions && {
       keep: met("versions.keep", versions.keep),

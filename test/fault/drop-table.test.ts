@@ -34,7 +34,7 @@ test("a drop that is killed leaves the whole table or none of it, its name is fr
     const home = join(folder, "t.lance");
     expect(existsSync(home) ? filesIn(home).length : 0, `kill ${kill}`).toBeOneOf([0, whole]);
     const target = await openAt(folder);
-    const seen = await target.look("t");
+    const seen = await target.describeTable("t");
     if (seen !== undefined) await target.execute({ kind: "dropTable", table: "t" }, seen);
     expect(await target.execute(create, undefined)).toBe(1);
     const ledger = recordsOf(target, "_migrations");

@@ -3,7 +3,7 @@ import { open } from "../../src/targets/lance/lance.ts";
 
 const folder = process.argv[2]!;
 const target = await open({ kind: "lance", uri: folder }, { name: "victim", folder });
-const seen = await target.look("t");
+const seen = await target.describeTable("t");
 console.log("dropping");
 await target.execute({ kind: "dropTable", table: "t" }, seen);
 await target.close();

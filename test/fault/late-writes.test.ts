@@ -108,9 +108,9 @@ function beside(target: Target, moment: Moment, write: () => Promise<unknown>) {
     planned: () => void (isPlanned = true),
     target: {
       ...target,
-      async look(table: string, withIndexes?: boolean) {
+      async describeTable(table: string, withIndexes?: boolean) {
         if (table === "t") await once("after the plan");
-        return await target.look(table, withIndexes);
+        return await target.describeTable(table, withIndexes);
       },
       async execute(...[action, seen]: Parameters<Target["execute"]>) {
         await once("before the call");

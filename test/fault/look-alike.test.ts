@@ -65,9 +65,14 @@ async function aDatabase(kind: Kind, ...migrations: readonly (readonly Step[])[]
         await after?.(action);
         return version;
       });
-    const look: Target["look"] = (...given) => alive(() => target.look(...given));
+    const look: Target["describeTable"] = (...given) => alive(() => target.describeTable(...given));
     const lease = { duration: 1_000, patience: 30_000 };
-    return { target: { ...target, execute, look }, migrations: migrationsIn(files), ledger: "_migrations", lease };
+    return {
+      target: { ...target, execute, describeTable: look },
+      migrations: migrationsIn(files),
+      ledger: "_migrations",
+      lease,
+    };
   };
   const caught = (error: unknown) => error as MigrateError;
   const run = async (others?: Others) => await up(await options(others)).catch(caught);

@@ -78,11 +78,11 @@ export async function aDatabase(
       once.add(what);
       await what?.();
     };
-    const look: typeof target.look = async (...given) => {
+    const look: typeof target.describeTable = async (...given) => {
       if (isPlanned) await happens(others.afterPlan);
       if (isBegun) await happens(others.beforeLook);
       if (isBegun) await others.beforeLooks?.();
-      return await target.look(...given);
+      return await target.describeTable(...given);
     };
     let calls = 0;
     const execute: typeof target.execute = async (action, seen) => {
@@ -102,7 +102,7 @@ export async function aDatabase(
       isPlanned ||= event === "planned";
       isBegun ||= event === "action";
     };
-    return { ...rest, target: { ...target, look, execute }, emit };
+    return { ...rest, target: { ...target, describeTable: look, execute }, emit };
   };
   const run = async (others: Others = {}, more?: Partial<MigratorOptions>) =>
     await up({ ...(await beside(others)), ...more }).catch((error: unknown) => error);

@@ -58,7 +58,7 @@ function committingWhileListed(table: Table) {
 test("a look lists no versions, also where others commit without pause", async () => {
   const { target, handle } = await aStore([]);
   const listing = committingWhileListed(await handle());
-  expect(await target.look("t")).toMatchObject({ version: 2 });
+  expect(await target.describeTable("t")).toMatchObject({ version: 2 });
   expect(listing).not.toHaveBeenCalled();
 });
 

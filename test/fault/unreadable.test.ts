@@ -77,7 +77,7 @@ function dyingIn({ target, append, table }: Scene): Target {
   if (ledger.kind !== "rows") throw new TypeError("no rows");
   return {
     ...target,
-    look: mortal(target.look),
+    describeTable: mortal(target.describeTable),
     count: mortal(target.count!),
     ledger: {
       ...ledger,

@@ -348,7 +348,7 @@ describe.concurrent("what is sent", () => {
     const { url, seen } = await serve(good);
     const target = await targetAt(url, { database: "main" });
     await target.listTables();
-    await target.look("documents");
+    await target.describeTable("documents");
     await target.execute(create, undefined);
     await target.execute(alter, undefined);
     expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -390,7 +390,7 @@ describe.concurrent("what is sent", () => {
     );
     const target = await targetAt(url, { dialect: "namespace", database: "main" });
     await target.listTables();
-    expect(await target.look("a")).toEqual({ table: { columns: [int64] }, version: 4 });
+    expect(await target.describeTable("a")).toEqual({ table: { columns: [int64] }, version: 4 });
     expect(await target.execute(alter, undefined)).toBe(5);
     expect(seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
       "GET /v1/table/?limit=500",
@@ -681,7 +681,7 @@ describe.concurrent("the dialect namespace", () => {
     ["a cut connection", (response) => response.destroy(), unreachable, /cut the connection/, 4, {}],
   ])("describes with %s as a clear error", async (_, bad, code, says, reads, given) => {
     const { seen, target } = await namespace(bad, given);
-    expectClear(await thrownBy(target.look("documents")), [code], says);
+    expectClear(await thrownBy(target.describeTable("documents")), [code], says);
     expect(posts(seen)).toBe(reads);
   });
 
@@ -691,9 +691,9 @@ describe.concurrent("the dialect namespace", () => {
     [400, { code: 4, error: "not found" }],
   ])("says by %i %j that there is no such table", async (status, body) => {
     const { target } = await namespace(json(status, body));
-    expect(await target.look("absent")).toBeUndefined();
+    expect(await target.describeTable("absent")).toBeUndefined();
     // A column that is missing is 404 too, and so is a route.
-    expectClear(await thrownBy(target.look("documents")), [answered], new RegExp(`with ${status}`));
+    expectClear(await thrownBy(target.describeTable("documents")), [answered], new RegExp(`with ${status}`));
   });
 
   test("has tables whose types are vague described by their rows, and lives with a bad answer to that", async () => {
@@ -711,7 +711,7 @@ describe.concurrent("the dialect namespace", () => {
           turn,
         ),
       );
-      expect(await target.look("documents")).toEqual({
+      expect(await target.describeTable("documents")).toEqual({
         table: { columns: [{ name: "id", type: { kind }, nullable: false }] },
         version: 1,
       });

@@ -1,7 +1,7 @@
 /** The answers that are bad in themselves: for the client, request by request, and for the built command. */
 import { gzipSync } from "node:zlib";
 import type { ErrorCode } from "../../src/errors/migrate-error.ts";
-import type { Verdict } from "../../src/targets/contract/target.ts";
+import type { CallOutcome } from "../../src/targets/contract/target.ts";
 import { echo, key, type Answering } from "./servers.ts";
 
 export interface Bad {
@@ -12,7 +12,7 @@ export interface Bad {
   /** Changes that are told so that they are done. */
   readonly taken?: readonly ("create" | "alter")[];
   readonly says: RegExp;
-  readonly verdict?: Verdict["kind"];
+  readonly verdict?: CallOutcome["kind"];
   /** How often a read is sent. */
   readonly reads: 1 | 4;
   readonly given?: object;

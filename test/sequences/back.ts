@@ -162,7 +162,7 @@ async function seen(folder: string, target: Target): Promise<string> {
   const names = (await target.listTables()).toSorted();
   const tables = await Promise.all(
     names.map(async (name) => {
-      const { columns, indexes = {} } = (await target.look(name, true))!.table;
+      const { columns, indexes = {} } = (await target.describeTable(name, true))!.table;
       const table = await db.openTable(name);
       // What a refresh has written follows from other columns, so rolling it back leaves it.
       const given = columns.filter(({ computed }) => computed === undefined).map((one) => one.name);

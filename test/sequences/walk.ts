@@ -123,9 +123,9 @@ async function takenByEngine(actions: readonly Action[], { target, folder, datab
     try {
       const able = (kind: Action["kind"]) => target.capabilities.actions[kind] === true;
       for (const { action: one } of commitsOf(action, database.get(given.table), able))
-        await target.execute(one, await target.look(one.table));
+        await target.execute(one, await target.describeTable(one.table));
       await read(folder, name);
-      await target.look(name);
+      await target.describeTable(name);
     } catch {
       return false;
     } finally {
@@ -140,7 +140,7 @@ async function checkTables(target: Target, folder: string, database: Database): 
   const names = (await target.listTables()).toSorted();
   same("the tables", [...database.keys()].toSorted(), names);
   for (const [name, expected] of database) {
-    const found = (await target.look(name, true))!.table;
+    const found = (await target.describeTable(name, true))!.table;
     same(`the columns of ${name}`, expected.columns.map(plainColumn), found.columns.map(plainColumn));
     same(`the indexes of ${name}`, indexesOf(expected), indexesOf(found));
     await read(folder, name);

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
-import { doctor, type Finding } from "../../src/commands/doctor.ts";
+import { doctor, type TargetCheck } from "../../src/commands/doctor.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
 import { aService, apiKey } from "../support/service.ts";
@@ -54,7 +54,7 @@ async function aWorseService(url: string, worsen: (path: string, body: Buffer) =
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-const missing = (findings: readonly Finding[]) => findings.filter(({ found }) => !found).map(({ what }) => what);
+const missing = (findings: readonly TargetCheck[]) => findings.filter(({ found }) => !found).map(({ what }) => what);
 
 const isQuestion = (body: Buffer) =>
   JSON.parse(body.toString("utf8")).alterations.every(

@@ -6,7 +6,7 @@ import type { Migration } from "../../src/migrations/load.ts";
 import { planCommits } from "../../src/plan/commits/commits.ts";
 import { actionsOf } from "../../src/plan/compile/compile.ts";
 import type { Action } from "../../src/actions/model/action.ts";
-import { kindsOf, tablesAfter, tablesOfAction, wayBackOf } from "../../src/actions/apply-action.ts";
+import { kindsOf, tablesAfter, tablesOfAction, invert } from "../../src/actions/apply-action.ts";
 import { castVerdict } from "../../src/schema/cast-rules.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { formatPath, type Path } from "../../src/schema/path.ts";
@@ -181,7 +181,7 @@ export function drawScenario(chance: Chance): Scenario {
 }
 
 function canBeTakenBack(action: Action, before: Database, { actions }: Capabilities): boolean {
-  const way = wayBackOf(action, before);
+  const way = invert(action, before);
   // A table that is made in a service without drops stays; what comes after it goes back.
   if (action.kind === "createTable") return true;
   return !("lost" in way) && way.actions.every((one) => kindsOf(one).every((kind) => actions[kind] === true));

@@ -140,7 +140,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "who acted late says nothing",
     469,
     "run/execute/send-action.ts",
-    "await confessLateness(failure, harm, calling);",
+    "await recordLateCall(failure, harm, calling);",
     "void confessLateness;",
   ),
   bug(

@@ -1,5 +1,5 @@
 /** Pairs of databases drawn by fast-check, the second near the first; and answers to what nobody can tell. */
-import type { Answer, Unsure } from "../../src/commands/generate/diff-columns.ts";
+import type { DiffAnswer, Unsure } from "../../src/commands/generate/diff-columns.ts";
 import type { Diff } from "../../src/commands/generate/diff-tables.ts";
 import type { Column, DataType } from "../../src/schema/data-type.ts";
 import { change, type Database, type Table } from "../../src/schema/table.ts";
@@ -86,8 +86,8 @@ export const schemaPair: fc.Arbitrary<Pair> = database.chain((from) =>
 );
 
 /** Asks until nothing is left to ask. */
-export function answered(ask: (answers: readonly Answer[]) => Diff, yes: readonly boolean[]): Diff {
-  const answers: Answer[] = [];
+export function answered(ask: (answers: readonly DiffAnswer[]) => Diff, yes: readonly boolean[]): Diff {
+  const answers: DiffAnswer[] = [];
   for (let round = 0; round < 12; round++) {
     const diff = ask(answers);
     if (diff.unsure.length === 0) return diff;
@@ -97,7 +97,7 @@ export function answered(ask: (answers: readonly Answer[]) => Diff, yes: readonl
   throw new Error("it asks without end");
 }
 
-function answerTo({ table, path, names }: Unsure, yes: boolean, taken: ReadonlySet<string | undefined>): Answer {
+function answerTo({ table, path, names }: Unsure, yes: boolean, taken: ReadonlySet<string | undefined>): DiffAnswer {
   const name = yes ? names.find((one) => !taken.has(one)) : undefined;
   return { table, path, ...(name !== undefined && { name }) };
 }

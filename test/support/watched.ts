@@ -68,7 +68,7 @@ export function watched(target: Target, { before, after }: Watch): Target {
     ...target,
     ledger: store,
     listTables: wrap("list", target.listTables),
-    look: wrap("look", target.look),
+    describeTable: wrap("look", target.describeTable),
     execute: wrap("execute", target.execute),
   };
 }

@@ -1,7 +1,7 @@
 /** Random steps of all kinds: TypeScript takes all that the fold takes, and knows the tables after them as the fold does. */
 import { expect, test } from "vitest";
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
-import type { Moment } from "../../src/run/schema-history.ts";
+import type { SchemaRevision } from "../../src/run/schema-history.ts";
 import { layOut } from "../../src/scaffold/print/print-source.ts";
 import { historyTypes } from "../../src/scaffold/types/history-types.ts";
 import { tablesAfter } from "../../src/actions/apply-action.ts";
@@ -48,7 +48,7 @@ function probes(database: Database): readonly Step[] {
 test(`TypeScript follows ${sequences} random sequences of steps as the fold does`, { timeout: 300_000 }, () => {
   const project = aProject();
   project.write("tsconfig.json", strictConfig);
-  const moments: Moment[] = [];
+  const moments: SchemaRevision[] = [];
   const counts = { taken: 0, refused: 0 };
   const ends = new Map<string, number>();
   const drawn = fc.sample(fc.tuple(fc.array(beginning, { minLength: 1, maxLength: 3 }), drafts), {

@@ -148,6 +148,17 @@ test("a folder has at most 15 files, but for the commands", () => {
   expect(large.map(([folder, { length }]) => `${folder}: ${length}`)).toEqual([]);
 });
 
+test("no two exported types have the same name", () => {
+  const named = sources.flatMap(({ file, code }) =>
+    [...code.matchAll(/^export (?:declare )?(?:interface|type|class) (\w+)/gm)].map((match) => ({
+      name: match[1]!,
+      file,
+    })),
+  );
+  const twice = [...Map.groupBy(named, ({ name }) => name)].filter(([, { length }]) => length > 1);
+  expect(twice.map(([name, all]) => `${name}: ${all.map(fileOf).join(", ")}`)).toEqual([]);
+});
+
 test("one target is reached through the registry alone", () => {
   const wrong = offending(({ file }, to) => {
     if (to.file === undefined || !["targets/lance", "targets/rest"].includes(roomOf(to.file))) return undefined;

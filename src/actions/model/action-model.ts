@@ -3,7 +3,7 @@ import type { Action, ActionKind, ActionOf } from "./action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Risk } from "./risk.ts";
 import type { Database, Table, Tables } from "../../schema/table.ts";
-import type { WayBack } from "./inverse.ts";
+import type { Inverse } from "./inverse.ts";
 
 /** One atomic commit of an action that takes several. */
 export interface Commit {
@@ -19,7 +19,7 @@ export interface Commit {
 }
 
 /** The data that a commit writes; without any it is of metadata only. */
-export type Written =
+export type WrittenData =
   /** Values of these columns, in every row or in those for which an SQL predicate holds. */
   | { readonly columns: readonly Column[]; readonly where?: string | undefined }
   /** So many new rows; undefined where nobody knows. */
@@ -48,9 +48,9 @@ export interface ActionModel<Own extends ActionOf<string>> {
   /** The columns of the table that are rewritten, so that the engine drops their indexes or metadata; none when absent. */
   readonly rewrites?: (action: Own) => ReadonlySet<string>;
   /** The data that it writes, where it is one commit; none when absent. */
-  readonly writes?: (action: Own, before: Table) => Written | undefined;
+  readonly writes?: (action: Own, before: Table) => WrittenData | undefined;
   /** How it is taken back. `before`: the tables as they were. */
-  readonly wayBack: (action: Own, before: Database) => WayBack;
+  readonly invert: (action: Own, before: Database) => Inverse;
   /** The calls that a target has to have for it, where it is not one by itself. */
   readonly needs?: readonly ActionKind[];
   /** It changes rows and no schema, so no look tells whether it has run. Running it once more makes nothing worse. */

@@ -3,7 +3,7 @@ import type { Action } from "./action.ts";
 import type { DataType } from "../../schema/data-type.ts";
 
 /** Rows that stand in the way of taking an action back. They are looked for before anything is changed. */
-export type Obstacle = {
+export type Blocker = {
   readonly table: string;
   /** Which of the actions it stands in the way of, counted from 0; the first when absent. */
   readonly at?: number | undefined;
@@ -36,11 +36,11 @@ export type Obstacle = {
     }
 );
 
-export type WayBack =
+export type Inverse =
   | {
       /** In this order, on the tables as the action leaves them. */
       readonly actions: readonly Action[];
-      readonly obstacles: readonly Obstacle[];
+      readonly obstacles: readonly Blocker[];
     }
   /** Why no action brings back what was there: only an old version of the table does, or where it is gone not even that. */
   | { readonly lost: string; readonly isGone?: true };

@@ -5,7 +5,7 @@ import { formatType, isFloat, isInteger, type DataType } from "../../schema/data
 import { parsePath } from "../../schema/path.ts";
 import { namesIn } from "../../schema/sql.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
-import type { Obstacle } from "./inverse.ts";
+import type { Blocker } from "./inverse.ts";
 
 export interface Risk {
   /**
@@ -17,7 +17,7 @@ export interface Risk {
   readonly kind: "loss" | "failure" | "writers" | "embedding";
   readonly text: string;
   /** The rows that it is about, where they can be looked for beforehand. */
-  readonly obstacle?: Obstacle | undefined;
+  readonly obstacle?: Blocker | undefined;
 }
 
 /** The risks of one change of a table as it is before. `guarded`: appends are kept out while it is rewritten. */
@@ -38,7 +38,7 @@ export function risksOfAlteration(
       obstacle: { kind: "null", table, path },
     });
   if (type === undefined) return risks;
-  const obstacle: Obstacle = { kind: "cast", table, path, from: column.type, to: type };
+  const obstacle: Blocker = { kind: "cast", table, path, from: column.type, to: type };
   const verdict = castVerdict(column.type, type);
   const cast = `${formatType(column.type)} to ${formatType(type)}`;
   if (verdict.allowed && verdict.mayLose)

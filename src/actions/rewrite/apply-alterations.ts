@@ -45,7 +45,7 @@ export function alterColumns(name: string, table: Table, alterations: readonly A
   );
   return {
     ...table,
-    columns: settle(pending, name),
+    columns: applyRenames(pending, name),
     ...(table.indexes && { indexes: moved(table.indexes, alterations) }),
   };
 }
@@ -178,10 +178,10 @@ function withPending(column: Column, { rename, type, nullable }: Alteration): Pe
   return { ...retyped, nullable: nullable ?? column.nullable, newName: rename };
 }
 
-function settle(columns: readonly PendingColumn[], place: string): readonly Column[] {
+function applyRenames(columns: readonly PendingColumn[], place: string): readonly Column[] {
   const settled = columns.map((column) => {
     const inside = childColumns(column.type);
-    const after = settle(inside, `${place}.${column.name}`);
+    const after = applyRenames(inside, `${place}.${column.name}`);
     const isSame = after.every((one, index) => one === inside[index]);
     // What is untouched stays the same object, so that it is compared at no cost.
     if (isSame && !("newName" in column)) return column;

@@ -1,4 +1,4 @@
-import { doctor, type Finding } from "../../commands/doctor.ts";
+import { doctor, type TargetCheck } from "../../commands/doctor.ts";
 import { withSession, type Command } from "../command/command.ts";
 import { done } from "../command/exit-code.ts";
 
@@ -10,7 +10,7 @@ export const doctorCommand: Command = {
   stopping: "it ends by itself, and clears away what it made",
   async run(context) {
     const { output, underWay } = context;
-    const tell = (news: Finding | { readonly leftBehind: readonly string[] }) => {
+    const tell = (news: TargetCheck | { readonly leftBehind: readonly string[] }) => {
       // The first finding comes before the first scratch table.
       underWay(!("leftBehind" in news));
       if ("leftBehind" in news) {

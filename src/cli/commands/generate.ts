@@ -2,15 +2,15 @@ import { relative, resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
-import type { Answer } from "../../commands/generate/diff-columns.ts";
+import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import type { Diff } from "../../commands/generate/diff-tables.ts";
 import { compareDeclared, questionOf } from "../../commands/generate/generate.ts";
-import { answerFlags, checkTyped, nameOf, settled, typedAnswers } from "../input/diff-answers.ts";
+import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
 import { acceptFlag, commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
 import { done, somethingPending } from "../command/exit-code.ts";
 import type { Output } from "../command/output.ts";
 import { withStepFlags } from "../input/step-flags.ts";
-import { wordsOf } from "../render/steps.ts";
+import { describeSteps } from "../render/steps.ts";
 import { authoring, writingNext } from "../project/write-migration.ts";
 
 const generateFlags = commonSchema.extend({
@@ -46,13 +46,13 @@ export const generateCommand: Command = {
       const { config } = session;
       const options = authoring(session);
       const declared = await loadSchema(resolve(config.folder, config.schema), loadSeconds);
-      const compare = async (given: readonly Answer[]) => await compareDeclared(options, declared, given);
+      const compare = async (given: readonly DiffAnswer[]) => await compareDeclared(options, declared, given);
       const diff = await compare(answers);
       if (check === true) {
         checkTyped(diff, answers);
         return report(diff, config.schema, output);
       }
-      const { steps, later } = await settled(diff, answers, compare, context);
+      const { steps, later } = await askUntilAnswered(diff, answers, compare, context);
       if (steps.length === 0) {
         output.data({ steps: [] });
         output.result(`nothing to do: the migrations lead to what ${config.schema} declares`);
@@ -60,9 +60,9 @@ export const generateCommand: Command = {
       }
       const writing = writingNext(session, context);
       const file = await writing.write({ name: name ?? nameOf(steps), steps, down, accept });
-      output.data({ file, steps: wordsOf(steps), later });
+      output.data({ file, steps: describeSteps(steps), later });
       output.result(`wrote ${relative(process.cwd(), file)}`);
-      for (const words of wordsOf(steps)) output.result(`  ${words}`);
+      for (const words of describeSteps(steps)) output.result(`  ${words}`);
       for (const words of later)
         output.progress(`note: left for the next migration, as vectors are needed for it: ${words}`);
       return done;
@@ -74,12 +74,12 @@ function report(diff: Diff, file: string, output: Output): number {
   const { steps, unsure, impossible, later } = diff;
   const isEqual = steps.length + unsure.length + impossible.length === 0;
   const questions = unsure.map(questionOf);
-  output.data({ equal: isEqual, steps: wordsOf(steps), unsure: questions, impossible, later });
+  output.data({ equal: isEqual, steps: describeSteps(steps), unsure: questions, impossible, later });
   if (isEqual) {
     output.result(`equal: the migrations lead to what ${file} declares`);
     return done;
   }
-  for (const words of [...wordsOf(steps), ...later]) output.result(words);
+  for (const words of [...describeSteps(steps), ...later]) output.result(words);
   for (const { gone, names } of questions) output.result(`${gone} is gone and ${names.join(" and ")} new`);
   for (const words of impossible) output.result(words);
   const next =

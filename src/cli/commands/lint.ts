@@ -1,7 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { z } from "zod";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import { findingsOf, noRule, ruleIds, type Finding, type Findings } from "../../commands/lint/findings.ts";
+import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
 import type { Session } from "../../session/session.ts";
@@ -106,18 +106,18 @@ function withLoaded(session: Session, { read }: Found): Session {
 
 function withProblem(found: Found, problem: MigrateError, file: string): Found {
   const { code: rule, message } = problem;
-  const finding: Finding = { file, line: 1, column: 1, rule, severity: "error", message };
+  const finding: LintFinding = { file, line: 1, column: 1, rule, severity: "error", message };
   return { ...found, problems: [...found.problems, problem], findings: [...found.findings, finding] };
 }
 
-function lineOf({ file, line, column, severity, rule, message }: Finding): string {
+function lineOf({ file, line, column, severity, rule, message }: LintFinding): string {
   return `${file}:${line}:${column} ${severity} ${rule}: ${message}`;
 }
 
 const levels = { error: "error", warning: "warning", note: "notice" } as const;
 
 /** As GitHub Actions reads it from what a step prints. */
-function annotation({ file, line, column, severity, rule, message }: Finding): string {
+function annotation({ file, line, column, severity, rule, message }: LintFinding): string {
   const properties = Object.entries({ file, line, col: column, title: rule }).map(
     ([name, value]) => `${name}=${escaped(String(value)).replaceAll(":", "%3A").replaceAll(",", "%2C")}`,
   );

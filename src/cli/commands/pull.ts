@@ -5,7 +5,7 @@ import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { pull } from "../../commands/adopt/pull.ts";
 import { commonSchema, parseFlags, withSession, type Command } from "../command/command.ts";
 import { done } from "../command/exit-code.ts";
-import { wordsOf } from "../render/steps.ts";
+import { describeSteps } from "../render/steps.ts";
 import { authoring, writingNext } from "../project/write-migration.ts";
 
 const tableName = z.string("--except is given without a value").min(1, "--except needs the name of a table");
@@ -41,11 +41,11 @@ export const pullCommand: Command = {
       writing.checkName(name);
       const { createSchemaWith } = await import("../../scaffold/create-schema.ts");
       const file = await createSchemaWith({ folder, path, tables }, () => writing.write({ name, steps }));
-      output.data({ file, schema: path, tables: [...tables.keys()], steps: wordsOf(steps), left });
+      output.data({ file, schema: path, tables: [...tables.keys()], steps: describeSteps(steps), left });
       output.result(
         `wrote ${relative(process.cwd(), file)} and ${relative(process.cwd(), path)}: ${count(tables.size, "table")}`,
       );
-      for (const words of wordsOf(steps)) output.result(`  ${words}`);
+      for (const words of describeSteps(steps)) output.result(`  ${words}`);
       for (const words of left) output.progress(`note: not pulled: ${words}`);
       output.result(
         `next: migrate baseline marks it as applied on ${options.target.name}; migrate up runs it anywhere else`,

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { checkRepository, filesAt, filesAtFork, otherSide, textsOf } from "../../commands/branch/git.ts";
-import { planRebase, type RebaseResult, type Renumbered } from "../../commands/branch/plan-rebase.ts";
+import { planRebase, type RebaseResult, type RebasedMigration } from "../../commands/branch/plan-rebase.ts";
 import { describeAction } from "../../actions/apply-action.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
 import { compileStep } from "../../steps/registry.ts";
@@ -98,12 +98,15 @@ function report(
   for (const words of notes) output.result(`note: where they ran before, ${words}`);
 }
 
-function newName({ migration, version }: Renumbered): string {
+function newName({ migration, version }: RebasedMigration): string {
   return formatMigration({ version, name: migration.name });
 }
 
 /** The steps that are others now, in words. */
-function changesOf({ migration, steps }: Renumbered): readonly { readonly before: string; readonly after: string }[] {
+function changesOf({
+  migration,
+  steps,
+}: RebasedMigration): readonly { readonly before: string; readonly after: string }[] {
   return steps.flatMap((step, index) => {
     const before = migration.steps[index]!;
     if (canonicalJson(step) === canonicalJson(before)) return [];

@@ -2,16 +2,16 @@ import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { z } from "zod";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import type { Answer } from "../../commands/generate/diff-columns.ts";
+import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import type { DriftSince, TableDifference } from "../../plan/history/table-drift.ts";
 import { findDrift } from "../../commands/adopt/adopt-drift.ts";
 import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
-import { answerFlags, checkTyped, nameOf, settled, typedAnswers } from "../input/diff-answers.ts";
+import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
 import { commonSchema, parseFlags, switchFlag, withSession, type Command, type Context } from "../command/command.ts";
 import { amiss, done } from "../command/exit-code.ts";
 import { renderTime } from "../render/events.ts";
 import { withStepFlags } from "../input/step-flags.ts";
-import { wordsOf } from "../render/steps.ts";
+import { describeSteps } from "../render/steps.ts";
 import { writingNext } from "../project/write-migration.ts";
 
 const verifyFlags = commonSchema.extend({
@@ -119,13 +119,13 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
       output.result(`nothing to write: the tables of ${target} are as the ledger says`);
       return done;
     }
-    const compare = async (given: readonly Answer[]) => adopt(given);
-    const { steps, left } = await settled(await compare(answers), answers, compare, context);
+    const compare = async (given: readonly DiffAnswer[]) => adopt(given);
+    const { steps, left } = await askUntilAnswered(await compare(answers), answers, compare, context);
     const writing = writingNext(session, context);
     const file = await writing.write({ name: name ?? nameOf(steps), steps });
-    output.data({ target, differences, file, steps: wordsOf(steps), left });
+    output.data({ target, differences, file, steps: describeSteps(steps), left });
     output.result(`wrote ${relative(process.cwd(), file)}`);
-    for (const words of wordsOf(steps)) output.result(`  ${words}`);
+    for (const words of describeSteps(steps)) output.result(`  ${words}`);
     for (const words of left) output.progress(`note: not written: ${words}`);
     if (existsSync(resolve(config.folder, config.schema)))
       output.progress(`note: ${config.schema} has to say the same; migrate generate --check tells whether it does`);

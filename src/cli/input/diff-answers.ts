@@ -1,6 +1,6 @@
 /** What became of tables and columns that are gone, and which values new ones get: answered by flags, or asked at a terminal. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import type { Answer, ValueStep } from "../../commands/generate/diff-columns.ts";
+import type { DiffAnswer, ValueStep } from "../../commands/generate/diff-columns.ts";
 import type { Diff } from "../../commands/generate/diff-tables.ts";
 import { checkAnswers, checkDiff, questionOf } from "../../commands/generate/generate.ts";
 import type { Step } from "../../steps/registry.ts";
@@ -10,7 +10,7 @@ import { typedSteps } from "./step-flags.ts";
 
 export const answerFlags = ["rename", "drop-column", "add-column", "retype", "rename-table", "drop-table"];
 
-export function typedAnswers(context: Context): readonly Answer[] {
+export function typedAnswers(context: Context): readonly DiffAnswer[] {
   const steps = typedSteps(context);
   const places = steps.flatMap((step) => (isOfValues(step) ? [placeOf(step)] : []));
   const twice = places.find((place, index) => places.indexOf(place) < index);
@@ -27,10 +27,10 @@ function placeOf(step: ValueStep): string {
 }
 
 /** The same difference with all answered. Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE, ERR_USAGE. */
-export async function settled<Found extends Diff>(
+export async function askUntilAnswered<Found extends Diff>(
   found: Found,
-  given: readonly Answer[],
-  compare: (answers: readonly Answer[]) => Promise<Found>,
+  given: readonly DiffAnswer[],
+  compare: (answers: readonly DiffAnswer[]) => Promise<Found>,
   { output, signal }: Pick<Context, "output" | "signal">,
 ): Promise<Found> {
   checkTyped(found, given);
@@ -47,9 +47,9 @@ export async function settled<Found extends Diff>(
 }
 
 /** Throws ERR_USAGE: of an answer that answers nothing, unless what it answers may be inside of something else that is asked about. */
-export function checkTyped(found: Diff, given: readonly Answer[]): void {
+export function checkTyped(found: Diff, given: readonly DiffAnswer[]): void {
   // Of values that are said for what is asked about nothing is known yet.
-  const isClear = ({ step }: Answer) => step === undefined;
+  const isClear = ({ step }: DiffAnswer) => step === undefined;
   const stray = { ...found, unused: found.unused.filter(isClear) };
   if (found.unsure.length === 0) checkAnswers(found);
   else if (given.filter(isClear).length === stray.unused.length) checkAnswers(stray);
@@ -62,7 +62,7 @@ export function nameOf([first, ...others]: readonly Step[]): string {
   return `${words}_${table}${others.length === 0 ? "" : "_and_more"}`.slice(0, 200);
 }
 
-function answerOf(step: Step): Answer {
+function answerOf(step: Step): DiffAnswer {
   const { table } = step;
   if (isOfValues(step)) return { table, step };
   switch (step.kind) {
@@ -77,9 +77,9 @@ function answerOf(step: Step): Answer {
   }
 }
 
-async function ask({ unsure }: Diff, signal: AbortSignal): Promise<readonly Answer[]> {
+async function ask({ unsure }: Diff, signal: AbortSignal): Promise<readonly DiffAnswer[]> {
   return await atTerminal(signal, async ({ untilRight }) => {
-    const answers: Answer[] = [];
+    const answers: DiffAnswer[] = [];
     for (const one of unsure) {
       const { gone, names } = questionOf(one);
       const question = `${gone} is gone and ${names.join(" and ")} new; type its new name, or - to drop it: `;

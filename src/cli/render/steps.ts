@@ -2,6 +2,6 @@
 import { describeAction } from "../../actions/apply-action.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 
-export function wordsOf(steps: readonly Step[]): readonly string[] {
+export function describeSteps(steps: readonly Step[]): readonly string[] {
   return steps.flatMap(compileStep).map(describeAction);
 }

@@ -1,6 +1,6 @@
 /** What something else has done to the tables of migrations, as the steps of a next one. Changes nothing. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger, inDoubt } from "../../ledger/state/fold.ts";
+import { foldLedger, migrationsInDoubt } from "../../ledger/state/fold.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
 import { journalOf } from "../../ledger/journal/open-journal.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
@@ -8,7 +8,7 @@ import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
 import { adopt, undeclarable, type Adoption } from "./adopt-tables.ts";
 import { diffAbilities } from "../generate/diff-tables.ts";
-import type { Answer } from "../generate/diff-columns.ts";
+import type { DiffAnswer } from "../generate/diff-columns.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
 import { differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
@@ -20,7 +20,7 @@ import { contradiction } from "../../run/lease/audited-ledger.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { movedTables } from "./moved-tables.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { lookAt } from "../../run/prepare/plan-run.ts";
+import { describeForPlan } from "../../run/prepare/plan-run.ts";
 import { checkDeclarable } from "./pull.ts";
 import { thisRunner } from "../../run/run-identity.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
@@ -28,7 +28,7 @@ import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 export interface Drift {
   readonly differences: readonly TableDifference[];
   /** The steps that lead there, with these answers to what nobody can tell. Throws ERR_ADOPT_IMPOSSIBLE. */
-  adopt(answers: readonly Answer[]): Adoption;
+  adopt(answers: readonly DiffAnswer[]): Adoption;
 }
 
 const byHand = "put that right by hand";
@@ -53,7 +53,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     if (contradicts !== undefined) throw contradicts;
     checkNotReverting(state);
     checkMissing(files, state);
-    const doubtful = inDoubt(state, runner.run);
+    const doubtful = migrationsInDoubt(state, runner.run);
     const pending = pendingFiles(files, state)[0] ?? files.find(({ version }) => doubtful.has(version));
     if (pending !== undefined)
       throw new MigrateError("ERR_ADOPT_PENDING", { migration: formatMigration(pending), target: target.name });
@@ -61,7 +61,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     const { differences } = await compare({ target, ledger, state, migrations, run: runner.run });
     const known = foldHistory(migrations, state, capabilities);
     const names = differences.map(({ table }) => table);
-    const found = await lookAt(target, names, new Set(names), true);
+    const found = await describeForPlan(target, names, new Set(names), true);
     if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
     const there = databaseOf(found);
     checkDeclarable(undeclarable(there), byHand);

@@ -65,14 +65,14 @@ function adoptable(name: string, found: Table, known: Table | undefined, left: L
       const own = ownValue(known.indexes, index) ?? null;
       if (own === null) return [];
       if (one === null || isRecreatable(one) || sameIndex(own, one)) return [[index, one] as const];
-      left.push({ table: name, text: textOf(name, index, one, stuckWords(one)) });
+      left.push({ table: name, text: describeIndex(name, index, one, stuckWords(one)) });
       return [[index, own] as const];
     });
     return { columns: plain, indexes: Object.fromEntries(ours), metadata: metadata && only(metadata, known.metadata) };
   }
   const kept = Object.entries(indexes).filter(([index, one]) => {
     const problem = one === null ? undefined : indexProblem(name, plain, index, one);
-    if (problem !== undefined) left.push({ table: name, text: textOf(name, index, one!, problem) });
+    if (problem !== undefined) left.push({ table: name, text: describeIndex(name, index, one!, problem) });
     return problem === undefined;
   });
   return { columns: plain, indexes: Object.fromEntries(kept), metadata };
@@ -83,7 +83,7 @@ function only(metadata: Metadata, known: Metadata = {}): Metadata {
   return Object.fromEntries(Object.keys(known).map((key) => [key, ownValue(metadata, key) ?? null]));
 }
 
-function textOf(table: string, name: string, index: FoundIndex, problem: string): string {
+function describeIndex(table: string, name: string, index: FoundIndex, problem: string): string {
   return `index ${name} on ${table}.${index.path} (${formatIndex(index)}), ${problem}`;
 }
 

@@ -1,6 +1,12 @@
 /** Marks migrations as applied that never ran here, where the tables are as they leave them. Changes no table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger, inDoubt, isHalfDone, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import {
+  foldLedger,
+  migrationsInDoubt,
+  isHalfDone,
+  type LedgerMigration,
+  type LedgerState,
+} from "../../ledger/state/fold.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
 import { journalOf } from "../../ledger/journal/open-journal.ts";
 import type { MigrationFacts } from "../../ledger/state/record.ts";
@@ -9,7 +15,7 @@ import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
-import { factsAnew } from "../../plan/history/record-facts.ts";
+import { firstFacts } from "../../plan/history/record-facts.ts";
 import {
   checkMissing,
   checkNotReverting,
@@ -25,7 +31,7 @@ import { contradiction } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { thisRunner } from "../../run/run-identity.ts";
-import { underLease } from "../../run/lease/with-lease.ts";
+import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface BaselineChoice {
@@ -63,7 +69,7 @@ export async function baseline(
     const migrations = asTheyRan(loaded, state);
     const contradicts = await contradiction(journal, state);
     if (contradicts !== undefined) throw contradicts;
-    checkSettled(state, migrations, runner.run);
+    checkNothingInDoubt(state, migrations, runner.run);
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
     const pending = new Set(pendingFiles(chosen, state).map(({ version }) => version));
@@ -89,7 +95,7 @@ export async function baseline(
       if (found !== undefined) return found;
     }
   if (areFormer(files)) await recordRecognised(options, files);
-  return await underLease(
+  return await withLease(
     journal,
     { ...options, runner },
     {
@@ -114,9 +120,9 @@ export async function baseline(
 }
 
 /** What has begun has changed tables, so that it can't be said that it never ran. */
-function checkSettled(state: LedgerState, migrations: readonly Migration[], run: string): void {
+function checkNothingInDoubt(state: LedgerState, migrations: readonly Migration[], run: string): void {
   checkNotReverting(state);
-  const [doubtful] = inDoubt(state, run);
+  const [doubtful] = migrationsInDoubt(state, run);
   const [late] = state.late;
   const version = [...state.migrations.values()].find(isHalfDone)?.version ?? doubtful ?? late?.version;
   if (version === undefined) return;
@@ -137,7 +143,7 @@ function withMarked(state: LedgerState, marked: readonly Migration[], target: Ta
 
 function factsOfMarked(migration: Migration, { capabilities }: Target): MigrationFacts {
   const total = compileMigration(migration, capabilities).length;
-  return factsAnew(migration, migration.steps, { step: total, total }, undefined);
+  return firstFacts(migration, migration.steps, { step: total, total }, undefined);
 }
 
 function differs(last: Migration, { differences }: Compared, hint: string): MigrateError {

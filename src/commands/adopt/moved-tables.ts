@@ -1,16 +1,16 @@
 /** Tables that something else may have given a name that no migration knows. */
 import { undeclarable, type Adoption } from "./adopt-tables.ts";
 import { areAlike } from "../generate/diff-tables.ts";
-import type { Answer, Unsure } from "../generate/diff-columns.ts";
+import type { DiffAnswer, Unsure } from "../generate/diff-columns.ts";
 import { databaseOf, type Database, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { isLedgers } from "./pull.ts";
 
 export interface MovedTables {
   /** Those that the answers say are tables of migrations, by their names of now. */
-  chosen(answers: readonly Answer[]): Database;
+  chosen(answers: readonly DiffAnswer[]): Database;
   /** What still has to be asked of the adoption. */
-  unsure(adoption: Adoption, answers: readonly Answer[]): readonly Unsure[];
+  unsure(adoption: Adoption, answers: readonly DiffAnswer[]): readonly Unsure[];
 }
 
 /** `gone`: tables that migrations know and that are missing. `known`: all names of which something is known. */
@@ -24,7 +24,7 @@ export async function movedTables(
   const names = new Map(
     [...gone].map(([name, table]) => [name, [...there].flatMap(([other, is]) => (areAlike(table, is) ? [other] : []))]),
   );
-  const isOf = ({ path, step }: Answer) => path === undefined && step === undefined;
+  const isOf = ({ path, step }: DiffAnswer) => path === undefined && step === undefined;
   return {
     chosen(answers) {
       const chosen = new Set(answers.filter(isOf).map(({ name }) => name));
@@ -53,7 +53,7 @@ async function unknownTables(
   const found = new Map<string, Table>();
   for (const name of names.toSorted()) {
     if ((target.unreadable?.(name) ?? []).length > 0) continue;
-    const table = (await target.look(name, true))?.table;
+    const table = (await target.describeTable(name, true))?.table;
     if (table !== undefined && undeclarable(databaseOf(new Map([[name, table]]))).length === 0) found.set(name, table);
   }
   return found;

@@ -9,7 +9,7 @@ import { shellWord } from "../../schema/text/format-notation.ts";
 import { similarName } from "../../schema/names.ts";
 import { databaseOf, type Database } from "../../schema/table.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { lookAt } from "../../run/prepare/plan-run.ts";
+import { describeForPlan } from "../../run/prepare/plan-run.ts";
 
 /** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. `except`: tables that are none of the migrations'. */
 export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {
@@ -43,7 +43,7 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
     );
   const unreadable = chosen.map((name) => [name, target.unreadable?.(name) ?? []] as const);
   const readable = unreadable.flatMap(([name, columns]) => (columns.length === 0 ? [name] : []));
-  const looked = databaseOf(await lookAt(target, readable, new Set(readable), true));
+  const looked = databaseOf(await describeForPlan(target, readable, new Set(readable), true));
   const ledgers = otherLedgers(looked);
   const found = new Map([...looked].filter(([name]) => !ledgers.has(name)));
   const problems = unreadable.flatMap(([name, columns]) =>

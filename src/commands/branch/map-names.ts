@@ -39,7 +39,7 @@ export function placesAfter(
   for (const { by, action } of others)
     entries = entries.map((entry) => {
       const there = entry.there && placeAfter(entry.there, action);
-      return there === entry.there || (there !== undefined && textOf(there) === textOf(entry.there!))
+      return there === entry.there || (there !== undefined && keyOf(there) === keyOf(entry.there!))
         ? entry
         : { here: entry.here, there, by: `${by} (${describeAction(action)})` };
     });
@@ -52,7 +52,7 @@ export function placesAfter(
     if (nearest === undefined) return { table, path };
     const { here, there, by } = nearest;
     if (there === undefined)
-      throw new MigrateError("ERR_MOVED", { path: textOf({ table, path }), problem: `is gone: ${by}` });
+      throw new MigrateError("ERR_MOVED", { path: keyOf({ table, path }), problem: `is gone: ${by}` });
     return { table: there.table, path: [...there.path, ...restOf(path, here.path)!] };
   };
 
@@ -68,7 +68,7 @@ export function placesAfter(
         const inside = renamed(table).find(({ here: { path } }) => path.length > 1 && path[0] === name);
         if (inside !== undefined && value !== null)
           throw new MigrateError("ERR_MOVED", {
-            path: textOf(inside.here),
+            path: keyOf(inside.here),
             problem: `stands in rows, and is another there: ${inside.by}`,
           });
         return [find(table, [name]).path[0]!, value];
@@ -82,7 +82,7 @@ export function placesAfter(
       const named = renamed(table).find(({ here }) => hasWord(sql, here.path.at(-1)!));
       if (named === undefined) return sql;
       throw new MigrateError("ERR_MOVED", {
-        path: textOf(named.here),
+        path: keyOf(named.here),
         problem: `stands in SQL, and is another there: ${named.by}`,
       });
     },
@@ -95,10 +95,10 @@ export function placesAfter(
         const own = after(entry.here, here);
         return own === undefined ? [] : [{ ...entry, here: own, there: after(entry.there, there) }];
       });
-      const known = new Set(entries.map((entry) => textOf(entry.here)));
+      const known = new Set(entries.map((entry) => keyOf(entry.here)));
       for (const [table, { columns }] of database)
         for (const path of [[], ...columnPaths(columns)])
-          if (!known.has(textOf({ table, path })))
+          if (!known.has(keyOf({ table, path })))
             entries.push({ here: { table, path }, there: find(table, path), by: "" });
     },
   };
@@ -109,6 +109,6 @@ function hasWord(sql: string, word: string): boolean {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, "iu").test(sql);
 }
 
-function textOf({ table, path }: At): string {
+function keyOf({ table, path }: At): string {
   return path.length === 0 ? table : `${table}.${formatPath(path)}`;
 }

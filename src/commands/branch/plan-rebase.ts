@@ -23,7 +23,7 @@ export interface Sides {
 /** By the names of files, what tells their texts apart. */
 type Texts = ReadonlyMap<string, string>;
 
-export interface Renumbered extends MovedMigration {
+export interface RebasedMigration extends MovedMigration {
   readonly version: number;
   /** The number of the one that it comes after. */
   readonly before: number;
@@ -36,7 +36,7 @@ export interface Renumbered extends MovedMigration {
 }
 
 export interface RebaseResult extends Pick<Rebase, "apart" | "notes"> {
-  readonly renumbered: readonly Renumbered[];
+  readonly renumbered: readonly RebasedMigration[];
   readonly incoming: readonly MigrationFile[];
 }
 
@@ -110,9 +110,9 @@ function checkNumbers(files: readonly MigrationFile[], onto: string): void {
 
 function renumber(
   { migration, steps, down }: MovedMigration,
-  { version, before: previous }: Pick<Renumbered, "version" | "before">,
+  { version, before: previous }: Pick<RebasedMigration, "version" | "before">,
   isSame: boolean,
-): Renumbered {
+): RebasedMigration {
   const { checksum, was = [], ran = [], steps: before } = migration;
   const isRewritten = checksumOf(steps) !== checksum;
   return {

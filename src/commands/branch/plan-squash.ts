@@ -80,7 +80,10 @@ async function prove(
     const all = [...(await before.target.listTables()), ...(await after.target.listTables())];
     const names = [...new Set(all)].filter((name) => name !== options.ledger);
     for (const name of names) {
-      const [one, other] = [await before.target.look(name, true), await after.target.look(name, true)];
+      const [one, other] = [
+        await before.target.describeTable(name, true),
+        await after.target.describeTable(name, true),
+      ];
       const words = [
         ...differences(other?.table, one?.table),
         ...(partial.has(name) ? [] : differences(one?.table, other?.table)),

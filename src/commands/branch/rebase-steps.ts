@@ -40,7 +40,7 @@ export interface Rebase {
 export function rebase(branching: Branching): Rebase {
   const { incoming, own, base, describing } = branching;
   foldOn(base, own, describing);
-  const first = firstBad(incoming, (some) => problemOf(() => void moveAll({ ...branching, incoming: some })));
+  const first = firstBad(incoming, (some) => problemIn(() => void moveAll({ ...branching, incoming: some })));
   if (first !== undefined) throw new MigrateError("ERR_REBASE", first);
   const moved = moveAll(branching);
   const apart = firstBad(incoming, (some) => orderProblem({ ...branching, incoming: some }));
@@ -53,7 +53,10 @@ function eitherWay(
   { base, incoming, own, describing }: Branching,
   moved: readonly MovedMigration[],
 ): readonly string[] {
-  return wordsOf(foldBoth(base, incoming, asMigrations(moved), describing), foldBoth(base, own, incoming, describing));
+  return describeDifferences(
+    foldBoth(base, incoming, asMigrations(moved), describing),
+    foldBoth(base, own, incoming, describing),
+  );
 }
 
 /** The first of those that came in with which there is a problem. */
@@ -65,7 +68,7 @@ function firstBad(incoming: readonly Migration[], problem: (some: readonly Migra
   return undefined;
 }
 
-function problemOf(work: () => void): string | undefined {
+function problemIn(work: () => void): string | undefined {
   try {
     work();
     return undefined;
@@ -121,7 +124,7 @@ function actionsOfAll(steps: readonly Step[], describing: Describing): readonly 
 /** What the order changes: what came in would have run behind the branch's own, just as it is written. */
 function orderProblem({ base, incoming, own, describing }: Branching): string | undefined {
   const there = { base, incoming: own, own: incoming, describing };
-  const impossible = problemOf(() => void moveAll(there));
+  const impossible = problemIn(() => void moveAll(there));
   if (impossible !== undefined) return impossible;
   for (const { migration, steps } of moveAll(there)) {
     const at = steps.findIndex((step, index) => canonicalJson(step) !== canonicalJson(migration.steps[index]));
@@ -147,7 +150,7 @@ function foldBoth(
   return foldOn(foldOn(base, first, describing), then, describing);
 }
 
-function wordsOf(one: Database, other: Database): readonly string[] {
+function describeDifferences(one: Database, other: Database): readonly string[] {
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) => {
     const words = differences(one.get(name), other.get(name));
     // What one of them lacks is said by the other.

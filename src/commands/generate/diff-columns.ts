@@ -16,7 +16,7 @@ export interface Unsure {
 }
 
 /** What was answered: that it has a new name, or with none that it is gone. */
-export interface Answer {
+export interface DiffAnswer {
   readonly table: string;
   readonly path?: string | undefined;
   readonly name?: string | undefined;
@@ -27,7 +27,7 @@ export interface Answer {
 export type ValueStep = Extract<Step, { readonly kind: "addColumn" | "retypeColumn" }>;
 
 /** The answer for a column that may have one of these new names. */
-export type AnsweredIn = (names: readonly string[], path: string) => Answer | undefined;
+export type AnsweredIn = (names: readonly string[], path: string) => DiffAnswer | undefined;
 
 /** The step that was answered for this one: the same, but for where its values come from. */
 export type SaidStep = <One extends ValueStep>(step: One) => One | undefined;

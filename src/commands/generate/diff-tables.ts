@@ -10,7 +10,7 @@ import type { Capabilities } from "../../targets/contract/target.ts";
 import { withoutVectors } from "../../plan/compile/vector-index-check.ts";
 import {
   compareLevel,
-  type Answer,
+  type DiffAnswer,
   type Changes,
   type Level,
   type SaidStep,
@@ -27,11 +27,11 @@ export interface Diff {
   /** In words, indexes of vectors that can't be made before there are rows: the next migration is for them. */
   readonly later: readonly string[];
   /** Answers to what nobody asks: of something that is not gone, or with a name that is not new. */
-  readonly unused: readonly Answer[];
+  readonly unused: readonly DiffAnswer[];
 }
 
 export interface DiffOptions {
-  readonly answers?: readonly Answer[];
+  readonly answers?: readonly DiffAnswer[];
   /** Whether the target gives tables other names. */
   readonly renamesTables?: boolean;
   /** Whether the target adds fields to structs. */
@@ -49,7 +49,7 @@ export function diff(
   to: Database,
   { answers = [], renamesTables = false, addsFields = false }: DiffOptions = {},
 ): Diff {
-  const used = new Set<Answer>();
+  const used = new Set<DiffAnswer>();
   const answered: Answered = (names, table, path) => {
     const answer = answers.find((one) => isAbout(one, table, path));
     // A misspelt new name must not be taken for none, which drops it.
@@ -131,7 +131,7 @@ function untilRows(steps: readonly Step[]): Pick<Diff, "steps" | "later"> {
   };
 }
 
-function isAbout(answer: Answer, table: string, path: string | undefined): boolean {
+function isAbout(answer: DiffAnswer, table: string, path: string | undefined): boolean {
   return answer.step === undefined && answer.table === table && answer.path === path;
 }
 
@@ -144,7 +144,7 @@ function isFor(answer: ValueStep, step: ValueStep): boolean {
 }
 
 /** The answer for a table, or a column of it, that may have one of these new names. */
-type Answered = (names: readonly string[], table: string, path?: string) => Answer | undefined;
+type Answered = (names: readonly string[], table: string, path?: string) => DiffAnswer | undefined;
 type TableDiff = Omit<Diff, "unused" | "later">;
 
 /** Half of the columns of the one are in the other. */

@@ -1,6 +1,6 @@
 /** What a declared schema takes, after all the migrations that there are. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import type { Answer, Unsure, ValueStep } from "./diff-columns.ts";
+import type { DiffAnswer, Unsure, ValueStep } from "./diff-columns.ts";
 import { diff, diffAbilities, type Diff } from "./diff-tables.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
 import { formatType } from "../../schema/data-type.ts";
@@ -14,7 +14,7 @@ import type { MigratorOptions } from "../../run/options.ts";
 export async function compareDeclared(
   options: MigratorOptions,
   declared: Database,
-  answers: readonly Answer[],
+  answers: readonly DiffAnswer[],
 ): Promise<Diff> {
   const { problems, plan } = await lint(options);
   if (problems[0] !== undefined) throw problems[0];

@@ -1,12 +1,19 @@
 /** Where in a migration file a problem is. */
 import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
-import { callsIn, placeOfAfter, placeOfExport, placeOfWord, start, type Place } from "./source/source-positions.ts";
+import {
+  callsIn,
+  placeOfAfter,
+  placeOfExport,
+  placeOfWord,
+  start,
+  type SourcePosition,
+} from "./source/source-positions.ts";
 import { missingIn } from "./follow-up-errors.ts";
 import { callsOf } from "../../steps/define/call-sites.ts";
 import type { ReadFile } from "./lint.ts";
 
 /** The start of the file where nobody can tell. */
-export function placeOfProblem(problem: MigrateError, text: string, read: ReadFile | undefined): Place {
+export function placeOfProblem(problem: MigrateError, text: string, read: ReadFile | undefined): SourcePosition {
   if (isMigrateError(problem, "ERR_FILE_UNREADABLE")) {
     const { line, column } = problem.details;
     return line === undefined || column === undefined ? start : { line, column };
@@ -31,7 +38,7 @@ export function placesOfStep(
   path: string,
   step: unknown,
   of: NonNullable<StepPlace["of"]> | "up" = "up",
-): readonly Place[] {
+): readonly SourcePosition[] {
   const calls = callsIn(path, text, callsOf(step));
   return calls.length === 0 ? [placeOfExport(text, of)] : calls;
 }

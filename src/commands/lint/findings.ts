@@ -1,10 +1,10 @@
 /** What `lint` tells: problems, and what rules find dangerous, each with its place. */
 import { basename } from "node:path";
 import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
-import { textOf } from "../../migrations/list-files.ts";
+import { readTextIfPresent } from "../../migrations/list-files.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
 import { ignoredAt, ignoresIn } from "./source/lint-ignores.ts";
-import { placeOfWord, start, type Place } from "./source/source-positions.ts";
+import { placeOfWord, start, type SourcePosition } from "./source/source-positions.ts";
 import type { OtherTarget } from "./rules/other-targets.ts";
 import * as registry from "./rules/index.ts";
 import type { Declared, Rule, Severity } from "./rules/rule.ts";
@@ -18,7 +18,7 @@ export type RuleId = (typeof registry)[keyof typeof registry]["id"];
 /** What becomes of what a rule finds. */
 export type RuleSettings = Readonly<Partial<Record<RuleId, Severity | "off">>>;
 
-export interface Finding extends Place {
+export interface LintFinding extends SourcePosition {
   /** The path of the file. */
   readonly file: string;
   /** The rule's id, or the code of an error. */
@@ -29,7 +29,7 @@ export interface Finding extends Place {
 
 export interface Findings extends LintResult {
   /** By file and place. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LintFinding[];
 }
 
 export interface FindingsChoice {
@@ -53,7 +53,7 @@ export async function findingsOf(options: MigratorOptions, choice: FindingsChoic
   const linted = await lint(options, [], { notesCalls: true });
   const texts = new Map<string, string>();
   const textAt = (path: string) => {
-    const text = texts.get(path) ?? textOf(path) ?? "";
+    const text = texts.get(path) ?? readTextIfPresent(path) ?? "";
     texts.set(path, text);
     return text;
   };
@@ -70,7 +70,7 @@ export async function findingsOf(options: MigratorOptions, choice: FindingsChoic
     ...linted.read.flatMap(({ file: { path } }) => unknownRules(path, textAt(path))),
   ];
   const ranks = new Map([...linted.paths.values()].map((path, rank) => [path, rank]));
-  const rank = ({ file }: Finding) => ranks.get(file) ?? ranks.size;
+  const rank = ({ file }: LintFinding) => ranks.get(file) ?? ranks.size;
   return {
     ...linted,
     problems: problem === undefined ? linted.problems : [...linted.problems, problem],
@@ -102,8 +102,8 @@ function remarksOn(
   declared: readonly Declared[],
   { rules: settings = {}, since = -1, others = [] }: FindingsChoice,
   textAt: (path: string) => string,
-): readonly Finding[] {
-  const findings: Finding[] = [];
+): readonly LintFinding[] {
+  const findings: LintFinding[] = [];
   const all = migrations.flatMap(({ actions }) => actions);
   let before = 0;
   for (const { migration, actions } of migrations) {
@@ -132,7 +132,7 @@ function remarksOn(
 }
 
 /** A comment that silences nothing because it is misspelt. */
-function unknownRules(file: string, text: string): readonly Finding[] {
+function unknownRules(file: string, text: string): readonly LintFinding[] {
   return ignoresIn(text)
     .filter(({ rule }) => !ruleIds.includes(rule))
     .map(({ rule, place }) => ({ file, ...place, rule: "lint-ignore", severity: "error", message: noRule(rule) }));
@@ -144,7 +144,7 @@ export function noRule(id: string): string {
   return `there is no rule ${id}; ${similar === undefined ? `there are ${ruleIds.join(", ")}` : `did you mean ${similar}?`}`;
 }
 
-function findingOf(problem: MigrateError, linted: LintResult, textAt: (path: string) => string): Finding {
+function findingOf(problem: MigrateError, linted: LintResult, textAt: (path: string) => string): LintFinding {
   const { file, files } = problem.details as { readonly file?: string; readonly files?: readonly string[] };
   const name = file ?? files?.at(-1) ?? "";
   const path = linted.paths.get(name) ?? name;
@@ -163,6 +163,11 @@ function findingOf(problem: MigrateError, linted: LintResult, textAt: (path: str
   );
 }
 
-function problemIn(file: string, place: Place, { code, message: whole }: MigrateError, message = whole): Finding {
+function problemIn(
+  file: string,
+  place: SourcePosition,
+  { code, message: whole }: MigrateError,
+  message = whole,
+): LintFinding {
   return { file, ...place, rule: code, severity: "error", message };
 }

@@ -21,7 +21,7 @@ const ownKeys = new Set(
 );
 
 /** The words of a step, or of what should have been one. */
-export function wordsOf(value: unknown): string {
+export function wordsInStep(value: unknown): string {
   const words = new Set<string>();
   const seen = new Set<object>();
   const walk = (one: unknown): void => {

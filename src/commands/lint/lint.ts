@@ -2,10 +2,10 @@
 import { basename } from "node:path";
 import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
-import { textOf, type MigrationFile } from "../../migrations/list-files.ts";
+import { readTextIfPresent, type MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { standingProblems } from "../../migrations/check-after.ts";
-import { wordsOf, type Doubt } from "./follow-up-errors.ts";
+import { wordsInStep, type Doubt } from "./follow-up-errors.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "./plan-what-works.ts";
 import type { MigratorOptions } from "../../run/options.ts";
@@ -91,12 +91,12 @@ function doubtOf({ file, migration }: ReadFile, { problem, value }: ReadFile["wr
   if (!isMigrateError(problem, "ERR_STEP_INVALID"))
     return { step: 0, text: migration.steps.length === 0 ? namingText(file.path) : "" };
   const { step, of } = problem.details;
-  return of === undefined ? { step, text: wordsOf(value) } : { step: 0, text: "" };
+  return of === undefined ? { step, text: wordsInStep(value) } : { step: 0, text: "" };
 }
 
 /** Of a file that nobody could run; undefined where names in it may be made, here or in another file. */
 function namingText(path: string): string | undefined {
-  const text = textOf(path);
+  const text = readTextIfPresent(path);
   return text === undefined || makesNames.test(text) ? undefined : text;
 }
 

@@ -5,8 +5,8 @@ import { compileStep } from "../../steps/registry.ts";
 import { changesRows, tablesOfAction } from "../../actions/apply-action.ts";
 import { change, type Table, type Tables } from "../../schema/table.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
-import { courseUp } from "../../plan/history/migration-run.ts";
-import { isExcused, missingIn, wordsOf, type Doubt } from "./follow-up-errors.ts";
+import { upRun } from "../../plan/history/migration-run.ts";
+import { isExcused, missingIn, wordsInStep, type Doubt } from "./follow-up-errors.ts";
 import { planMigration, type PlanInput, type PlannedMigration } from "../../plan/make-plan.ts";
 
 /** A migration as it was read. */
@@ -70,7 +70,7 @@ function planSteps(
     const rest = { ...migration, steps, down: undefined };
     const before = tablesOf(rest, database, capabilities);
     try {
-      return planMigration(courseUp(rest, input.state, capabilities), database, input);
+      return planMigration(upRun(rest, input.state, capabilities), database, input);
     } catch (error) {
       if (!isMigrateError(error)) throw error;
       change(database, before);
@@ -78,7 +78,7 @@ function planSteps(
       const step = at === undefined ? undefined : steps[at - 1];
       if (at === undefined || step === undefined) {
         refuse(error);
-        leaving.push({ step: 0, text: wordsOf(migration.steps) });
+        leaving.push({ step: 0, text: wordsInStep(migration.steps) });
         return undefined;
       }
       const reason = isMigrateError(error.cause) ? error.cause : error;
@@ -87,7 +87,7 @@ function planSteps(
       const excused = isExcused(reason, actions, [...doubts, ...earlier]);
       if (!excused) refuse(error);
       // Rows would have made no table or column that a later step may want.
-      const text = actions.every(changesRows) ? "" : wordsOf(step);
+      const text = actions.every(changesRows) ? "" : wordsInStep(step);
       leaving.push({ step: at, text, except: excused ? undefined : missingIn(reason) });
       steps = without(steps, at - 1);
     }
@@ -116,7 +116,7 @@ function withDown(
   const after = new Map(touched);
   change(database, startOf(planned));
   try {
-    return planMigration(courseUp(migration, input.state, capabilities), database, input);
+    return planMigration(upRun(migration, input.state, capabilities), database, input);
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     change(database, after);

@@ -7,26 +7,26 @@ import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 
 /** One table with what tells its rows from others. */
-export interface TableSeen {
+export interface CopySnapshot {
   readonly table: Table | undefined;
   readonly rows: { readonly count: number; readonly sum: string | undefined };
 }
 
-export type Seen = ReadonlyMap<string, TableSeen>;
+export type CopySnapshots = ReadonlyMap<string, CopySnapshot>;
 
 /** What came of taking a migration back. */
 export type Trial =
   | { readonly kind: "untried"; readonly reason: string | undefined }
   /** `left`: the tables then. */
-  | { readonly kind: "refused"; readonly problem: string; readonly after: Seen; readonly left: Seen }
+  | { readonly kind: "refused"; readonly problem: string; readonly after: CopySnapshots; readonly left: CopySnapshots }
   | { readonly kind: "failed"; readonly problem: string }
   /** `again`: the tables after it was applied once more, or why it could not be. */
   | {
       readonly kind: "back";
-      readonly before: Seen;
-      readonly after: Seen;
-      readonly back: Seen;
-      readonly again: Seen | string;
+      readonly before: CopySnapshots;
+      readonly after: CopySnapshots;
+      readonly back: CopySnapshots;
+      readonly again: CopySnapshots | string;
     };
 
 /**
@@ -35,12 +35,12 @@ export type Trial =
  * - `broken`: it is not so.
  * - `untried`: nothing was promised, or another step of its migration could not be taken back.
  */
-export type Verdict = "kept" | "refused" | "broken" | "untried";
+export type RollbackVerdict = "kept" | "refused" | "broken" | "untried";
 
 export interface Judged {
   /** Undefined where the file says how it is taken back: then it promises the columns, and of the rows nothing. */
   readonly class: RollbackClass | undefined;
-  readonly verdict: Verdict;
+  readonly verdict: RollbackVerdict;
   readonly reason: string | undefined;
 }
 
@@ -123,7 +123,7 @@ function verdictOn(
 }
 
 /** Whether just the number of its rows is known. */
-function isUnread(seen: TableSeen | undefined): boolean {
+function isUnread(seen: CopySnapshot | undefined): boolean {
   return seen !== undefined && seen.rows.sum === undefined && seen.rows.count > 0;
 }
 
@@ -134,7 +134,7 @@ interface Change {
   readonly words: string;
 }
 
-function changesOf(expected: Seen, found: Seen): readonly Change[] {
+function changesOf(expected: CopySnapshots, found: CopySnapshots): readonly Change[] {
   return [...expected].flatMap(([table, { table: should, rows }]): readonly Change[] => {
     const other = found.get(table);
     const columns = differences(andNoMore(should, other?.table), other?.table);

@@ -15,7 +15,7 @@ import type { RunEvent } from "../../run/events.ts";
 import { up } from "../up.ts";
 import { planOn, type PlannedOn } from "../plan.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { fillCopy, inPlaceOf, lookAtCopy, type CopiedTable, type CopyWanted } from "./scratch-copy.ts";
+import { fillCopy, inPlaceOf, describeCopy, type CopiedTable, type CopyWanted } from "./scratch-copy.ts";
 import { interruptedEarly, throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface RehearsalChoice extends Choice {
@@ -104,7 +104,7 @@ async function runOn(
   wanted: CopyWanted,
 ): Promise<Outcome> {
   const filled = await outcomeOf(() => fillCopy(options, planned, wanted, scratch));
-  if ("error" in filled) return { tables: [], migrations: [], stopped: wordsOf(filled.error) };
+  if ("error" in filled) return { tables: [], migrations: [], stopped: describeError(filled.error) };
   const migrations: RehearsedMigration[] = [];
   const target = inPlaceOf(options.target, scratch.target);
   for (const [index, one] of planned.plan.migrations.entries()) {
@@ -137,7 +137,7 @@ interface RehearsedOne extends RehearsedMigration {
 }
 
 async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: PlannedMigration): Promise<RehearsedOne> {
-  const look = async () => await lookAtCopy(scratch, planned);
+  const look = async () => await describeCopy(scratch, planned);
   const upward = async () => await timed(stage, (options) => up(options, { allowOutOfOrder: true }));
   const before = await look();
   const there = await upward();
@@ -149,14 +149,14 @@ async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: Pl
     ended,
   });
   if (there.error !== undefined) {
-    const stopped = wordsOf(there.error);
+    const stopped = describeError(there.error);
     return result({ kind: "untried", reason: "up did not come to its end" }, { stopped });
   }
   if (!isToTry(planned)) return result({ kind: "untried", reason: undefined }, undefined);
   const after = await look();
   const back = await timed(stage, (options) => down(options, { steps: 1 }));
   if (back.error !== undefined) {
-    const problem = wordsOf(back.error);
+    const problem = describeError(back.error);
     if (back.error.code !== "ERR_ROLLBACK_BLOCKED")
       return result({ kind: "failed", problem }, { stopped: undefined }, back);
     return result({ kind: "refused", problem, after, left: await look() }, undefined, back);
@@ -165,7 +165,7 @@ async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: Pl
   const again = await upward();
   if (again.error !== undefined)
     return result(
-      { kind: "back", before, after, back: left, again: wordsOf(again.error) },
+      { kind: "back", before, after, back: left, again: describeError(again.error) },
       { stopped: undefined },
       back,
     );
@@ -224,7 +224,7 @@ async function outcomeOf<Value>(
 }
 
 /** How to go on after a failed run is nothing to say of one on a copy. */
-function wordsOf(error: MigrateError): string {
+function describeError(error: MigrateError): string {
   if (!isMigrateError(error, "ERR_STEP_FAILED")) return error.message;
   const { problem, ...place } = error.details;
   return `${placeWords(place)} failed: ${problem}`;

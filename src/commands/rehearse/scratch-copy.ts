@@ -7,7 +7,7 @@ import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
 import { follow } from "../../plan/compile/track-column.ts";
 import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
-import type { Seen, TableSeen } from "./judge-rollback.ts";
+import type { CopySnapshots, CopySnapshot } from "./judge-rollback.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
 import type { Draw } from "../../wire/rows/sample-values.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
@@ -18,7 +18,7 @@ import type { Capabilities, Scratch, Target } from "../../targets/contract/targe
 import type { PlannedOn } from "../plan.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { thisRunner } from "../../run/run-identity.ts";
-import { underLease } from "../../run/lease/with-lease.ts";
+import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 /** A table of the copy. `cloned`: with the rows of the live one. */
@@ -107,7 +107,7 @@ async function drawTable(
 
 async function act(target: Target, action: Action): Promise<void> {
   try {
-    await target.execute(action, await target.look(action.table));
+    await target.execute(action, await target.describeTable(action.table));
   } catch (cause) {
     const problem = `${describeAction(action)}: ${target.explain(cause)}`;
     throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: target.name, problem }, { cause });
@@ -124,14 +124,14 @@ async function writeLedger(options: MigratorOptions, { migrations, ...state }: L
     first: undefined,
     act: async (lease: Lease) => await lease.release(entriesFromLedger({ ...state, migrations: applied })),
   });
-  await underLease(journal, { ...options, runner: thisRunner() }, { prepare });
+  await withLease(journal, { ...options, runner: thisRunner() }, { prepare });
 }
 
 /** The tables that a migration touches, as they are on the copy. */
-export async function lookAtCopy(scratch: Scratch, planned: PlannedMigration): Promise<Seen> {
-  const seen = new Map<string, TableSeen>();
+export async function describeCopy(scratch: Scratch, planned: PlannedMigration): Promise<CopySnapshots> {
+  const seen = new Map<string, CopySnapshot>();
   for (const table of touchedTables({ migrations: [planned], now: new Map() })) {
-    const found = await scratch.target.look(table, true);
+    const found = await scratch.target.describeTable(table, true);
     seen.set(table, { table: found?.table, rows: await scratch.rows(table) });
   }
   return seen;

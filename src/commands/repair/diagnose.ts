@@ -2,26 +2,26 @@
 import { count, isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import { auditLedger } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { foldLedger, inDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { checkMissing, checkUnchanged } from "../../plan/history/pending.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 import { chosenPlace, isAt } from "../../plan/history/position.ts";
 import type { TableDifference } from "../../plan/history/table-drift.ts";
 import { historyRow, indexedIn, tablesOf } from "../../plan/history/timeline.ts";
-import { withLost, type Restored } from "./lost-records.ts";
+import { withLost, type RestoredLedger } from "./lost-records.ts";
 import type { Tables } from "../../schema/table.ts";
-import { compare, seen, type Compared } from "../../run/prepare/compare-tables.ts";
-import { cureFor, type Cure, type Patient } from "./remedy.ts";
+import { compare, describeForComparison, type Compared } from "../../run/prepare/compare-tables.ts";
+import { remedyFor, type Remedy, type RepairInput } from "./remedy.ts";
 import { holderWords } from "../../run/lease/describe-holder.ts";
 
 export interface Diagnosis {
   readonly state: LedgerState;
   readonly sees: readonly string[];
-  readonly cure: Cure;
+  readonly cure: Remedy;
 }
 
-export async function diagnose(patient: Patient): Promise<Diagnosis> {
+export async function diagnose(patient: RepairInput): Promise<Diagnosis> {
   const { records, journal } = patient;
   const restored = stateOf(patient);
   const { state, lost } = restored;
@@ -44,12 +44,12 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   const said = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
   if (impossible !== undefined && !damaged) sees.push(impossible.message);
   sees.push(...(said ? differences.map(differenceText) : [lostText(patient.ledger, sights)]));
-  const cure = cureFor({ ...restored, said, sights, differences, impossible }, patient);
+  const cure = remedyFor({ ...restored, said, sights, differences, impossible }, patient);
   return { state, sees, cure };
 }
 
 /** Whether the ledger says already what was chosen. */
-function saysChoice(state: LedgerState, { choice, migrations, target: { capabilities } }: Patient): boolean {
+function saysChoice(state: LedgerState, { choice, migrations, target: { capabilities } }: RepairInput): boolean {
   if (choice === undefined) return true;
   const row = historyRow(migrations, state, capabilities);
   const place = chosenPlace(row, choice);
@@ -58,18 +58,18 @@ function saysChoice(state: LedgerState, { choice, migrations, target: { capabili
 }
 
 /** What the records say. Where nobody can look at the tables, it counts too what only their hashes say. */
-function stateOf({ records, migrations, target: { capabilities } }: Patient): Restored {
+function stateOf({ records, migrations, target: { capabilities } }: RepairInput): RestoredLedger {
   const state = foldLedger(records);
   if (capabilities.describes) return { state, lost: [], agrees: agreesWithNewest(state) };
   return withLost(state, records, migrations, capabilities);
 }
 
 /** Who is at work, and what may have run. */
-function course(state: LedgerState, { clock, run }: Patient): readonly string[] {
+function course(state: LedgerState, { clock, run }: RepairInput): readonly string[] {
   const held = state.holder?.run === run ? undefined : holderWords(state, clock);
   return [
     ...(held === undefined ? [] : [held]),
-    ...[...inDoubt(state, run)].map(
+    ...[...migrationsInDoubt(state, run)].map(
       (version) =>
         `${nameIn(state, version)} may have run further than is recorded; the next migrate ${isReverting(state, version) ? "down" : "up"} finds out and goes on`,
     ),
@@ -112,7 +112,7 @@ function nameIn({ migrations }: LedgerState, version: number): string {
 async function comparedWith(
   state: LedgerState,
   damaged: boolean,
-  patient: Patient,
+  patient: RepairInput,
 ): Promise<Compared & { readonly impossible?: MigrateError }> {
   const { target, files, migrations } = patient;
   const { capabilities } = target;
@@ -129,7 +129,11 @@ async function comparedWith(
       ["ERR_BEGUN", "ERR_LEDGER_CHANGED"].includes(error.code) || (error.code === "ERR_STEP_IMPOSSIBLE" && !folds);
     if (!damaged && !(isLedgers && capabilities.describes)) throw error;
     const row = historyRow(migrations, foldLedger([]), capabilities);
-    return { sights: await seen(target, tablesOf(row), indexedIn(row), false), differences: [], impossible: error };
+    return {
+      sights: await describeForComparison(target, tablesOf(row), indexedIn(row), false),
+      differences: [],
+      impossible: error,
+    };
   }
 }
 

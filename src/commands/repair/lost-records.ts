@@ -8,10 +8,10 @@ import { shortHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
 import type { Able } from "../../plan/compile/capability-check.ts";
-import { factsAnew } from "../../plan/history/record-facts.ts";
+import { firstFacts } from "../../plan/history/record-facts.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 
-export interface Restored {
+export interface RestoredLedger {
   readonly state: LedgerState;
   /** Of which a hash alone says that they are applied. */
   readonly lost: readonly Migration[];
@@ -28,7 +28,7 @@ export function withLost(
   records: readonly LedgerRecord[],
   migrations: readonly Migration[],
   able: Able,
-): Restored {
+): RestoredLedger {
   const applied = new Map(appliedIn(state).map((known) => [known.version, known]));
   const since = records
     .filter(({ event }) => ["rebuilt", "reverting", "reverted"].includes(event))
@@ -74,7 +74,7 @@ function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], a
 function found(migration: Migration, known: LedgerMigration | undefined, order: number, able: Able): LedgerMigration {
   const total = compileMigration(migration, able).length;
   return {
-    ...factsAnew(migration, migration.steps, { step: total, total }, known),
+    ...firstFacts(migration, migration.steps, { step: total, total }, known),
     status: "applied",
     order: known?.order ?? order,
     at: 0,

@@ -1,8 +1,8 @@
 /** What is recorded to make a ledger anew: every migration that has run, and that this is all. Pure. */
 import type { LedgerMigration, LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
-import { factsAnew } from "../../plan/history/record-facts.ts";
-import type { Place } from "../../plan/history/position.ts";
+import { firstFacts } from "../../plan/history/record-facts.ts";
+import type { HistoryPosition } from "../../plan/history/position.ts";
 import { midwayOf, type HistoryRow, type RowAction } from "../../plan/history/timeline.ts";
 
 /**
@@ -11,7 +11,7 @@ import { midwayOf, type HistoryRow, type RowAction } from "../../plan/history/ti
  */
 export function entriesFromTables(
   { actions }: HistoryRow,
-  { done, isMidway }: Place,
+  { done, isMidway }: HistoryPosition,
   state: LedgerState,
   isChosen: boolean,
 ): readonly LedgerEntry[] {
@@ -37,7 +37,7 @@ function withBegun(
   const entry: LedgerEntry = isFirst
     ? {
         event: "interrupted",
-        ...factsAnew(migration, [], { step: 0, total }, state.migrations.get(migration.version)),
+        ...firstFacts(migration, [], { step: 0, total }, state.migrations.get(migration.version)),
         detail: found,
       }
     : facts.at(-1)!;
@@ -51,7 +51,7 @@ function entryOf({ migration, place, number, total }: RowAction, known: LedgerMi
   const ran = applied ? migration.steps : migration.steps.slice(0, place.step);
   return {
     event: applied ? "applied" : "interrupted",
-    ...factsAnew(migration, ran, { step: number, total }, known),
+    ...firstFacts(migration, ran, { step: number, total }, known),
     detail: found,
   };
 }

@@ -1,20 +1,20 @@
 /** What `repair` would do about a ledger, from the tables or from what is left of it. Changes nothing. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import type { Clock } from "../../time/clock.ts";
-import { appliedIn, inDoubt } from "../../ledger/state/fold.ts";
+import { appliedIn, migrationsInDoubt } from "../../ledger/state/fold.ts";
 import type { Journal } from "../../ledger/journal/journal.ts";
 import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { chosenPlace, nearestPlace, placesIn, type Place } from "../../plan/history/position.ts";
+import { chosenPlace, nearestPlace, placesIn, type HistoryPosition } from "../../plan/history/position.ts";
 import { areAll, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
 import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
-import type { Restored } from "./lost-records.ts";
+import type { RestoredLedger } from "./lost-records.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Compared } from "../../run/prepare/compare-tables.ts";
 
-export type Cure =
+export type Remedy =
   | { readonly kind: "nothing" }
   | { readonly kind: "refused"; readonly error: MigrateError }
   /** `next` is the migration that stays in doubt. */
@@ -25,7 +25,7 @@ export type Cure =
       readonly next: number | undefined;
     };
 
-export interface Patient {
+export interface RepairInput {
   readonly target: Target;
   readonly ledger: string;
   readonly journal: Journal;
@@ -40,24 +40,24 @@ export interface Patient {
 }
 
 /** What was seen of the ledger and the tables. */
-export interface Symptoms extends Restored, Compared {
+export interface Evidence extends RestoredLedger, Compared {
   /** Whether any record says something of a migration. */
   readonly said: boolean;
   /** Why what the ledger says can't be. */
   readonly impossible: MigrateError | undefined;
 }
 
-export function cureFor(symptoms: Symptoms, patient: Patient): Cure {
+export function remedyFor(symptoms: Evidence, patient: RepairInput): Remedy {
   return patient.target.capabilities.describes ? fromTables(symptoms, patient) : fromLedger(symptoms, patient);
 }
 
-function fromTables({ state, agrees, said, sights, differences }: Symptoms, patient: Patient): Cure {
+function fromTables({ state, agrees, said, sights, differences }: Evidence, patient: RepairInput): Remedy {
   const { row, fits } = placesIn(patient.migrations, state, sights, patient.target.capabilities);
-  const refused = (error: MigrateError): Cure => ({ kind: "refused", error });
-  const rebuilt = (place: Place): Cure => {
+  const refused = (error: MigrateError): Remedy => ({ kind: "refused", error });
+  const rebuilt = (place: HistoryPosition): Remedy => {
     // A call of a run that was killed may still be under way.
     const following = row.actions[place.done]?.migration.version;
-    const mayHaveRun = following !== undefined && inDoubt(state, patient.run).has(following);
+    const mayHaveRun = following !== undefined && migrationsInDoubt(state, patient.run).has(following);
     const next = place.isMidway || mayHaveRun ? following : undefined;
     const words = `the tables are as they were ${place.words}: the ledger ${patient.ledger} is to say so`;
     const entries = entriesFromTables(row, place, state, patient.choice !== undefined);
@@ -100,9 +100,9 @@ function inShort({ table, differences }: TableDifference): string {
 }
 
 /** Where tables can't be described: the records that are left are all that anybody knows. */
-function fromLedger(symptoms: Symptoms, { target, ledger, run }: Patient): Cure {
+function fromLedger(symptoms: Evidence, { target, ledger, run }: RepairInput): Remedy {
   const { state } = symptoms;
-  const doubtful = [...inDoubt(state, run)];
+  const doubtful = [...migrationsInDoubt(state, run)];
   const problem =
     blindProblem(symptoms) ??
     (doubtful.length > 1 ? "several migrations are in doubt; run migrate up first" : undefined);
@@ -119,7 +119,7 @@ function fromLedger(symptoms: Symptoms, { target, ledger, run }: Patient): Cure 
 }
 
 /** Why the records that are left can't be believed. */
-function blindProblem({ lost, agrees, said, differences, impossible }: Symptoms): string | undefined {
+function blindProblem({ lost, agrees, said, differences, impossible }: Evidence): string | undefined {
   const shown = differences.map(inShort).join("; ");
   if (areAll("gone", differences)) return `${shown}; ${putRight(differences)}`;
   const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";

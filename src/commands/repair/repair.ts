@@ -9,12 +9,12 @@ import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { checkChoice } from "../../plan/history/position.ts";
 import { audited } from "../../run/lease/audited-ledger.ts";
-import type { Cure } from "./remedy.ts";
+import type { Remedy } from "./remedy.ts";
 import { diagnose, type Diagnosis } from "./diagnose.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 import { thisRunner } from "../../run/run-identity.ts";
-import { underLease } from "../../run/lease/with-lease.ts";
+import { withLease } from "../../run/lease/with-lease.ts";
 
 export interface RepairChoice {
   /** Does what is to be done, instead of saying it only. */
@@ -26,7 +26,7 @@ export interface RepairChoice {
 export interface Repair {
   /** In plain words. */
   readonly sees: readonly string[];
-  readonly does: Cure["kind"];
+  readonly does: Remedy["kind"];
   /** What is to be done, or was. */
   readonly words: string;
   readonly done: boolean;
@@ -60,7 +60,7 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
     if (!yes || found.cure.kind !== "rebuild") return resultOf(found, false);
     break;
   }
-  return await underLease(
+  return await withLease(
     journal,
     { ...options, runner },
     {

@@ -3,7 +3,7 @@ import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.
 import { systemClock } from "../../time/clock.ts";
 import {
   foldLedger,
-  inDoubt,
+  migrationsInDoubt,
   isHalfDone,
   isNamed,
   type LedgerMigration,
@@ -25,7 +25,7 @@ import { compare } from "../../run/prepare/compare-tables.ts";
 import { holderWords } from "../../run/lease/describe-holder.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { thisRunner } from "../../run/run-identity.ts";
-import { underLease } from "../../run/lease/with-lease.ts";
+import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 /** One of the two: the number of a migration, or its number and name such as `0006_add_headlines`. */
@@ -75,7 +75,7 @@ export async function resolve(
     const found = await look(state);
     if (sameRecord(await journal.head(), state.head)) return resultOf(found, false);
   }
-  return await underLease(
+  return await withLease(
     journal,
     { ...options, runner },
     {
@@ -147,7 +147,11 @@ async function lookAt(options: Looking, choice: ResolveChoice, state: LedgerStat
 /** Half-done, in doubt, or with a call that may have come late. */
 function begunIn(state: LedgerState, run: string): readonly number[] {
   const half = [...state.migrations.values()].filter(isHalfDone);
-  return [...half.map(({ version }) => version), ...inDoubt(state, run), ...state.late.map(({ version }) => version)];
+  return [
+    ...half.map(({ version }) => version),
+    ...migrationsInDoubt(state, run),
+    ...state.late.map(({ version }) => version),
+  ];
 }
 
 function chosen({ reverted, adopted }: ResolveChoice): Pick<Resolution, "as"> & { version: number; name?: string } {

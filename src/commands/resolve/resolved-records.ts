@@ -4,7 +4,7 @@ import type { LedgerEntry } from "../../ledger/state/record.ts";
 import type { MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compileMigration, type Describing } from "../../plan/compile/compile.ts";
-import { factsAgain, factsAnew } from "../../plan/history/record-facts.ts";
+import { repeatedFacts, firstFacts } from "../../plan/history/record-facts.ts";
 import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
 
 export interface Marking {
@@ -16,11 +16,11 @@ export interface Marking {
 export function markReverted(state: LedgerState, { version, name }: MigrationName): Marking {
   const known = state.migrations.get(version);
   const unknown = { version, name, total: 0, checksum: "", steps: [], textHash: "", attempt: 1, duration: 0 };
-  const facts = known === undefined ? unknown : factsAgain(known);
+  const facts = known === undefined ? unknown : repeatedFacts(known);
   const detail = "marked by migrate resolve; no table was changed";
   const reverted = { event: "reverted", ...facts, step: facts.total, tables: {}, detail } as const;
   const migrations = new Map([...state.migrations].filter(([one]) => one !== version));
-  return { entries: [...lookedAt(state, version), reverted], after: { ...settled(state, version), migrations } };
+  return { entries: [...lookedAt(state, version), reverted], after: { ...withoutDoubt(state, version), migrations } };
 }
 
 /** As if its file had run in its place, and left the tables as they are. */
@@ -28,13 +28,13 @@ export function markAdopted(state: LedgerState, migration: Migration, describing
   const { version } = migration;
   const known = state.migrations.get(version);
   const total = compileMigration(migration, describing).length;
-  const facts = factsAnew(migration, migration.steps, { step: total, total }, undefined);
+  const facts = firstFacts(migration, migration.steps, { step: total, total }, undefined);
   const detail = "adopted by migrate resolve; it did not run";
   const last = Math.max(-1, ...[...state.migrations.values()].map(({ order }) => order));
   const order = known?.status === "applied" ? known.order : last + 1;
   const adopted: LedgerMigration = { ...facts, status: "applied", isBaselined: true, order, at: 0, by: "", detail };
   const migrations = new Map([...state.migrations, [version, adopted] as const].toSorted(([a], [b]) => a - b));
-  const after = { ...settled(state, version), migrations };
+  const after = { ...withoutDoubt(state, version), migrations };
   // What is applied stays as it was recorded until the whole ledger is rebuilt, which keeps its place among the others.
   const entries: readonly LedgerEntry[] =
     known?.status === "applied" ? entriesFromLedger(after) : [{ event: "baselined", ...facts, detail }];
@@ -42,7 +42,7 @@ export function markAdopted(state: LedgerState, migration: Migration, describing
 }
 
 /** Nothing of the migration is in doubt any more. */
-function settled(state: LedgerState, version: number): LedgerState {
+function withoutDoubt(state: LedgerState, version: number): LedgerState {
   const { holder, late, doubtful } = state;
   return {
     ...state,

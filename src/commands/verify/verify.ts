@@ -1,6 +1,6 @@
 /** Whether all is as the ledger says, and whether the ledger itself is as it was written. Changes nothing. */
 import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
-import type { Finding } from "../../ledger/audit/audit.ts";
+import type { LedgerFinding } from "../../ledger/audit/audit.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
 import { journalOf } from "../../ledger/journal/open-journal.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
@@ -78,7 +78,7 @@ function hintFor(
 export interface LedgerVerdict {
   /** How many records there are. */
   readonly records: number;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly LedgerFinding[];
 }
 
 /** Looks for records that were changed, taken away or added. */

@@ -5,7 +5,7 @@ import { fromManifest, numberIn, readFields, textIn, type ManifestPlace, type Me
 /** Numbers of fields in the messages Manifest and Field of Lance's protobuf files. */
 const fields = { field: 1, fragment: 2, name: 2, id: 3, parent: 4 };
 
-export interface VersionContents {
+export interface ManifestContents {
   /** The engine's numbers of each top-level column and of all inside it. A column that is added gets numbers that no column had. */
   readonly ids: ReadonlyMap<string, string>;
   /** A hash of which files hold which rows. */
@@ -13,7 +13,7 @@ export interface VersionContents {
 }
 
 /** Undefined where there is no manifest of that version that can be read. */
-export function contentsOf(place: ManifestPlace): VersionContents | undefined {
+export function contentsOf(place: ManifestPlace): ManifestContents | undefined {
   return fromManifest(place, (manifest) => ({ ids: idsIn(manifest), files: filesIn(manifest) }));
 }
 

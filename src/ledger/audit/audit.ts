@@ -5,9 +5,9 @@
 import { matchesHash, shortHash } from "../../migrations/checksum.ts";
 import { saysWhatIsApplied } from "./audit-applied.ts";
 import { senseless } from "./malformed-records.ts";
-import { byPlace, placeOf, type LedgerRecord } from "../state/record.ts";
+import { byPlace, recordIdText, type LedgerRecord } from "../state/record.ts";
 
-export interface Finding {
+export interface LedgerFinding {
   /**
    * - `missing`: a record is gone.
    * - `changed`: a record is not as it was written.
@@ -24,13 +24,13 @@ export interface Finding {
   readonly known: boolean;
 }
 
-type Found = Omit<Finding, "place" | "known"> & { readonly at: Pick<LedgerRecord, "epoch" | "number"> };
+type Found = Omit<LedgerFinding, "place" | "known"> & { readonly at: Pick<LedgerRecord, "epoch" | "number"> };
 
 /** Every finding, in the order of the records. `hashOf` is that of the journal. */
 export function auditLedger(
   records: readonly LedgerRecord[],
   hashOf: (record: LedgerRecord) => string,
-): readonly Finding[] {
+): readonly LedgerFinding[] {
   const sorted = records.toSorted(byPlace);
   const since = sorted.findLast(({ event }) => event === "rebuilt")?.epoch ?? -Infinity;
   const links = linksOf(sorted, hashOf);
@@ -40,7 +40,7 @@ export function auditLedger(
     ...senseless(sorted).map(({ at, problem }) => ({
       kind: "senseless" as const,
       at,
-      sentence: `${placeOf(at)} ${problem}`,
+      sentence: `${recordIdText(at)} ${problem}`,
     })),
     ...brokenLinks(links),
   ];
@@ -48,7 +48,7 @@ export function auditLedger(
   const whole = found.every(({ at }) => at.epoch < since);
   return [...found, ...(whole ? wrongHash(links, since) : [])]
     .toSorted((one, other) => one.at.epoch - other.at.epoch || one.at.number - other.at.number)
-    .map(({ kind, at, sentence }) => ({ kind, place: placeOf(at), sentence, known: at.epoch < since }));
+    .map(({ kind, at, sentence }) => ({ kind, place: recordIdText(at), sentence, known: at.epoch < since }));
 }
 
 /** A record as the chain sees it. */
@@ -81,7 +81,7 @@ function linksOf(sorted: readonly LedgerRecord[], hashOf: (record: LedgerRecord)
   });
   const chosen = new Map<string, Link>();
   for (const link of all) {
-    const place = placeOf(link.record);
+    const place = recordIdText(link.record);
     if (chosen.get(place)?.referred !== true) chosen.set(place, link);
   }
   return [...chosen.values()];
@@ -91,7 +91,7 @@ function doubles(sorted: readonly LedgerRecord[]): readonly Found[] {
   return sorted.flatMap((at, index): readonly Found[] => {
     const before = sorted[index - 1];
     if (before === undefined || byPlace(before, at) !== 0) return [];
-    return [{ kind: "twice", at, sentence: `${placeOf(at)} is there twice: one of the two was added` }];
+    return [{ kind: "twice", at, sentence: `${recordIdText(at)} is there twice: one of the two was added` }];
   });
 }
 
@@ -114,7 +114,7 @@ function gaps(sorted: readonly LedgerRecord[]): readonly Found[] {
     last = epoch;
     const first = { epoch, number: 0 };
     if (number !== 0)
-      found.push({ kind: "missing", at: first, sentence: `${placeOf(first)}, which takes the epoch, is missing` });
+      found.push({ kind: "missing", at: first, sentence: `${recordIdText(first)}, which takes the epoch, is missing` });
   }
   return found;
 }
@@ -126,7 +126,7 @@ function brokenLinks(links: readonly Link[]): readonly Found[] {
   const found: Found[] = [];
   /** What is known to have been changed: its own reference says nothing. */
   const blamed = new Set<Link>();
-  const indexes = new Map(usable.map(({ record }, index) => [placeOf(record), index]));
+  const indexes = new Map(usable.map(({ record }, index) => [recordIdText(record), index]));
   for (const [index, link] of [...usable.entries()].toReversed()) {
     const { record, before } = link;
     const nearest = usable[index - 1];
@@ -136,7 +136,7 @@ function brokenLinks(links: readonly Link[]): readonly Found[] {
       own === undefined &&
       ((takenCounts && record.number !== 0) || (record.epoch > 1 && !epochs.has(record.epoch - 1)));
     if (before !== undefined) {
-      const between = usable.slice(indexes.get(placeOf(before.record))! + 1, index);
+      const between = usable.slice(indexes.get(recordIdText(before.record))! + 1, index);
       found.push(...misplaced(link, before, between, usable, takenCounts));
     } else if (nearest === undefined ? record.previous === "" : mayBeFirst(link, usable, takenCounts)) continue;
     else if (!explained && !blamed.has(link)) found.push(broken(link, nearest, own, blamed));
@@ -163,7 +163,7 @@ function misplaced(
 ): readonly Found[] {
   const { record } = link;
   const { epoch, number } = record;
-  const follows = `${placeOf(record)} follows ${placeOf(before.record)}`;
+  const follows = `${recordIdText(record)} follows ${recordIdText(before.record)}`;
   // Who takes an epoch has read all of the one before, up to what came late. Where that can't be read, the next record says it.
   const begins = takenCounts ? number === 0 && before.record.epoch === epoch - 1 : before.record.epoch < epoch;
   if (before.record.epoch !== epoch && !begins)
@@ -171,7 +171,7 @@ function misplaced(
   const skipped = between.filter((other) => other.record.epoch === epoch);
   const stray = strayOf(link, skipped, usable);
   if (stray === undefined) return [];
-  const sentence = `${follows}, so ${placeOf(stray.record)} between them, or ${placeOf(record)} itself, was added`;
+  const sentence = `${follows}, so ${recordIdText(stray.record)} between them, or ${recordIdText(record)} itself, was added`;
   return [{ kind: "added", at: stray.record, sentence }];
 }
 
@@ -197,11 +197,11 @@ function strayOf({ record }: Link, skipped: readonly Link[], usable: readonly Li
 /** A reference that leads nowhere: what can be known of why. */
 function broken(link: Link, nearest: Link | undefined, own: Link | undefined, blamed: Set<Link>): Found {
   const { record, referred } = link;
-  const place = placeOf(record);
+  const place = recordIdText(record);
   const because = `${place} follows a record that is not there`;
   if (nearest === undefined)
     return { kind: "missing", at: record, sentence: `${because}: what stood before it is missing, or it was changed` };
-  const former = placeOf(nearest.record);
+  const former = recordIdText(nearest.record);
   const orItself = referred ? "" : `, or ${place} itself was`;
   if (own !== undefined && record.number === nearest.record.number + 1) {
     // What others refer to is as it was.
@@ -214,7 +214,7 @@ function broken(link: Link, nearest: Link | undefined, own: Link | undefined, bl
     own === undefined
       ? `a record after ${former} is missing`
       : record.number === between.number + 1
-        ? `${placeOf(between)} is missing`
+        ? `${recordIdText(between)} is missing`
         : `a record between ${former} and ${place} is missing`;
   const orFormer = nearest.referred ? "" : `, or ${former} was changed`;
   return { kind: "missing", at: between, sentence: `${gone}${orFormer}${orItself}: ${because}` };
@@ -230,7 +230,7 @@ function wrongHash(links: readonly Link[], since: number): readonly Found[] {
   const records = counted.map(({ record }) => record);
   if (saysWhatIsApplied(newest.record, records, late)) return [];
   const sentence =
-    `${placeOf(newest.record)} was changed: its hash of what is applied is not that of what the records say, ` +
+    `${recordIdText(newest.record)} was changed: its hash of what is applied is not that of what the records say, ` +
     "and migrate up believes it";
   return [{ kind: "applied", at: newest.record, sentence }];
 }

@@ -35,12 +35,12 @@ export function senseless(sorted: readonly LedgerRecord[]): readonly Nonsense[] 
     const ended = released.has(at.epoch);
     if (at.event === "released") released.add(at.epoch);
     const problem =
-      problemOf(at, late) ?? (ended && at.event !== "late" ? "comes after the end of its epoch" : undefined);
+      problemInRecord(at, late) ?? (ended && at.event !== "late" ? "comes after the end of its epoch" : undefined);
     return problem === undefined ? [] : [{ at, problem }];
   });
 }
 
-function problemOf(record: LedgerRecord, late: ReadonlySet<number>): string | undefined {
+function problemInRecord(record: LedgerRecord, late: ReadonlySet<number>): string | undefined {
   const { epoch, number, event, step = 0, total = 0 } = record;
   if (!isCount(epoch) || epoch === 0 || !isCount(number)) return "has no place in a ledger";
   if (!Object.hasOwn(speaks, event)) return `says ${JSON.stringify(event)}, which is no event`;

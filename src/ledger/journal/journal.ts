@@ -1,6 +1,6 @@
 /** Where records are kept. Two operations matter: add if absent, and read all. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { saysApplied, type LedgerRecord, type Place } from "../state/record.ts";
+import { saysApplied, type LedgerRecord, type RecordId } from "../state/record.ts";
 
 /** What one look at the newest record tells. */
 export type LedgerHead = Pick<
@@ -39,7 +39,7 @@ export interface Journal {
   /** The newest record, read without reading the others where the target can; undefined for a ledger without records. */
   head(): Promise<LedgerHead | undefined>;
   /** Whether no record comes after this one: what waiting asks, again and again, and so as cheap as can be. */
-  isNewest(place: Place): Promise<boolean>;
+  isNewest(place: RecordId): Promise<boolean>;
   /** Every record, in any order. */
   read(): Promise<readonly LedgerRecord[]>;
   /** Adds the record that takes an epoch, unless somebody has: of n racing runners exactly one is told true. */

@@ -5,7 +5,7 @@
 import type { Clock } from "../../time/clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { sha256 } from "../../migrations/checksum.ts";
-import { insist } from "../../targets/contract/retry.ts";
+import { retry } from "../../targets/contract/retry.ts";
 import type { CreateMarker, Target } from "../../targets/contract/target.ts";
 import { agreesWithNewest } from "../audit/audit-applied.ts";
 import { foldLedger } from "../state/fold.ts";
@@ -76,7 +76,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       }
     };
     try {
-      return await insist(attempt, verdict, clock);
+      return await retry(attempt, verdict, clock);
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_LEDGER_UNWRITABLE", { ledger, problem: firstLine(cause) }, { cause });

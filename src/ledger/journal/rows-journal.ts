@@ -5,7 +5,7 @@ import type { Column, DataType } from "../../schema/data-type.ts";
 import type { RecordTable } from "../../targets/contract/target.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 import { withoutAnswer, type Journal } from "./journal.ts";
-import { placeOf, recordHash, type LedgerRecord } from "../state/record.ts";
+import { recordIdText, recordHash, type LedgerRecord } from "../state/record.ts";
 
 const text: DataType = { kind: "utf8" };
 const whole: DataType = { kind: "int64" };
@@ -110,7 +110,7 @@ function foreign(name: string, column: string): string {
 /** A record as the columns above. */
 export function toRow(record: LedgerRecord): Row {
   return {
-    key: placeOf(record),
+    key: recordIdText(record),
     epoch: record.epoch,
     number: record.number,
     event: record.event,

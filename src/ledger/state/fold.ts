@@ -5,13 +5,13 @@ import {
   type LedgerEntry,
   type LedgerRecord,
   type MigrationFacts,
-  type Midway,
+  type PartialAction,
 } from "./record.ts";
 
 /** How far a migration is taken back. */
 export interface Reversal extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt" | "tables"> {
   readonly detail?: string | undefined;
-  readonly midway?: Midway | undefined;
+  readonly midway?: PartialAction | undefined;
 }
 
 /** What the ledger says about a migration that it knows. */
@@ -28,7 +28,7 @@ export interface LedgerMigration extends MigrationFacts {
   readonly by: string;
   readonly detail?: string | undefined;
   /** Its action after those that are done has begun. */
-  readonly midway?: Midway | undefined;
+  readonly midway?: PartialAction | undefined;
   /** It is being taken back: `step` is how much of it had been done. */
   readonly reversal?: Reversal | undefined;
 }
@@ -70,7 +70,7 @@ export interface LateCall {
   readonly action: number;
   readonly isBack: boolean;
   /** What the action kept of its table while it went on in several commits. */
-  readonly midway: Midway | undefined;
+  readonly midway: PartialAction | undefined;
 }
 
 export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
@@ -85,7 +85,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   const late = new Map<number, LateCall>();
   const looked = new Set<number>();
   const gone = new Set<number>(); // what was taken back, and not begun since
-  const midways = new Map<string, Midway>(); // by version, direction and action
+  const midways = new Map<string, PartialAction>(); // by version, direction and action
   // What this epoch takes back: where an older one says that it is taken back, nothing of it is in doubt.
   let reverting = new Set<number>();
   const turnedTo = new Map<number, number>(); // which epoch turned to a migration last
@@ -188,7 +188,7 @@ export function isHalfDone({ status, step, midway, reversal }: LedgerMigration):
 }
 
 /** What may have run without being recorded, as seen by one run: its own doing is no doubt to it. */
-export function inDoubt({ doubtful, holder }: LedgerState, run: string): ReadonlySet<number> {
+export function migrationsInDoubt({ doubtful, holder }: LedgerState, run: string): ReadonlySet<number> {
   return holder?.next === undefined || holder.run === run ? doubtful : new Set([...doubtful, holder.next]);
 }
 
@@ -234,7 +234,7 @@ function midwayOf(
   known: Pick<LedgerMigration, "step" | "midway"> | undefined,
   record: LedgerRecord,
   { step, version }: MigrationFacts,
-): Midway | undefined {
+): PartialAction | undefined {
   // What failed and left nothing in doubt was taken back.
   const goesOn = known?.step === step && (record.event !== "failed" || record.next === version);
   return record.midway ?? (goesOn ? known.midway : undefined);

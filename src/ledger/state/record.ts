@@ -70,14 +70,14 @@ export interface MigrationFacts {
 }
 
 /** What an action of several commits loses on its way, to be put back. */
-export interface Kept {
+export interface Preserved {
   readonly indexes: Readonly<Record<string, FoundIndex>>;
   /** By the paths of the columns. */
   readonly metadata: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** An action of several commits that has begun. */
-export interface Midway extends Kept {
+export interface PartialAction extends Preserved {
   /** The hash of its step: nobody could go on in the middle with another. */
   readonly step: string;
   /** So many of its commits are known to be done. */
@@ -106,7 +106,7 @@ export interface LedgerRecord extends Partial<MigrationFacts> {
   /** On `looked`: the epoch whose late call was looked at. */
   readonly late?: number | undefined;
   /** On `advanced`: the action after those that are done has begun. */
-  readonly midway?: Midway | undefined;
+  readonly midway?: PartialAction | undefined;
   /** Why it failed, in words. */
   readonly detail?: string | undefined;
   /** Running hash over everything applied by the end of the write: a run with nothing pending needs to read just this. */
@@ -135,17 +135,17 @@ export function saysApplied({ event }: Pick<LedgerRecord, "event">): boolean {
 }
 
 /** Where a record stands. */
-export type Place = Pick<LedgerRecord, "epoch" | "number">;
+export type RecordId = Pick<LedgerRecord, "epoch" | "number">;
 
 /** Before every record. */
-export const start: Place = { epoch: 0, number: 0 };
+export const start: RecordId = { epoch: 0, number: 0 };
 
 /** A record as people and other records name it: `<epoch>.<number>`. */
-export function placeOf({ epoch, number }: Place): string {
+export function recordIdText({ epoch, number }: RecordId): string {
   return `${epoch}.${number}`;
 }
 
 /** Records count in this order, in whatever order they were written or read. */
-export function byPlace(one: Place, other: Place): number {
+export function byPlace(one: RecordId, other: RecordId): number {
   return one.epoch - other.epoch || one.number - other.number;
 }

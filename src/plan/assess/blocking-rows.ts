@@ -6,7 +6,7 @@ import { castVerdict } from "../../schema/cast-rules.ts";
 import type { TableVersions } from "../../ledger/state/record.ts";
 import { formatType, ownValue } from "../../schema/data-type.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
-import type { Obstacle } from "../../actions/model/inverse.ts";
+import type { Blocker } from "../../actions/model/inverse.ts";
 import { askAfter, askOf, type Ask, type RowsObstacle } from "./row-questions.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
 import { spansSince, type Span } from "./version-spans.ts";
@@ -110,7 +110,7 @@ export function questionsAt(planned: PlannedMigration, at: number, before: Table
 
 /** What restoring a version would lose. `before`: the actions between the tables as they are and that. */
 function sinceOf(
-  { table: name, version, writes, leaves }: Extract<Obstacle, { kind: "since" }>,
+  { table: name, version, writes, leaves }: Extract<Blocker, { kind: "since" }>,
   place: StepPlace,
   [restoring, next]: readonly Action[],
   before: readonly Action[],

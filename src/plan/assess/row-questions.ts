@@ -4,11 +4,11 @@ import { castVerdict } from "../../schema/cast-rules.ts";
 import type { DataType } from "../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { columnPaths, findColumn, replaceColumn, type Database } from "../../schema/table.ts";
-import type { Obstacle } from "../../actions/model/inverse.ts";
+import type { Blocker } from "../../actions/model/inverse.ts";
 import { arrowName } from "../../wire/arrow/arrow-cast.ts";
 import { follow, restOf } from "../compile/track-column.ts";
 
-export type RowsObstacle = Exclude<Obstacle, { kind: "since" }>;
+export type RowsObstacle = Exclude<Blocker, { kind: "since" }>;
 
 export interface Ask {
   readonly table: string;

@@ -1,7 +1,7 @@
 /** A plan in a file, bound to all that it was made from: it is carried out as it is, once, or not at all. Pure. */
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { byPlace, placeOf, savedPlanOf, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
+import { byPlace, recordIdText, savedPlanOf, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
 import { canonicalJson, matchesHash, sha256, stepHash } from "../../migrations/checksum.ts";
 import { acceptances } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -66,7 +66,7 @@ function idOf(content: Omit<SavedPlan, "id">): string {
 /** The newest record, as a plan is bound to it. `hashOf` is that of the journal. */
 export function headOf(records: readonly LedgerRecord[], hashOf: (record: LedgerRecord) => string): Head {
   const newest = records.toSorted(byPlace).at(-1);
-  return newest === undefined ? null : { record: placeOf(newest), hash: hashOf(newest), records: records.length };
+  return newest === undefined ? null : { record: recordIdText(newest), hash: hashOf(newest), records: records.length };
 }
 
 /** What the ledger keeps of a plan that is carried out, so that it is not once more. `next`: the migration that comes then. */
@@ -104,7 +104,9 @@ export function checkLedger(
   if (canonicalJson(headOf(records, hashOf)) === canonicalJson(saved.ledger.head)) return;
   const newest = records.toSorted(byPlace).at(-1);
   const what =
-    newest === undefined ? "the ledger is empty" : `record ${placeOf(newest)} says ${newest.event}, by ${newest.by}`;
+    newest === undefined
+      ? "the ledger is empty"
+      : `record ${recordIdText(newest)} says ${newest.event}, by ${newest.by}`;
   throw stale(saved.plan, "ledger", `another run has written to the ledger since: ${what}`);
 }
 

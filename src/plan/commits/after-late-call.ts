@@ -1,5 +1,5 @@
 /** What a table should be like after a call that came late, whatever it may have met there. Pure. */
-import type { Midway } from "../../ledger/state/record.ts";
+import type { PartialAction } from "../../ledger/state/record.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { rewrites, tablesOfAction } from "../../actions/apply-action.ts";
 import { sameColumn } from "../../schema/data-type.ts";
@@ -15,7 +15,7 @@ import { knowing, stillKept, type Known } from "./preserved.ts";
 export function afterLateCall(
   table: Table,
   action: Action,
-  midway: Midway | undefined,
+  midway: PartialAction | undefined,
   since: readonly Action[],
 ): Table {
   const isAnother = since.some((one) => newTables.has(one.kind) && tablesOfAction(one).includes(action.table));

@@ -1,33 +1,33 @@
 /** Where an action of several commits is, and what it does next, by what its table looks like and what the ledger knows. Pure. */
 import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
-import type { Kept, Midway } from "../../ledger/state/record.ts";
+import type { Preserved, PartialAction } from "../../ledger/state/record.ts";
 import type { Action, MetadataUpdate } from "../../actions/model/action.ts";
 import { rewrites, tablesAfter } from "../../actions/apply-action.ts";
 import { parsePath } from "../../schema/path.ts";
 import { databaseOf, findColumn, type Table, type Tables } from "../../schema/table.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
-import { isLost, planCommits, progressOf, type PlannedCommit, type Progress } from "./commits.ts";
+import { isLost, planCommits, progressOf, type PlannedCommit, type CommitCount } from "./commits.ts";
 import { stillToKeep, withKept } from "./preserved.ts";
 
-export interface Whereabouts {
+export interface CommitProgress {
   readonly commits: readonly PlannedCommit[];
-  readonly progress: Progress;
+  readonly progress: CommitCount;
   /** What of the table has to be as it is now when the action is done. */
-  readonly kept: Kept;
+  readonly kept: Preserved;
   /** Why it can't go on: what others have given the table meanwhile does not go with it. */
   readonly problem?: MigrateError | undefined;
 }
 
 /** Undefined when the table is at no place of the action. `before`: as migrations know the tables. */
-export function whereabouts(
+export function commitProgress(
   action: Action,
   before: Tables,
-  noted: Pick<Midway, keyof Kept | "commit"> | undefined,
+  noted: Pick<PartialAction, keyof Preserved | "commit"> | undefined,
   found: Tables,
   capabilities: Capabilities,
-): Whereabouts | undefined {
-  const plan = (kept: Kept) => planCommits(action, withKept(before, action, kept), capabilities);
-  const known: Kept = { indexes: noted?.indexes ?? {}, metadata: noted?.metadata ?? {} };
+): CommitProgress | undefined {
+  const plan = (kept: Preserved) => planCommits(action, withKept(before, action, kept), capabilities);
+  const known: Preserved = { indexes: noted?.indexes ?? {}, metadata: noted?.metadata ?? {} };
   const commits = plan(known);
   const progress = progressOf(commits, found, noted?.commit);
   const table = found.get(action.table);
@@ -52,7 +52,7 @@ export function whereabouts(
 export function commitsOfBegun(
   action: Action,
   before: Tables,
-  kept: Kept,
+  kept: Preserved,
   capabilities: Parameters<typeof planCommits>[2],
 ): { readonly commits: readonly PlannedCommit[]; readonly after: Tables } {
   const known = withKept(before, action, kept);
@@ -60,7 +60,7 @@ export function commitsOfBegun(
 }
 
 /** The commits that are left. What others have done meanwhile is not done once more. */
-export function stillToDo({ commits, progress }: Whereabouts, found: Tables): readonly PlannedCommit[] {
+export function stillToDo({ commits, progress }: CommitProgress, found: Tables): readonly PlannedCommit[] {
   const { commits: done, detour } = progress;
   const ahead =
     detour === 0 ? commits.slice(done) : [...commits[done]!.detour.slice(detour), ...commits.slice(done + 1)];
@@ -95,7 +95,7 @@ function sizeOf(updates: readonly MetadataUpdate[]): number {
 }
 
 /** Others may have made an index again since it was dropped, which stands in the way of a cast. */
-export function toDropOnceMore({ commits, progress }: Whereabouts, found: Tables): readonly PlannedCommit[] {
+export function toDropOnceMore({ commits, progress }: CommitProgress, found: Tables): readonly PlannedCommit[] {
   const next = commits[progress.commits];
   if (next === undefined) return [];
   return commits.slice(0, progress.commits).flatMap(({ action }) => {

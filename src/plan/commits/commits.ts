@@ -77,7 +77,7 @@ export function statesBetween(commits: readonly PlannedCommit[]): readonly Table
 }
 
 /** How far an action came: so many of its commits are done, and so many of the next one's detour. */
-export interface Progress {
+export interface CommitCount {
   readonly commits: number;
   readonly detour: number;
 }
@@ -86,7 +86,7 @@ export interface Progress {
  * How far the commits from `from` on are done; undefined when the tables are at no place among them. Past one that
  * leads back to how the tables were before, the ledger would know.
  */
-export function progressOf(commits: readonly PlannedCommit[], tables: Tables, from = 0): Progress | undefined {
+export function progressOf(commits: readonly PlannedCommit[], tables: Tables, from = 0): CommitCount | undefined {
   const done = commitsDone(commits, tables, from);
   if (done !== undefined) return { commits: done, detour: 0 };
   for (let at = from; at < commits.length; at++) {
@@ -107,7 +107,7 @@ function commitsDone(commits: readonly PlannedCommit[], tables: Tables, from = 0
 }
 
 /** Whether what others have given the columns that are rewritten is gone. */
-export function isLost(commits: readonly PlannedCommit[], { commits: done, detour }: Progress): boolean {
+export function isLost(commits: readonly PlannedCommit[], { commits: done, detour }: CommitCount): boolean {
   const turned = commits[done]?.detour.slice(0, detour) ?? [];
   return [...commits.slice(0, done), ...turned].some(({ loses }) => loses);
 }

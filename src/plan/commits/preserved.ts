@@ -1,6 +1,6 @@
 /** What the ledger keeps of an action of several commits while it goes on. Pure. */
 import type { Action } from "../../actions/model/action.ts";
-import type { Kept } from "../../ledger/state/record.ts";
+import type { Preserved } from "../../ledger/state/record.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { knownMetadata } from "../../schema/metadata.ts";
 import { parsePath } from "../../schema/path.ts";
@@ -8,14 +8,14 @@ import { sameIndex, type FoundIndex } from "../../schema/table-index.ts";
 import { findColumn, replaceColumn, type Table, type Tables } from "../../schema/table.ts";
 
 /** What of a table as it was seen is lost when columns are rewritten, and has to be put back; undefined when there is nothing. */
-export function toKeep({ columns, indexes = {} }: Table, rewritten: ReadonlySet<string>): Kept | undefined {
+export function toKeep({ columns, indexes = {} }: Table, rewritten: ReadonlySet<string>): Preserved | undefined {
   const metadata = knownMetadata(columns.filter(({ name }) => rewritten.has(name)));
   const there = Object.entries(indexes).filter(
     ([, index]) => index !== null && rewritten.has(parsePath(index.path)[0]!),
   );
   if (metadata.length === 0 && there.length === 0) return undefined;
   return {
-    indexes: Object.fromEntries(there) as Kept["indexes"],
+    indexes: Object.fromEntries(there) as Preserved["indexes"],
     metadata: Object.fromEntries(metadata),
   };
 }
@@ -27,9 +27,9 @@ export function toKeep({ columns, indexes = {} }: Table, rewritten: ReadonlySet<
 export function stillToKeep(
   table: Table,
   rewritten: ReadonlySet<string>,
-  { indexes, metadata }: Kept,
+  { indexes, metadata }: Preserved,
   dropped: ReadonlySet<string>,
-): Kept {
+): Preserved {
   // Columns have other names while they are hidden.
   if (![...rewritten].every((name) => findColumn(table.columns, [name]) !== undefined)) return { indexes, metadata };
   const now = toKeep(table, rewritten) ?? nothing;
@@ -37,16 +37,16 @@ export function stillToKeep(
   return { indexes: { ...Object.fromEntries(taken), ...now.indexes }, metadata: now.metadata };
 }
 
-const nothing: Kept = { indexes: {}, metadata: {} };
+const nothing: Preserved = { indexes: {}, metadata: {} };
 
 /** The action's own table with what was kept of it. */
-export function withKept(before: Tables, { table: name }: Action, kept: Kept | undefined): Tables {
+export function withKept(before: Tables, { table: name }: Action, kept: Preserved | undefined): Tables {
   const table = before.get(name);
   return table === undefined || kept === undefined ? before : new Map([...before, [name, knowing(table, kept)]]);
 }
 
 /** Without what was kept of columns that are gone. */
-export function stillKept({ columns }: Table, { indexes, metadata }: Kept): Kept {
+export function stillKept({ columns }: Table, { indexes, metadata }: Preserved): Preserved {
   const isThere = (path: string) => findColumn(columns, parsePath(path)) !== undefined;
   return {
     indexes: Object.fromEntries(Object.entries(indexes).filter(([, { path }]) => isThere(path))),

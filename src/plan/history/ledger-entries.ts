@@ -1,14 +1,14 @@
 /** The current state of a ledger, as records. Pure. */
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
-import { factsAgain } from "./record-facts.ts";
+import { repeatedFacts } from "./record-facts.ts";
 
 /** What is recorded to rebuild a ledger from itself: its current state. Migrations in doubt are left out. */
 export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerEntry[] {
   const said = [...migrations.values()].toSorted((one, other) => one.order - other.order);
   const facts = said.flatMap((known): readonly LedgerEntry[] => {
     const { reversal, midway, detail = "as the ledger said" } = known;
-    const again = factsAgain(known);
+    const again = repeatedFacts(known);
     return [
       {
         event: known.status !== "applied" ? "interrupted" : known.isBaselined ? "baselined" : "applied",

@@ -1,7 +1,7 @@
 /** The actions of a migration in either direction, and what the ledger knows of them. Pure. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerMigration, LedgerState, Reversal } from "../../ledger/state/fold.ts";
-import type { Midway, TableVersions } from "../../ledger/state/record.ts";
+import type { PartialAction, TableVersions } from "../../ledger/state/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Database } from "../../schema/table.ts";
@@ -9,7 +9,7 @@ import { compileMigration, type Describing, type PlacedAction, type Direction } 
 import { rollbackOf, type PlacedObstacle, type Rollback } from "../rollback/rollback.ts";
 import type { Able } from "../compile/capability-check.ts";
 
-export interface Course {
+export interface MigrationRun {
   readonly migration: Migration;
   readonly direction: Direction;
   readonly actions: readonly PlacedAction[];
@@ -22,13 +22,13 @@ export interface Course {
   /** Actions that the ledger records as done. */
   readonly done: number;
   /** How far the ledger knows the next one to have got, where that takes several commits. */
-  readonly midway: Midway | undefined;
+  readonly midway: PartialAction | undefined;
   readonly attempt: number;
   /** Of a rollback that has begun: the version that each table had then which is restored. */
   readonly startedAt?: TableVersions | undefined;
 }
 
-export function courseUp(migration: Migration, { migrations }: LedgerState, describing: Describing): Course {
+export function upRun(migration: Migration, { migrations }: LedgerState, describing: Describing): MigrationRun {
   const known = migrations.get(migration.version);
   const actions = compileMigration(migration, describing);
   return {
@@ -46,24 +46,24 @@ export function courseUp(migration: Migration, { migrations }: LedgerState, desc
  * `before`: the database before the migration ran, which may be another one by the time that the course is asked for.
  * `putsBack`: whether rows that came since are put back on a version that is restored.
  */
-export function courseBack(
+export function downRun(
   migration: Migration,
   before: Database,
   { migrations }: LedgerState,
   able: Able,
   putsBack = true,
-): () => Course {
+): () => MigrationRun {
   const was = new Map(before);
-  return () => courseFrom(migration, was, migrations.get(migration.version)!, able, putsBack);
+  return () => runFrom(migration, was, migrations.get(migration.version)!, able, putsBack);
 }
 
-function courseFrom(
+function runFrom(
   migration: Migration,
   before: Database,
   known: LedgerMigration,
   able: Able,
   putsBack: boolean,
-): Course {
+): MigrationRun {
   const { actions, obstacles } = reversalOf(migration, known, before, able, putsBack);
   const units = actions.map(({ action }) => action);
   return {

@@ -10,7 +10,7 @@ import { versionUnknown } from "./pending.ts";
 import { differencesOf, type TableDifference } from "./table-drift.ts";
 import { historyRow, restoredRow, tablesOf, type HistoryRow, type RowAction } from "./timeline.ts";
 
-export interface Place {
+export interface HistoryPosition {
   /** How many actions of the row are done. */
   readonly done: number;
   /** In words: after which migration, or in the middle of which. */
@@ -21,8 +21,8 @@ export interface Place {
   readonly choice: string;
 }
 
-export interface Nearest {
-  readonly place: Place;
+export interface NearestPosition {
+  readonly place: HistoryPosition;
   readonly differences: readonly TableDifference[];
 }
 
@@ -32,7 +32,7 @@ export function placesIn(
   state: LedgerState,
   sights: Tables,
   describing: Parameters<typeof historyRow>[2],
-): { readonly row: HistoryRow; readonly fits: readonly Place[] } {
+): { readonly row: HistoryRow; readonly fits: readonly HistoryPosition[] } {
   if (!agreesWithNewest(state)) {
     const row = restoredRow(migrations, state, describing);
     const fits = fittingPlaces(row, sights);
@@ -43,7 +43,7 @@ export function placesIn(
 }
 
 /** The places at which every table is as it was seen. */
-export function fittingPlaces(row: HistoryRow, sights: Tables): readonly Place[] {
+export function fittingPlaces(row: HistoryRow, sights: Tables): readonly HistoryPosition[] {
   const wrong = new Set(tablesOf(row).filter((table) => sights.get(table) !== undefined));
   const fits = wrong.size === 0 ? [placeAt(row, 0)] : [];
   for (const [index, { after, begun }] of row.actions.entries()) {
@@ -61,7 +61,7 @@ export function fittingPlaces(row: HistoryRow, sights: Tables): readonly Place[]
 }
 
 /** The place with the fewest differences; of several the last. A table that should not be there counts by its columns. */
-export function nearestPlace(row: HistoryRow, sights: Tables): Nearest {
+export function nearestPlace(row: HistoryRow, sights: Tables): NearestPosition {
   const compare = (table: string, should: Table | undefined) => {
     const found = sights.get(table);
     const differences = differencesOf(table, should, found);
@@ -73,7 +73,7 @@ export function nearestPlace(row: HistoryRow, sights: Tables): Nearest {
   };
   const compared = new Map(tablesOf(row).map((table) => [table, compare(table, undefined)]));
   const sizeOf = () => [...compared.values()].reduce((sum, { size }) => sum + size, 0);
-  const here = (done: number): Nearest => ({
+  const here = (done: number): NearestPosition => ({
     place: placeAt(row, done),
     differences: [...compared.values()].flatMap(({ differences }) => differences),
   });
@@ -102,7 +102,7 @@ export function checkChoice(choice: string, migrations: readonly Migration[], de
 }
 
 /** The place of that choice; undefined when there is none. */
-export function chosenPlace(row: HistoryRow, choice: string): Place | undefined {
+export function chosenPlace(row: HistoryRow, choice: string): HistoryPosition | undefined {
   if (choice === atStart) return placeAt(row, 0);
   const { version, number } = parseChoice(choice);
   const index = row.actions.findIndex(
@@ -117,14 +117,14 @@ function parseChoice(choice: string): { readonly version: number; readonly numbe
 }
 
 /** Whether the ledger says just that: all up to the place is done, and nothing after. */
-export function isAt({ actions }: HistoryRow, { done }: Place, { migrations }: LedgerState): boolean {
+export function isAt({ actions }: HistoryRow, { done }: HistoryPosition, { migrations }: LedgerState): boolean {
   return actions.every(
     ({ migration, number }, index) =>
       isDone(migrations.get(migration.version), { action: number, isBack: false }) === index < done,
   );
 }
 
-function placeAt({ actions }: HistoryRow, done: number, isMidway = false): Place {
+function placeAt({ actions }: HistoryRow, done: number, isMidway = false): HistoryPosition {
   const [last, next] = [actions[done - 1], actions[done]];
   const number = last?.number === last?.total ? undefined : last?.number;
   const choice = last === undefined ? atStart : formatVersion(last.migration.version) + (number ? `.${number}` : "");

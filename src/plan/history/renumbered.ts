@@ -8,7 +8,7 @@ import { checksumOf, matchesHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Former } from "../../migrations/former-names.ts";
 import { compileMigration, type Describing } from "../compile/compile.ts";
-import { factsAnew } from "./record-facts.ts";
+import { firstFacts } from "./record-facts.ts";
 import { entriesFromLedger } from "./ledger-entries.ts";
 
 export interface Recognised {
@@ -103,7 +103,7 @@ export function entriesOf(
     if (own === undefined) return { ...last, version: file.version, name: file.name, detail };
     const total = compileMigration(own, describing).length;
     const duration = known.reduce((sum, one) => sum + one.duration, 0);
-    return { ...last, ...factsAnew(own, own.steps, { step: total, total }, undefined), duration, detail };
+    return { ...last, ...firstFacts(own, own.steps, { step: total, total }, undefined), duration, detail };
   });
   return entriesFromLedger({
     ...state,

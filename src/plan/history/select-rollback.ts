@@ -41,7 +41,7 @@ export function orderBack(
  * Refuses to take back what may have run further than is known, or is between two of its commits. Where the tables can be
  * looked at, they tell of what nobody has said to have begun.
  */
-export function checkSettled(
+export function checkNothingHalfDone(
   { migrations }: LedgerState,
   doubtful: ReadonlySet<number>,
   { describes }: Pick<Capabilities, "describes">,

@@ -1,7 +1,7 @@
 /** The row of all actions of the migration files, in the order in which they ran or would run. Pure. */
 import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
-import type { Midway } from "../../ledger/state/record.ts";
+import type { PartialAction } from "../../ledger/state/record.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
@@ -101,7 +101,11 @@ function rowOf(migrations: readonly Migration[], state: LedgerState, describing:
 }
 
 /** What the ledger keeps of the action of that number, which was begun. */
-export function midwayOf({ migrations }: LedgerState, { version }: Migration, number: number): Midway | undefined {
+export function midwayOf(
+  { migrations }: LedgerState,
+  { version }: Migration,
+  number: number,
+): PartialAction | undefined {
   const known = migrations.get(version);
   return known?.step === number - 1 ? known.midway : undefined;
 }
@@ -109,7 +113,7 @@ export function midwayOf({ migrations }: LedgerState, { version }: Migration, nu
 function begunAs(
   action: Action,
   database: Database,
-  midway: Midway | undefined,
+  midway: PartialAction | undefined,
   { actions }: Abilities,
 ): Begun | undefined {
   if (midway === undefined) return undefined;

@@ -22,10 +22,10 @@ export interface Others {
 }
 
 /** An action that restores a table, and what migrations know of the table around it. */
-export type Restoring = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
+export type RestoringAction = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
 
 /** `replaced`: the table as it was seen right before it was restored; `restored`: right after. */
-export function othersSince(restoring: Restoring, replaced: Table, restored: Table): Others {
+export function othersSince(restoring: RestoringAction, replaced: Table, restored: Table): Others {
   const places = placesOf(restoring, replaced, restored);
   const { indexes, lost } = indexesSince(restoring, places, replaced, restored);
   const metadata = metadataSince(restoring, places, replaced, restored);
@@ -45,7 +45,11 @@ interface Place {
 }
 
 /** Without those that the migration had dropped, and others of their names. */
-function placesOf({ action: { table }, undoes = [] }: Restoring, replaced: Table, restored: Table): readonly Place[] {
+function placesOf(
+  { action: { table }, undoes = [] }: RestoringAction,
+  replaced: Table,
+  restored: Table,
+): readonly Place[] {
   return columnPaths(restored.columns).flatMap((path): readonly Place[] => {
     let at: Pick<Followed, "table" | "path"> | undefined = { table, path };
     for (const action of undoes) at = at && placeAfter(at, action);
@@ -54,7 +58,7 @@ function placesOf({ action: { table }, undoes = [] }: Restoring, replaced: Table
 }
 
 function metadataSince(
-  { action: { table }, before, after }: Restoring,
+  { action: { table }, before, after }: RestoringAction,
   places: readonly Place[],
   replaced: Table,
   restored: Table,
@@ -86,7 +90,7 @@ function changedKeys(
 }
 
 function indexesSince(
-  { action: { table }, before, after, undoes = [] }: Restoring,
+  { action: { table }, before, after, undoes = [] }: RestoringAction,
   places: readonly Place[],
   replaced: Table,
   restored: Table,
@@ -119,7 +123,7 @@ function indexesSince(
 
 /** No call changes the metadata of the schema, but some clients of the format do. */
 function schemaKeysSince(
-  { action: { table }, before, after }: Restoring,
+  { action: { table }, before, after }: RestoringAction,
   replaced: Table,
   restored: Table,
 ): readonly string[] {

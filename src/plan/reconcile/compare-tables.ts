@@ -4,7 +4,7 @@ import type { Table, Tables } from "../../schema/table.ts";
 import { compileMigration, type Describing } from "../compile/compile.ts";
 import type { Plan } from "../make-plan.ts";
 import { differencesOf, type TableDifference } from "../history/table-drift.ts";
-import { placeOf, touchedTables } from "./reconcile.ts";
+import { progressIn, touchedTables } from "./reconcile.ts";
 
 /**
  * The tables to look at: those that the ledger says are there, those of what is in doubt, and those that a migration would
@@ -34,7 +34,7 @@ export function compareTables(
   const expected = new Map<string, Table | undefined>(now);
   const either = new Set<string>();
   for (const { actions } of migrations) {
-    const { done, midway } = (describes ? placeOf(actions, sights) : undefined) ?? { done: 0, midway: false };
+    const { done, midway } = (describes ? progressIn(actions, sights) : undefined) ?? { done: 0, midway: false };
     for (const { after } of actions.slice(0, done)) for (const [table, state] of after) expected.set(table, state);
     if (midway) for (const table of actions[done]!.before.keys()) expected.set(table, sights.get(table));
     const [next] = actions;

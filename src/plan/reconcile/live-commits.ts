@@ -1,6 +1,6 @@
 /** What is known of tables only because they were seen: which commits actions take on them. Pure. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Midway } from "../../ledger/state/record.ts";
+import type { PartialAction } from "../../ledger/state/record.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { rewrites, risksOf, tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { change, type Table, type Tables } from "../../schema/table.ts";
@@ -17,7 +17,7 @@ export function planSeen(plan: Plan, sights: Tables, capabilities: Capabilities)
     const table = plan.now.get(name);
     if (table !== undefined && seen !== undefined) live.set(name, asSeen(table, seen));
   }
-  const seenAction = (planned: PlannedAction, mayBeDone: boolean, midway: Midway | undefined): PlannedAction => {
+  const seenAction = (planned: PlannedAction, mayBeDone: boolean, midway: PartialAction | undefined): PlannedAction => {
     const { place, action, before } = planned;
     // Of what goes on in the middle of an action the ledger knows more than can be seen.
     if (midway !== undefined) change(live, withKept(new Map([[action.table, live.get(action.table)]]), action, midway));

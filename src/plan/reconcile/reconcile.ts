@@ -25,15 +25,15 @@ export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
 }
 
 /** The plan without what turns out to be done. Throws ERR_DRIFT when a table is neither as before nor as after. */
-export function settlePlan(plan: Plan, sights: Tables): Plan {
+export function reconcile(plan: Plan, sights: Tables): Plan {
   const accounted = new Set<string>();
   const migrations = plan.migrations.map((planned) => {
     const own = touchedTables({ ...plan, migrations: [planned] });
-    const place = planned.doubtful ? placeOf(planned.actions, sights) : undefined;
+    const place = planned.doubtful ? progressIn(planned.actions, sights) : undefined;
     if (place === undefined) return planned;
     // A table that this migration was found to have reached is as it should be; the others have to be as before.
     if (place.done > 0 || place.midway) for (const table of own) accounted.add(table);
-    return place.done === 0 ? planned : settled(planned, place.done);
+    return place.done === 0 ? planned : withoutDone(planned, place.done);
   });
   for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, sights.get(table));
   return { migrations, now: withFound(plan, migrations) };
@@ -47,7 +47,7 @@ function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration
   return database;
 }
 
-export interface ActionPlace {
+export interface PlanProgress {
   /** How many of the actions ran. */
   readonly done: number;
   /** Whether the next one is between two of its commits. */
@@ -55,7 +55,7 @@ export interface ActionPlace {
 }
 
 /** The one place in a row of actions at which every table is as it is now. */
-export function placeOf(actions: readonly PlannedAction[], sights: Tables): ActionPlace | undefined {
+export function progressIn(actions: readonly PlannedAction[], sights: Tables): PlanProgress | undefined {
   const expected = new Map(actions.toReversed().flatMap(({ before }) => [...before]));
   for (let done = 0; ; done++) {
     if (sameTables(expected, sights)) return { done, midway: false };
@@ -70,7 +70,7 @@ export function placeOf(actions: readonly PlannedAction[], sights: Tables): Acti
   }
 }
 
-function settled(planned: PlannedMigration, found: number): PlannedMigration {
+function withoutDone(planned: PlannedMigration, found: number): PlannedMigration {
   const { actions, done } = planned;
   return {
     ...planned,

@@ -2,16 +2,16 @@
 import type { TableVersions } from "../../ledger/state/record.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { changesRows, tablesAfter, tablesOfAction, wayBackOf } from "../../actions/apply-action.ts";
+import { changesRows, tablesAfter, tablesOfAction, invert } from "../../actions/apply-action.ts";
 import { ownValue, sameColumns } from "../../schema/data-type.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { change, differences, type Database, type Table } from "../../schema/table.ts";
-import type { Obstacle, WayBack } from "../../actions/model/inverse.ts";
+import type { Blocker, Inverse } from "../../actions/model/inverse.ts";
 import type { PlacedAction } from "../compile/compile.ts";
 import type { Lineage } from "../compile/table-lineage.ts";
 import { leftBehind, putBackColumns } from "./reinsert-rows.ts";
 
-export interface Restoring {
+export interface RestoreOptions {
   /** Whether the target can restore an old version. */
   readonly able: boolean;
   /** The versions of tables around the migration, as the ledger has them. */
@@ -23,7 +23,7 @@ export interface Restoring {
 /** An action that ran, and how it would be taken back by itself. */
 export interface RanAction extends PlacedAction {
   readonly lineage: Lineage;
-  readonly way: WayBack;
+  readonly way: Inverse;
 }
 
 /** How each action that ran would be taken back. Carries `database` on to what it is after all of them. */
@@ -34,7 +34,7 @@ export function waysBack(
 ): readonly RanAction[] {
   return ran.map((one, index) => {
     const before = new Map(tablesOfAction(one.action).flatMap((name) => tableIn(database, name)));
-    const way = wayBackOf(one.action, database);
+    const way = invert(one.action, database);
     change(database, tablesAfter(database, one.action));
     return { ...one, lineage: lineages[index]!, way: leadingBack(one.action, way, before) };
   });
@@ -46,7 +46,7 @@ function tableIn(database: Database, name: string): readonly (readonly [string, 
 }
 
 /** What the engine would not carry out, or leads elsewhere, is no way back. */
-function leadingBack(action: Action, way: WayBack, before: Database): WayBack {
+function leadingBack(action: Action, way: Inverse, before: Database): Inverse {
   if ("lost" in way) return way;
   const database = new Map(before);
   try {
@@ -59,7 +59,7 @@ function leadingBack(action: Action, way: WayBack, before: Database): WayBack {
   return wrong === undefined ? way : { lost: `that does not lead back: ${wrong}` };
 }
 
-type Way = Exclude<WayBack, { readonly lost: string }>;
+type Way = Exclude<Inverse, { readonly lost: string }>;
 
 const nothing: Way = { actions: [], obstacles: [] };
 
@@ -76,7 +76,7 @@ export function actionsOn(lineage: Lineage, ran: readonly RanAction[]): readonly
 /** Why a table of which that is lost can't be taken back at all; undefined where it can. */
 export function unrestorable(
   { way, lineage: { origin } }: Pick<RanAction, "way" | "lineage">,
-  { able, tables }: Pick<Restoring, "able"> & { readonly tables?: TableVersions | undefined },
+  { able, tables }: Pick<RestoreOptions, "able"> & { readonly tables?: TableVersions | undefined },
 ): string | undefined {
   // What the migration had made itself goes with its table.
   if (!("lost" in way) || origin === undefined) return undefined;
@@ -91,7 +91,7 @@ export function wayOfLost(
   ran: readonly RanAction[],
   before: Database,
   after: Database,
-  restoring: Restoring,
+  restoring: RestoreOptions,
 ): Way {
   const own = actionsOn(lineage, ran);
   const isOfTable = action.kind === "createTable" || action.kind === "renameTable";
@@ -112,7 +112,7 @@ function restoration(
   actions: readonly Action[],
   before: Table,
   after: Table,
-  { tables, putsBack }: Restoring,
+  { tables, putsBack }: RestoreOptions,
 ): Way {
   const [found, end, shared, times] = ownValue(tables, table)!;
   const version = found!;
@@ -140,7 +140,7 @@ function restoration(
 export function withOwnRows(
   { actions, obstacles }: Way,
   own: readonly Action[],
-  { able, tables }: Pick<Restoring, "able" | "tables">,
+  { able, tables }: Pick<RestoreOptions, "able" | "tables">,
 ): Way {
   const isGiven = given(own).length > 0 || own.some(changesRows);
   const [before, after, shared] = ownValue(tables, own[0]!.table) ?? [];
@@ -150,7 +150,7 @@ export function withOwnRows(
   const end = shared === true ? null : (after ?? null);
   return {
     actions,
-    obstacles: obstacles.flatMap((obstacle): readonly Obstacle[] => {
+    obstacles: obstacles.flatMap((obstacle): readonly Blocker[] => {
       if (obstacle.kind === "rows") return [{ ...obstacle, ...rows }];
       if (obstacle.kind !== "filled") return [obstacle];
       // Without versions nobody could tell own values from those of others.

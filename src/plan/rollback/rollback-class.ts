@@ -4,7 +4,7 @@ import type { Action } from "../../actions/model/action.ts";
 import { describeAction, kindsOf } from "../../actions/apply-action.ts";
 import { formatType } from "../../schema/data-type.ts";
 import type { Database } from "../../schema/table.ts";
-import type { Obstacle, WayBack } from "../../actions/model/inverse.ts";
+import type { Blocker, Inverse } from "../../actions/model/inverse.ts";
 import { withoutSwaps } from "../compile/undescribed.ts";
 import type { Able } from "../compile/capability-check.ts";
 import type { Lineage } from "../compile/table-lineage.ts";
@@ -53,7 +53,7 @@ function none(reason: string): ActionRollback {
 }
 
 /** With the rows that it gave to a table which it has made. */
-function wayOf({ way, lineage }: RanAction, all: readonly RanAction[], { actions }: Able): WayBack {
+function wayOf({ way, lineage }: RanAction, all: readonly RanAction[], { actions }: Able): Inverse {
   const able = actions.restoreTable === true;
   return "lost" in way ? way : withOwnRows(way, actionsOn(lineage, all), { able, tables: {} });
 }
@@ -75,7 +75,7 @@ function classOfTable(one: RanAction, all: readonly RanAction[], able: Able): Ac
   return { class: "restore", actions: [], text, reason: "lost" in way ? way.lost : undefined, restores: origin };
 }
 
-function classOf(way: WayBack, { actions: able, describes }: Able): ActionRollback {
+function classOf(way: Inverse, { actions: able, describes }: Able): ActionRollback {
   if ("lost" in way) return none(way.lost);
   const actions = describes ? way.actions : way.actions.flatMap(withoutSwaps);
   const missing = actions.flatMap(kindsOf).find((kind) => able[kind] !== true);
@@ -85,7 +85,7 @@ function classOf(way: WayBack, { actions: able, describes }: Able): ActionRollba
   return { class: "checked", actions, text, reason: way.obstacles.map(conditionOf).join(", ") };
 }
 
-function conditionOf(obstacle: Obstacle): string {
+function conditionOf(obstacle: Blocker): string {
   const { table } = obstacle;
   switch (obstacle.kind) {
     case "null":

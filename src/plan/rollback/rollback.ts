@@ -4,11 +4,19 @@ import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { change, differences, type Database, type Table } from "../../schema/table.ts";
-import type { Obstacle } from "../../actions/model/inverse.ts";
+import type { Blocker } from "../../actions/model/inverse.ts";
 import { withoutSwaps } from "../compile/undescribed.ts";
 import { actionsOf, compileMigration, type Describing, type PlacedAction } from "../compile/compile.ts";
 import { lineagesOf } from "../compile/table-lineage.ts";
-import { actionsOn, lostIn, unrestorable, waysBack, wayOfLost, withOwnRows, type Restoring } from "./restore-table.ts";
+import {
+  actionsOn,
+  lostIn,
+  unrestorable,
+  waysBack,
+  wayOfLost,
+  withOwnRows,
+  type RestoreOptions,
+} from "./restore-table.ts";
 
 export interface Rollback {
   readonly actions: readonly PlacedAction[];
@@ -17,13 +25,13 @@ export interface Rollback {
 
 export interface PlacedObstacle {
   readonly place: StepPlace;
-  readonly obstacle: Obstacle;
+  readonly obstacle: Blocker;
   /** How many of the rollback's actions come before the one that it stands in the way of. */
   readonly at: number;
 }
 
 /** Where no old version can be restored. */
-const noRestoring: Restoring = { able: false, tables: {}, putsBack: false };
+const noRestoring: RestoreOptions = { able: false, tables: {}, putsBack: false };
 
 /** `done`: how many of its actions were. `before`: the database before them. Throws ERR_IRREVERSIBLE. */
 export function rollbackOf(
@@ -31,7 +39,7 @@ export function rollbackOf(
   done: number,
   before: Database,
   describing: Describing,
-  restoring: Restoring = noRestoring,
+  restoring: RestoreOptions = noRestoring,
 ): Rollback {
   const forward = compileMigration(migration, describing);
   const ran = forward.slice(0, done);
@@ -62,7 +70,7 @@ function derived(
   before: Database,
   database: Map<string, Table>,
   describing: Describing,
-  restoring: Restoring,
+  restoring: RestoreOptions,
 ): Rollback {
   const lineages = lineagesOf(ran.map(({ action }) => action));
   const all = waysBack(ran, lineages, database);

@@ -16,7 +16,7 @@ export async function othersInTheWay(plan: Plan, target: Target): Promise<readon
   if (target.versions === undefined || planned.every(({ action }) => action.kind !== "restoreTable")) return [];
   const live = new Map<string, Table>();
   for (const name of touchedTables(plan)) {
-    const table = (await target.look(name, true))?.table;
+    const table = (await target.describeTable(name, true))?.table;
     if (table !== undefined) live.set(name, table);
   }
   // What each table is called now.

@@ -6,7 +6,7 @@ import { formatVersion } from "../../migrations/file-name.ts";
 import { unseenOf } from "../../plan/compile/unseen-effects.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import type { ActionPlace } from "../events.ts";
+import type { ActionRef } from "../events.ts";
 
 /**
  * What is known of the action's call: it was refused, and there was none before; the ledger says that it was about to be made;
@@ -34,6 +34,6 @@ export async function lookAlike(
     : `${where} exists, and it is unknown whether it was made with ${what}: check it; if it was not, ${way}; if it was, run migrate repair --yes --to ${after}`;
 }
 
-export function placeAfter({ version, action }: Pick<ActionPlace, "version" | "action">): string {
+export function placeAfter({ version, action }: Pick<ActionRef, "version" | "action">): string {
   return `${formatVersion(version)}.${action}`;
 }

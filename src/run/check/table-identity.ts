@@ -3,14 +3,18 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { identityQuestions } from "../../plan/assess/required-identities.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import { identityOf, type Identity, type SeenVersion } from "../../schema/table-identity.ts";
-import type { Sight, Target } from "../../targets/contract/target.ts";
+import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 
 export function versionIn(sight: SeenTable | undefined): SeenVersion | undefined {
   return sight?.version === undefined ? undefined : { version: sight.version, at: sight.at };
 }
 
 /** When the version that was seen was made; undefined where the target does not tell. */
-export async function timeOf(table: string, { version, at }: Sight, { versions }: Target): Promise<number | undefined> {
+export async function timeOf(
+  table: string,
+  { version, at }: TableSnapshot,
+  { versions }: Target,
+): Promise<number | undefined> {
   return at ?? (version === undefined ? undefined : await versions?.time(table, version));
 }
 
@@ -20,13 +24,13 @@ export function isOtherInstance(seen: SeenTable | undefined, now: string | undef
 }
 
 /** What tells a table that was seen from others of its name. */
-export type SeenTable = Pick<Sight, "version" | "at" | "instance">;
+export type SeenTable = Pick<TableSnapshot, "version" | "at" | "instance">;
 
 /** Whether a table proves to be another than the one that was seen first. */
 export async function isAnother(
   table: string,
   first: SeenTable | undefined,
-  now: Sight | undefined,
+  now: TableSnapshot | undefined,
   { versions }: Target,
 ): Promise<boolean> {
   const seen = versionIn(first);
@@ -39,7 +43,7 @@ export async function isAnother(
 
 /** By the newest of the versions that were seen and are still listed. */
 export async function identify(table: string, seen: readonly SeenVersion[], target: Target): Promise<Identity> {
-  const newest = (await target.look(table))?.version;
+  const newest = (await target.describeTable(table))?.version;
   if (newest === undefined) return "unknown";
   for (const one of seen) {
     const identity = identityOf(one, { newest, at: await target.versions?.time(table, one.version) });

@@ -9,30 +9,30 @@ import { sameColumns } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Target, Versions } from "../../targets/contract/target.ts";
-import type { Place } from "./side-effects.ts";
+import type { LeasedTarget } from "./side-effects.ts";
 
 /** At most this many versions are searched for the one that dropped the columns. */
 const mostVersions = 1_000;
 
 /** Throws ERR_UNREADABLE. The version before the drop is restored if nothing came after the drop. */
-export async function requireReadable(planned: PlannedAction, { target, lease }: Place): Promise<void> {
+export async function requireReadable(planned: PlannedAction, { target, lease }: LeasedTarget): Promise<void> {
   const { action, after, place } = planned;
   const { table } = action;
   const left = after.get(table);
   if (action.kind !== "dropColumns" || left === undefined) return;
-  const problem = await problemOf(table, undefined, target);
+  const problem = await readProblem(table, undefined, target);
   if (problem === undefined) return;
   const { versions } = target;
   if (versions === undefined) throw problem.error;
   const { dropped, before, newest } = await versionsAround(table, left, versions);
   // It is the target's own trouble if it can't read the version before either, or can read the newest now.
-  if (before !== undefined && (await problemOf(table, before, target)) !== undefined) throw problem.error;
-  if ((await problemOf(table, undefined, target)) === undefined) return;
+  if (before !== undefined && (await readProblem(table, before, target)) !== undefined) throw problem.error;
+  if ((await readProblem(table, undefined, target)) === undefined) return;
   const details = { ...place, table, dropped: action.paths.map((path) => `${table}.${path}`).join(", "), newest };
   const isNewest = before !== undefined && dropped === newest && before === newest - 1;
   if (!isNewest) throw new MigrateError("ERR_UNREADABLE", { ...details, before });
   await lease.check();
-  const seen = await target.look(table);
+  const seen = await target.describeTable(table);
   if (!lease.isSure() || seen?.version !== newest) throw new MigrateError("ERR_UNREADABLE", { ...details, before });
   const as: Table = { columns: (await versions.at(table, before)).columns };
   const made = await target.execute(
@@ -44,7 +44,7 @@ export async function requireReadable(planned: PlannedAction, { target, lease }:
 }
 
 /** Undefined if its rows can be counted. Throws if the target gives no answer. */
-async function problemOf(
+async function readProblem(
   table: string,
   version: number | undefined,
   { count, verdict }: Target,

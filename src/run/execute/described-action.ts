@@ -5,7 +5,7 @@ import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { changesRows } from "../../actions/apply-action.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
 import { differences, sameTables, type Tables } from "../../schema/table.ts";
-import type { Sight, Target } from "../../targets/contract/target.ts";
+import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import { lostUnanswered } from "./side-effects.ts";
 import {
   patience,
@@ -14,13 +14,13 @@ import {
   type Done,
   type Ending,
   type Failure,
-  type Sights,
+  type Snapshots,
 } from "./send-action.ts";
 import { attemptHedged } from "./hedged-send.ts";
 import { isAnother, versionIn } from "../check/table-identity.ts";
 import { requireReadable } from "./check-readable.ts";
 import { lookAlike, placeAfter } from "../check/look-alike.ts";
-import { putOthersBack, type Restored } from "./reapply-changes-by-others.ts";
+import { putOthersBack, type RestoredTable } from "./reapply-changes-by-others.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
   const { target, lease, mayAct, place } = acting;
@@ -37,9 +37,9 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   let wasUnanswered = false;
   let failure: Failure | undefined;
   let given = acting.sights;
-  let first: Sight | undefined;
+  let first: TableSnapshot | undefined;
   const stillThere = async () => {
-    const sights = await look(before.keys(), target, withIndexes);
+    const sights = await describeTables(before.keys(), target, withIndexes);
     const found = tablesIn(sights);
     const seen = sights.get(action.table);
     const isStill = sameTables(before, found) && !(await isAnother(action.table, first, seen, target));
@@ -54,22 +54,22 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     await lease.check();
     return { error: new Error(problem), inDoubt: true };
   };
-  const harmOf = async (sights: Sights) => {
+  const harmOf = async (sights: Snapshots) => {
     await requireSame(action, first, acting);
     await requireReadable(planned, acting);
     return (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), acting))?.problem;
   };
   /** As an action that is done leaves it; what others had given a table that it has restored is put back first. */
-  const ended = async (done: Done, call: Restored): Promise<Done> => {
+  const ended = async (done: Done, call: RestoredTable): Promise<Done> => {
     const { commits, harm = done.harm } = await putOthersBack(planned, call, acting);
     if (commits === 0) return { ...done, harm };
-    const found = await look(before.keys(), target, withIndexes);
+    const found = await describeTables(before.keys(), target, withIndexes);
     const all = done.commits === undefined ? undefined : done.commits + commits;
     return { ...done, after: versionIn(found.get(action.table)), found, commits: all, harm };
   };
   for (;;) {
     const isGiven = given !== undefined && lease.isSure();
-    const sights = isGiven ? given! : await look(before.keys(), target, withIndexes);
+    const sights = isGiven ? given! : await describeTables(before.keys(), target, withIndexes);
     given = undefined;
     const seen = sights.get(action.table);
     // After the look: whoever slept in between must not act on what his successor has made of the table.
@@ -96,7 +96,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     if (called !== undefined) failure = called.failure;
     else if (!hasTrace) return { error: failure!.error, inDoubt };
     // Whatever the answer was, or whether there was one: the table tells what happened, where only rows changed the answer.
-    const found = await look(before.keys(), target, withIndexes);
+    const found = await describeTables(before.keys(), target, withIndexes);
     if (failure === undefined ? sameTables(after, tablesIn(found)) : isDoneIn(tablesIn(found)))
       return (
         (failure && (await foreign())) ??
@@ -156,20 +156,24 @@ function commitsMade(
 /** What two at once would do twice. */
 const addsRows: ReadonlySet<ActionKind> = new Set(["insertRows", "putBackRows"]);
 
-export async function look(names: Iterable<string>, target: Target, withIndexes: boolean): Promise<Sights> {
-  const sights = new Map<string, Sight | undefined>();
-  for (const name of names) sights.set(name, await target.look(name, withIndexes));
+export async function describeTables(
+  names: Iterable<string>,
+  target: Target,
+  withIndexes: boolean,
+): Promise<Snapshots> {
+  const sights = new Map<string, TableSnapshot | undefined>();
+  for (const name of names) sights.set(name, await target.describeTable(name, withIndexes));
   return sights;
 }
 
-export function tablesIn(sights: Sights): Tables {
+export function tablesIn(sights: Snapshots): Tables {
   return new Map([...sights].map(([name, sight]) => [name, sight?.table]));
 }
 
 /** The first table that is not as it should be, and how it differs. */
 function wrongIn(
   expected: Tables,
-  sights: Sights,
+  sights: Snapshots,
 ): { readonly table: string; readonly differences: readonly string[] } {
   const found = [...expected].map(([table, should]) => ({
     table,
@@ -178,7 +182,7 @@ function wrongIn(
   return found.find((one) => one.differences.length > 0) ?? found[0]!;
 }
 
-export function changed({ place, before }: PlannedAction, sights: Sights): MigrateError {
+export function changed({ place, before }: PlannedAction, sights: Snapshots): MigrateError {
   return new MigrateError("ERR_TABLE_CHANGED", { ...place, ...wrongIn(before, sights) });
 }
 
@@ -187,7 +191,7 @@ function recreated({ place, action: { table } }: PlannedAction): MigrateError {
 }
 
 /** What was answered well and has another result. A service may also not yet show what it has done. */
-function unexpected({ place, before, after }: PlannedAction, found: Sights, { capabilities }: Target): Failure {
+function unexpected({ place, before, after }: PlannedAction, found: Snapshots, { capabilities }: Target): Failure {
   const error = new MigrateError("ERR_UNEXPECTED_RESULT", { ...place, ...wrongIn(after, found) });
   const mayCome = !capabilities.fences && sameTables(before, tablesIn(found));
   return { kind: mayCome ? "unanswered" : "refused", error };

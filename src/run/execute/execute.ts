@@ -18,14 +18,14 @@ import { actBlindly } from "./undescribed-action.ts";
 import { act } from "./described-action.ts";
 import { actInCommits, mayTakeCommits, type Noting } from "./multi-commit-action.ts";
 import { lostUnanswered, replacesTable } from "./side-effects.ts";
-import type { Acting, Ending, Undone } from "./send-action.ts";
+import type { Acting, Ending, FailedCall } from "./send-action.ts";
 import type { Emit } from "../events.ts";
 import type { SeenTable } from "../check/table-identity.ts";
 import { guarded } from "./guarded-action.ts";
 import type { LateWrites } from "./late-writes.ts";
 import { requireReadable } from "./check-readable.ts";
 import { putOthersBack } from "./reapply-changes-by-others.ts";
-import { isSince, letGo, restorePoints, trackVersions } from "./restore-points.ts";
+import { isSince, releaseRestorePoints, restorePoints, trackVersions } from "./restore-points.ts";
 
 export interface Execution {
   readonly target: Target;
@@ -65,9 +65,9 @@ export async function execute(migrations: readonly PlannedMigration[], given: Ex
       // A run that took over before this record was written still needs the version.
       await lease.check();
       if (isSince(planned, migrations.slice(index + 1))) kept.push(planned);
-      else await letGo(planned, target, execution.ledger);
+      else await releaseRestorePoints(planned, target, execution.ledger);
       if (following === undefined) {
-        for (const one of kept) await letGo(one, target, execution.ledger);
+        for (const one of kept) await releaseRestorePoints(one, target, execution.ledger);
         await lease.release([{ event: "renewed" }]);
       }
     } else if (following === undefined) await lease.release([record]);
@@ -108,7 +108,7 @@ async function executeMigration(
     });
 
   /** What the run ends with; it is recorded where it may be. */
-  const failed = async (action: PlannedAction, { error: cause, inDoubt }: Undone, unwritten?: unknown) => {
+  const failed = async (action: PlannedAction, { error: cause, inDoubt }: FailedCall, unwritten?: unknown) => {
     // A record that could not be written may be there all the same: nothing may follow it.
     if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {
       emit({ event: "left", version, name, direction, applied, done, total });
@@ -226,7 +226,7 @@ async function lostByFound(
   if (found === undefined) return undefined;
   const { action, after } = found;
   try {
-    const now = await target.look(action.table);
+    const now = await target.describeTable(action.table);
     const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
     const { harm: lost } = await putOthersBack(found, {}, { target, lease, place, mayLose: lateWrites === undefined });
     return lostMetadata(place, harm?.problem ?? lost);
@@ -248,7 +248,7 @@ async function startsOf({ actions }: PlannedMigration, target: Target): Promise<
   const starts: Record<string, OwnVersions> = {};
   for (const { action } of actions)
     if (action.kind === "restoreTable")
-      starts[action.table] = [(await target.look(action.table))?.version ?? null, null];
+      starts[action.table] = [(await target.describeTable(action.table))?.version ?? null, null];
   return starts;
 }
 

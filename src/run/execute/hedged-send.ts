@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../time/clock.ts";
 import type { Action } from "../../actions/model/action.ts";
-import type { Sight } from "../../targets/contract/target.ts";
+import type { TableSnapshot } from "../../targets/contract/target.ts";
 import { attempt, type Acting, type Called, type Calling } from "./send-action.ts";
 
 /** A call that nobody comes before takes some 10 ms in a folder. Where it takes longer than this, the second is refused. */
@@ -19,9 +19,9 @@ const mostCalls = 10;
  */
 export async function attemptHedged(
   action: Action,
-  seen: Sight | undefined,
+  seen: TableSnapshot | undefined,
   acting: Calling & Pick<Acting, "clock" | "pending">,
-  stillThere: () => Promise<Sight | undefined>,
+  stillThere: () => Promise<TableSnapshot | undefined>,
 ): Promise<Called> {
   const { target, clock, pending } = acting;
   const calls = [attempt(action, seen, acting)];

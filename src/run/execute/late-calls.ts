@@ -22,13 +22,13 @@ import { formatPath, parsePath } from "../../schema/path.ts";
 import { columnPaths, differences, findColumn, sameTable, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { attempt } from "./send-action.ts";
-import type { ActionPlace, Emit } from "../events.ts";
+import type { ActionRef, Emit } from "../events.ts";
 import { hasColumns } from "./probe-columns.ts";
 
 /** An action that the ledger says is done. */
 interface Call {
   readonly action: Action;
-  readonly place: ActionPlace;
+  readonly place: ActionRef;
 }
 
 interface Looking {
@@ -43,7 +43,7 @@ interface Looking {
 }
 
 /** The records that say that somebody looked. Throws ERR_DRIFT when a table is not as it should be. */
-export async function lookAtLate(calls: readonly LateCall[], looking: Looking): Promise<readonly LedgerEntry[]> {
+export async function checkLateCalls(calls: readonly LateCall[], looking: Looking): Promise<readonly LedgerEntry[]> {
   const { plan, state, target, lease, emit } = looking;
   const done = doneActions(looking);
   const requireRight = async (table: string, words: readonly string[]): Promise<void> => {
@@ -139,7 +139,7 @@ async function lookClosely(
   { target, plan }: Looking,
 ): Promise<readonly string[]> {
   const { table } = action;
-  const found = (await target.look(table, true))?.table;
+  const found = (await target.describeTable(table, true))?.table;
   const begun = begunIn(plan);
   const now = plan.now.get(table);
   const expected = now && afterLateCall(now, action, midway, since);

@@ -33,7 +33,7 @@ export function lateWrites(target: Target, seen: Readonly<Record<string, number 
       const { table } = action;
       const { rows, since } = questionsAt(planned, at, before);
       if (rows.length + since.length === 0) return undefined;
-      const version = (await target.look(table))?.version;
+      const version = (await target.describeTable(table))?.version;
       const last = known.get(table) ?? undefined;
       if (version === undefined || version !== last) {
         const problems = [...(await tooMany(rows, target)), ...(await lostSince(since, last, version, target))];

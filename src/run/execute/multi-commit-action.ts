@@ -2,7 +2,7 @@
  * One action that takes several commits on a target that describes its tables. Before the first, the ledger is told of
  * which step it is and what it would lose, so that whoever goes on after a crash does the same and can put it back.
  */
-import type { Kept, Midway } from "../../ledger/state/record.ts";
+import type { Preserved, PartialAction } from "../../ledger/state/record.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
 import { leadsBack, planCommits, type PlannedCommit } from "../../plan/commits/commits.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
@@ -10,23 +10,23 @@ import {
   isAllLeft,
   stillToDo,
   toDropOnceMore,
-  whereabouts,
-  type Whereabouts,
+  commitProgress,
+  type CommitProgress,
 } from "../../plan/commits/commit-progress.ts";
 import { rewrites } from "../../actions/apply-action.ts";
 import { isHidden } from "../../actions/rewrite/append-guard.ts";
 import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { act, changed, look, tablesIn } from "./described-action.ts";
-import type { Acting, Done, Ending, Sights, Undone } from "./send-action.ts";
+import { act, changed, describeTables, tablesIn } from "./described-action.ts";
+import type { Acting, Done, Ending, Snapshots, FailedCall } from "./send-action.ts";
 import { versionIn } from "../check/table-identity.ts";
 import { lookAlike, placeAfter } from "../check/look-alike.ts";
 
 /** What the ledger knows of the action, and how it is told more. */
 export interface Noting {
-  readonly midway: Midway | undefined;
-  note(kept: Kept, commit: number): Promise<void>;
+  readonly midway: PartialAction | undefined;
+  note(kept: Preserved, commit: number): Promise<void>;
 }
 
 /** Whether it takes several commits, or might on a table with an index that nobody knows of yet. */
@@ -42,7 +42,7 @@ export async function actInCommits(
   const { target, lease, emit, place, note } = acting;
   const { action, before } = planned;
   const ways: Ways = { turnsAt: undefined, dropped: new Set(), droppedAgain: new Set(), lookedAgain: 0, refreshed: 0 };
-  let noted: (Kept & Pick<Midway, "commit">) | undefined = acting.midway;
+  let noted: (Preserved & Pick<PartialAction, "commit">) | undefined = acting.midway;
   // A late record of the run that noted it, such as that it failed and left nothing half-done, must not erase it.
   let isOwn = false;
   let [isBegun, isResumed, isOurs] = [mayBeDone, mayBeDone, !mayBeDone];
@@ -50,17 +50,17 @@ export async function actInCommits(
   // The table's version since its new values were worked out, while nobody else has made one.
   let fresh: number | undefined;
   // What was seen after a commit is what is there before the next, where nothing was awaited since.
-  let seen: Sights | undefined;
+  let seen: Snapshots | undefined;
   for (;;) {
     const isSeen: boolean = seen !== undefined && lease.isSure();
-    const sights: Sights = isSeen ? seen! : await look(before.keys(), target, true);
+    const sights: Snapshots = isSeen ? seen! : await describeTables(before.keys(), target, true);
     seen = undefined;
     if (!isSeen) await lease.check();
     const found = tablesIn(sights);
     const version = sights.get(action.table)?.version;
     const seenVersion = versionIn(sights.get(action.table));
     versions ??= { before: seenVersion, after: seenVersion };
-    const whereIn = (tables: Tables) => whereabouts(action, before, noted, tables, target.capabilities);
+    const whereIn = (tables: Tables) => commitProgress(action, before, noted, tables, target.capabilities);
     const where = isBegun || sameTables(before, found) ? whereIn(found) : undefined;
     if (where === undefined) return { error: changed(planned, sights), inDoubt: isBegun };
     const { commits, progress, kept, problem } = where;
@@ -144,7 +144,7 @@ interface Ways {
 }
 
 /** The commit that is next; undefined when all are done. */
-function nextOf(where: Whereabouts, found: Tables, ways: Ways): PlannedCommit | undefined {
+function nextOf(where: CommitProgress, found: Tables, ways: Ways): PlannedCommit | undefined {
   const { commits, progress } = where;
   const due = commits[progress.commits];
   const turn = due?.text === ways.turnsAt && progress.detour === 0 ? due?.detour[0] : undefined;
@@ -156,11 +156,11 @@ function nextOf(where: Whereabouts, found: Tables, ways: Ways): PlannedCommit | 
   return again;
 }
 
-function sameKept(one: Kept, other: Kept): boolean {
+function sameKept(one: Preserved, other: Preserved): boolean {
   return canonicalJson(keptOf(one)) === canonicalJson(keptOf(other));
 }
 
-function keptOf({ indexes, metadata }: Kept): Kept {
+function keptOf({ indexes, metadata }: Preserved): Preserved {
   return { indexes, metadata };
 }
 
@@ -180,7 +180,7 @@ function refreshOf({ refresh, before }: PlannedCommit): PlannedCommit {
 }
 
 async function isAfter({ after }: PlannedCommit, target: Target): Promise<boolean> {
-  return sameTables(after, tablesIn(await look(after.keys(), target, true)));
+  return sameTables(after, tablesIn(await describeTables(after.keys(), target, true)));
 }
 
 function plannedOf({ action, text, before, after }: PlannedCommit, { place }: PlannedAction): PlannedAction {
@@ -193,10 +193,10 @@ function plannedOf({ action, text, before, after }: PlannedCommit, { place }: Pl
  */
 async function takenBack(
   { undo, before }: PlannedCommit,
-  ending: Undone,
+  ending: FailedCall,
   planned: PlannedAction,
   acting: Acting,
-): Promise<Undone> {
+): Promise<FailedCall> {
   if (undo.length === 0) return { ...ending, inDoubt: true };
   let at = before;
   for (const action of undo) {

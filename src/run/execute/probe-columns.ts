@@ -4,7 +4,7 @@ import type { Clock } from "../../time/clock.ts";
 import type { ActionFor } from "../../actions/model/action.ts";
 import { formatPath, type Path } from "../../schema/path.ts";
 import type { Table } from "../../schema/table.ts";
-import { insist } from "../../targets/contract/retry.ts";
+import { retry } from "../../targets/contract/retry.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
 /** Whether a table has all these columns: renamed to their own names, which changes nothing and is refused where one is not there. */
@@ -18,7 +18,7 @@ export async function hasColumns(
   const question: ActionFor<"alterColumns"> = { kind: "alterColumns", table: name, alterations };
   try {
     // A question may be asked again.
-    await insist(() => target.execute(question, { table, version: undefined }), target.verdict, clock);
+    await retry(() => target.execute(question, { table, version: undefined }), target.verdict, clock);
     return true;
   } catch (error) {
     if (isMigrateError(error, "ERR_CREDENTIALS") || target.verdict(error).kind !== "refused") throw error;

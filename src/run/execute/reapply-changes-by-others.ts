@@ -10,7 +10,7 @@ import { ownValue } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 import { formatIndex } from "../../schema/table-index.ts";
-import type { Sight, Versions } from "../../targets/contract/target.ts";
+import type { TableSnapshot, Versions } from "../../targets/contract/target.ts";
 import { attempt, type Calling } from "./send-action.ts";
 
 export interface PutBack {
@@ -21,8 +21,8 @@ export interface PutBack {
 }
 
 /** What was seen before the call that restored the table, and the version that it made, where that is known. */
-export interface Restored {
-  readonly seen?: Sight | undefined;
+export interface RestoredTable {
+  readonly seen?: TableSnapshot | undefined;
   readonly made?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Restored {
 const mostFailures = 5;
 
 /** Nothing for other actions, and where the target keeps no versions. */
-export async function putOthersBack(planned: PlannedAction, call: Restored, calling: Calling): Promise<PutBack> {
+export async function putOthersBack(planned: PlannedAction, call: RestoredTable, calling: Calling): Promise<PutBack> {
   const { action } = planned;
   const { versions, explain } = calling.target;
   if (action.kind !== "restoreTable" || versions === undefined) return { commits: 0 };
@@ -55,7 +55,7 @@ interface Around {
 /** Throws where a version is gone. */
 async function versionsAround(
   { table, version, after }: ActionFor<"restoreTable">,
-  { seen, made }: Restored,
+  { seen, made }: RestoredTable,
   versions: Versions,
 ): Promise<Around> {
   const isNext = made !== undefined && made - 1 === seen?.version;
@@ -73,7 +73,7 @@ async function carryOut(planned: PlannedAction, around: Around, calling: Calling
   const refused = new Map<string, string>();
   let [commits, failures] = [0, 0];
   for (;;) {
-    const now = await target.look(table, true);
+    const now = await target.describeTable(table, true);
     if (now === undefined) return { commits };
     const restored = { ...around.restored, indexes: now.table.indexes };
     const others = othersSince(planned, around.replaced, restored);

@@ -75,7 +75,7 @@ async function keepNewest(
   { target, lease, emit, ledger, mayBeLost }: Keeping,
 ): Promise<OwnVersions | undefined> {
   for (let tries = 1; ; tries++) {
-    const sight = await target.look(table);
+    const sight = await target.describeTable(table);
     if (sight?.version === undefined) return undefined;
     const { version } = sight;
     const time = await timeOf(table, sight, target);
@@ -86,7 +86,7 @@ async function keepNewest(
     } catch (error) {
       if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
       // Others have written since, and cleaned up the version that was seen.
-      if (tries < mostTries && (await target.look(table))?.version !== version) continue;
+      if (tries < mostTries && (await target.describeTable(table))?.version !== version) continue;
       const { version: number, name } = planned.migration;
       const problem = target.explain(error);
       if (mayBeLost?.(planned) === false) {
@@ -200,7 +200,7 @@ function follow(action: Action, names: Names, isRecorded: boolean): string | und
 }
 
 /** A migration that has another number from now on. */
-export interface Renumbered {
+export interface RenumberedMigration {
   readonly version: number;
   readonly known: Pick<LedgerMigration, "version" | "tables">;
 }
@@ -210,7 +210,7 @@ export interface Renumbered {
  * does it once more. Gives what lets go of the old ones.
  */
 export async function keepRenumbered(
-  renumbered: readonly Renumbered[],
+  renumbered: readonly RenumberedMigration[],
   { versions, listTables }: Target,
   ledger: string,
 ): Promise<() => Promise<void>> {
@@ -247,7 +247,7 @@ export function isSince({ tables }: PlannedMigration, following: readonly Planne
 }
 
 /** What is kept for a migration is needed no more. What can't be let go now is left to `migrate prune`. */
-export async function letGo(
+export async function releaseRestorePoints(
   { migration, tables }: PlannedMigration,
   { versions }: Target,
   ledger: string,

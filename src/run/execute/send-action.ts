@@ -7,13 +7,13 @@ import type { PlannedAction } from "../../plan/make-plan.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { SeenVersion } from "../../schema/table-identity.ts";
 import type { Tables } from "../../schema/table.ts";
-import type { Sight, Target, Verdict } from "../../targets/contract/target.ts";
+import type { TableSnapshot, Target, CallOutcome } from "../../targets/contract/target.ts";
 import { aftermath, type Harm } from "./side-effects.ts";
-import type { ActionPlace, Emit } from "../events.ts";
+import type { ActionRef, Emit } from "../events.ts";
 import type { SeenTable } from "../check/table-identity.ts";
 
 /** What was seen of some tables, by name; undefined where there is no such table. */
-export type Sights = ReadonlyMap<string, Sight | undefined>;
+export type Snapshots = ReadonlyMap<string, TableSnapshot | undefined>;
 
 /** What carrying out an action needs. */
 export interface Acting {
@@ -21,7 +21,7 @@ export interface Acting {
   readonly lease: Lease;
   readonly clock: Clock;
   readonly emit: Emit;
-  readonly place: ActionPlace;
+  readonly place: ActionRef;
   /** The table that a saved plan was made for. */
   readonly bound?: SeenTable | undefined;
   /** Calls that may still be under way when the action is done; waited for at its end. */
@@ -31,7 +31,7 @@ export interface Acting {
   /** Whether indexes are looked at where the action itself has to do with none. */
   readonly withIndexes?: boolean | undefined;
   /** What was looked at just before, nothing awaited since: it need not be looked at again. */
-  readonly sights?: Sights | undefined;
+  readonly sights?: Snapshots | undefined;
   /** Whether what others have set since may be lost with a version that is replaced. */
   readonly mayLose?: boolean | undefined;
   /** Whether it may still be sent, by the look right before: what was decided on an earlier one may hold no more. */
@@ -39,13 +39,13 @@ export interface Acting {
 }
 
 /** How an action ended: with the table's versions around it where the target tells them, or with an error. */
-export type Ending = Done | Undone;
+export type Ending = Done | FailedCall;
 
 export interface Done {
   readonly before: SeenVersion | undefined;
   readonly after: SeenVersion | undefined;
   /** What was seen of the action's tables last, when it was done. */
-  readonly found?: Sights;
+  readonly found?: Snapshots;
   /** How many versions its own commits made; one when absent. */
   readonly commits?: number | undefined;
   /** The action's tables as the commit leaves them that may lose values, where that is not the last one. */
@@ -54,7 +54,7 @@ export interface Done {
   readonly harm?: string | undefined;
 }
 
-export interface Undone {
+export interface FailedCall {
   readonly error: unknown;
   /** Whether the action may have run, or may yet run, all the same. */
   readonly inDoubt: boolean;
@@ -64,7 +64,7 @@ export interface Undone {
   readonly moved?: boolean;
 }
 
-export interface Failure extends Verdict {
+export interface Failure extends CallOutcome {
   readonly error: unknown;
 }
 
@@ -84,7 +84,7 @@ export type Calling = Pick<Acting, "target" | "lease" | "place" | "mayLose"> & {
 };
 
 /** Its caller asked `isSure` and awaited nothing since. Throws ERR_TABLE_RECREATED, ERR_ACTED_LATE. */
-export async function attempt(action: Action, seen: Sight | undefined, calling: Calling): Promise<Called> {
+export async function attempt(action: Action, seen: TableSnapshot | undefined, calling: Calling): Promise<Called> {
   const { target, place } = calling;
   let failure: Failure | undefined;
   let made: number | undefined;
@@ -96,18 +96,18 @@ export async function attempt(action: Action, seen: Sight | undefined, calling: 
   }
   const checking = failure === undefined ? aftermath(action, seen, made, calling) : undefined;
   const harm = await checking?.catch(() => undefined);
-  await confessLateness(failure, harm, calling);
+  await recordLateCall(failure, harm, calling);
   await checking; // throws where it could not be checked
   requireNotRecreated(harm, place);
   return { failure, made, harm: harm?.problem };
 }
 
 /** After a call without an answer: whether the table is the one that was seen before it. Throws ERR_TABLE_RECREATED. */
-export async function requireSame(action: Action, seen: Sight | undefined, calling: Calling): Promise<void> {
+export async function requireSame(action: Action, seen: TableSnapshot | undefined, calling: Calling): Promise<void> {
   requireNotRecreated(await aftermath(action, seen, undefined, calling), calling.place);
 }
 
-function requireNotRecreated(harm: Harm | undefined, { version, name, action }: ActionPlace): void {
+function requireNotRecreated(harm: Harm | undefined, { version, name, action }: ActionRef): void {
   if (harm?.code !== "ERR_TABLE_RECREATED") return;
   throw new MigrateError(harm.code, { version: formatVersion(version), name, action, problem: harm.problem });
 }
@@ -117,7 +117,7 @@ function requireNotRecreated(harm: Harm | undefined, { version, name, action }: 
  * embedded engine refuses many such calls and accepts others; a service carries them out. So every one is recorded in the
  * ledger, whatever its kind, and the next run looks at its table.
  */
-async function confessLateness(
+async function recordLateCall(
   failure: Failure | undefined,
   harm: Harm | undefined,
   { target, lease, place, next }: Calling,

@@ -10,7 +10,7 @@ import { sameColumns } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
-import type { Sight, Target, Undone, Versions } from "../../targets/contract/target.ts";
+import type { TableSnapshot, Target, UndoResult, Versions } from "../../targets/contract/target.ts";
 import { isOtherInstance } from "../check/table-identity.ts";
 
 /** What could not be put right, in words. Whether the action was done is known for lost metadata only. */
@@ -20,7 +20,7 @@ export interface Harm {
 }
 
 /** Where it is looked for. What is lost is set again only by the holder of the lease. */
-export interface Place {
+export interface LeasedTarget {
   readonly target: Target;
   readonly lease: Pick<Lease, "check" | "isSure">;
 }
@@ -28,9 +28,9 @@ export interface Place {
 /** `made`: the version that the call made, where the target tells it. */
 export async function aftermath(
   action: Action,
-  seen: Sight | undefined,
+  seen: TableSnapshot | undefined,
   made: number | undefined,
-  { target, lease }: Place,
+  { target, lease }: LeasedTarget,
 ): Promise<Harm | undefined> {
   const { versions } = target;
   if (versions === undefined || seen?.version === undefined || replacesTable.has(action.kind)) return undefined;
@@ -47,10 +47,10 @@ export async function aftermath(
  */
 export async function lostUnanswered(
   action: Action,
-  first: Sight | undefined,
-  now: Sight | undefined,
+  first: TableSnapshot | undefined,
+  now: TableSnapshot | undefined,
   after: Table | undefined,
-  { target, lease }: Place,
+  { target, lease }: LeasedTarget,
 ): Promise<Harm | undefined> {
   const { versions } = target;
   if (versions === undefined || now?.version === undefined || after === undefined) return undefined;
@@ -102,7 +102,7 @@ async function versionMade(
  */
 async function mayBeAnother(
   table: string,
-  seen: Sight,
+  seen: TableSnapshot,
   made: number | undefined,
   { versions, undo, instance }: Target,
 ): Promise<boolean> {
@@ -127,13 +127,13 @@ const replacesMetadata: ReadonlySet<ActionKind> = new Set(["alterColumns", "drop
 
 async function recreated(
   action: Action,
-  seen: Sight,
+  seen: TableSnapshot,
   made: number | undefined,
   target: Target,
 ): Promise<Harm | undefined> {
   const { table } = action;
   // A table that is gone shows itself.
-  if ((await target.look(table)) === undefined) return undefined;
+  if ((await target.describeTable(table)) === undefined) return undefined;
   const what = `table ${table} was dropped and recreated while the call ran, or version ${seen.version} of it was cleaned up`;
   try {
     const undone = made === undefined ? undefined : await target.undo?.(action, seen, made);
@@ -144,7 +144,7 @@ async function recreated(
   }
 }
 
-function becameOf(undone: Undone | undefined, table: string, made: number | undefined): string {
+function becameOf(undone: UndoResult | undefined, table: string, made: number | undefined): string {
   if (undone === undefined) return "whether the call changed the new table is unknown";
   const changed = `the call changed the new table in version ${made}`;
   if ("restored" in undone) return `${changed}, and version ${undone.restored}, the one before it, was restored`;
@@ -160,7 +160,7 @@ const mostTries = 5;
 async function putMetadataBack(
   action: Action,
   made: number,
-  { target, lease }: Place,
+  { target, lease }: LeasedTarget,
   versions: Versions,
 ): Promise<Harm | undefined> {
   const { table } = action;
@@ -169,7 +169,7 @@ async function putMetadataBack(
   for (let tries = 0; tries < mostTries; tries++) {
     try {
       const [before, after] = [await versions.at(table, made - 1), await versions.at(table, made)];
-      const now = await target.look(table);
+      const now = await target.describeTable(table);
       if (now === undefined) return undefined;
       left = lostMetadata(action, before, after, now.table);
       if (left.length === 0) return undefined;

@@ -1,6 +1,6 @@
 /** The ledger and what is wrong with it. Changes nothing. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { auditLedger, type Finding } from "../../ledger/audit/audit.ts";
+import { auditLedger, type LedgerFinding } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { Journal } from "../../ledger/journal/journal.ts";
@@ -9,7 +9,7 @@ import type { LedgerRecord } from "../../ledger/state/record.ts";
 /** A list that is read while somebody adds to it may miss a record, so that what looks wrong is read again. */
 export async function audited(
   journal: Journal,
-): Promise<{ readonly records: readonly LedgerRecord[]; readonly findings: readonly Finding[] }> {
+): Promise<{ readonly records: readonly LedgerRecord[]; readonly findings: readonly LedgerFinding[] }> {
   let before: string | undefined;
   for (;;) {
     const records = await journal.read();

@@ -8,7 +8,7 @@ import { start, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigratorOptions } from "../options.ts";
 import { throwIfInterrupted, waitingFor } from "./wait-for-lease.ts";
 
-export interface Work<Result> {
+export interface LeasedWork<Result> {
   /** The result where nothing is to be done: for that nobody is waited for. */
   readonly settled?: (ledger: Ledger) => Promise<Result | undefined>;
   /** Which record of a holder ends the wait for it; only the end of its epoch does when absent. */
@@ -33,10 +33,10 @@ export interface Prepared<Result> {
 }
 
 /** Does the work as the holder, and releases the lease when the work has not. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
-export async function underLease<Result>(
+export async function withLease<Result>(
   journal: Journal,
   options: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
-  { settled, until, prepare }: Work<Result>,
+  { settled, until, prepare }: LeasedWork<Result>,
 ): Promise<Result> {
   const { signal, runner, clock = systemClock, emit = () => {} } = options;
   const waiting = waitingFor(journal, options);

@@ -126,7 +126,7 @@ export async function boundTables(plan: Plan, target: Target): Promise<BoundTabl
   const tables: Record<string, number | null> = {};
   const times: Record<string, number | null> = {};
   for (const table of touchedTables(plan)) {
-    const sight = await target.look(table);
+    const sight = await target.describeTable(table);
     tables[table] = sight?.version ?? null;
     times[table] = (sight && (await timeOf(table, sight, target))) ?? null;
   }
@@ -136,7 +136,7 @@ export async function boundTables(plan: Plan, target: Target): Promise<BoundTabl
 async function tablesNow(saved: SavedPlan, target: Target): Promise<ReadonlyMap<string, TableNow>> {
   const tables = new Map<string, TableNow>();
   for (const [table, version] of Object.entries(saved.tables)) {
-    const newest = (await target.look(table))?.version;
+    const newest = (await target.describeTable(table))?.version;
     if (version === null || newest === undefined) continue;
     const at = await target.versions?.time(table, version);
     tables.set(table, { newest, at, listsVersions: target.versions !== undefined });

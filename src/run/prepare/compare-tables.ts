@@ -1,6 +1,6 @@
 /** The ledger and the tables, looked at so that what another run is at is not taken for a change by hand. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { inDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compareTables, tablesToCompare } from "../../plan/reconcile/compare-tables.ts";
@@ -9,7 +9,7 @@ import type { TableDifference } from "../../plan/history/table-drift.ts";
 import { indexedTables } from "../../plan/reconcile/reconcile.ts";
 import type { Database, Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { lookAt } from "./plan-run.ts";
+import { describeForPlan } from "./plan-run.ts";
 
 export interface Comparing {
   readonly target: Target;
@@ -34,7 +34,7 @@ export interface ComparedTo extends Compared {
 
 export async function compare({ target, ledger, state, migrations, run }: Comparing): Promise<ComparedTo> {
   const { capabilities } = target;
-  const doubtful = inDoubt(state, run);
+  const doubtful = migrationsInDoubt(state, run);
   const begun = migrations.filter(({ version }) => doubtful.has(version));
   const unknown = [...doubtful].find((version) => !migrations.some((migration) => migration.version === version));
   if (unknown !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unknown), file: undefined });
@@ -42,18 +42,18 @@ export async function compare({ target, ledger, state, migrations, run }: Compar
   const plan = makePlan({ migrations, pending: begun, state, doubtful, target, ledger });
   const tables = tablesToCompare(plan, migrations, capabilities);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
-  const sights = await seen(target, tables, indexedTables(plan), besideAnother);
+  const sights = await describeForComparison(target, tables, indexedTables(plan), besideAnother);
   return { sights, differences: compareTables(plan, sights, capabilities), expected: plan.now };
 }
 
 /** The tables as they are: without columns where the target can't describe. */
-export async function seen(
+export async function describeForComparison(
   target: Target,
   tables: readonly string[],
   indexed: ReadonlySet<string>,
   besideAnother: boolean,
 ): Promise<Tables> {
-  if (target.capabilities.describes) return await lookAt(target, tables, indexed, !besideAnother);
+  if (target.capabilities.describes) return await describeForPlan(target, tables, indexed, !besideAnother);
   const names = new Set(await target.listTables());
   return new Map(tables.map((table) => [table, names.has(table) ? { columns: [] } : undefined]));
 }

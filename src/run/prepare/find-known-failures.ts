@@ -12,7 +12,7 @@ export async function withKnownFailures(plan: Plan, target: Target): Promise<Pla
   const suspicions = suspicionsOf(plan);
   const problems = new Map<unknown, string>();
   for (const [action, suspicion] of suspicions) {
-    const problem = await problemOf(suspicion, target);
+    const problem = await problemWith(suspicion, target);
     if (problem !== undefined) problems.set(action, problem);
   }
   if (problems.size === 0) return plan;
@@ -26,7 +26,7 @@ export async function withKnownFailures(plan: Plan, target: Target): Promise<Pla
   return { ...plan, migrations };
 }
 
-async function problemOf(
+async function problemWith(
   { certain, questions, nullable, computes, addsField, drops }: Suspicion,
   target: Target,
 ): Promise<string | undefined> {
@@ -36,7 +36,7 @@ async function problemOf(
     if (problem !== undefined) return problem;
   }
   for (const { table, path } of target.capabilities.describes ? nullable : []) {
-    const columns = (await target.look(table))?.table.columns ?? [];
+    const columns = (await target.describeTable(table))?.table.columns ?? [];
     if (isInKey(path, columns)) return `${table}.${path} is part of the table's primary key, which can't hold nulls`;
   }
   const tooOld = addsField && formatProblem(addsField, target);

@@ -1,6 +1,6 @@
 /** The plan of a run: from files, ledger and tables as they are now, and whether they stood still for it. */
 import { isMigrateError, MigrateError, type ErrorCode } from "../../errors/migrate-error.ts";
-import { foldLedger, inDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { sameRecord, type Journal } from "../../ledger/journal/journal.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { matchesHash } from "../../migrations/checksum.ts";
@@ -8,7 +8,7 @@ import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
-import { factsAgain } from "../../plan/history/record-facts.ts";
+import { repeatedFacts } from "../../plan/history/record-facts.ts";
 import type { Direction } from "../../plan/compile/compile.ts";
 import {
   checkBegun,
@@ -20,7 +20,7 @@ import {
 } from "../../plan/history/pending.ts";
 import { makePlan, type Plan, type PlanInput, type PlannedAction } from "../../plan/make-plan.ts";
 import { planSeen } from "../../plan/reconcile/live-commits.ts";
-import { checkPresence, indexedTables, settlePlan, touchedTables } from "../../plan/reconcile/reconcile.ts";
+import { checkPresence, indexedTables, reconcile, touchedTables } from "../../plan/reconcile/reconcile.ts";
 import { sameTable, type Table, type Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { contradiction } from "../lease/audited-ledger.ts";
@@ -107,7 +107,7 @@ export async function planNow(
 export async function planPending(input: PlanningInput & { readonly choice: Choice }): Promise<Planned> {
   const { files, state, choice, run, besideAnother } = input;
   checkNotReverting(state);
-  const doubtful = inDoubt(state, run);
+  const doubtful = migrationsInDoubt(state, run);
   const pending = orderPending({ files, state, doubtful, choice });
   checkBegun(files, state, besideAnother ? state.holder?.next : undefined);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
@@ -130,7 +130,16 @@ export async function planChosen(
   checkUnchanged(migrations, state, target.capabilities);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
   const pending = chosen.map(({ version }) => byVersion.get(version)!);
-  const input = { migrations, pending, direction, putsBack, state, doubtful: inDoubt(state, run), target, ledger };
+  const input = {
+    migrations,
+    pending,
+    direction,
+    putsBack,
+    state,
+    doubtful: migrationsInDoubt(state, run),
+    target,
+    ledger,
+  };
   return { plan: await planForTables(input, target, besideAnother), migrations };
 }
 
@@ -141,8 +150,8 @@ async function planForTables(input: PlanInput, target: Target, besideAnother: bo
     const indexed = indexedTables(plan);
     const settle = async (areStill: boolean): Promise<Plan> => {
       const { looking, requireFound } = seeingDrops(plan, target);
-      const seen = await lookAt(looking, touchedTables(plan), indexed, areStill);
-      const settled = settlePlan(plan, seen);
+      const seen = await describeForPlan(looking, touchedTables(plan), indexed, areStill);
+      const settled = reconcile(plan, seen);
       requireFound(settled);
       await requireOwn(plan, settled, target);
       return indexed.size === 0 ? settled : planSeen(settled, seen, target.capabilities);
@@ -180,15 +189,15 @@ function seeingDrops({ migrations }: Plan, target: Target) {
   const unreadable = new Map<string, unknown>();
   const isDrop = (table: string, planned: PlannedAction | undefined) =>
     planned?.action.kind === "dropColumns" && planned.action.table === table;
-  const look: Target["look"] = async (table, withIndexes) => {
+  const look: Target["describeTable"] = async (table, withIndexes) => {
     try {
-      return await target.look(table, withIndexes);
+      return await target.describeTable(table, withIndexes);
     } catch (error) {
       const doubtful = migrations.flatMap((one) => (one.doubtful ? one.actions : []));
       const left = doubtful.find((one) => isDrop(table, one))?.after.get(table);
       if (!isMigrateError(error, "ERR_UNREADABLE") || left === undefined) throw error;
       unreadable.set(table, error);
-      const sight = await target.look(table);
+      const sight = await target.describeTable(table);
       return sight && { ...sight, table: { ...sight.table, indexes: left.indexes } };
     }
   };
@@ -203,7 +212,7 @@ function seeingDrops({ migrations }: Plan, target: Target) {
  * The tables as they are. They are looked at one after another, so beside a runner that is at work they are looked at
  * until two rounds say the same: otherwise one table may be seen before and another after what it does.
  */
-export async function lookAt(
+export async function describeForPlan(
   target: Target,
   tables: readonly string[],
   indexed: ReadonlySet<string>,
@@ -212,7 +221,7 @@ export async function lookAt(
   let before: Tables | undefined;
   for (;;) {
     const sights = new Map<string, Table | undefined>();
-    for (const table of tables) sights.set(table, (await target.look(table, indexed.has(table)))?.table);
+    for (const table of tables) sights.set(table, (await target.describeTable(table, indexed.has(table)))?.table);
     if (areStill || tables.every((table) => before?.has(table) && sameTable(before.get(table), sights.get(table))))
       return sights;
     before = sights;
@@ -233,7 +242,7 @@ export function openingEntries(
   const notes = migrations.flatMap(({ version, textHash }): readonly LedgerEntry[] => {
     const known = ran.get(version);
     if (known?.status !== "applied" || matchesHash(textHash, known.textHash)) return [];
-    return [{ event: "noted", next, ...factsAgain(known), textHash }];
+    return [{ event: "noted", next, ...repeatedFacts(known), textHash }];
   });
   return notes.length === 0 && holder?.next !== next ? [{ event: "renewed", next }] : notes;
 }

@@ -12,8 +12,8 @@ import { foldHistory } from "../../plan/history/replay.ts";
 import { asTheyRan, recognisedIn, checkRecognised, entriesOf, type Recognised } from "../../plan/history/renumbered.ts";
 import type { MigratorOptions } from "../options.ts";
 import { thisRunner } from "../run-identity.ts";
-import { keepRenumbered, type Renumbered } from "../execute/restore-points.ts";
-import { underLease } from "../lease/with-lease.ts";
+import { keepRenumbered, type RenumberedMigration } from "../execute/restore-points.ts";
+import { withLease } from "../lease/with-lease.ts";
 
 /** Whether some were something else before. */
 export function areFormer(files: readonly MigrationFile[]): boolean {
@@ -24,7 +24,7 @@ export function areFormer(files: readonly MigrationFile[]): boolean {
 export async function recordRecognised(options: MigratorOptions, files: readonly MigrationFile[]): Promise<void> {
   const { target, ledger, runner = thisRunner(), emit = () => {} } = options;
   const journal = journalOf(target, ledger, options.clock);
-  await underLease(
+  await withLease(
     journal,
     { ...options, runner },
     {
@@ -107,7 +107,7 @@ async function newEntries(
 }
 
 /** Of several that are put together no old version is needed any more; migrate prune lets these go. */
-function renumberedOf(recognised: readonly Recognised[]): readonly Renumbered[] {
+function renumberedOf(recognised: readonly Recognised[]): readonly RenumberedMigration[] {
   return recognised.flatMap(({ file, known }) =>
     file.replaces === undefined ? known.map((one) => ({ version: file.version, known: one })) : [],
   );

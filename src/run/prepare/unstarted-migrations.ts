@@ -3,14 +3,14 @@
  * them in doubt, `up` takes them for the last that ran.
  */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { inDoubt } from "../../ledger/state/fold.ts";
+import { migrationsInDoubt } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { factsOf } from "../../plan/history/record-facts.ts";
 import type { PlannedMigration } from "../../plan/make-plan.ts";
 import { sameTables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { look, tablesIn } from "../execute/described-action.ts";
+import { describeTables, tablesIn } from "../execute/described-action.ts";
 import { planChosen, type PlanningInput } from "./plan-run.ts";
 
 /** What says of them that nothing has run. Throws ERR_UNSETTLED where the tables say otherwise, and ERR_BEGUN where a file is not here. */
@@ -18,7 +18,7 @@ export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntr
   const { state, files, run, target, besideAnother } = input;
   // What another run is at now is for that run to say.
   if (besideAnother || !target.capabilities.describes) return [];
-  const doubtful = inDoubt(state, run);
+  const doubtful = migrationsInDoubt(state, run);
   const begun = [...doubtful].filter((version) => !state.migrations.has(version));
   const unfiled = begun.find((version) => !files.some((file) => file.version === version));
   if (unfiled !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unfiled), file: undefined });
@@ -44,5 +44,5 @@ export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntr
 async function mayHaveBegun({ done, actions, total }: PlannedMigration, target: Target): Promise<boolean> {
   const [first] = actions;
   if (first === undefined || done > 0 || actions.length < total) return true;
-  return sameTables(first.after, tablesIn(await look(first.after.keys(), target, true)));
+  return sameTables(first.after, tablesIn(await describeTables(first.after.keys(), target, true)));
 }

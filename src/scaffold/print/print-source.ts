@@ -14,7 +14,7 @@ export function widthOf(text: string): number {
 const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
 
-export interface Place {
+export interface PrintCursor {
   /** Spaces in front of the line that it begins on. */
   readonly indent: number;
   /** How much of that line is taken before it. */
@@ -39,7 +39,7 @@ export function namesIn(source: Source): readonly string[] {
   }
 }
 
-export function layOut(source: Source, place: Place): string {
+export function layOut(source: Source, place: PrintCursor): string {
   const { indent, used, tail, prefix } = place;
   const inOneLine = flat(source, prefix);
   if (!hasToBreak(source) && used + widthOf(inOneLine) + tail <= width) return inOneLine;
@@ -73,7 +73,11 @@ export function layOut(source: Source, place: Place): string {
 type Call = Extract<Source, { kind: "call" }>;
 
 /** Its last argument begins on the first line where that is an object or a list, and the others fit on that. */
-function callInLines(source: Call, { indent, used, tail, prefix }: Place, inner: (one: Source) => string): string {
+function callInLines(
+  source: Call,
+  { indent, used, tail, prefix }: PrintCursor,
+  inner: (one: Source) => string,
+): string {
   const { name, args } = source;
   const end = endOf(source);
   const last = args.at(-1);
@@ -106,7 +110,7 @@ function block(open: string, lines: readonly string[], close: string, indent: nu
 }
 
 /** Numbers, as many as fit on each line. */
-function filled(items: readonly Source[], { indent, prefix }: Place): readonly string[] {
+function filled(items: readonly Source[], { indent, prefix }: PrintCursor): readonly string[] {
   const lines: string[] = [];
   for (const text of items.map((item) => `${flat(item, prefix)},`)) {
     const last = lines.at(-1);

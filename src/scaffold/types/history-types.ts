@@ -1,6 +1,6 @@
 /** `history.d.ts`: the tables after each migration, as the types that `after` looks into. Pure. */
 import { formatVersion } from "../../migrations/file-name.ts";
-import type { Moment } from "../../run/schema-history.ts";
+import type { SchemaRevision } from "../../run/schema-history.ts";
 import { shapesOf, type Shape, type Shapes } from "../../schema/text/type-shape.ts";
 import type { Table } from "../../schema/table.ts";
 import { writtenMark } from "./application-types.ts";
@@ -15,7 +15,7 @@ declare module "lance-migrate" {
 `;
 
 /** A table is written anew only where a migration changes it, so that what is new in the file is what has changed. */
-export function historyTypes(moments: readonly Moment[]): string {
+export function historyTypes(moments: readonly SchemaRevision[]): string {
   const nameOf = namer();
   const names = new Map<string, string>();
   const known = new Map<string, { readonly name: string; readonly text: string }>();

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writ
 import { randomUUID } from "node:crypto";
 import { dirname, join, relative } from "node:path";
 import { fileReason, MigrateError } from "../../errors/migrate-error.ts";
-import type { Moment } from "../../run/schema-history.ts";
+import type { SchemaRevision } from "../../run/schema-history.ts";
 import { applicationTypes, writtenMark } from "./application-types.ts";
 import { historyTypes } from "./history-types.ts";
 
@@ -15,11 +15,11 @@ export interface TypesFile {
 const historyName = "history.d.ts";
 
 /** In the migrations folder, as TypeScript looks there for what the migrations need. */
-export function historyFile(migrations: string, moments: readonly Moment[]): TypesFile {
+export function historyFile(migrations: string, moments: readonly SchemaRevision[]): TypesFile {
   return { path: join(migrations, historyName), text: historyTypes(moments) };
 }
 
-export function applicationFile(path: string, moments: readonly Moment[]): TypesFile {
+export function applicationFile(path: string, moments: readonly SchemaRevision[]): TypesFile {
   return { path, text: applicationTypes(moments.at(-1)?.database ?? new Map()) };
 }
 

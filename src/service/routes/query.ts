@@ -1,6 +1,6 @@
 /** Queries: plain, by vector, by text. */
 import { z } from "zod";
-import { search, type Nearest, type Search } from "../../engine/query.ts";
+import { search, type VectorSearch, type Search } from "../../engine/query.ts";
 import { joinFiles } from "../../wire/arrow/ipc-file.ts";
 import { invalidInput } from "../tables/error-answer.ts";
 import { checkOut } from "./tables.ts";
@@ -157,7 +157,7 @@ function toSearch(given: z.output<typeof body>): Search {
   };
 }
 
-function toNearest(given: z.output<typeof body>, vectors: Nearest["vectors"]): Nearest {
+function toNearest(given: z.output<typeof body>, vectors: VectorSearch["vectors"]): VectorSearch {
   return {
     vectors,
     column: given.vector_column,

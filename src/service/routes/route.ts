@@ -1,7 +1,7 @@
 /** What a route is. A new one is an entry in the list of its file; nothing else knows them one by one. */
 import { z } from "zod";
 import { hasSecondStatement } from "../../schema/sql.ts";
-import type { Tables } from "../tables/open-tables.ts";
+import type { ServedTables } from "../tables/open-tables.ts";
 import { toCheckedFile, type IpcAnswer, type IpcFile } from "../../wire/arrow/ipc-file.ts";
 import { refuse } from "../tables/error-answer.ts";
 
@@ -23,7 +23,7 @@ export interface Route {
 }
 
 export interface RouteRequest<Query = Readonly<Record<string, unknown>>, Body = unknown> {
-  readonly tables: Tables;
+  readonly tables: ServedTables;
   /** The OpenAPI document of all routes. */
   readonly document: () => object;
   /** The path's parts by their names. */

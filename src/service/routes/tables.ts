@@ -5,7 +5,7 @@ import { checkColumns } from "../../schema/table.ts";
 import { describeSchema } from "../../wire/lance/describe-schema.ts";
 import { tableName } from "../tables/table-name.ts";
 import { invalidInput, refuse, tableNotFound } from "../tables/error-answer.ts";
-import type { CreateMode, Tables } from "../tables/open-tables.ts";
+import type { CreateMode, ServedTables } from "../tables/open-tables.ts";
 import {
   committed,
   json,
@@ -148,7 +148,7 @@ export async function checkOut(
   }
 }
 
-async function listTables(tables: Tables, { limit, page_token: after }: z.output<typeof page>) {
+async function listTables(tables: ServedTables, { limit, page_token: after }: z.output<typeof page>) {
   const names = (await tables.names()).filter((name) => after === undefined || after === "" || name > after);
   const shown = names.slice(0, limit);
   return shown.length < names.length ? { tables: shown, page_token: shown.at(-1)! } : { tables: shown };

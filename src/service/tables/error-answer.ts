@@ -41,7 +41,7 @@ export const tableLeft = (name: string) =>
   );
 
 /** `folder` is where the tables are, which is nobody's business. */
-export function problemOf(thrown: unknown, folder: string): Problem {
+export function problemOfError(thrown: unknown, folder: string): Problem {
   if (isMigrateError(thrown, "ERR_REQUEST")) {
     const { status, code, problem } = thrown.details;
     return { status, code, error: problem };

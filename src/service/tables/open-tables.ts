@@ -20,7 +20,7 @@ export type CreateMode = "create" | "overwrite" | "existOk";
 
 type Work<Result> = (table: EngineTable) => Promise<Result>;
 
-export interface Tables {
+export interface ServedTables {
   readonly folder: string;
   /** All names, in the order of their bytes. */
   names(): Promise<readonly string[]>;
@@ -42,7 +42,7 @@ const longestWait = 500;
 const longestTime = 20_000;
 
 /** Opens the folder and makes it where it is not there. Throws ERR_SERVICE_DATA. */
-export async function openTables(folder: string): Promise<Tables> {
+export async function openTables(folder: string): Promise<ServedTables> {
   const db = await openFolder(folder);
   const locks = createLocks();
 

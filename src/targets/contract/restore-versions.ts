@@ -3,10 +3,10 @@ import { count } from "../../errors/migrate-error.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import type { OldVersion, SinceScope, TableVersion } from "./target.ts";
-import { sameIds, tallyOf, writtenSince, type Written } from "./written-since.ts";
+import { sameIds, tallyOf, writtenSince, type WrittenRows } from "./written-since.ts";
 import type { VersionedTable } from "./versioned-table.ts";
 
-export interface Restoring {
+export interface RestoreRequest {
   readonly version: number;
   /** When it was made, where that is known. */
   readonly at?: number | undefined;
@@ -15,7 +15,7 @@ export interface Restoring {
 }
 
 /** Gives the table's version. Throws where the version is gone, or is that of another table. */
-export async function restoreVersion(table: VersionedTable, { version, at, after }: Restoring): Promise<number> {
+export async function restoreVersion(table: VersionedTable, { version, at, after }: RestoreRequest): Promise<number> {
   if (at !== undefined && (await table.list()).some((one) => one.version === version && (one.at ?? at) !== at))
     throw new Error(`version ${version} is not the one that the migration found: the table was dropped and recreated`);
   if ((await restoredAs(table, version, after)) === undefined) await table.restore(version);
@@ -71,7 +71,7 @@ async function sinceAny(
   table: VersionedTable,
   { version, after, since = version, writes }: PuttingBack,
   until: number,
-): Promise<Written | undefined> {
+): Promise<WrittenRows | undefined> {
   const all = await versionsOf(table);
   const isThere = (wanted: number) => all.some((one) => one.version === wanted);
   const scopes: (readonly [number, SinceScope])[] = [];
@@ -92,12 +92,12 @@ export async function listVersions(table: VersionedTable): Promise<readonly Tabl
 }
 
 /** Whether a version was restored after another one. Throws where that is unknown. */
-export async function isRestored(table: VersionedTable, { version, after }: Restoring): Promise<boolean> {
+export async function isRestored(table: VersionedTable, { version, after }: RestoreRequest): Promise<boolean> {
   return (await restoredAs(table, version, after)) !== undefined;
 }
 
 /** What a table's version was like, and whether it was restored after another one. */
-export async function lookAtVersion(table: VersionedTable, version: number, after: number): Promise<OldVersion> {
+export async function describeVersion(table: VersionedTable, version: number, after: number): Promise<OldVersion> {
   const restored = await restoredAs(table, version, after);
   return { columns: await table.columns(version), restored };
 }

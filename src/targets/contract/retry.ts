@@ -1,14 +1,14 @@
 /** For what may be sent again, because a second time changes nothing. */
 import type { Clock } from "../../time/clock.ts";
-import type { Verdict } from "./target.ts";
+import type { CallOutcome } from "./target.ts";
 
 const mostTries = 8;
 const longestPause = 2_000;
 
 /** Tries again while another came first or there was no answer; a refusal is final. */
-export async function insist<Result>(
+export async function retry<Result>(
   work: () => Promise<Result>,
-  verdict: (error: unknown) => Verdict,
+  verdict: (error: unknown) => CallOutcome,
   clock: Pick<Clock, "sleep" | "random">,
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {

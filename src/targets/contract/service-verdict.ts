@@ -1,8 +1,8 @@
 /** What the errors of a service mean. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import type { Verdict } from "./target.ts";
+import type { CallOutcome } from "./target.ts";
 
-export function verdictOf(error: unknown): Verdict {
+export function verdictOf(error: unknown): CallOutcome {
   if (isMigrateError(error, "ERR_TARGET_UNREACHABLE")) return { kind: "unanswered" };
   // Whatever else it is, nothing was sent.
   if (!isMigrateError(error, "ERR_ANSWER")) return { kind: "refused" };

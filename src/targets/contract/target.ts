@@ -30,7 +30,7 @@ export interface Capabilities {
 }
 
 /** A table as it was seen. The one who looked acts on what he saw. */
-export interface Sight {
+export interface TableSnapshot {
   /** Without columns where the target can't describe. */
   readonly table: Table;
   /** The table's version, where the target tells it. */
@@ -48,14 +48,14 @@ export interface Sight {
  * - `throttled`: nothing was done; the target wants to be asked later.
  * - `unanswered`: nobody knows whether it was done.
  */
-export interface Verdict {
+export interface CallOutcome {
   readonly kind: "refused" | "conflict" | "throttled" | "unanswered";
   /** Milliseconds for which the target asks to be left alone. */
   readonly pause?: number | undefined;
 }
 
 /** The version that was restored; or why none was: others have made `newer` versions, or there is none before the commit. */
-export type Undone =
+export type UndoResult =
   | { readonly restored: number }
   | { readonly before: number | undefined; readonly newer: readonly number[] };
 
@@ -68,7 +68,7 @@ export interface Target {
   /** The names of all tables. */
   listTables(): Promise<readonly string[]>;
   /** The table of that name as it is now, its indexes where they are asked for; undefined when there is none. */
-  look(table: string, withIndexes?: boolean): Promise<Sight | undefined>;
+  describeTable(table: string, withIndexes?: boolean): Promise<TableSnapshot | undefined>;
   /**
    * What tells a table from every other that had its name, also where old versions were cleaned up; for one run only, as a
    * copy of the database has others. Absent where the target can't tell, and undefined where it can't tell for this table.
@@ -78,15 +78,15 @@ export interface Target {
    * Carries out one action on what was seen, as one atomic commit, and gives the table's new version where the target
    * tells it. Throws whatever the target answers; who called finds out what happened.
    */
-  execute(action: Action, seen: Sight | undefined): Promise<number | undefined>;
+  execute(action: Action, seen: TableSnapshot | undefined): Promise<number | undefined>;
   /**
    * Undoes a commit that `execute` made on another table than the one that was seen, by restoring the version before it. Undefined
    * where it is not proven that the commit is that call's.
    */
-  readonly undo?: ((action: Action, seen: Sight, made: number) => Promise<Undone | undefined>) | undefined;
+  readonly undo?: ((action: Action, seen: TableSnapshot, made: number) => Promise<UndoResult | undefined>) | undefined;
   /** What `execute` calls for an action on a table as it is then: the request, or the engine's method with what it is given. */
   call(action: Action, before: Table | undefined): Promise<string>;
-  verdict(error: unknown): Verdict;
+  verdict(error: unknown): CallOutcome;
   /** What the target threw, in one line without places in its source. */
   explain(error: unknown): string;
   readonly ledger: LedgerStore;

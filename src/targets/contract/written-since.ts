@@ -5,18 +5,18 @@ import type { VersionContents, VersionedTable } from "./versioned-table.ts";
 import type { Since, SinceScope } from "./target.ts";
 
 /** The rows that were added, as a filter on the newer version; undefined where they cannot be told from the others. */
-export interface Written extends Since {
+export interface WrittenRows extends Since {
   readonly addedRows: string | undefined;
 }
 
-const nothing: Written = { added: 0, changed: 0, removed: 0, addedRows: "false" };
+const nothing: WrittenRows = { added: 0, changed: 0, removed: 0, addedRows: "false" };
 
 /** Undefined where it cannot be determined. Throws where the version no longer exists. */
 export async function writtenSince(
   table: VersionedTable,
   version: number,
   { until, from = version, mayHaveMore = false }: SinceScope = {},
-): Promise<Written | undefined> {
+): Promise<WrittenRows | undefined> {
   const versions = (await table.list()).map((one) => one.version);
   if (!versions.includes(version)) throw new Error(`version ${version} is gone: old versions were cleaned up`);
   const newest = until ?? Math.max(...versions);
@@ -32,7 +32,7 @@ export async function writtenSince(
  * table is not proven to have them, where another old version was restored in between, or where every row counts as
  * changed: adding or retyping a column does that too, and the values may be the same.
  */
-async function byRowIds(table: VersionedTable, version: number, newest: number): Promise<Written | undefined> {
+async function byRowIds(table: VersionedTable, version: number, newest: number): Promise<WrittenRows | undefined> {
   const before = await tallyOf(table, version, version);
   const after = before && (await tallyOf(table, newest, version));
   if (after === undefined || !(before!.hasStableIds || after.hasStableIds)) return undefined;
@@ -140,7 +140,7 @@ async function byValues(
   version: number,
   newest: number,
   mayHaveMore: boolean,
-): Promise<Written | undefined> {
+): Promise<WrittenRows | undefined> {
   const [before, after] = [await table.columns(version), await table.columns(newest)];
   const shared = common(after, before);
   const isComparable = shared.length === after.length || (mayHaveMore && shared.length === before.length);

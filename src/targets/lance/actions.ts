@@ -3,7 +3,7 @@ import { createTable } from "../../engine/create-table.ts";
 import { dropColumns } from "../../engine/drop-columns.ts";
 import { alterColumns, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import { createIndex } from "../../engine/indexes.ts";
-import type { Place } from "../../engine/location.ts";
+import type { DatabaseLocation } from "../../engine/location.ts";
 import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
 import type { OpenTable } from "../../engine/versions.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
@@ -111,7 +111,7 @@ export async function carryOut(action: Action, ...rest: [On, LanceDatabase]): Pr
 
 export async function makeTable(
   { table, columns, rows = [], metadata }: ActionFor<"createTable">,
-  place: Place,
+  place: DatabaseLocation,
 ): Promise<boolean> {
   if (rows.length === 0 && metadata === undefined) return await createTable(place, table, columns);
   if (rows.length === 0) {

@@ -7,7 +7,7 @@ import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { dataStorageVersions } from "../../schema/table-format.ts";
 import { seconds } from "../../time/durations.ts";
-import type { OpenContext, Sight, Target } from "../contract/target.ts";
+import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { keepSecret } from "../../secrets/redact.ts";
 import { withoutSecrets } from "../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
@@ -31,13 +31,13 @@ import { lanceRecords } from "./ledger-table.ts";
 import { callOf } from "./describe-calls.ts";
 import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
-import { placeOf, uriProblem, type Place } from "../../engine/location.ts";
+import { locationOf, uriProblem, type DatabaseLocation } from "../../engine/location.ts";
 import { tableFormat, unreadableColumns } from "../../engine/manifest/table-format.ts";
 import { search } from "../../engine/query.ts";
 import { openWithTime, versionTime } from "../../engine/version-time.ts";
 import { keepVersion, keptVersions, letVersionGo, newestReadable, versionsOf } from "../../engine/versions.ts";
 import { holds } from "../contract/holds.ts";
-import { listVersions, lookAtVersion } from "../contract/restore-versions.ts";
+import { listVersions, describeVersion } from "../contract/restore-versions.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { writtenSince } from "../contract/written-since.ts";
 
@@ -66,7 +66,7 @@ export const options = z.strictObject({
   answerSeconds: seconds(0.1).optional(),
 });
 
-interface LanceSight extends Sight {
+interface LanceSight extends TableSnapshot {
   readonly handle: EngineTable;
 }
 
@@ -75,7 +75,7 @@ export async function open(
   { name, folder }: OpenContext,
 ): Promise<Target> {
   keepSecret(...secretsOfAddress(uri), ...secretsOfSettings(storageOptions ?? {}));
-  const place: Place = { ...placeOf(uri, folder), storageOptions, newTables };
+  const place: DatabaseLocation = { ...locationOf(uri, folder), storageOptions, newTables };
   // Without a read consistency interval a handle keeps to the version that it saw, and the engine refuses to alter a
   // table that has moved on since. With one it would refresh itself and act on a table that nobody looked at.
   const tables = connection(place);
@@ -136,7 +136,7 @@ export async function open(
       fences: true,
     },
     listTables: () => reaching(async () => (await (await tables.get())?.tableNames()) ?? []),
-    look: (table, withIndexes): Promise<LanceSight | undefined> =>
+    describeTable: (table, withIndexes): Promise<LanceSight | undefined> =>
       reaching(async () => {
         const db = await tables.get();
         const open = async () =>
@@ -178,7 +178,7 @@ export async function open(
       keep: (table, version, name) => keepVersion(opening(tables.get, table), version, name),
       letGo: (table, name) => letVersionGo(opening(tables.get, table), name),
       kept: (table) => reaching(() => keptVersions(opening(tables.get, table))),
-      look: (table, version, after) => withinTime(() => lookAtVersion(oldVersions(table), version, after)),
+      look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
       list: (table) => withinTime(() => listVersions(oldVersions(table))),
       time: (table, version) =>
         withinTime(() =>
@@ -228,7 +228,7 @@ function rowsOf(table: EngineTable): ReadRows {
 }
 
 /** Stores of the same address may be at different endpoints. */
-function whereIs({ uri, storageOptions = {} }: Place): string {
+function whereIs({ uri, storageOptions = {} }: DatabaseLocation): string {
   const [, endpoint] = Object.entries(storageOptions).find(([name]) => /endpoint(_url)?$/i.test(name)) ?? [];
   return [uri, ...(endpoint === undefined ? [] : [endpoint])]
     .map((address) => withoutSecrets(address, secretsOfAddress(address)))
@@ -249,7 +249,7 @@ async function within<Result>(seconds: number, work: Promise<Result>): Promise<R
 }
 
 /** A connection that is made when it is first needed: making one creates the folder, and reading must not. */
-function connection(place: Place, readConsistencyInterval?: number) {
+function connection(place: DatabaseLocation, readConsistencyInterval?: number) {
   let made: Promise<Connection> | undefined;
   return {
     async get(): Promise<Connection | undefined> {

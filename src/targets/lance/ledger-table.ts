@@ -4,7 +4,7 @@ import type { Cell, Row } from "../../wire/rows/ipc-rows.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { createOnce } from "../../engine/create-table.ts";
 import { engineProblem, isEngineError, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
-import type { Place } from "../../engine/location.ts";
+import type { DatabaseLocation } from "../../engine/location.ts";
 
 /** Each append makes a file; more than this many cost every reader and writer more than merging them. */
 const mostSmallFiles = 32;
@@ -20,7 +20,7 @@ interface Home {
   readonly makeFolder: () => Promise<void>;
   /** Gives up where a read takes too long. */
   readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  readonly place: Place;
+  readonly place: DatabaseLocation;
   /** Removes what runs that were killed have left. */
   readonly cleanUp: () => void;
 }

@@ -9,7 +9,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { NewTables } from "../../schema/table-format.ts";
 import { withoutNulls } from "../../schema/metadata.ts";
-import type { Scratch, Sight, Target } from "../contract/target.ts";
+import type { Scratch, TableSnapshot, Target } from "../contract/target.ts";
 import { open } from "./lance.ts";
 
 const name = "the copy";
@@ -79,7 +79,7 @@ function withRenames(engine: Target, folder: string): Target {
   return {
     ...engine,
     capabilities: { ...capabilities, actions: { ...capabilities.actions, renameTable: true } },
-    async execute(action: Action, seen: Sight | undefined) {
+    async execute(action: Action, seen: TableSnapshot | undefined) {
       if (action.kind !== "renameTable") return await engine.execute(action, seen);
       if (renameTable(folder, action.table, action.name)) return undefined;
       throw new Error(`table ${action.name} exists already`);

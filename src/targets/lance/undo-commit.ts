@@ -1,10 +1,10 @@
 /** Undoing a commit that the engine made on another table than the one that its handle had opened. */
 import { readIpcSchema, type EngineTable } from "../../engine/engine.ts";
 import type { OpenTable } from "../../engine/versions.ts";
-import type { Undone } from "../contract/target.ts";
+import type { UndoResult } from "../contract/target.ts";
 
 /** `handle`: that made the commit. Undefined where the commit may be another's. */
-export async function undoCommit(handle: EngineTable, made: number, open: OpenTable): Promise<Undone | undefined> {
+export async function undoCommit(handle: EngineTable, made: number, open: OpenTable): Promise<UndoResult | undefined> {
   const table = await open();
   const versions = (await table.listVersions()).map(({ version }) => version).toSorted((one, other) => one - other);
   const before = versions.findLast((version) => version < made);

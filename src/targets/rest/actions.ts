@@ -5,12 +5,12 @@ import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { streamType } from "../../wire/content-types.ts";
 import type { Operation } from "./options/dialects.ts";
-import { jsonBody, type Request } from "./http/message.ts";
+import { jsonBody, type HttpRequest } from "./http/message.ts";
 import { toWire, type Vocabulary } from "./options/alter-types.ts";
 
 /** A request as the client sends it once. */
 export interface Sent {
-  readonly body: Request["body"];
+  readonly body: HttpRequest["body"];
   /** What stands in the path besides the table's name. */
   readonly names?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;

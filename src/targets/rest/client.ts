@@ -4,15 +4,15 @@ import type { Sent } from "./actions.ts";
 import { parseList, type Page } from "./parse-answers.ts";
 import type { Endpoints, Operation } from "./options/dialects.ts";
 import { openHttp } from "./http/http.ts";
-import { jsonBody, type Answer, type Request } from "./http/message.ts";
+import { jsonBody, type HttpResponse, type HttpRequest } from "./http/message.ts";
 import type { Settings } from "./options/options.ts";
 import { strangeAnswer } from "./http/http-errors.ts";
 
 export interface Client {
   /** Sends a request that changes nothing, with a JSON body. */
-  read(operation: Operation, table: string, body: unknown): Promise<Answer>;
+  read(operation: Operation, table: string, body: unknown): Promise<HttpResponse>;
   /** Sends a request that changes something, once. */
-  write(operation: Operation, table: string, sent: Sent): Promise<Answer>;
+  write(operation: Operation, table: string, sent: Sent): Promise<HttpResponse>;
   /** What `write` sends, in words. */
   shown(operation: Operation, table: string, sent: Sent): string;
   list(): Promise<readonly string[]>;
@@ -20,7 +20,7 @@ export interface Client {
   /** Whether an error says that there is no such table. */
   saysMissing(error: unknown, table: string): Promise<boolean>;
   /** The error for a success that is not what it should be. */
-  strange(operation: Operation, table: string, answer: Answer, wanted: string): MigrateError;
+  strange(operation: Operation, table: string, answer: HttpResponse, wanted: string): MigrateError;
   close(): Promise<void>;
 }
 
@@ -32,12 +32,12 @@ export function openClient(settings: Settings): Client {
   const http = openHttp(settings);
   const { endpoints, pageSize } = settings.dialect;
 
-  const requestOf = (operation: Operation, table: string, body?: Request["body"]): Request => ({
+  const requestOf = (operation: Operation, table: string, body?: HttpRequest["body"]): HttpRequest => ({
     endpoint: endpointOf(endpoints, operation, table),
     body,
   });
 
-  const requestFor = (operation: Operation, table: string, { body, names = {}, query = {} }: Sent): Request => {
+  const requestFor = (operation: Operation, table: string, { body, names = {}, query = {} }: Sent): HttpRequest => {
     const { endpoint } = requestOf(operation, table);
     const filled = Object.entries(names).reduce((text, [name, value]) => fill(text, name, value), endpoint);
     return { endpoint: withQuery(filled, query), body };
@@ -94,7 +94,7 @@ export function openClient(settings: Settings): Client {
   };
 }
 
-function shownBody({ bytes }: NonNullable<Request["body"]>): string {
+function shownBody({ bytes }: NonNullable<HttpRequest["body"]>): string {
   return typeof bytes === "string" ? bytes : `<Arrow stream of ${bytes.length} bytes>`;
 }
 

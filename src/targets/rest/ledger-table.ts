@@ -1,13 +1,13 @@
 /** The ledger's small table on a service of the namespace dialect: merged into by key, read by queries. */
 import { systemClock } from "../../time/clock.ts";
 import type { Cell, Row } from "../../wire/rows/ipc-rows.ts";
-import { insist } from "../contract/retry.ts";
+import { retry } from "../contract/retry.ts";
 import { lastRow } from "../contract/last-row.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { streamType } from "../../wire/content-types.ts";
 import type { Client } from "./client.ts";
 import { countRows } from "./count.ts";
-import type { Answer } from "./http/message.ts";
+import type { HttpResponse } from "./http/message.ts";
 import { parseInserted } from "./parse-answers.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { verdictOf } from "../contract/service-verdict.ts";
@@ -62,7 +62,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
     const query = { on: key, when_not_matched_insert_all: "true" };
     const send = async () =>
       parseInserted(await client.write("merge", name, { body: { type: streamType, bytes }, query }));
-    return await insist(send, verdictOf, systemClock);
+    return await retry(send, verdictOf, systemClock);
   };
 
   return {
@@ -77,7 +77,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
           if (!(await client.exists(name))) throw error;
         }
       };
-      await insist(create, verdictOf, systemClock);
+      await retry(create, verdictOf, systemClock);
     },
     all: async (names) => await query({ columns: names }),
     async last(order, names) {
@@ -97,7 +97,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
 }
 
 /** Undefined for an answer that is not what was asked for. */
-async function rowsOf({ body }: Answer, columns: readonly string[]): Promise<readonly Row[] | undefined> {
+async function rowsOf({ body }: HttpResponse, columns: readonly string[]): Promise<readonly Row[] | undefined> {
   const { rowsFromIpc } = await import("../../wire/rows/ipc-rows.ts"); // apache-arrow is slow to load
   try {
     return rowsFromIpc(body, columns);

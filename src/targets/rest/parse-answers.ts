@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Column } from "../../schema/data-type.ts";
 import { parseColumns } from "../../wire/lance/parse-lance-type.ts";
-import type { Answer } from "./http/message.ts";
+import type { HttpResponse } from "./http/message.ts";
 
 export interface Page {
   readonly names: readonly string[];
@@ -32,7 +32,7 @@ const list = z.union([
     })),
 ]);
 
-export function parseList(answer: Answer): Page | undefined {
+export function parseList(answer: HttpResponse): Page | undefined {
   return list.safeParse(jsonOf(answer)).data;
 }
 
@@ -50,7 +50,7 @@ const description = z.looseObject({
   schema: z.looseObject({ fields: z.array(z.unknown()), metadata: z.record(z.string(), z.string()).nullish() }),
 });
 
-export function parseDescription(answer: Answer): Description | undefined {
+export function parseDescription(answer: HttpResponse): Description | undefined {
   const parsed = description.safeParse(jsonOf(answer)).data;
   const columns = parseColumns(parsed?.schema.fields);
   if (parsed === undefined || columns === undefined) return undefined;
@@ -65,23 +65,23 @@ export function parseDescription(answer: Answer): Description | undefined {
 }
 
 /** The table's version after a change: `{}`, nothing and `{"version": n}` are all that services answer. */
-export function parseVersion(answer: Answer): { readonly version: number | undefined } | undefined {
+export function parseVersion(answer: HttpResponse): { readonly version: number | undefined } | undefined {
   if (answer.body.toString("utf8").trim() === "") return { version: undefined };
   const parsed = z.looseObject({ version: z.number().nullish() }).safeParse(jsonOf(answer)).data;
   return parsed && { version: parsed.version ?? undefined };
 }
 
 /** How many rows a merge has inserted, where the service says. */
-export function parseInserted(answer: Answer): number | undefined {
+export function parseInserted(answer: HttpResponse): number | undefined {
   return z.looseObject({ num_inserted_rows: z.number() }).safeParse(jsonOf(answer)).data?.num_inserted_rows;
 }
 
-export function parseCount(answer: Answer): number | undefined {
+export function parseCount(answer: HttpResponse): number | undefined {
   const counted = z.union([z.number(), z.looseObject({ count: z.number() }).transform(({ count }) => count)]);
   return counted.safeParse(jsonOf(answer)).data;
 }
 
-export function jsonOf({ body }: Answer): unknown {
+export function jsonOf({ body }: HttpResponse): unknown {
   try {
     return JSON.parse(body.toString("utf8").replace(/^\uFEFF/, ""));
   } catch {

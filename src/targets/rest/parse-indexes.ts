@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import { toIndex } from "../../wire/lance/lance-index.ts";
 import { jsonOf } from "./parse-answers.ts";
-import type { Answer } from "./http/message.ts";
+import type { HttpResponse } from "./http/message.ts";
 
 const list = z.looseObject({
   indexes: z.array(
@@ -17,7 +17,7 @@ const list = z.looseObject({
 });
 
 /** By their names. Undefined for what no service sends. */
-export function parseIndexes(answer: Answer): Readonly<Record<string, FoundIndex>> | undefined {
+export function parseIndexes(answer: HttpResponse): Readonly<Record<string, FoundIndex>> | undefined {
   const parsed = list.safeParse(jsonOf(answer)).data;
   if (parsed === undefined) return undefined;
   const found = parsed.indexes.flatMap(

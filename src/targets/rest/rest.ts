@@ -7,7 +7,7 @@ import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
-import type { OpenContext, Sight, Target } from "../contract/target.ts";
+import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { operationOf, sentFor } from "./actions.ts";
 import { parseDescription, parseVersion } from "./parse-answers.ts";
 import { streamType } from "../../wire/content-types.ts";
@@ -44,7 +44,7 @@ export async function open(given: z.output<typeof options>, context: OpenContext
       fences: false,
     },
     listTables: client.list,
-    look: async (table, withIndexes = false) =>
+    describeTable: async (table, withIndexes = false) =>
       describes ? await describe(client, table, withIndexes) : await notice(client, table),
     async call(action, before) {
       if (action.kind === "restoreTable") return client.shown("restore", action.table, restoreRequest(action.version));
@@ -118,11 +118,11 @@ function reasonAgainst(action: Action, columns: readonly Column[], vocabulary: V
     .find((reason) => reason !== undefined);
 }
 
-async function notice(client: Client, table: string): Promise<Sight | undefined> {
+async function notice(client: Client, table: string): Promise<TableSnapshot | undefined> {
   return (await client.exists(table)) ? { table: { columns: [] }, version: undefined } : undefined;
 }
 
-async function describe(client: Client, table: string, withIndexes: boolean): Promise<Sight | undefined> {
+async function describe(client: Client, table: string, withIndexes: boolean): Promise<TableSnapshot | undefined> {
   try {
     const answer = await client.read("describe", table, {});
     const found = parseDescription(answer);

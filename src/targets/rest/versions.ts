@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Table } from "../../schema/table.ts";
 import { streamType } from "../../wire/content-types.ts";
-import { listVersions, lookAtVersion } from "../contract/restore-versions.ts";
+import { listVersions, describeVersion } from "../contract/restore-versions.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Versions } from "../contract/target.ts";
 import { writtenSince } from "../contract/written-since.ts";
@@ -56,7 +56,7 @@ export function restVersions(
     letGo,
     kept: async (table) =>
       (await tagsOf(table)).map(([name, { version }]) => ({ name: name.slice(prefix.length), version })),
-    look: (table, version, after) => lookAtVersion(versionedTable(client, table), version, after),
+    look: (table, version, after) => describeVersion(versionedTable(client, table), version, after),
     list: (table) => listVersions(versionedTable(client, table)),
     async time(table, version) {
       try {

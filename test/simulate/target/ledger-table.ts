@@ -1,7 +1,7 @@
 /** The ledger's small table in memory. */
 import type { Clock } from "../../../src/time/clock.ts";
 import type { Cell, Row } from "../../../src/wire/rows/ipc-rows.ts";
-import { insist } from "../../../src/targets/contract/retry.ts";
+import { retry } from "../../../src/targets/contract/retry.ts";
 import { lastRow } from "../../../src/targets/contract/last-row.ts";
 import type { RecordShape, RecordTable } from "../../../src/targets/contract/target.ts";
 import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
@@ -22,7 +22,7 @@ export function memoryRecords(
 ): RecordTable {
   const ask = async <Result>(what: string, work: () => Result, again = isService): Promise<Result> => {
     const send = () => carry({ what: `${what} ${name}`, arrive: () => work });
-    return again ? await insist(send, verdictOf, clock) : await send();
+    return again ? await retry(send, verdictOf, clock) : await send();
   };
   /** How many of them were not there. */
   const merge = (rows: readonly Row[]): number => {

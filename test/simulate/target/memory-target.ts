@@ -6,8 +6,14 @@ import { systemClock, type Clock } from "../../../src/time/clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../../src/errors/migrate-error.ts";
 import type { Action, ActionKind } from "../../../src/actions/model/action.ts";
 import { actionKinds, describeAction } from "../../../src/actions/apply-action.ts";
-import { insist } from "../../../src/targets/contract/retry.ts";
-import type { Capabilities, Sight, Target, Verdict, Versions } from "../../../src/targets/contract/target.ts";
+import { retry } from "../../../src/targets/contract/retry.ts";
+import type {
+  Capabilities,
+  TableSnapshot,
+  Target,
+  CallOutcome,
+  Versions,
+} from "../../../src/targets/contract/target.ts";
 import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
 import { holdsIn } from "./holds.ts";
 import { memoryRecords } from "./ledger-table.ts";
@@ -57,7 +63,7 @@ export function abilitiesOf(model: Model): Capabilities {
   return abilities[model];
 }
 
-interface MemorySight extends Sight {
+interface MemorySight extends TableSnapshot {
   readonly seen: MemoryTable;
 }
 
@@ -88,7 +94,7 @@ export function memoryTarget({
 
   const ask = async <Result>(what: string, arrive: () => () => Result, more: RequestKind = {}): Promise<Result> => {
     try {
-      return await insist(() => carry({ what, arrive, ...more }), verdictOf, clock);
+      return await retry(() => carry({ what, arrive, ...more }), verdictOf, clock);
     } catch (cause) {
       if (isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: name, problem: firstLine(cause) }, { cause });
@@ -96,7 +102,7 @@ export function memoryTarget({
   };
 
   /** The table that a call on a handle has made. */
-  const committed = new WeakMap<Sight, MemoryTable>();
+  const committed = new WeakMap<TableSnapshot, MemoryTable>();
 
   /** Made once, on what its caller looked at, or on what is there when it arrives. */
   const write = async (action: Action, what: string, sight: MemorySight | undefined): Promise<number | undefined> =>
@@ -136,7 +142,7 @@ export function memoryTarget({
     place: "memory",
     capabilities,
     listTables,
-    look: (table, withIndexes) =>
+    describeTable: (table, withIndexes) =>
       read(`look at ${table}`, (): MemorySight | undefined => {
         const seen = tables.get(table);
         if (seen === undefined) return undefined;
@@ -268,6 +274,6 @@ function attempted<Result>(work: () => Result): Result | undefined {
 }
 
 /** The embedded engine knows no answer that got lost. */
-function engineVerdict(error: unknown): Verdict {
+function engineVerdict(error: unknown): CallOutcome {
   return { kind: isMigrateError(error, "ERR_ANSWER") && error.details.conflict === true ? "conflict" : "refused" };
 }

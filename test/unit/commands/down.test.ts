@@ -18,8 +18,8 @@ test("a call without an answer is found done also where others write before it t
   let late: (() => void)[] = [];
   const target: Target = {
     ...memory,
-    look: async (name, withIndexes) => {
-      const sight = await memory.look(name, withIndexes);
+    describeTable: async (name, withIndexes) => {
+      const sight = await memory.describeTable(name, withIndexes);
       late.shift()?.();
       return sight;
     },

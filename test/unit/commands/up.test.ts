@@ -121,7 +121,7 @@ function aWorld() {
       call: async () => "",
       capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
       listTables: async () => [...database.keys()],
-      async look(name) {
+      async describeTable(name) {
         await due("look");
         const table = database.get(name);
         return table === undefined ? undefined : { table, version: versions.get(name) };

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { placeOf, uriProblem } from "../../../src/engine/location.ts";
+import { locationOf, uriProblem } from "../../../src/engine/location.ts";
 
 test.each([
   ".lancedb",
@@ -59,9 +59,9 @@ test.each([
   { uri: "file:///var/a%20b", folder: "/var/a b" },
   { uri: pathToFileURL("/var/ü").href, folder: "/var/ü" },
 ])("$uri is the folder $folder", ({ uri, folder }) => {
-  expect(placeOf(uri, "/project")).toEqual({ uri: folder, folder });
+  expect(locationOf(uri, "/project")).toEqual({ uri: folder, folder });
 });
 
 test.each(["s3://bucket/path", "gs://bucket"])("%s is left to the engine and is no folder", (uri) => {
-  expect(placeOf(uri, "/project")).toEqual({ uri });
+  expect(locationOf(uri, "/project")).toEqual({ uri });
 });

@@ -47,7 +47,7 @@ export const addColumns: ActionModel<AddColumnsAction> = {
       { action: { kind: "alterColumns", table, alterations }, undo: [undo] },
     ];
   },
-  wayBack: ({ table, columns }) => ({
+  invert: ({ table, columns }) => ({
     actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],
     // What the engine computes it computes again.
     obstacles: columns.flatMap(({ name, as, computed }) =>
@@ -67,7 +67,7 @@ export const addColumns: ActionModel<AddColumnsAction> = {
     const filled = columns.filter(({ as }) => as !== undefined && !isNull(as));
     return filled.length === 0 ? undefined : { columns: filled };
   },
-  describe: ({ table, columns }) => columns.map((column) => `add ${table}.${wordsOf(column)}`).join(", "),
+  describe: ({ table, columns }) => columns.map((column) => `add ${table}.${describeColumn(column)}`).join(", "),
   risks: ({ table, columns }, before) =>
     columns.flatMap(({ name, type, as }) =>
       as === undefined ? [] : risksOfExpression(`${table}.${name}`, type, as, before),
@@ -103,6 +103,6 @@ export function checkAdded(columns: readonly Column[], added: readonly Column[],
   }
 }
 
-function wordsOf(column: AddedColumn): string {
+function describeColumn(column: AddedColumn): string {
   return column.as === undefined ? formatColumn(column) : `${formatColumn(column)} as ${column.as}`;
 }

@@ -63,7 +63,7 @@ export const addField: ActionModel<AddFieldAction> = {
       ];
     });
   },
-  wayBack: ({ table, path }) => ({
+  invert: ({ table, path }) => ({
     actions: [{ kind: "dropColumns", table, paths: [path] }],
     obstacles: [{ kind: "values", table, path }],
   }),

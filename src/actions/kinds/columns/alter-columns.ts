@@ -11,7 +11,7 @@ import { risksOfAlteration } from "../../model/risk.ts";
 import { findColumn, getTable, type Database, type Table } from "../../../schema/table.ts";
 import { guardOff, guardOn, guardOnByHiding } from "../../rewrite/append-guard.ts";
 import type { ActionModel, Commit } from "../../model/action-model.ts";
-import type { Obstacle, WayBack } from "../../model/inverse.ts";
+import type { Blocker, Inverse } from "../../model/inverse.ts";
 import {
   checkIndexes,
   createIndexes,
@@ -30,7 +30,7 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
     checkIndexes(table, after, indexesOn(before, rewrittenBy(action)));
     return new Map([[table, after]]);
   },
-  wayBack: alterationsBack,
+  invert: alterationsBack,
   describe: ({ table, alterations }) => alterations.map((one) => describeAlteration(table, one)).join(", "),
   risks: (action, before, able) => [
     ...action.alterations.flatMap((one) => risksOfAlteration(action.table, before, one, mayGuard(able))),
@@ -107,12 +107,12 @@ export function afterCast(action: AlterColumnsAction, after: Table): Table {
 }
 
 /** Every change the other way round. What makes a column not null again comes first: no call may hold it beside a cast. */
-function alterationsBack({ table, alterations }: AlterColumnsAction, database: Database): WayBack {
+function alterationsBack({ table, alterations }: AlterColumnsAction, database: Database): Inverse {
   const { columns } = getTable(database, table);
   const names = newNames(alterations);
   const strict: Alteration[] = [];
   const others: Alteration[] = [];
-  const obstacles: Obstacle[] = [];
+  const obstacles: Blocker[] = [];
   for (const { path: was, rename, type, nullable } of alterations) {
     const column = findColumn(columns, parsePath(was))!;
     const path = formatPath(currentPath(parsePath(was), names));
@@ -153,7 +153,7 @@ function castBack(
   path: string,
   from: DataType,
   to: DataType,
-): { readonly obstacles: readonly Obstacle[] } | { readonly lost: string } {
+): { readonly obstacles: readonly Blocker[] } | { readonly lost: string } {
   const [there, back] = [castVerdict(from, to), castVerdict(to, from)];
   const place = `${table}.${path}`;
   if (there.allowed && there.mayLose)

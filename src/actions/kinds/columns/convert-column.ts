@@ -79,7 +79,7 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
       ...rest.map((action) => ({ action, undo: [] })),
     ];
   },
-  wayBack: ({ table, path }) => ({ lost: `${table}.${path} is made anew, and its old values are dropped` }),
+  invert: ({ table, path }) => ({ lost: `${table}.${path} is made anew, and its old values are dropped` }),
   describe: ({ table, path, type, using }) =>
     `make ${table}.${path} anew as ${formatType(type)} from ${using}, as the last column`,
   risks: ({ table, path, type, using }, before) => [

@@ -17,7 +17,7 @@ export const dropColumns: ActionModel<DropColumnsAction> = {
     }
     return new Map([[table, paths.map(parsePath).reduce((left, path) => without(left, path, table), before)]]);
   },
-  wayBack: ({ table, paths }) => ({
+  invert: ({ table, paths }) => ({
     lost: `${paths.map((path) => `${table}.${path}`).join(", ")} is dropped with its values`,
   }),
   describe: ({ table, paths }) => paths.map((path) => `drop ${table}.${path}`).join(", "),

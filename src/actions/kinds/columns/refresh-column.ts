@@ -19,7 +19,7 @@ export const refreshColumn: ActionModel<RefreshColumnAction> = {
     return new Map([[table, before]]);
   },
   // Its values follow from its inputs at any time, so there is nothing to bring back.
-  wayBack: () => ({ actions: [], obstacles: [] }),
+  invert: () => ({ actions: [], obstacles: [] }),
   writes: ({ path }, { columns }) => {
     const column = findColumn(columns, parsePath(path));
     return { columns: column === undefined ? [] : [column] };

@@ -6,7 +6,7 @@ export const putBackRows: ActionModel<PutBackRowsAction> = {
   kind: "putBackRows",
   changesRows: true,
   after: (database, { table }) => new Map([[table, getTable(database, table)]]),
-  wayBack: ({ table }) => ({ lost: `nobody knows which of the rows of ${table} were there before` }),
+  invert: ({ table }) => ({ lost: `nobody knows which of the rows of ${table} were there before` }),
   writes: () => ({ rows: undefined }),
   describe: ({ table, version, since = version, columns }) =>
     columns === undefined

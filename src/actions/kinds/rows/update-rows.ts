@@ -36,7 +36,7 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
     checkRepeatable(table, set);
     return new Map([[table, before]]);
   },
-  wayBack: ({ table, set }) => ({
+  invert: ({ table, set }) => ({
     lost: `values of ${Object.keys(set)
       .map((path) => `${table}.${path}`)
       .join(", ")} are overwritten`,

@@ -28,7 +28,7 @@ export const createIndex: ActionModel<CreateIndexAction> = {
       [table, { ...before, indexes: { ...before.indexes, [name]: { ...index, path: formatPath(path) } } }],
     ]);
   },
-  wayBack: ({ table, name }) => ({ actions: [{ kind: "dropIndex", table, name }], obstacles: [] }),
+  invert: ({ table, name }) => ({ actions: [{ kind: "dropIndex", table, name }], obstacles: [] }),
   writes: ({ name }) => ({ index: name }),
   describe: ({ table, name, index }) => `create index ${name} on ${table}.${index.path}: ${formatIndex(index)}`,
   risks: ({ table, index }) =>

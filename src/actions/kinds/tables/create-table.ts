@@ -14,7 +14,7 @@ export const createTable: ActionModel<CreateTableAction> = {
     if (rows !== undefined) checkRows(table, columns, rows, { whole: true });
     return new Map([[table, { columns, ...(metadata && { metadata }) }]]);
   },
-  wayBack: ({ table, rows = [] }) => ({
+  invert: ({ table, rows = [] }) => ({
     actions: [{ kind: "dropTable", table }],
     obstacles: [{ kind: "rows", table, own: rows.length }],
   }),

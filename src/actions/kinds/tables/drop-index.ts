@@ -13,7 +13,7 @@ export const dropIndex: ActionModel<DropIndexAction> = {
       throw new MigrateError("ERR_INDEX", { table, name, problem: "is not there at this point" });
     return new Map([[table, { ...before, indexes: { ...before.indexes, [name]: null } }]]);
   },
-  wayBack: ({ table, name }, database) => {
+  invert: ({ table, name }, database) => {
     const index = getTable(database, table).indexes?.[name] ?? undefined;
     if (index === undefined) return { lost: `no migration made index ${name}, so nobody knows how` };
     if (!isRecreatable(index)) return { lost: `index ${name} can't be recreated: ${index.stuck}` };

@@ -8,7 +8,7 @@ export const dropTable: ActionModel<DropTableAction> = {
     getTable(database, table);
     return new Map([[table, undefined]]);
   },
-  wayBack: ({ table }) => ({ lost: `${table} is dropped with its rows and its versions`, isGone: true }),
+  invert: ({ table }) => ({ lost: `${table} is dropped with its rows and its versions`, isGone: true }),
   describe: ({ table }) => `drop table ${table}`,
   risks: ({ table }) => [
     { kind: "loss", text: `${table} is dropped with its rows`, obstacle: { kind: "rows", table, own: 0 } },

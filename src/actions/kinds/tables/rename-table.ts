@@ -14,6 +14,6 @@ export const renameTable: ActionModel<RenameTableAction> = {
       [name, renamed],
     ]);
   },
-  wayBack: ({ table, name }) => ({ actions: [{ kind: "renameTable", table: name, name: table }], obstacles: [] }),
+  invert: ({ table, name }) => ({ actions: [{ kind: "renameTable", table: name, name: table }], obstacles: [] }),
   describe: ({ table, name }) => `rename table ${table} to ${name}`,
 };

@@ -9,6 +9,6 @@ export const restoreTable: ActionModel<RestoreTableAction> = {
     getTable(database, table);
     return new Map([[table, as]]);
   },
-  wayBack: ({ table }) => ({ lost: `${table} is what it was before` }),
+  invert: ({ table }) => ({ lost: `${table} is what it was before` }),
   describe: ({ table, version }) => `restore version ${version} of ${table}`,
 };

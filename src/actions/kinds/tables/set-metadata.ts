@@ -11,7 +11,7 @@ export const setMetadata: ActionModel<SetMetadataAction> = {
     const columns = updates.reduce((all, update) => updated(all, update, table), before.columns);
     return new Map([[table, { ...before, columns }]]);
   },
-  wayBack: ({ table, updates }, database) => {
+  invert: ({ table, updates }, database) => {
     const { columns } = getTable(database, table);
     const back = updates.map(({ path, metadata }): MetadataUpdate => {
       const known = findColumn(columns, parsePath(path))?.metadata ?? {};
@@ -22,7 +22,7 @@ export const setMetadata: ActionModel<SetMetadataAction> = {
     });
     return { actions: [{ kind: "setMetadata", table, updates: back }], obstacles: [] };
   },
-  describe: ({ table, updates }) => updates.flatMap((update) => wordsOf(table, update)).join(", "),
+  describe: ({ table, updates }) => updates.flatMap((update) => describeUpdate(table, update)).join(", "),
 };
 
 function updated(columns: readonly Column[], { path, metadata }: MetadataUpdate, table: string): readonly Column[] {
@@ -31,7 +31,7 @@ function updated(columns: readonly Column[], { path, metadata }: MetadataUpdate,
   return replaceColumn(columns, at, (column) => ({ ...column, metadata: { ...column.metadata, ...metadata } }));
 }
 
-function wordsOf(table: string, { path, metadata }: MetadataUpdate): readonly string[] {
+function describeUpdate(table: string, { path, metadata }: MetadataUpdate): readonly string[] {
   return Object.entries(metadata).map(([key, value]) =>
     value === null
       ? `remove ${key} from ${table}.${path}`

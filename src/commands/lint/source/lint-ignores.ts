@@ -1,10 +1,10 @@
 /** Comments that silence rules of `lint`: `// lint-ignore RULE, RULE: why`, on the line itself or on the lines above it. */
-import type { Place } from "./source-positions.ts";
+import type { SourcePosition } from "./source-positions.ts";
 
 export interface Ignored {
   readonly rule: string;
   /** Where the comment names it. */
-  readonly place: Place;
+  readonly place: SourcePosition;
 }
 
 const ignoring = /\/\/\s*lint-ignore\s+([\w-]+(?:\s*,\s*[\w-]+)*)/;
@@ -34,7 +34,7 @@ function commentOf(line: string): string {
 }
 
 /** The rules that are silent at a place: a comment above it may go over several lines. */
-export function ignoredAt(text: string, ignores: readonly Ignored[], { line }: Place): readonly string[] {
+export function ignoredAt(text: string, ignores: readonly Ignored[], { line }: SourcePosition): readonly string[] {
   if (ignores.length === 0) return [];
   const lines = text.split("\n");
   let first = line;

@@ -4,15 +4,15 @@ import type { Call } from "../../../steps/define/call-sites.ts";
 import { tokensFrom, withoutComments } from "./tokens.ts";
 
 /** Both counted from 1, the column in UTF-16 units as editors and Node count it. */
-export interface Place {
+export interface SourcePosition {
   readonly line: number;
   readonly column: number;
 }
 
-export const start: Place = { line: 1, column: 1 };
+export const start: SourcePosition = { line: 1, column: 1 };
 
 /** Of the calls that led to a step, those in the file at `path`, innermost first. */
-export function callsIn(path: string, text: string, calls: readonly Call[]): readonly Place[] {
+export function callsIn(path: string, text: string, calls: readonly Call[]): readonly SourcePosition[] {
   const url = pathToFileURL(path).href;
   const lines = text.split("\n");
   return calls
@@ -25,7 +25,7 @@ export function callsIn(path: string, text: string, calls: readonly Call[]): rea
 }
 
 /** Where a file exports something; its start where nobody can tell. */
-export function placeOfExport(text: string, name: string): Place {
+export function placeOfExport(text: string, name: string): SourcePosition {
   const at = offsetOfExport(withoutComments(text), name);
   return at === undefined ? start : placeAt(text, at);
 }
@@ -48,7 +48,7 @@ function exportsOf(name: string): readonly string[] {
 }
 
 /** Where `up` says in `after` which version it comes after; its start where nobody can tell. */
-export function placeOfAfter(text: string, version: string): Place {
+export function placeOfAfter(text: string, version: string): SourcePosition {
   const code = withoutComments(text);
   const from = offsetOfExport(code, "up") ?? 0;
   const at = new RegExp(`\\bafter\\s*\\(\\s*["'\`](?=${escaped(version)}["'\`])`).exec(code.slice(from));
@@ -56,7 +56,7 @@ export function placeOfAfter(text: string, version: string): Place {
 }
 
 /** Where a word stands in the call at `place`, or else the call itself. `isFirst`: whether it may be the first argument. */
-export function placeOfWord(text: string, place: Place, word: string, isFirst = false): Place {
+export function placeOfWord(text: string, place: SourcePosition, word: string, isFirst = false): SourcePosition {
   const from = offsetOf(text, place);
   const { end, comma } = callFrom(text, from);
   const arguments_ = text.slice(isFirst ? text.indexOf("(", from) : comma, end);
@@ -73,12 +73,12 @@ function escaped(word: string): string {
   return word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-export function placeAt(text: string, offset: number): Place {
+export function placeAt(text: string, offset: number): SourcePosition {
   const before = text.slice(0, offset);
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
 
-function offsetOf(text: string, { line, column }: Place): number {
+function offsetOf(text: string, { line, column }: SourcePosition): number {
   let offset = 0;
   for (let at = 1; at < line; at++) {
     const end = text.indexOf("\n", offset);

@@ -1,6 +1,6 @@
 /** What went wrong with a request, in words, and what it means. No secret gets into a message. */
 import { firstLine, isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
-import type { Answer, Request } from "./message.ts";
+import type { HttpResponse, HttpRequest } from "./message.ts";
 import type { Settings } from "../options/options.ts";
 import { withoutSecrets } from "../../../secrets/encoded-forms.ts";
 
@@ -87,10 +87,10 @@ function innermost(thrown: unknown): unknown {
 }
 
 /** An answer that is no success. */
-export function answerProblem(answer: Answer, request: Request, settings: Settings): MigrateError {
+export function answerProblem(answer: HttpResponse, request: HttpRequest, settings: Settings): MigrateError {
   const { status } = answer;
   const { target } = settings;
-  const problem = problemOf(answer, settings);
+  const problem = describeAnswer(answer, settings);
   const about = { target, request: nameOf(request), status, problem };
   if (status === 401 || status === 403) return new MigrateError("ERR_CREDENTIALS", about);
   // A gateway that got no answer does not know whether there will be an effect.
@@ -103,12 +103,17 @@ export function answerProblem(answer: Answer, request: Request, settings: Settin
 }
 
 /** An answer of success that is not what any known service sends. */
-export function strangeAnswer(answer: Answer, request: Request, settings: Settings, wanted: string): MigrateError {
+export function strangeAnswer(
+  answer: HttpResponse,
+  request: HttpRequest,
+  settings: Settings,
+  wanted: string,
+): MigrateError {
   const encoding = answer.headers["content-encoding"];
   const shown =
     typeof encoding === "string" && encoding !== "identity"
       ? "it is compressed, which was not asked for"
-      : problemOf(answer, settings);
+      : describeAnswer(answer, settings);
   const hint = wanted === "list of tables" ? "; is endpoint the address of a table service?" : "";
   return new MigrateError("ERR_ANSWER", {
     target: settings.target,
@@ -118,16 +123,16 @@ export function strangeAnswer(answer: Answer, request: Request, settings: Settin
   });
 }
 
-export function tooLarge(request: Request, { target }: Settings, most: number): MigrateError {
+export function tooLarge(request: HttpRequest, { target }: Settings, most: number): MigrateError {
   const problem = `its answer is larger than ${most / 1024 / 1024} MiB`;
   return new MigrateError("ERR_ANSWER", { target, request: nameOf(request), status: 200, problem });
 }
 
-function nameOf({ endpoint }: Request): string {
+function nameOf({ endpoint }: HttpRequest): string {
   return endpoint.replace(/\?.*/, "");
 }
 
-function problemOf({ status, headers, body }: Answer, { secrets }: Settings): string {
+function describeAnswer({ status, headers, body }: HttpResponse, { secrets }: Settings): string {
   const { location } = headers;
   if (status >= 300 && status < 400) {
     const to = typeof location === "string" ? ` to ${withoutSecrets(location.replace(/[?#].*/, ""), secrets)}` : "";
@@ -156,7 +161,7 @@ function sentenceIn(text: string): string | undefined {
   }
 }
 
-function isConflict({ status, body }: Answer): boolean {
+function isConflict({ status, body }: HttpResponse): boolean {
   const text = body.toString("utf8");
   if (/already exists/i.test(text) || /"code"\s*:\s*5\b/.test(text)) return false;
   return (
@@ -168,7 +173,7 @@ function isConflict({ status, body }: Answer): boolean {
 }
 
 /** Milliseconds for which the service asks to be left alone. */
-export function pauseAskedFor({ headers }: Pick<Answer, "headers">): number | undefined {
+export function pauseAskedFor({ headers }: Pick<HttpResponse, "headers">): number | undefined {
   const value = headers["retry-after"];
   if (typeof value !== "string") return undefined;
   const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();

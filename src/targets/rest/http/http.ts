@@ -10,13 +10,13 @@ import type { Settings } from "../options/options.ts";
 import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, tooLarge } from "./http-errors.ts";
 import { proxiesOf, type Proxies } from "./proxies.ts";
 import { withoutData } from "../../../secrets/redact.ts";
-import type { Request, Answer } from "./message.ts";
+import type { HttpRequest, HttpResponse } from "./message.ts";
 
 export interface Http {
   /** Sends a request that changes nothing, again and again while the service can't answer. */
-  read(request: Request): Promise<Answer>;
+  read(request: HttpRequest): Promise<HttpResponse>;
   /** Sends a request once. */
-  write(request: Request): Promise<Answer>;
+  write(request: HttpRequest): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export function openHttp(settings: Settings): Http {
   let dispatcher: Dispatcher | undefined;
   let answered = false;
 
-  const send = async (request: Request, id: string, limit: number): Promise<Answer> => {
+  const send = async (request: HttpRequest, id: string, limit: number): Promise<HttpResponse> => {
     if (settings.missing !== undefined) throw settings.missing;
     const [method, path] = request.endpoint.split(" ") as [Dispatcher.HttpMethod, string];
     const { origin, pathname } = new URL(settings.base);
@@ -65,7 +65,7 @@ export function openHttp(settings: Settings): Http {
     }
   };
 
-  const checked = (answer: Answer, request: Request): Answer => {
+  const checked = (answer: HttpResponse, request: HttpRequest): HttpResponse => {
     if (answer.status < 200 || answer.status > 299) throw answerProblem(answer, request, settings);
     return answer;
   };
@@ -113,7 +113,7 @@ function dispatcherOf({ ca, connectTimeout, answerTimeout }: Settings, proxies: 
 
 const largestAnswer = 64 * 1024 * 1024;
 
-async function collect(stream: AsyncIterable<Buffer>, request: Request, settings: Settings): Promise<Buffer> {
+async function collect(stream: AsyncIterable<Buffer>, request: HttpRequest, settings: Settings): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {

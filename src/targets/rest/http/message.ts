@@ -1,17 +1,17 @@
 /** A request to a service, and its answer. */
 import { jsonType } from "../../../wire/content-types.ts";
 
-export interface Request {
+export interface HttpRequest {
   /** `METHOD /path`, filled in. */
   readonly endpoint: string;
   readonly body?: { readonly type: string; readonly bytes: Uint8Array | string } | undefined;
 }
 
-export function jsonBody(value: unknown): NonNullable<Request["body"]> {
+export function jsonBody(value: unknown): NonNullable<HttpRequest["body"]> {
   return { type: jsonType, bytes: JSON.stringify(value) };
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;

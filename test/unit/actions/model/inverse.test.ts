@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Action } from "../../../../src/actions/model/action.ts";
-import { actionKinds, tablesAfter, wayBackOf } from "../../../../src/actions/apply-action.ts";
+import { actionKinds, tablesAfter, invert } from "../../../../src/actions/apply-action.ts";
 import {
   columnsOf,
   float32,
@@ -31,7 +31,7 @@ const alter = (...alterations: Extract<Action, { kind: "alterColumns" }>["altera
 
 /** In words: the actions' alterations, and what may stand in the way. */
 function backOf(action: Action) {
-  const way = wayBackOf(action, before);
+  const way = invert(action, before);
   if ("lost" in way) return way.lost;
   const actions = way.actions.map((one) => (one.kind === "alterColumns" ? one.alterations : one.kind));
   return [...actions, ...way.obstacles.map(({ kind }) => kind)];
@@ -96,7 +96,7 @@ test.each([
   [ivfPq({ numPartitions: 4, numSubVectors: 2 }), 256],
 ])("an index of vectors is made again only of enough of them", (index, least) => {
   const database = new Map([["t", { columns: columnsOf({ v: vector(8) }), indexes: { i: { path: "v", ...index } } }]]);
-  expect(wayBackOf({ kind: "dropIndex", table: "t", name: "i" }, database)).toMatchObject({
+  expect(invert({ kind: "dropIndex", table: "t", name: "i" }, database)).toMatchObject({
     obstacles: [{ kind: "vectors", table: "t", path: "v", least }],
   });
 });
@@ -109,7 +109,7 @@ test("whatever can be taken back by actions leads back to the very tables", () =
       for (const action of steps.flatMap(compileStep)) {
         const was = new Map(database);
         change(database, tablesAfter(database, action));
-        const way = wayBackOf(action, was);
+        const way = invert(action, was);
         ("lost" in way ? lost : taken).add(action.kind);
         if ("lost" in way) continue;
         const back = new Map(database);

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { isToTry, judge, timesBack, type Seen, type Trial } from "../../../../src/commands/rehearse/judge-rollback.ts";
+import {
+  isToTry,
+  judge,
+  timesBack,
+  type CopySnapshots,
+  type Trial,
+} from "../../../../src/commands/rehearse/judge-rollback.ts";
 import type { PlannedAction, PlannedMigration } from "../../../../src/plan/make-plan.ts";
 import type { RollbackClass } from "../../../../src/plan/rollback/rollback-class.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
@@ -24,7 +30,7 @@ function table(metadata?: Record<string, string>, indexes: Table["indexes"] = {}
 }
 
 const rows = (count: number, sum = "x") => ({ count, sum });
-const seen = (found: Table | undefined, held: { count: number; sum: string | undefined } = rows(3)): Seen =>
+const seen = (found: Table | undefined, held: { count: number; sum: string | undefined } = rows(3)): CopySnapshots =>
   new Map([["docs", { table: found, rows: held }]]);
 const back = (more: object): Trial => ({
   kind: "back",

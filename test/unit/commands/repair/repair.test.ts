@@ -3,10 +3,10 @@ import { cpSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
-import { foldLedger, inDoubt } from "../../../../src/ledger/state/fold.ts";
+import { foldLedger, migrationsInDoubt } from "../../../../src/ledger/state/fold.ts";
 import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
-import { factsAgain } from "../../../../src/plan/history/record-facts.ts";
+import { repeatedFacts } from "../../../../src/plan/history/record-facts.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { history, status } from "../../../../src/commands/status.ts";
 import type { MigratorOptions } from "../../../../src/run/options.ts";
@@ -156,7 +156,7 @@ const quietHarms: readonly {
       const ann = { by: "ann", run: "run a", tool: "test" };
       const terms = { ...lease, clock: clock! };
       const held = await takeLease(journalOf(target, "_migrations"), foldLedger([]), ann, undefined, terms);
-      await held!.release([{ event: "applied", ...factsAgain(known.get(3)!) }]);
+      await held!.release([{ event: "applied", ...repeatedFacts(known.get(3)!) }]);
     },
     sees: "no migration before this creates a table u",
   },
@@ -361,7 +361,8 @@ test("what a killed run left in doubt stays in doubt when the ledger is rebuilt"
   await up({ ...dying, target: { ...dying.target, verdict: () => ({ kind: "unanswered" }) } }).catch(() => {});
   await (await table(world, "_migrations")).delete("event = 'applied' AND version = 1");
   const { target } = await world.process();
-  const doubtful = async () => inDoubt(foldLedger(await journalOf(target, "_migrations").read()), "another run");
+  const doubtful = async () =>
+    migrationsInDoubt(foldLedger(await journalOf(target, "_migrations").read()), "another run");
   expect(await doubtful()).toEqual(new Set([2]));
   expect(await repair(await world.process(), { yes: true })).toMatchObject({ done: true });
   expect(await doubtful()).toEqual(new Set([2]));

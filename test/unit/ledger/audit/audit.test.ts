@@ -2,7 +2,7 @@ import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
 import { auditLedger } from "../../../../src/ledger/audit/audit.ts";
 import { markerName, parseMarkerName } from "../../../../src/ledger/journal/marker-name.ts";
-import { placeOf, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
+import { recordIdText, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { aHistory, ledger, type History, type Kind } from "../../../support/histories.ts";
 
 const audit = (records: readonly LedgerRecord[], { hashOf }: History) => auditLedger(records, hashOf);
@@ -47,7 +47,7 @@ test.each(kinds)("a record that something refers to can't be missing (%s)", asyn
       const found = audit(left, history);
       const follows = left.some(({ epoch, number }) => epoch > gone.epoch || (epoch === gone.epoch && number > 0));
       const needed = kind === "markers" && gone.event === "taken" ? follows : isReferred(gone, history);
-      if (needed) expect({ gone: placeOf(gone), found }).not.toEqual({ gone: placeOf(gone), found: [] });
+      if (needed) expect({ gone: recordIdText(gone), found }).not.toEqual({ gone: recordIdText(gone), found: [] });
     }
   });
 });
@@ -70,7 +70,7 @@ test.each(kinds)("no field of a record that something refers to can be changed (
           history.records.map((one) => (one === record ? changed : one)),
           history,
         );
-        expect({ key, place: placeOf(record), found: found.length }).not.toMatchObject({ found: 0 });
+        expect({ key, place: recordIdText(record), found: found.length }).not.toMatchObject({ found: 0 });
       }
     }
   });
@@ -92,7 +92,7 @@ test.each(kinds)(
             history.records.map((one) => (one === record ? changed : one)),
             history,
           );
-          expect({ key, place: placeOf(record), found: found.length }).not.toMatchObject({ found: 0 });
+          expect({ key, place: recordIdText(record), found: found.length }).not.toMatchObject({ found: 0 });
         }
     });
   },
@@ -102,7 +102,7 @@ test("no record can be there twice", async () => {
   await checkEach("rows", (history, pick) => {
     const twin = history.records[pick(history.records.length)]!;
     const found = audit([...history.records, twin], history);
-    expect(found).toContainEqual(expect.objectContaining({ kind: "twice", place: placeOf(twin) }));
+    expect(found).toContainEqual(expect.objectContaining({ kind: "twice", place: recordIdText(twin) }));
   });
 });
 
@@ -122,7 +122,7 @@ test.each(kinds)("no copy of a record but a renewal can be put anywhere else (%s
   let tried = 0;
   await checkEach(kind, (history, pick) => {
     const { records } = history;
-    const places = new Set(records.map(placeOf));
+    const places = new Set(records.map(recordIdText));
     const last = records.at(-1)!.epoch;
     for (let times = 0; times < 20; times++) {
       const copied = records[pick(records.length)]!;
@@ -139,7 +139,7 @@ test.each(kinds)("no copy of a record but a renewal can be put anywhere else (%s
       tried++;
       const copy = asRead(kind, { ...copied, epoch, number });
       const found = audit([...records, copy], history);
-      expect({ copied: placeOf(copied), to: placeOf(copy), found }).not.toMatchObject({ found: [] });
+      expect({ copied: recordIdText(copied), to: recordIdText(copy), found }).not.toMatchObject({ found: [] });
     }
   });
   expect(tried).toBeGreaterThan(200);
@@ -194,7 +194,7 @@ test("what other records refer to is not blamed for a reference that leads nowhe
     return index !== -1;
   });
   const [index, history] = found!;
-  const place = placeOf(history.records[index]!);
+  const place = recordIdText(history.records[index]!);
   const changed = { ...history.records[index]!, previous: "e".repeat(64) };
   expect(audit(history.records.with(index, changed), history)).toContainEqual({
     kind: "changed",

@@ -1,6 +1,6 @@
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { appliedIn, foldLedger, inDoubt, isHalfDone, isNamed } from "../../../../src/ledger/state/fold.ts";
+import { appliedIn, foldLedger, migrationsInDoubt, isHalfDone, isNamed } from "../../../../src/ledger/state/fold.ts";
 import type { LedgerEvent, LedgerRecord } from "../../../../src/ledger/state/record.ts";
 
 function aRecord(place: `${number}.${number}`, event: LedgerEvent, more: Partial<LedgerRecord> = {}): LedgerRecord {
@@ -297,13 +297,13 @@ test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly nu
 
 test("what a holder is at is in doubt to everybody but itself", () => {
   const state = foldLedger([...died, aRecord("2.0", "taken", { next: 3 })]);
-  expect(inDoubt(state, "run 2")).toEqual(new Set([1]));
-  expect(inDoubt(state, "another run")).toEqual(new Set([1, 3]));
+  expect(migrationsInDoubt(state, "run 2")).toEqual(new Set([1]));
+  expect(migrationsInDoubt(state, "another run")).toEqual(new Set([1, 3]));
 });
 
 test("a released ledger leaves a reader nothing to doubt", () => {
   const state = foldLedger([...died, aRecord("1.1", "applied", about(1, 3)), aRecord("1.2", "released")]);
-  expect(inDoubt(state, "another run")).toEqual(new Set());
+  expect(migrationsInDoubt(state, "another run")).toEqual(new Set());
 });
 
 const lateCall = { version: 2, name: "m2", step: 1, total: 3, next: 2 };
@@ -375,7 +375,7 @@ test("what is being taken back is applied no more, and says how far it is taken 
   const state = foldLedger([...wasApplied, aRecord("2.0", "taken"), aRecord("2.1", "reverting", back(1, { next: 1 }))]);
   expect(state.migrations.get(1)).toMatchObject({ status: "applied", step: 3, reversal: { step: 1, total: 2 } });
   expect(appliedIn(state)).toEqual([]);
-  expect([isHalfDone(state.migrations.get(1)!), inDoubt(state, "another")]).toEqual([true, new Set([1])]);
+  expect([isHalfDone(state.migrations.get(1)!), migrationsInDoubt(state, "another")]).toEqual([true, new Set([1])]);
 });
 
 test.each([
@@ -410,8 +410,10 @@ test("nothing is in doubt of what an older holder says to be taken back while a 
     aRecord("3.0", "taken"),
     aRecord("3.1", "reverting", back(0, { next: 1 })),
   ];
-  expect(inDoubt(foldLedger(records), "another")).toEqual(new Set([1]));
-  expect(inDoubt(foldLedger([...records, aRecord("2.2", "reverted", back(2))]), "another")).toEqual(new Set());
+  expect(migrationsInDoubt(foldLedger(records), "another")).toEqual(new Set([1]));
+  expect(migrationsInDoubt(foldLedger([...records, aRecord("2.2", "reverted", back(2))]), "another")).toEqual(
+    new Set(),
+  );
 });
 
 test.each(["failed", "interrupted"] as const)(

@@ -8,7 +8,7 @@ import {
 import type { Plan, PlannedMigration } from "../../../../src/plan/make-plan.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { columnsOf, float64, int32, int64, utf8 } from "../../../../src/schema/declare/type-builders.ts";
-import type { Obstacle } from "../../../../src/actions/model/inverse.ts";
+import type { Blocker } from "../../../../src/actions/model/inverse.ts";
 
 const columns = columnsOf({ id: int32(), title: utf8() });
 const now = new Map([["t", { columns }]]);
@@ -16,7 +16,7 @@ const place = { file: "0002_more.ts", step: 1, kind: "dropColumn" };
 const at = { table: "t", path: "id" };
 
 /** A rollback by these actions, each with what may be in its way. */
-function backBy(...steps: readonly (readonly [Action, ...Obstacle[]])[]): PlannedMigration {
+function backBy(...steps: readonly (readonly [Action, ...Blocker[]])[]): PlannedMigration {
   return {
     actions: steps.map(([action]) => ({ place, action })),
     obstacles: steps.flatMap(([, ...obstacles], index) =>
@@ -31,7 +31,7 @@ const questions = (...migrations: readonly PlannedMigration[]) => questionsOf({ 
 const drop: Action = { kind: "dropColumns", table: "t", paths: ["id"] };
 const wordsOf = ({ words }: Question) => [words(1, 1), words(2, 2), words(undefined)];
 
-test.each<[Obstacle, Partial<Question>, readonly string[]]>([
+test.each<[Blocker, Partial<Question>, readonly string[]]>([
   [
     { kind: "null", ...at },
     { allowed: 0, mayLose: false, isRefused: true },
@@ -101,7 +101,7 @@ test.each<[Obstacle, Partial<Question>, readonly string[]]>([
 });
 
 test("a rounding cast may be consented to", () => {
-  const obstacle: Obstacle = { kind: "cast", ...at, from: float64().type, to: { kind: "float32" } };
+  const obstacle: Blocker = { kind: "cast", ...at, from: float64().type, to: { kind: "float32" } };
   expect(questions(backBy([drop, obstacle])).rows[0]).toMatchObject({ mayLose: true, isRefused: false });
 });
 
@@ -122,7 +122,7 @@ const restore = (version: number): Action => ({
   isSilent: true,
 });
 const putBack: Action = { kind: "putBackRows", table: "t", version: 3, after: 9, columns: { old: "old" } };
-const wholly: Obstacle = { kind: "since", table: "t", version: 9, writes: false, leaves: [] };
+const wholly: Blocker = { kind: "since", table: "t", version: 9, writes: false, leaves: [] };
 
 test("what was written since is asked of the table that is restored, and in which form rows can be put back", () => {
   const asked = {
@@ -172,7 +172,7 @@ test("rows that the way back changes before can't be told from those of others",
 });
 
 test("of a table that is restored twice the older version is compared with the one that is restored before", () => {
-  const older: Obstacle = { ...wholly, version: 4 } as Obstacle;
+  const older: Blocker = { ...wholly, version: 4 } as Blocker;
   const { since } = questions(backBy([restore(3), wholly]), backBy([restore(1), older]));
   expect(since.map(({ restores, until }) => [restores, until])).toEqual([
     [3, undefined],
@@ -191,7 +191,7 @@ test("versions are restored only after the one at which the rollback began", () 
 });
 
 test("without consent rows keep what they have in columns that would be dropped", () => {
-  const leaving = { ...wholly, leaves: ["title"] } as Obstacle;
+  const leaving = { ...wholly, leaves: ["title"] } as Blocker;
   const plan = { migrations: [backBy([restore(3), leaving], [putBack])] } as unknown as Plan;
   expect(keepingValues(plan).migrations[0]!.actions.map(({ action }) => action)).toEqual([
     restore(3),

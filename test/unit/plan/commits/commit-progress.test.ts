@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PlannedCommit } from "../../../../src/plan/commits/commits.ts";
-import { stillToDo, type Whereabouts } from "../../../../src/plan/commits/commit-progress.ts";
+import { stillToDo, type CommitProgress } from "../../../../src/plan/commits/commit-progress.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 
 const table = { columns: columnsOf({ a: int32() }) };
@@ -14,7 +14,7 @@ function aCommit(path: string, detour: readonly PlannedCommit[] = []): PlannedCo
 
 const commits = [aCommit("first"), aCommit("second", [aCommit("around"), aCommit("back")]), aCommit("third")];
 
-function left(progress: Whereabouts["progress"]): readonly string[] {
+function left(progress: CommitProgress["progress"]): readonly string[] {
   return stillToDo({ commits, progress, kept: { indexes: {}, metadata: {} } }, found).map(({ text }) => text);
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { foldLedger, type LedgerState } from "../../../../src/ledger/state/fold.ts";
 import type { LedgerEvent, LedgerRecord } from "../../../../src/ledger/state/record.ts";
-import { checkSettled, orderBack, type BackChoice } from "../../../../src/plan/history/select-rollback.ts";
+import { checkNothingHalfDone, orderBack, type BackChoice } from "../../../../src/plan/history/select-rollback.ts";
 
 const who = { at: 0, by: "ann", run: "run", tool: "test", applied: "", previous: "" };
 
@@ -63,7 +63,9 @@ test.each([
   { why: "one that is half-done may have run further", state: aLedger(["failed", 2, 1]), doubt: [2], on: describing },
   { why: "one that is not known may have run, blindly", state: three, doubt: [4], on: { describes: false } },
 ])("nothing is taken back while $why", ({ state, doubt, on }) => {
-  expect(() => checkSettled(state, new Set(doubt), on)).toThrow(/^000\d.* may have run further than is recorded/);
+  expect(() => checkNothingHalfDone(state, new Set(doubt), on)).toThrow(
+    /^000\d.* may have run further than is recorded/,
+  );
 });
 
 test.each([
@@ -71,5 +73,5 @@ test.each([
   { why: "what is being taken back", state: aLedger(...applied(1), ["reverting", 1, 1]), doubt: [1] },
   { why: "what is applied", state: three, doubt: [3] },
 ])("where tables can be looked at, a doubt about $why stops nothing", ({ state, doubt }) => {
-  expect(() => checkSettled(state, new Set(doubt), describing)).not.toThrow();
+  expect(() => checkNothingHalfDone(state, new Set(doubt), describing)).not.toThrow();
 });

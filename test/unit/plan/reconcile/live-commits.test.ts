@@ -19,7 +19,7 @@ import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
 import { makePlan } from "../../../../src/plan/make-plan.ts";
 import { planSeen } from "../../../../src/plan/reconcile/live-commits.ts";
-import { settlePlan } from "../../../../src/plan/reconcile/reconcile.ts";
+import { reconcile } from "../../../../src/plan/reconcile/reconcile.ts";
 import { actionKinds } from "../../../../src/actions/apply-action.ts";
 import { columnsOf } from "../../../../src/schema/declare/type-builders.ts";
 import type { Table } from "../../../../src/schema/table.ts";
@@ -57,7 +57,7 @@ function commitsOf(...pending: readonly Step[]): readonly (readonly string[])[] 
   });
   const seen: Table = { columns: columnsOf(columns), indexes: { theirs: { path: "id", ...btree() } } };
   const sights = new Map([["t", seen]]);
-  const { migrations } = planSeen(settlePlan(plan, sights), sights, capabilities);
+  const { migrations } = planSeen(reconcile(plan, sights), sights, capabilities);
   return migrations.flatMap(({ actions }) => actions.map(({ commits }) => commits.map(({ text }) => text)));
 }
 

@@ -6,7 +6,7 @@ import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../../src/migrations/load.ts";
 import { makePlan, type Plan } from "../../../../src/plan/make-plan.ts";
-import { indexedTables, settlePlan, touchedTables } from "../../../../src/plan/reconcile/reconcile.ts";
+import { indexedTables, reconcile, touchedTables } from "../../../../src/plan/reconcile/reconcile.ts";
 import { applyAction } from "../../../support/fold.ts";
 import type { Database, Tables } from "../../../../src/schema/table.ts";
 
@@ -120,7 +120,7 @@ test.each(prefixes)(
   "of $what that died after $done of $total actions just those are found",
   ({ given, done, total }) => {
     const plan = planOf(given);
-    const settled = settlePlan(plan, sightsAfter(plan, done));
+    const settled = reconcile(plan, sightsAfter(plan, done));
     expect(leftOf(settled)).toEqual([[done, total - done]]);
     expect(settled.migrations[0]!.actions).toEqual(plan.migrations[0]!.actions.slice(done));
   },
@@ -134,13 +134,13 @@ test("what the ledger records as done counts before what is found", () => {
     doubtful: [2],
     state: aLedger([create], [migration, 1]),
   });
-  const found = [0, 1, 2, 3].map((count) => leftOf(settlePlan(plan, sightsAfter(plan, count))));
+  const found = [0, 1, 2, 3].map((count) => leftOf(reconcile(plan, sightsAfter(plan, count))));
   expect(found).toEqual([[[1, 3]], [[2, 2]], [[3, 1]], [[4, 0]]]);
 });
 
 test("a migration in doubt that has not begun is planned whole", () => {
   const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], doubtful: [2] });
-  expect(settlePlan(plan, sightsAfter(plan, 0))).toEqual(plan);
+  expect(reconcile(plan, sightsAfter(plan, 0))).toEqual(plan);
 });
 
 test("migrations after the one in doubt may touch the same tables", () => {
@@ -149,7 +149,7 @@ test("migrations after the one in doubt may touch the same tables", () => {
     aMigration(3, tighten, renameColumn("documents", "headline", "name")),
   ];
   const plan = planOf({ applied: [create], pending, doubtful: [2] });
-  const found = [0, 1, 2].map((count) => leftOf(settlePlan(plan, sightsAfter(plan, count))));
+  const found = [0, 1, 2].map((count) => leftOf(reconcile(plan, sightsAfter(plan, count))));
   expect(found).toEqual([
     [
       [0, 2],
@@ -168,7 +168,7 @@ test("migrations after the one in doubt may touch the same tables", () => {
 
 test("the migration after the one in doubt has not run, whatever its tables look like", () => {
   const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)], doubtful: [2] });
-  expect(() => settlePlan(plan, sightsAfter(plan, 2))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
+  expect(() => reconcile(plan, sightsAfter(plan, 2))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
 });
 
 const byHand =
@@ -178,7 +178,7 @@ const putBack = "somebody has changed it by hand; put it back, then run it again
 
 test("pending changes that are made already, without a doubt about them, are drift and said to be so", () => {
   const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)] });
-  expect(() => settlePlan(plan, sightsAfter(plan, 2))).toThrow(
+  expect(() => reconcile(plan, sightsAfter(plan, 2))).toThrow(
     expect.objectContaining({
       code: "ERR_DRIFT",
       details: {
@@ -205,7 +205,7 @@ test.each([
 ])("$what is drift, in doubt or not, and the differences are named", ({ found, differences, hint }) => {
   for (const doubtful of [[], [2]]) {
     const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], doubtful });
-    expect(() => settlePlan(plan, new Map([["documents", found]]))).toThrow(
+    expect(() => reconcile(plan, new Map([["documents", found]]))).toThrow(
       expect.objectContaining({ code: "ERR_DRIFT", details: { table: "documents", differences, hint } }),
     );
   }
@@ -214,7 +214,7 @@ test.each([
 test("a table that is there and is to be created is drift", () => {
   const plan = planOf({ pending: [create] });
   const columns = [{ name: "other", type: { kind: "int32" }, nullable: true } as const];
-  expect(() => settlePlan(plan, new Map([["documents", { columns }]]))).toThrow(
+  expect(() => reconcile(plan, new Map([["documents", { columns }]]))).toThrow(
     expect.objectContaining({
       code: "ERR_DRIFT",
       details: {
@@ -232,7 +232,7 @@ test("drift of one table is found beside the progress of another", () => {
   const pending = [aMigration(2, headline), aMigration(3, renameColumn("pages", "title", "headline"))];
   const plan = planOf({ applied: [createBoth], pending, doubtful: [2] });
   const sights = new Map([...sightsAfter(plan, 1), ["pages", undefined]]);
-  expect(() => settlePlan(plan, sights)).toThrow(
+  expect(() => reconcile(plan, sights)).toThrow(
     expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ table: "pages" }) }),
   );
 });
@@ -245,7 +245,7 @@ test("tables that stand at different places of a migration in doubt are drift", 
     ["documents", sightsAfter(plan, 0).get("documents")],
     ["pages", sightsAfter(plan, 2).get("pages")],
   ]);
-  expect(() => settlePlan(plan, sights)).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
+  expect(() => reconcile(plan, sights)).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
 });
 
 const back = renameColumn("documents", "headline", "title");
@@ -253,16 +253,16 @@ const back = renameColumn("documents", "headline", "title");
 test("nothing is found done past an action before which the ledger would have been written", () => {
   const plan = planOf({ applied: [create], pending: [aMigration(2, headline, back, widen)], doubtful: [2] });
   // As before the first action and as after the second: the record between them is missing, so it is the former.
-  expect(leftOf(settlePlan(plan, sightsAfter(plan, 2)))).toEqual([[0, 3]]);
+  expect(leftOf(reconcile(plan, sightsAfter(plan, 2)))).toEqual([[0, 3]]);
   // As after the third: nobody can have got there without that record.
-  expect(() => settlePlan(plan, sightsAfter(plan, 3))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
+  expect(() => reconcile(plan, sightsAfter(plan, 3))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
 });
 
 test("what was recorded before such an action tells where the migration stands", () => {
   const migration = aMigration(2, headline, back, widen);
   const state = aLedger([create], [migration, 1]);
   const plan = planOf({ applied: [create], pending: [migration], doubtful: [2], state });
-  const found = [0, 1, 2].map((count) => leftOf(settlePlan(plan, sightsAfter(plan, count))));
+  const found = [0, 1, 2].map((count) => leftOf(reconcile(plan, sightsAfter(plan, count))));
   expect(found).toEqual([[[1, 2]], [[2, 1]], [[3, 0]]]);
 });
 
@@ -323,7 +323,7 @@ test("of any migration that died anywhere since its last record just what ran is
         const border = actions.findIndex(({ recordFirst }) => recordFirst);
         const most = border === -1 ? actions.length : border;
         for (let count = 0; count <= most; count++) {
-          const [settled, ...others] = settlePlan(plan, sightsAfter(plan, count)).migrations;
+          const [settled, ...others] = reconcile(plan, sightsAfter(plan, count)).migrations;
           expect([settled!.done, settled!.actions]).toEqual([recorded + count, actions.slice(count)]);
           expect(others).toEqual(plan.migrations.slice(1));
         }

@@ -17,7 +17,7 @@ import {
 import { expect, test } from "vitest";
 import type { LedgerMigration, LedgerState } from "../../../../src/ledger/state/fold.ts";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
-import { courseBack } from "../../../../src/plan/history/migration-run.ts";
+import { downRun } from "../../../../src/plan/history/migration-run.ts";
 import { foldHistory } from "../../../../src/plan/history/replay.ts";
 import { questionsOf } from "../../../../src/plan/assess/blocking-rows.ts";
 import { makePlan } from "../../../../src/plan/make-plan.ts";
@@ -140,17 +140,17 @@ test("the database is as far back as the ledger says", () => {
 
 test("a release that would take it back by other actions does not go on with those of another one", () => {
   const other = { ...aReversal(2), checksum: checksumOf(["another"]) };
-  expect(courseBack(migration, before, aState(aReversal(2)), embedded)()).toMatchObject({ done: 2, attempt: 2 });
-  expect(courseBack(migration, before, aState(other), embedded)).toThrow("is being taken back, and by other actions");
+  expect(downRun(migration, before, aState(aReversal(2)), embedded)()).toMatchObject({ done: 2, attempt: 2 });
+  expect(downRun(migration, before, aState(other), embedded)).toThrow("is being taken back, and by other actions");
 });
 
 test("what the file has to say itself and says no more is another way back only once that has begun", () => {
   const untold = { ...migration, steps: dropping.steps, checksum: dropping.checksum };
   const blind = { describes: true, actions: {} };
-  expect(courseBack(untold, before, aState(aReversal(0)), blind)).toThrow(
+  expect(downRun(untold, before, aState(aReversal(0)), blind)).toThrow(
     expect.objectContaining({ code: "ERR_IRREVERSIBLE" }),
   );
-  expect(courseBack(untold, before, aState(aReversal(1)), blind)).toThrow(
+  expect(downRun(untold, before, aState(aReversal(1)), blind)).toThrow(
     expect.objectContaining({ code: "ERR_ROLLBACK_CHANGED" }),
   );
 });

@@ -11,15 +11,15 @@ test("a directory that looks like another proves nothing while the version that 
   const target = await module.open(module.options.parse({ kind: "lance", uri: folder }), { name: "here", folder });
   try {
     await target.execute({ kind: "createTable", table: "t", columns: columnsOf({ id: int32() }) }, undefined);
-    const seen = (await target.look("t"))!;
+    const seen = (await target.describeTable("t"))!;
     // As in an overlay file system, where the first write gives a directory another birth time.
     const first = { ...seen, instance: "another" };
     const table = await (await lancedb.connect(folder)).openTable("t");
     await table.add([{ id: 1 }]);
-    expect(await isAnother("t", first, (await target.look("t"))!, target)).toBe(false);
+    expect(await isAnother("t", first, (await target.describeTable("t"))!, target)).toBe(false);
     await table.optimize({ cleanupOlderThan: new Date() });
-    expect(await isAnother("t", seen, (await target.look("t"))!, target)).toBe(false);
-    expect(await isAnother("t", first, (await target.look("t"))!, target)).toBe(true);
+    expect(await isAnother("t", seen, (await target.describeTable("t"))!, target)).toBe(false);
+    expect(await isAnother("t", first, (await target.describeTable("t"))!, target)).toBe(true);
   } finally {
     await target.close();
   }

@@ -88,7 +88,7 @@ function aDatabase(folder: string) {
     call: async () => "",
     capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
     listTables: async () => [...database.keys()],
-    look: async (name) => {
+    describeTable: async (name) => {
       const table: Table | undefined = database.get(name);
       return table === undefined ? undefined : { table, version: versions.get(name) };
     },
@@ -141,7 +141,7 @@ function aDatabase(folder: string) {
     };
     const mine: Target = {
       ...target,
-      look: mortal(target.look),
+      describeTable: mortal(target.describeTable),
       execute: mortal(target.execute),
       ledger: { kind: "rows", records: () => theirs },
     };

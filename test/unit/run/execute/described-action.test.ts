@@ -12,7 +12,7 @@ import type { Database } from "../../../../src/schema/table.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import type { Model } from "../../../simulate/target/carry.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
-import type { Sight, Target, Verdict } from "../../../../src/targets/contract/target.ts";
+import type { TableSnapshot, Target, CallOutcome } from "../../../../src/targets/contract/target.ts";
 
 const rename: Action = { kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "b" }] };
 
@@ -144,7 +144,7 @@ async function actWith(
   action: Action,
   tables: ReturnType<typeof memoryTables>,
   execute: (memory: Target) => Target["execute"],
-  { bound, kind = "refused" }: { readonly bound?: Acting["bound"]; readonly kind?: Verdict["kind"] } = {},
+  { bound, kind = "refused" }: { readonly bound?: Acting["bound"]; readonly kind?: CallOutcome["kind"] } = {},
 ): Promise<Ending> {
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
   const before = new Map([["t", tables.get("t")!]]);
@@ -181,7 +181,7 @@ test("a version that was restored although the call failed is found by what the 
 test("a call without an answer on a table that was recreated meanwhile is not taken for done", async () => {
   let now = 0;
   const tables = oneTable(() => ++now);
-  const execute = (memory: Target) => async (action: Action, seen?: Sight) => {
+  const execute = (memory: Target) => async (action: Action, seen?: TableSnapshot) => {
     tables.recreate("t", []);
     await memory.execute(action, seen);
     throw new Error("input/output error");
@@ -194,7 +194,7 @@ test("a saved plan is carried out on the table that it was made for", async () =
   let now = 0;
   const tables = oneTable(() => ++now);
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
-  const { version, at } = (await memory.look("t"))!;
+  const { version, at } = (await memory.describeTable("t"))!;
   const bound = { version, at: at ?? (await memory.versions!.time("t", version!)) };
   expect(await actWith(rename, tables, ({ execute }) => execute, { bound })).not.toHaveProperty("error");
   const others = oneTable(() => ++now);

@@ -58,9 +58,9 @@ test("after a look that fails the action is in doubt: it may have run", async ()
       isDone = true;
       throw new Error("no answer");
     },
-    look: async (...about) => {
+    describeTable: async (...about) => {
       if (isDone) throw new Error("out of memory");
-      return await memory.look(...about);
+      return await memory.describeTable(...about);
     },
     verdict: () => ({ kind: "unanswered" }),
   };

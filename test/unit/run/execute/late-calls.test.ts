@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../../../src/time/clock.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { Plan } from "../../../../src/plan/make-plan.ts";
-import { lookAtLate } from "../../../../src/run/execute/late-calls.ts";
+import { checkLateCalls } from "../../../../src/run/execute/late-calls.ts";
 import { columnsOf, int32, int64 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
@@ -30,7 +30,7 @@ async function lookedAt(found: readonly Column[]) {
   };
   const migrations = [aMigration(1, [{ kind: "createTable", table: "t", columns }]), retyping];
   const looking = { emit: () => {}, target, clock: systemClock, lease, plan, state: foldLedger([]), migrations };
-  const entries = await lookAtLate([late], looking);
+  const entries = await checkLateCalls([late], looking);
   return { entries, types: tables.get("t")!.columns.map(({ name, type }) => `${name} ${type.kind}`) };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../../../src/time/clock.ts";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
-import type { Kept } from "../../../../src/ledger/state/record.ts";
+import type { Preserved } from "../../../../src/ledger/state/record.ts";
 import { planCommits } from "../../../../src/plan/commits/commits.ts";
 import type { PlannedAction } from "../../../../src/plan/make-plan.ts";
 import type { Emit } from "../../../../src/run/events.ts";
@@ -47,13 +47,13 @@ async function acting({ action, before, commits, ...about }: About) {
 }
 
 /** A table with a column `a`, of which somebody had noted this when he was killed. */
-function aTable(noted: Kept, metadata?: Column["metadata"]) {
+function aTable(noted: Preserved, metadata?: Column["metadata"]) {
   const tables = memoryTables();
   const target = memoryTarget({ name: "memory", model: "embedded", tables });
   tables.create("t", [{ name: "a", type: { kind: "utf8" }, nullable: true, ...(metadata && { metadata }) }]);
   const before = new Map([["t", tables.get("t")]]);
   const commits = planCommits(action, before, target.capabilities);
-  const notes: { readonly kept: Kept; readonly commit: number }[] = [];
+  const notes: { readonly kept: Preserved; readonly commit: number }[] = [];
   const goOn = async () =>
     await acting({
       target,
@@ -176,11 +176,11 @@ test("metadata that others set after the look and before the values are dropped 
   let looks = 0;
   const target: typeof memory = {
     ...memory,
-    async look(name, withIndexes) {
+    async describeTable(name, withIndexes) {
       looks++;
       const withTheirs = (column: Column) => (column.name === "a" ? { ...column, metadata } : column);
       if (looks === 2) tables.write("t", "metadata", { columns: tables.get("t")!.columns.map(withTheirs) });
-      return await memory.look(name, withIndexes);
+      return await memory.describeTable(name, withIndexes);
     },
   };
   const midway = { step: "", commit: 0, indexes: {}, metadata: {} };

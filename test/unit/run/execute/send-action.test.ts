@@ -6,13 +6,13 @@ import type { Action } from "../../../../src/actions/model/action.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import type { Model } from "../../../simulate/target/carry.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
-import type { Verdict } from "../../../../src/targets/contract/target.ts";
+import type { CallOutcome } from "../../../../src/targets/contract/target.ts";
 
 const drop: Action = { kind: "dropColumns", table: "t", paths: ["a"] };
 const place = { version: 1, name: "t", action: 1, total: 2 };
 
 /** A call that fails, and when it has, somebody else holds the lease. */
-async function failing(model: Model, kind: Verdict["kind"], next?: number | null) {
+async function failing(model: Model, kind: CallOutcome["kind"], next?: number | null) {
   const late: LedgerEntry[] = [];
   const lease: Lease = {
     ledger: [],
@@ -26,7 +26,7 @@ async function failing(model: Model, kind: Verdict["kind"], next?: number | null
   const target = {
     ...memoryTarget({ name: "memory", model, tables: memoryTables() }),
     execute: async () => await Promise.reject(new Error("it failed")),
-    verdict: (): Verdict => ({ kind }),
+    verdict: (): CallOutcome => ({ kind }),
   };
   const ended = attempt(drop, undefined, { target, lease, place, next });
   const error = await ended.then(

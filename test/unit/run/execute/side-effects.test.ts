@@ -17,7 +17,7 @@ async function renameOnAnother(less: Partial<Target>, shown: object = {}) {
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
   tables.create("t", [a]);
   for (let more = 0; more < 3; more++) tables.append("t", []);
-  const seen = (await memory.look("t"))!;
+  const seen = (await memory.describeTable("t"))!;
   tables.drop("t");
   tables.create("t", [a]);
   const made = await memory.execute(rename, seen);
@@ -42,7 +42,7 @@ test("where it is unknown which table a call without an answer has changed, that
   const tables = memoryTables({ now: () => ++now });
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
   tables.create("t", [a]);
-  const seen = (await memory.look("t"))!;
+  const seen = (await memory.describeTable("t"))!;
   tables.recreate("t", []);
   expect(await aftermath(rename, seen, undefined, { target: memory, lease: held })).toMatchObject({
     code: "ERR_TABLE_RECREATED",
@@ -70,7 +70,7 @@ test.each([
   const tables = memoryTables();
   const target = memoryTarget({ name: "memory", model: "embedded", tables });
   tables.create("t", [a]);
-  const seen = (await target.look("t"))!;
+  const seen = (await target.describeTable("t"))!;
   // Others set it between the look and the call, whose handle does not know of it.
   tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
   const made = await target.execute(rename, seen);
@@ -84,7 +84,7 @@ test("a table that is recreated while metadata is set again is noticed, and what
   const tables = memoryTables();
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
   tables.create("t", [a]);
-  const seen = (await memory.look("t"))!;
+  const seen = (await memory.describeTable("t"))!;
   tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
   const made = await memory.execute(rename, seen);
   const target: Target = {

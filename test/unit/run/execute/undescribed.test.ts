@@ -178,7 +178,7 @@ function aWorld(folder = temporaryFolder(), describes = false) {
       call: async () => "",
       capabilities: { actions: { createTable: true, alterColumns: true }, describes, fences: false },
       listTables: () => call("list", service.list),
-      async look(name) {
+      async describeTable(name) {
         const found = (await call("list", () => new Map(tables))).get(name);
         return found && { table: { columns: describes ? found.map(asDescribed) : [] }, version: undefined };
       },
@@ -1182,12 +1182,12 @@ test("what a service does not show at once is looked for again, and is no unexpe
   world.migration("0002_rename", [rename("a", "d")]);
   const options = world.aProcess();
   const { target } = options;
-  let old: Awaited<ReturnType<typeof target.look>>;
+  let old: Awaited<ReturnType<typeof target.describeTable>>;
   let stale = 0;
   const late: typeof target = {
     ...target,
-    async look(...asked) {
-      const found = await target.look(...asked);
+    async describeTable(...asked) {
+      const found = await target.describeTable(...asked);
       if (stale-- > 0) return old;
       old = found;
       return found;

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Moment } from "../../../../src/run/schema-history.ts";
+import type { SchemaRevision } from "../../../../src/run/schema-history.ts";
 import { applicationTypes } from "../../../../src/scaffold/types/application-types.ts";
 import { historyTypes } from "../../../../src/scaffold/types/history-types.ts";
 import type { Column, DataType } from "../../../../src/schema/data-type.ts";
@@ -44,7 +44,7 @@ const table: fc.Arbitrary<Table> = fc
     return { columns: all, indexes: { [`${all[0]!.name}_idx`]: { path: all[0]!.name, kind: "btree", options: {} } } };
   });
 
-const moments: fc.Arbitrary<readonly Moment[]> = fc
+const moments: fc.Arbitrary<readonly SchemaRevision[]> = fc
   .array(
     fc.uniqueArray(fc.tuple(fc.constantFrom(...tableNames), table), { selector: ([name]) => name, maxLength: 4 }),
     {

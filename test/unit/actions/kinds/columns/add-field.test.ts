@@ -11,7 +11,7 @@ import {
 } from "../../../../../src/schema/declare/type-builders.ts";
 import type { ColumnType } from "../../../../../src/schema/typed/shape.ts";
 import type { Action } from "../../../../../src/actions/model/action.ts";
-import { commitsOf, describeAction, rewrites, tableAfter, wayBackOf } from "../../../../../src/actions/apply-action.ts";
+import { commitsOf, describeAction, rewrites, tableAfter, invert } from "../../../../../src/actions/apply-action.ts";
 import type { Table } from "../../../../../src/schema/table.ts";
 
 const table: Table = {
@@ -107,7 +107,7 @@ test("it gets its name in the commit that writes the struct again, under a guard
 });
 
 test("on the way back it is dropped, unless it holds values by then", () => {
-  expect(wayBackOf(add("s.x", int32()), new Map([["t", table]]))).toEqual({
+  expect(invert(add("s.x", int32()), new Map([["t", table]]))).toEqual({
     actions: [{ kind: "dropColumns", table: "t", paths: ["s.x"] }],
     obstacles: [{ kind: "values", table: "t", path: "s.x" }],
   });
