@@ -2,7 +2,7 @@
 import { MigrateError } from "../errors/migrate-error.ts";
 import { systemClock } from "../time/clock.ts";
 import type { Runner } from "../ledger/lease/record-chain.ts";
-import { appliedIn, migrationsInDoubt, type LedgerState } from "../ledger/state/fold.ts";
+import { appliedIn, migrationsInDoubt } from "../ledger/state/fold.ts";
 import type { Journal } from "../ledger/journal/journal.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
@@ -26,7 +26,7 @@ import { thisRunner } from "../run/run-identity.ts";
 import { bind, bindingOf, boundTables } from "../run/prepare/bind-saved-plan.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { unbegun } from "../run/prepare/unstarted-migrations.ts";
-import { withLease } from "../run/lease/with-lease.ts";
+import { withLease, type Ledger } from "../run/lease/with-lease.ts";
 
 export interface DownChoice extends BackChoice, Consent {
   /** Carry out just this plan, or nothing. */
@@ -64,9 +64,9 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
         const isSettled = state.late.length === 0 && migrationsInDoubt(state, runner.run).size === 0;
         return isNothing && isSettled ? { reverted: 0, total: appliedIn(state).length } : undefined;
       },
-      async prepare({ state }) {
+      async prepare({ records, state }) {
         const planned = await binding.keep(() =>
-          planBack(journal, files, state, choice, { ...options, runner }, false),
+          planBack(journal, files, { records, state }, choice, { ...options, runner }, false),
         );
         if (planned === undefined) return undefined;
         const { plan, migrations, seen, notBegun = [] } = planned;
@@ -130,7 +130,9 @@ async function planDownNow(options: MigratorOptions, { plan: saved, ...given }: 
   const files = options.migrations.list();
   return await planNow(journal, options, files, async ({ records, state }, besideAnother) => {
     binding.checkLedger(records);
-    return await binding.keep(() => planBack(journal, files, state, choice, { ...options, runner }, besideAnother));
+    return await binding.keep(() =>
+      planBack(journal, files, { records, state }, choice, { ...options, runner }, besideAnother),
+    );
   });
 }
 
@@ -142,12 +144,12 @@ function checkConsent({ acceptLoss, keepAppended }: Consent): void {
 async function planBack(
   journal: Journal,
   files: readonly MigrationFile[],
-  state: LedgerState,
+  { records, state }: Ledger,
   choice: DownChoice,
   { target, ledger, migrations: source, runner }: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
   besideAnother: boolean,
 ): Promise<Planned | undefined> {
-  const input = { target, ledger, source, files, state, run: runner.run, besideAnother };
+  const input = { target, ledger, source, files, records, state, run: runner.run, besideAnother };
   return await planUnlessMoved(journal, input, async () => {
     checkMissing(files, state);
     checkNothingHalfDone(state, migrationsInDoubt(state, runner.run), target.capabilities);

@@ -49,7 +49,7 @@ export async function planOn(
   const files = source.list();
   const made = await planNow(journal, options, files, async ({ records, state }, besideAnother) => {
     binding.checkLedger(records);
-    const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother };
+    const input = { target, ledger, source, files, records, state, choice, run: runner.run, besideAnother };
     return await binding.keep(() => planUnlessMoved(journal, input, planPending));
   });
   return { ...made, files, plan: await withGuards(made.plan, options, choice) };

@@ -90,8 +90,8 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
         if (last === undefined) return state.late.length > 0 ? undefined : () => true;
         return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
       },
-      async prepare({ state }) {
-        const input = { target, ledger, source, files, state, choice, run: runner.run, besideAnother: false };
+      async prepare({ records, state }) {
+        const input = { target, ledger, source, files, records, state, choice, run: runner.run, besideAnother: false };
         const planned = await binding.keep(() => planUnlessMoved(journal, input, planPending));
         if (planned === undefined) return undefined;
         const { migrations } = planned;

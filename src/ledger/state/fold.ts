@@ -142,7 +142,12 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       else all.set(version, known);
     }
   }
-  const upcoming = mayHaveRun(next) ? next : undefined;
+  // Every action of an applied migration has run, and a rollback is recorded before its first action.
+  const isOpen = (version: number) => {
+    const known = migrations.get(version);
+    return known?.status !== "applied" || known.reversal !== undefined;
+  };
+  const upcoming = mayHaveRun(next) && isOpen(next) ? next : undefined;
   const holder = taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease, next: upcoming };
   const standing = [...late.values()].filter(({ epoch }) => !looked.has(epoch));
   for (const call of standing) if (!isDone(migrations.get(call.version), call)) doubtful.add(call.version);
@@ -152,7 +157,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
     epoch: taken?.epoch ?? 0,
     holder,
     migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),
-    doubtful,
+    doubtful: new Set([...doubtful].filter(isOpen)),
     late: standing,
   };
 }

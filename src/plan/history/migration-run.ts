@@ -99,15 +99,24 @@ export function reversalOf(
         reversal,
       ),
     );
-    // What has begun goes on as it began; but who lets go of rows need not have them put back.
-    const asBegun = all.find(({ actions }) => actions.length === reversal.total);
-    const same = putsBack ? (asBegun ?? all[0]) : all[0];
-    if (same !== undefined) return same;
+    // A rollback resumes as it began. A run that accepts the loss of rows puts none back from there on.
+    const same = all.find(({ actions }) => actions.length === reversal.total) ?? all[0];
+    if (same !== undefined) return putsBack ? same : withoutPuttingBack(same, reversal.step);
   } catch (error) {
     // The file has said how it is taken back, and says so no more.
     if (!isMigrateError(error, "ERR_IRREVERSIBLE") || reversal.step === 0) throw error;
   }
   throw new MigrateError("ERR_ROLLBACK_CHANGED", { file: migration.file });
+}
+
+/** Without the actions that put rows back, from one position on. */
+function withoutPuttingBack({ actions, obstacles }: Rollback, from: number): Rollback {
+  const isLeftOut = ({ action }: PlacedAction, index: number) => index >= from && action.kind === "putBackRows";
+  const leftOutBefore = (at: number) => actions.slice(0, at).filter(isLeftOut).length;
+  return {
+    actions: actions.filter((one, index) => !isLeftOut(one, index)),
+    obstacles: obstacles.map((one) => ({ ...one, at: one.at - leftOutBefore(one.at) })),
+  };
 }
 
 function progressOf(known: Pick<LedgerMigration, "step" | "midway" | "attempt"> | undefined) {

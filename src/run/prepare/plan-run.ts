@@ -1,8 +1,8 @@
 /** The plan of a run: from files, ledger and tables as they are now, and whether they stood still for it. */
-import { isMigrateError, MigrateError, type ErrorCode } from "../../errors/migrate-error.ts";
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { sameRecord, type Journal } from "../../ledger/journal/journal.ts";
-import type { LedgerEntry } from "../../ledger/state/record.ts";
+import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
 import { matchesHash } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -36,6 +36,8 @@ export interface PlanningInput {
   readonly source: MigrationSource;
   readonly files: readonly MigrationFile[];
   readonly state: LedgerState;
+  /** Those from which the state was computed. */
+  readonly records: readonly LedgerRecord[];
   /** The run that plans: its own doing is no doubt to it. */
   readonly run: string;
   /** Whether another runner may be changing the tables meanwhile. */
@@ -52,14 +54,6 @@ export interface Planned {
   readonly notBegun?: readonly LedgerEntry[];
 }
 
-/** What the tables and their versions say against a plan. */
-const againstPlan: readonly ErrorCode[] = [
-  "ERR_DRIFT",
-  "ERR_IRREVERSIBLE",
-  "ERR_ROLLBACK_BLOCKED",
-  "ERR_STEP_IMPOSSIBLE",
-];
-
 /**
  * The plan for a ledger as it was read; undefined when another runner has written to it meanwhile. What then looks like
  * drift, or blocks a rollback, is what that runner did: it writes to the ledger before it changes a table.
@@ -73,16 +67,18 @@ export async function planUnlessMoved<Input extends PlanningInput>(
   if (contradicts !== undefined) throw contradicts;
   const { head, holder } = input.state;
   const hasMoved = async () => {
-    const newest = await journal.head();
+    const again = await journal.read();
+    const newest = foldLedger(again).head;
     // In our own epoch nobody else writes: we have renewed the lease, as planning may take long.
     const isOwn = holder?.run === input.run && newest?.epoch === head?.epoch;
-    return !isOwn && !sameRecord(newest, head);
+    // A list that is read while another run adds to it may miss an older record too.
+    return !isOwn && (!sameRecord(newest, head) || again.length !== input.records.length);
   };
   try {
     const planned = await plan(input);
     return planned.plan.blocked !== undefined && (await hasMoved()) ? undefined : planned;
   } catch (error) {
-    if (againstPlan.every((code) => !isMigrateError(error, code)) || !(await hasMoved())) throw error;
+    if (!isMigrateError(error) || error.outcome !== "refused" || !(await hasMoved())) throw error;
     return undefined;
   }
 }
@@ -205,7 +201,7 @@ function seeingDrops({ migrations }: Plan, target: Target) {
     for (const [table, error] of unreadable)
       if (!settled.migrations.some(({ found }) => isDrop(table, found))) throw error;
   };
-  return { looking: { ...target, look }, requireFound };
+  return { looking: { ...target, describeTable: look }, requireFound };
 }
 
 /**

@@ -291,6 +291,28 @@ test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly nu
     ],
     doubtful: [],
   },
+  {
+    why: "the late holder applied it after another run had taken over and died at it",
+    records: [
+      ...died,
+      aRecord("1.1", "applied", about(1, 3)),
+      aRecord("2.0", "taken", { next: 1 }),
+      aRecord("3.0", "taken", { next: 2 }),
+    ],
+    doubtful: [],
+  },
+  {
+    why: "a run died while it rolled an applied migration back",
+    records: [
+      ...died,
+      aRecord("1.1", "applied", about(1, 3)),
+      aRecord("1.2", "released"),
+      aRecord("2.0", "taken"),
+      aRecord("2.1", "reverting", { ...about(1, 0), next: 1 }),
+      aRecord("3.0", "taken", { next: 1 }),
+    ],
+    doubtful: [1],
+  },
 ])("what is in doubt when $why: $doubtful", ({ records, doubtful }) => {
   expect(foldLedger(records).doubtful).toEqual(new Set(doubtful));
 });

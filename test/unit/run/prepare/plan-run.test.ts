@@ -9,9 +9,9 @@ const who = { by: "ann", tool: "t", at: 1, applied: "", previous: "" };
 const taken: LedgerRecord = { ...who, run: "ours", epoch: 1, number: 0, event: "taken" };
 
 /** A plan that rows block, during which this record was written. */
-function planned(newest: LedgerRecord, run: string, plan: () => Promise<Planned>) {
-  const journal = { head: async () => newest, read: async () => [taken, newest] } as unknown as Journal;
-  const input = { state: foldLedger([taken]), run } as unknown as PlanningInput;
+function planned(newest: LedgerRecord, run: string, plan: () => Promise<Planned>, records = [taken]) {
+  const journal = { read: async () => [taken, newest] } as unknown as Journal;
+  const input = { state: foldLedger(records), records, run } as unknown as PlanningInput;
   return planUnlessMoved(journal, input, plan);
 }
 
@@ -19,6 +19,10 @@ const blocked = { plan: { blocked: { problems: [] } } } as unknown as Planned;
 const isBlocked = async () => blocked;
 const hasDrift = async () => {
   throw new MigrateError("ERR_DRIFT", { table: "t", differences: [], hint: "" });
+};
+
+const hasNoEffect = async () => {
+  throw new MigrateError("ERR_NO_EFFECT", { problem: "t.c is not null already" });
 };
 
 const renewed: LedgerRecord = { ...taken, number: 1, event: "renewed" };
@@ -33,4 +37,17 @@ test("what another run writes meanwhile makes the plan void", async () => {
   expect(await planned(renewed, "another", isBlocked)).toBeUndefined();
   expect(await planned(other, "ours", isBlocked)).toBeUndefined();
   expect(await planned(other, "ours", hasDrift)).toBeUndefined();
+});
+
+test("a list of records that missed an older one makes the plan void", async () => {
+  const whole = [taken, renewed];
+  expect(await planned(renewed, "another", hasNoEffect, [renewed])).toBeUndefined();
+  await expect(planned(renewed, "another", hasNoEffect, whole)).rejects.toMatchObject({ code: "ERR_NO_EFFECT" });
+});
+
+test("what has nothing to do with the ledger is thrown at once", async () => {
+  const isDown = async () => {
+    throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "local", problem: "no answer" });
+  };
+  await expect(planned(renewed, "another", isDown)).rejects.toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
 });
