@@ -78,7 +78,7 @@ function runFrom(
   };
 }
 
-/** What takes a migration back, or is taking it back already. Throws ERR_IRREVERSIBLE, ERR_ROLLBACK_CHANGED. */
+/** The rollback of a migration, or the one that has begun. Throws ERR_IRREVERSIBLE, ERR_ROLLBACK_CHANGED. */
 export function reversalOf(
   migration: Migration,
   known: LedgerMigration,
@@ -86,36 +86,64 @@ export function reversalOf(
   able: Able,
   putsBack = true,
 ): Rollback {
-  const done = actionsRun(migration, known, able);
-  const restoring = { able: able.actions.restoreTable === true, tables: known.tables, putsBack };
-  const derive = (more?: Partial<typeof restoring>) =>
-    rollbackOf(migration, done, before, able, { ...restoring, ...more });
+  const ran = actionsRun(migration, known, able);
+  const restoring = { able: able.actions.restoreTable === true, tables: known.tables };
+  const derive = (options: { readonly putsBack: boolean }) =>
+    rollbackOf(migration, ran, before, able, { ...restoring, ...options });
   const { reversal } = known;
-  if (reversal === undefined) return derive();
+  if (reversal === undefined) return derive({ putsBack });
   try {
-    const all = [derive(), derive({ putsBack: !putsBack })].filter(({ actions }) =>
-      isSame(
-        actions.map(({ action }) => action),
-        reversal,
-      ),
-    );
-    // A rollback resumes as it began. A run that accepts the loss of rows puts none back from there on.
-    const same = all.find(({ actions }) => actions.length === reversal.total) ?? all[0];
-    if (same !== undefined) return putsBack ? same : withoutPuttingBack(same, reversal.step);
+    const whole = derive({ putsBack: true });
+    const done = doneOf(whole.actions, reversal);
+    if (done !== undefined) return resumed(whole, done, reversal, putsBack);
   } catch (error) {
-    // The file has said how it is taken back, and says so no more.
+    // The file has said how it is rolled back, and no longer does.
     if (!isMigrateError(error, "ERR_IRREVERSIBLE") || reversal.step === 0) throw error;
   }
   throw new MigrateError("ERR_ROLLBACK_CHANGED", { file: migration.file });
 }
 
-/** Without the actions that put rows back, from one position on. */
-function withoutPuttingBack({ actions, obstacles }: Rollback, from: number): Rollback {
-  const isLeftOut = ({ action }: PlacedAction, index: number) => index >= from && action.kind === "putBackRows";
-  const leftOutBefore = (at: number) => actions.slice(0, at).filter(isLeftOut).length;
+/**
+ * The positions of the actions that are done; undefined where another release has begun with other actions, which this one
+ * can't resume. A run that accepted the loss of rows has put none back.
+ */
+function doneOf(actions: readonly PlacedAction[], reversal: Reversal): readonly number[] | undefined {
+  const search = (done: readonly number[], next: number): readonly number[] | undefined => {
+    if (done.length === reversal.step) return isSame(actions, done, reversal) ? done : undefined;
+    const action = actions[next]?.action;
+    if (action === undefined) return undefined;
+    const withIt = search([...done, next], next + 1);
+    return withIt ?? (action.kind === "putBackRows" ? search(done, next + 1) : undefined);
+  };
+  return search([], 0);
+}
+
+function isSame(actions: readonly PlacedAction[], done: readonly number[], { checksum, midway }: Reversal): boolean {
+  const isDone = matchesHash(checksumOf(done.map((index) => actions[index]!.action)), checksum);
+  const begun = actions[begunAfter(actions, done)];
+  return isDone && (midway === undefined || (begun !== undefined && stepHash(begun.action) === midway.step));
+}
+
+/** The position of an action of several commits that has begun. Putting rows back is one commit. */
+function begunAfter(actions: readonly PlacedAction[], done: readonly number[]): number {
+  const end = (done.at(-1) ?? -1) + 1;
+  return actions.findIndex(({ action }, index) => index >= end && action.kind !== "putBackRows");
+}
+
+/** What is done, and what is left. A run that resumes a rollback puts rows back unless it accepts their loss itself. */
+function resumed(
+  { actions, obstacles }: Rollback,
+  done: readonly number[],
+  { midway }: Reversal,
+  putsBack: boolean,
+): Rollback {
+  const rest = midway === undefined ? (done.at(-1) ?? -1) + 1 : begunAfter(actions, done);
+  const isKept = ({ action }: PlacedAction, index: number) =>
+    index < rest ? done.includes(index) : putsBack || action.kind !== "putBackRows";
+  const keptBefore = (at: number) => actions.slice(0, at).filter(isKept).length;
   return {
-    actions: actions.filter((one, index) => !isLeftOut(one, index)),
-    obstacles: obstacles.map((one) => ({ ...one, at: one.at - leftOutBefore(one.at) })),
+    actions: actions.filter(isKept),
+    obstacles: obstacles.map((one) => ({ ...one, at: keptBefore(one.at) })),
   };
 }
 
@@ -125,12 +153,4 @@ function progressOf(known: Pick<LedgerMigration, "step" | "midway" | "attempt"> 
 
 function actionsRun(migration: Migration, { status, step }: LedgerMigration, describing: Describing): number {
   return status === "applied" ? compileMigration(migration, describing).length : step;
-}
-
-/** Another release may take a migration back by other actions: nobody could go on with those. */
-function isSame(units: readonly unknown[], { step, checksum, midway }: Reversal): boolean {
-  return (
-    matchesHash(checksumOf(units.slice(0, step)), checksum) &&
-    (midway === undefined || stepHash(units[step]) === midway.step)
-  );
 }

@@ -1,7 +1,7 @@
 import { dropColumn, int32, utf8 } from "lance-migrate";
 import { expect, test } from "vitest";
 import type { LedgerMigration } from "../../../../src/ledger/state/fold.ts";
-import { checksumOf } from "../../../../src/migrations/checksum.ts";
+import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import { reversalOf } from "../../../../src/plan/history/migration-run.ts";
 import { rollbackOf } from "../../../../src/plan/rollback/rollback.ts";
 import { columnsOf } from "../../../../src/schema/declare/type-builders.ts";
@@ -17,31 +17,60 @@ const before = new Map([
 const migration = aMigration(2, [dropColumn("t", "a"), dropColumn("u", "a")]);
 const tables = { t: [5, 6], u: [3, 4] } as const;
 
-/** A rollback that puts rows back and has stopped after so many of its actions. */
-function stoppedAfter(step: number): LedgerMigration {
-  const { actions } = rollbackOf(migration, Infinity, before, able, { able: true, tables, putsBack: true });
-  const units = actions.map(({ action }) => action);
-  const reversal = { step, total: units.length, steps: [], attempt: 1, checksum: checksumOf(units.slice(0, step)) };
+const wholeRollback = rollbackOf(migration, Infinity, before, able, { able: true, tables, putsBack: true });
+
+/** A rollback that has stopped after some of its actions, by their positions. */
+function stoppedAfter(done: readonly number[], midway?: number): LedgerMigration {
+  const units = wholeRollback.actions.map(({ action }) => action);
+  const reversal = {
+    step: done.length,
+    checksum: checksumOf(done.map((index) => units[index])),
+    ...(midway !== undefined && { midway: { step: stepHash(units[midway]) } }),
+  };
   return { version: 2, status: "applied", step: 2, total: 2, tables, reversal } as unknown as LedgerMigration;
 }
 
-const kindsAfter = (step: number, putsBack: boolean) =>
-  reversalOf(migration, stoppedAfter(step), before, able, putsBack).actions.map(
+const resumed = (putsBack: boolean, done: readonly number[], midway?: number) =>
+  reversalOf(migration, stoppedAfter(done, midway), before, able, putsBack).actions.map(
     ({ action }) => `${action.kind} ${action.table}`,
   );
 
 const all = ["restoreTable u", "putBackRows u", "restoreTable t", "putBackRows t"];
+const without = (...left: readonly number[]) => all.filter((_, index) => !left.includes(index));
 
-test.each([0, 1, 2, 3, 4])("a rollback that stopped after %i actions resumes as it began", (step) => {
-  expect(kindsAfter(step, true)).toEqual(all);
+test.each([[[]], [[0]], [[0, 1]], [[0, 1, 2]], [[0, 1, 2, 3]]])(
+  "a rollback that stopped after the actions %j resumes as it began",
+  (done) => {
+    expect(resumed(true, done)).toEqual(all);
+  },
+);
+
+test.each([
+  { done: [], left: without(1, 3) },
+  { done: [0], left: without(1, 3) },
+  { done: [0, 1], left: without(3) },
+  { done: [0, 1, 2], left: without(3) },
+  { done: [0, 1, 2, 3], left: all },
+  { done: [0, 2], left: without(1, 3) },
+])("a run that accepts the loss of rows puts none back after the actions $done", ({ done, left }) => {
+  expect(resumed(false, done)).toEqual(left);
 });
 
 test.each([
-  { step: 0, left: ["restoreTable u", "restoreTable t"] },
-  { step: 1, left: ["restoreTable u", "restoreTable t"] },
-  { step: 2, left: ["restoreTable u", "putBackRows u", "restoreTable t"] },
-  { step: 3, left: ["restoreTable u", "putBackRows u", "restoreTable t"] },
-  { step: 4, left: all },
-])("a run that accepts the loss of rows puts none back after the $step actions that are done", ({ step, left }) => {
-  expect(kindsAfter(step, false)).toEqual(left);
+  { done: [0, 2], left: without(1) },
+  { done: [0, 2, 3], left: without(1) },
+])("a run that accepts no loss puts back what it restores over, after $done without", ({ done, left }) => {
+  expect(resumed(true, done)).toEqual(left);
+});
+
+test("a restored table that has begun is resumed where its rows were given up before", () => {
+  expect(resumed(true, [0], 2)).toEqual(without(1));
+});
+
+test("actions of another release can't be resumed", () => {
+  const known = stoppedAfter([0, 1]);
+  const other = { ...known, reversal: { ...known.reversal!, checksum: "another" } };
+  expect(() => reversalOf(migration, other, before, able)).toThrow(
+    expect.objectContaining({ code: "ERR_ROLLBACK_CHANGED" }),
+  );
 });
