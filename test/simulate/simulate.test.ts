@@ -53,7 +53,7 @@ test("what a late call did is put right where names were used again since", { ti
   const { violations, counts } = await simulate({
     scenario: fixed,
     first: 1,
-    schedules: rounds(1_500, 3_000),
+    schedules: rounds(2_000, 3_000),
     mostViolations: 1,
   });
   expect(violations).toEqual([]);
