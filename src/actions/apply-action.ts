@@ -1,4 +1,7 @@
-/** What each action does to the model. One that takes several commits is made of actions that are one atomic commit each. */
+/**
+ * Looks up the model of an action and applies it. An action that takes several commits consists of actions that are one
+ * atomic commit each.
+ */
 import type { Action, ActionFor, ActionKind } from "./model/action.ts";
 import * as models from "./registry.ts";
 import type { ActionModel, Commit, WrittenData } from "./model/action-model.ts";
@@ -10,7 +13,7 @@ const registry = models satisfies { readonly [Kind in ActionKind]: ActionModel<A
 
 export const actionKinds = Object.keys(registry) as readonly ActionKind[];
 
-/** The tables that an action changes, as they are after it. Throws a MigrateError with the reason when it can't work. */
+/** The tables that an action changes, as they are after it. Throws a MigrateError with the reason if it can't work. */
 export function tablesAfter(database: Database, action: Action): Tables {
   return modelOf(action).after(database, action);
 }
@@ -27,12 +30,12 @@ export function tablesOfAction(action: Action): readonly string[] {
   return modelOf(action).tables?.(action) ?? [action.table];
 }
 
-/** An action in words, for plans and progress. */
+/** An action as text, for plans and progress. */
 export function describeAction(action: Action): string {
   return modelOf(action).describe(action);
 }
 
-/** What people should know before an action runs on a table as it is then, on a target that can do so much. */
+/** The risks of an action on the table `before`. `able`: the kinds of calls that the target supports. */
 export function risksOf(
   action: Action,
   before: Table | undefined,
@@ -41,7 +44,7 @@ export function risksOf(
   return before === undefined ? [] : (modelOf(action).risks?.(action, before, able) ?? []);
 }
 
-/** The commits that an action takes on a table of which all is known that they would lose. */
+/** The commits that an action takes. `before` must contain every index and metadata key that they would lose. */
 export function commitsOf(
   action: Action,
   before: Table | undefined,
@@ -51,7 +54,7 @@ export function commitsOf(
   return commits ?? [{ action, undo: [] }];
 }
 
-/** The kinds of the calls that an action is made of, however the table looks. */
+/** The kinds of the calls that an action may consist of, whatever the table is like. */
 export function kindsOf(action: Action): readonly ActionKind[] {
   return modelOf(action).needs ?? [action.kind];
 }
@@ -66,18 +69,18 @@ export function writtenBy(action: Action, before: Table | undefined): WrittenDat
   return modelOf(action).writes?.(action, before ?? { columns: [] });
 }
 
-/** How an action is taken back. `before`: the tables as they were. */
+/** The inverse of an action. `before`: the tables before it. */
 export function invert(action: Action, before: Database): Inverse {
   return modelOf(action).invert(action, before);
 }
 
-/** Whether it changes rows and no schema, so that no look tells whether it has run. */
+/** Whether an action changes rows and not the schema, so that no snapshot shows whether it has run. */
 export function changesRows(action: Action): boolean {
   const { changesRows: is } = modelOf(action);
   return typeof is === "function" ? is(action) : is === true;
 }
 
 function modelOf(action: Action): ActionModel<Action> {
-  // Each model takes just its own action, which TypeScript can't follow through the lookup.
+  // Each model accepts only its own action, which TypeScript can't infer through the lookup.
   return registry[action.kind] as unknown as ActionModel<Action>;
 }

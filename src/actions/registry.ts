@@ -1,4 +1,4 @@
-/** The registry: the export of an action's model here is all that the plan needs. */
+/** The registry of action kinds: to add one, export its model here. */
 export { addColumns } from "./kinds/columns/add-columns.ts";
 export { addField } from "./kinds/columns/add-field.ts";
 export { alterColumns } from "./kinds/columns/alter-columns.ts";

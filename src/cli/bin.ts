@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Parsed by whatever Node is there, so nothing newer than the check may stand in this file or be imported by it.
-// Everybody on the machine may read arguments, so a key does not stay among them.
+// Any version of Node may parse this file, so neither it nor its static imports may need a newer one.
+// Everybody on the machine can read a process's arguments, so a title replaces them if they contain a key.
 if (process.argv.some((arg) => /^--api-?key/i.test(arg))) process.title = "migrate";
 
 const needed = [22, 19] as const;

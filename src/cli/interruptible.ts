@@ -1,14 +1,14 @@
-/** How a command is ended from outside: Ctrl-C, SIGTERM, --timeout. */
+/** Ends a command from outside: Ctrl-C, SIGTERM, --timeout. */
 import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { interruptedEarly } from "../run/lease/wait-for-lease.ts";
 import { parseFlags, timeoutSchema, type Command, type Context } from "./command/command.ts";
 
-/** How long a command with nothing under way may take to notice that it is to end. */
+/** Milliseconds in which a command with no work in progress may end by itself. */
 const grace = 2_000;
 
 /**
- * The first Ctrl-C, or --timeout, stops the command at its next safe point; with nothing under way any point is one, also
- * the wait for an answer that never comes. The second Ctrl-C stops it wherever it is.
+ * The first Ctrl-C, or --timeout, stops the command at its next safe point. With no work in progress, that is any
+ * point, even while it waits for an answer that never comes. The second Ctrl-C stops it at once.
  */
 export async function interruptible(
   { flags, words, output }: Pick<Context, "flags" | "words" | "output">,
@@ -45,7 +45,7 @@ export async function interruptible(
     const run = command.run({ flags, words, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
     return await Promise.race([run, over]);
   } catch (error) {
-    // A run knows that it was told to end, and not why.
+    // A run knows only that it was told to stop, and not why.
     if (overdue === undefined || !isMigrateError(error, "ERR_INTERRUPTED")) throw error;
     throw new MigrateError("ERR_TIMEOUT", { seconds: overdue, ...error.details });
   } finally {

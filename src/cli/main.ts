@@ -1,4 +1,4 @@
-/** The command line: flags in, exit code out. The only place that ends the process. */
+/** The command line: takes flags, and ends the process with an exit code. */
 import yargs from "yargs";
 import packageJson from "../../package.json" with { type: "json" };
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
@@ -17,7 +17,8 @@ export async function main(args: readonly string[]): Promise<void> {
   keepSecret(...typedKeys(args));
   for (const stream of [process.stdout, process.stderr]) keepSecretsOut(stream);
   let output = createOutput({ json: args.includes("--json"), quiet: false, verbose: false, color: false });
-  // What a migration's timer throws, Node itself would print past our output, and of a promise it would not say why.
+  // Without these handlers, Node would report an error of a migration's timer past our output, and a rejected promise
+  // without the reason.
   const end = (thrown: unknown) => {
     const error = uncaught(thrown);
     report(error, output);
@@ -67,7 +68,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
           color: color !== false,
         });
         choose(output);
-        // What a migration or a configuration prints for itself must not get between our results.
+        // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
         console.log = console.info = console.debug = console.error;
         exitCode = await interruptible({ flags, words: args, output }, command);
       },
@@ -78,8 +79,8 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
 }
 
 /**
- * What yargs would pass over: it takes --dry-run=yes for no, believes the last of --dry-run --no-dry-run, and forgets what
- * stands behind --.
+ * Refuses what yargs would accept silently: it takes --dry-run=yes for no, uses the last of --dry-run --no-dry-run, and
+ * drops what follows --.
  */
 function checkWords(args: readonly string[]): void {
   const words = args.flatMap(inFull);
@@ -99,7 +100,7 @@ function checkWords(args: readonly string[]): void {
     });
 }
 
-/** A word as it would be typed without short forms: -qv and --q are --quiet and --verbose. */
+/** A word with its short forms expanded: -qv and --q stand for --quiet and --verbose. */
 function inFull(word: string): readonly string[] {
   const [, no = "", letters, value = ""] = /^-(?:-(no-)?(?=\w(?:=|$)))?([a-z]+)(=.*)?$/is.exec(word) ?? [];
   if (letters === undefined) return [word];
@@ -108,7 +109,7 @@ function inFull(word: string): readonly string[] {
   return [...letters].map((letter) => `--${no}${nameOf(letter)}${value}`);
 }
 
-/** Keys that were typed, in whatever way: they may be repeated as an unknown argument. */
+/** Keys that were typed, in any way: the error about an unknown argument may repeat them. */
 function typedKeys(args: readonly string[]): readonly string[] {
   return args.flatMap((arg, index) => {
     const typed = /^--api-?key(=|$)/i.exec(arg);
@@ -116,11 +117,12 @@ function typedKeys(args: readonly string[]): readonly string[] {
   });
 }
 
-/** yargs' words, with what it knows and does not say. */
+/** The message of yargs, completed with what yargs knows and does not report. */
 function usageProblem(message: string, args: readonly string[]): string {
   const text = message.split("\n", 1)[0] ?? message;
   const unknown = (/^Unknown (?:argument|command)s?: (.*)/.exec(text)?.[1] ?? "").split(", ");
-  // Values of flags are words too; what yargs calls unknown and was typed as it is, is the mistyped command.
+  // Values of flags are words too. The mistyped command is a word that yargs calls unknown and that was typed like
+  // that.
   const word = args.find((arg) => commandOf(arg) !== undefined) ?? args.find((arg) => unknown.includes(arg));
   if (word !== undefined && commandOf(word) === undefined) {
     const similar = similarName(word, commands.map(wordOf));
@@ -150,7 +152,7 @@ function report(error: unknown, output: Output): void {
   for (const at of [error, error.cause]) if (at instanceof Error) output.problem(at.stack ?? "");
 }
 
-/** A reader that goes away (migrate up | head -1) must not stop a run between two actions. */
+/** A reader that closes its pipe (migrate up | head -1) must not stop a run between two actions. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -158,7 +160,7 @@ function outliveReaders(): void {
     });
 }
 
-/** Node tells users of our migrations about type stripping and package.json; they did not ask. */
+/** Suppresses Node's warnings about type stripping and package.json, which users of migrations did not ask for. */
 function silenceNodeWarnings(): void {
   process.removeAllListeners("warning");
   process.on("warning", (warning) => {

@@ -1,4 +1,4 @@
-/** What fails where nobody catches it: a timer or a promise, most often of a migration or a configuration. */
+/** Errors that nothing catches: of a timer or a promise, usually in a migration or a configuration. */
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 
 export function uncaught(thrown: unknown): MigrateError {
@@ -7,7 +7,7 @@ export function uncaught(thrown: unknown): MigrateError {
   return new MigrateError("ERR_UNCAUGHT", { problem }, { cause: thrown });
 }
 
-/** What an object that is no error says: its plain members, such as {"status":7}. Empty for anything else. */
+/** The plain members of a thrown object that is not an error, as JSON: {"status":7}. Empty for anything else. */
 function membersOf(thrown: unknown): string {
   if (thrown instanceof Error || Object.prototype.toString.call(thrown) !== "[object Object]") return "";
   try {

@@ -1,4 +1,4 @@
-/** What a target can do, found out on scratch tables: whether a ledger can be kept there, and how it answers. */
+/** Finds out on scratch tables what a target can do: its calls, its answers, and whether it can keep a ledger. */
 import { randomUUID } from "node:crypto";
 import { count, isMigrateError } from "../errors/migrate-error.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
@@ -19,13 +19,13 @@ export interface TargetCheck {
   readonly found: boolean;
   /** Whether `migrate up` relies on it. */
   readonly needed: boolean;
-  /** What the target answered, or what follows. */
+  /** What the target answered, or what follows from the finding. */
   readonly detail?: string | undefined;
 }
 
 export interface DoctorResult {
   readonly findings: readonly TargetCheck[];
-  /** Whether everything is there that `migrate up` relies on. */
+  /** Whether the target does everything that `migrate up` relies on. */
   readonly fit: boolean;
   /** Scratch tables that the target could not drop. */
   readonly leftBehind: readonly string[];
@@ -39,7 +39,7 @@ const scratch: readonly Column[] = [
   column("source", { kind: "struct", fields: [column("url", { kind: "utf8" })] }),
 ];
 
-/** Throws when the target can't be reached; `tell` hears of each finding when it is made, and of what stays behind. */
+/** Passes each finding to `tell` as it is made, and at the end the tables left behind. Throws if unreachable. */
 export async function doctor(
   target: Target,
   ledger: string,
@@ -62,14 +62,14 @@ export async function doctor(
       await locks(target, name, note);
     }
   } finally {
-    // What stops the doctor says itself why; its scratch tables are named all the same.
+    // A failing cleanup must not replace the error that stopped the checks: only the tables' common prefix is reported.
     leftBehind = await cleanUp(target, name).catch(() => [`${name}…`]);
     tell({ leftBehind });
   }
   return { findings, fit: findings.every(({ found, needed }) => found || !needed), leftBehind };
 }
 
-/** The scratch tables that could not be dropped. */
+/** Drops the scratch tables. Returns those that could not be dropped. */
 async function cleanUp(target: Target, name: string): Promise<readonly string[]> {
   const left: string[] = [];
   for (const table of await target.listTables()) {
@@ -82,7 +82,7 @@ async function cleanUp(target: Target, name: string): Promise<readonly string[]>
 
 type Note = (finding: TargetCheck) => void;
 
-/** What clients can read and write the tables that are there. Nothing is said where the target can't tell their formats. */
+/** Notes which clients can read and write the existing tables. Skips tables whose format is unknown. */
 function tellFormats({ formatOf }: Target, tables: readonly string[], note: Note): void {
   const alike = new Map<string, { readonly format: TableFormat; readonly names: string[] }>();
   for (const table of tables) {
@@ -133,7 +133,7 @@ async function createsOnce(target: Target, table: string, note: Note): Promise<b
 
 const lists = 10;
 
-/** How many of the lists that are asked for one after another and at once, after a table was created, lack it. */
+/** Lists the tables `lists` times, half of them in sequence, half in parallel; counts the lists without `table`. */
 async function listsWithout({ listTables }: Target, table: string): Promise<number> {
   const inTurn: (readonly string[])[] = [];
   for (let asked = 0; asked < lists / 2; asked++) inTurn.push(await listTables());
@@ -148,7 +148,7 @@ async function alters(target: Target, table: string, note: Note): Promise<void> 
     const refused = await refusal(target, action, state);
     if (refused !== undefined) return note({ what, found: false, needed: true, detail: refused.words });
     state = tableAfter(new Map([[table, state]]), action);
-    // An answer is no proof.
+    // A success answer proves nothing, so the table is checked.
     const found = await isSo(target, table, state);
     note({ what, found, needed: true, detail: found ? undefined : "it says so, and has not done it" });
   };
@@ -166,7 +166,7 @@ async function alters(target: Target, table: string, note: Note): Promise<void> 
   note({
     what: "accepts a column renamed to its own name",
     found: accepted === undefined,
-    // It is how a lost answer is settled where nothing can be looked at.
+    // After a lost answer this is the only way to check a column on a target that can't describe tables.
     needed: !target.capabilities.describes,
     detail: accepted?.words,
   });
@@ -179,7 +179,7 @@ async function isSo(target: Target, name: string, state: Table): Promise<boolean
   return await hasColumns(name, state, columnPaths(state.columns), { target, clock: systemClock });
 }
 
-/** Of several that take one epoch of a ledger at once, one may be told that it has it. */
+/** Checks that of several runs that take the same epoch of a ledger at once, exactly one is told that it holds it. */
 async function locks(target: Target, name: string, note: Note): Promise<void> {
   const ledger = `${name}.ledger`;
   const told = await Promise.allSettled(
@@ -206,11 +206,11 @@ async function locks(target: Target, name: string, note: Note): Promise<void> {
 
 interface Refusal {
   readonly words: string;
-  /** Whether the answer says that nothing was done: 4xx does, 5xx does not. */
+  /** Whether the answer means that nothing was done, as 4xx does and 5xx does not. */
   readonly clear: boolean;
 }
 
-/** Why the target refused an action, or undefined. Throws when there was no answer at all. */
+/** Why the target refused an action; undefined if it did not. Throws if it is unreachable or refuses the key. */
 async function refusal(target: Target, action: Action, state?: Table): Promise<Refusal | undefined> {
   const seen = target.capabilities.describes ? await target.describeTable(action.table) : undefined;
   try {

@@ -1,4 +1,4 @@
-/** Taking migrations back: the story of `down`, which goes as that of `up` does. */
+/** Rolls migrations back. A run of `down` proceeds like one of `up`; see up.ts. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import { systemClock } from "../time/clock.ts";
 import type { Runner } from "../ledger/lease/record-chain.ts";
@@ -29,18 +29,18 @@ import { unbegun } from "../run/prepare/unstarted-migrations.ts";
 import { withLease, type Ledger } from "../run/lease/with-lease.ts";
 
 export interface DownChoice extends BackChoice, Consent {
-  /** Carry out just this plan, or nothing. */
+  /** Executes exactly this plan, or nothing if it no longer holds. */
   readonly plan?: SavedPlan | undefined;
 }
 
 export interface DownResult {
-  /** How many migrations were taken back. */
+  /** How many migrations were rolled back. */
   readonly reverted: number;
-  /** How many are applied now. */
+  /** How many migrations are applied now. */
   readonly total: number;
 }
 
-/** Takes back what ran last. Throws a MigrateError; by then as much is done as the ledger says. */
+/** Rolls back what ran last. When it throws a MigrateError, the ledger records what was done until then. */
 export async function down(options: MigratorOptions, { plan: saved, ...given }: DownChoice = {}): Promise<DownResult> {
   const { target, migrations: source, ledger, signal, emit = () => {} } = options;
   const { clock = systemClock, runner = thisRunner() } = options;
@@ -49,7 +49,8 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
   const started = clock.steady();
   const journal = journalOf(target, ledger, options.clock);
   const binding = bindingOf(saved, "down", journal, { ...options, runner });
-  // What is missing would look like nothing to do. A run without a plan does not wait here: the simulator counts on its first call.
+  // A planned migration whose file is missing would look like nothing to do. Without a saved plan nothing is awaited
+  // here: the simulator relies on when a run makes its first call.
   if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
   if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
@@ -60,7 +61,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
       async settled({ records, state }) {
         binding.checkLedger(records);
         const isNothing = orderBack(state, files, choice).length === 0;
-        // What is in doubt may have run, and would then be among what is rolled back.
+        // A migration in doubt may have run, and would then be among those to roll back.
         const isSettled = state.late.length === 0 && migrationsInDoubt(state, runner.run).size === 0;
         return isNothing && isSettled ? { reverted: 0, total: appliedIn(state).length } : undefined;
       },
@@ -73,7 +74,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
         checkRefusals(plan, target.name);
         const late = choice.acceptLoss === true ? undefined : lateWrites(target, seen ?? {});
         return {
-          // Nothing is in doubt before it is recorded that it is being taken back.
+          // No migration is in doubt until a record states that its rollback has begun.
           first: undefined,
           async act(lease) {
             emit(plannedEvent(plan, "down"));
@@ -101,12 +102,15 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
   return result;
 }
 
-/** What `down` would do, against the tables as they are now; of a saved plan what it would do, if that still holds. Changes nothing. */
+/**
+ * Plans `down` against the current tables. Given a saved plan, throws ERR_PLAN_STALE if that plan no longer holds.
+ * Changes nothing.
+ */
 export async function planDown(options: MigratorOptions, choice: DownChoice = {}): Promise<Plan> {
   return (await planDownNow(options, choice, thisRunner())).plan;
 }
 
-/** The same, to be carried out later just as it is. */
+/** Plans `down` so that exactly this plan can be executed later. */
 export async function savePlanDown(
   options: MigratorOptions,
   choice: Omit<DownChoice, "plan"> = {},
@@ -116,7 +120,8 @@ export async function savePlanDown(
   const plan = async () => await planDownNow(options, choice, runner);
   const first = await plan();
   if (choice.acceptLoss !== true) return await bind(first, "down", choice, options, runner);
-  // What is written after this look is not among the rows that are counted as lost, so the versions have to be older.
+  // The plan is bound to table versions that are read before it counts the lost rows. Rows that are written in between
+  // then make the plan stale; they can't be lost without having been counted.
   const tables = await boundTables(first.plan, target);
   return await bind(await plan(), "down", choice, options, runner, tables);
 }
@@ -155,7 +160,7 @@ async function planBack(
     checkNothingHalfDone(state, migrationsInDoubt(state, runner.run), target.capabilities);
     const notBegun = await unbegun(input);
     const planned = await planChosen(orderBack(state, files, choice), "down", input, choice.acceptLoss !== true);
-    // Before the tables are asked: what is written after this look may not be among the answers.
+    // Read the versions before asking about rows: later writes may be missing from the answers.
     const seen: Record<string, number | null> = {};
     for (const table of touchedTables(planned.plan)) seen[table] = (await target.describeTable(table))?.version ?? null;
     const recreated = await recreatedTables(planned.plan, target);

@@ -1,4 +1,4 @@
-/** What `up` would do. Changes nothing. */
+/** Plans `up`. Changes nothing. */
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import type { Choice } from "../plan/history/pending.ts";
@@ -15,23 +15,26 @@ import type { MigratorOptions } from "../run/options.ts";
 import type { Ledger } from "../run/lease/with-lease.ts";
 
 export interface UpChoice extends Choice {
-  /** Carry out just this plan, or nothing. */
+  /** Executes exactly this plan, or nothing if it no longer holds. */
   readonly plan?: SavedPlan | undefined;
 }
 
-/** What `up` would do, against the tables as they are now; of a saved plan what it would do, if that still holds. Changes nothing. */
+/**
+ * Plans `up` against the current tables. Given a saved plan, throws ERR_PLAN_STALE if that plan no longer holds.
+ * Changes nothing.
+ */
 export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<Plan> {
   return (await planOn(options, choice)).plan;
 }
 
-/** The same, to be carried out later just as it is. Throws what `up` would refuse. */
+/** Plans `up` so that exactly this plan can be executed later. Throws if `up` would refuse it. */
 export async function savePlan(options: MigratorOptions, choice: Choice = {}): Promise<SavedPlan> {
   const { runner = thisRunner() } = options;
   await checkRecorded(options);
   return await bind(await planOn(options, choice, runner), "up", choice, options, runner);
 }
 
-/** A plan, and what it was made from. */
+/** A plan with the ledger and the files that it was made from. */
 export interface PlannedOn extends Planned, Ledger {
   readonly files: readonly MigrationFile[];
 }

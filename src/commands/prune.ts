@@ -1,4 +1,4 @@
-/** The old versions that are kept so that `down` can restore them: what is there, and letting it go. */
+/** Lists the table versions that are kept for `down`, and releases them. */
 import { foldLedger, isHalfDone, type LedgerState } from "../ledger/state/fold.ts";
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import { formatMigration } from "../migrations/file-name.ts";
@@ -8,20 +8,20 @@ import type { MigratorOptions } from "../run/options.ts";
 
 export interface KeptPoint extends KeptVersion {
   readonly table: string;
-  /** The migration before which the table had that version; undefined where it is not applied. */
+  /** The migration before which the table had this version; undefined if the ledger has no such migration. */
   readonly migration: string | undefined;
-  /** A run is at work, or stopped half-way, and may need it. */
+  /** Whether a run may still need it: the lease is held, or a migration is half-done. */
   readonly isNeeded: boolean;
 }
 
 export interface PruneChoice {
-  /** Just those of migrations up to this one. */
+  /** Only versions that are kept for migrations up to this one. */
   readonly to?: number | undefined;
-  /** Let them go, but for those that are needed. */
+  /** Releases those that are not needed. */
   readonly yes?: boolean | undefined;
 }
 
-/** What is kept, or was; empty on a target that keeps no versions. */
+/** The kept versions, including those that were just released; empty on a target that keeps no versions. */
 export async function prune(
   { target, ledger, clock }: MigratorOptions,
   { to = Infinity, yes }: PruneChoice,
@@ -43,7 +43,7 @@ function knownOf(version: number, { migrations, holder }: LedgerState): Pick<Kep
   const known = migrations.get(version);
   return {
     migration: known && formatMigration(known),
-    // Whoever takes several back comes to older ones later.
+    // A rollback of several migrations needs the versions of older ones later.
     isNeeded: holder !== undefined || [...migrations.values()].some(isHalfDone),
   };
 }

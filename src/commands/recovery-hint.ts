@@ -1,4 +1,4 @@
-/** What a run says at its end about rolling back what it has done. */
+/** What `up` reports at its end about rolling back what it has applied. */
 import type { Clock } from "../time/clock.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Plan } from "../plan/make-plan.ts";
@@ -10,8 +10,8 @@ import { costs } from "../run/prepare/estimate.ts";
 const patience = 2_000;
 
 /**
- * Called before anything is done: how many rows are rewritten follows from the tables as they are. `before`: the last migration
- * at that point. Undefined where it is unknown.
+ * Must be called before anything is executed, because the number of rows to rewrite depends on the tables then.
+ * `before`: the migration that ran last at that point. Undefined if the answer is unknown.
  */
 export async function askRecovery(
   plan: Plan,
@@ -24,7 +24,7 @@ export async function askRecovery(
   return known && recoveryOf(plan.migrations, before, known);
 }
 
-/** Nobody waits long for what is only told. */
+/** Undefined after `patience` or a failure: the hint is only informative, so no run waits long or fails for it. */
 async function quickly<Result>(work: Promise<Result>, clock: Clock): Promise<Result | undefined> {
   const done = new AbortController();
   const nothing = () => undefined;

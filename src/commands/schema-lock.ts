@@ -1,9 +1,9 @@
-/** What `lock.json` has to say of the migrations that there are. Touches no table. */
+/** The content of `lock.json` for the existing migrations. Touches no table. */
 import { lockText } from "../migrations/schema-lock.ts";
 import { momentsOf } from "../run/schema-history.ts";
 import type { MigratorOptions } from "../run/options.ts";
 
-/** The text of the file. A migration whose steps are yet to be written has no checksum. Throws what keeps the others from working. */
+/** The text of the file. A migration without steps yet has no checksum in it. Throws if another one can't work. */
 export async function lockOf(options: Pick<MigratorOptions, "migrations" | "target">): Promise<string> {
   const moments = await momentsOf(options);
   return lockText(moments, moments.at(-1)?.database ?? new Map());

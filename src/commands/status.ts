@@ -1,4 +1,4 @@
-/** What is applied, what is pending, and every record of the ledger. Changes nothing. */
+/** Which migrations are applied and pending, and all records of the ledger. Changes nothing. */
 import { systemClock } from "../time/clock.ts";
 import { isMigrateError } from "../errors/migrate-error.ts";
 import { appliedIn, foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/state/fold.ts";
@@ -15,31 +15,34 @@ import { loadChanged } from "../run/prepare/load-changed.ts";
 
 export interface StatusResult {
   readonly applied: readonly LedgerMigration[];
-  /** Being taken back: the next `down` goes on. */
+  /** Migrations that are being rolled back; the next `down` resumes. */
   readonly reverting: readonly LedgerMigration[];
   readonly pending: readonly (MigrationFile & { readonly partial: LedgerMigration | undefined })[];
-  /** Applied or half-done, but their files are not here: a newer release has run, or they are lost. */
+  /** Applied or begun migrations whose files are not here: a newer release has run, or the files are lost. */
   readonly missing: readonly LedgerMigration[];
-  /** Begun, or may have, and their files are not here: `up` refuses. What a holder that is still heard of is at is not among them. */
+  /**
+   * Migrations that have begun, or may have, and whose files are not here: `up` refuses. The migration that a holder
+   * with an unexpired lease is running is left out.
+   */
   readonly begun: readonly Begun[];
-  /** Applied or begun, and their files do something else now: `up` refuses. */
+  /** Applied or begun migrations whose files have other steps now: `up` refuses. */
   readonly changed: readonly (MigrationName & { readonly problem: string })[];
-  /** Who holds the lease. */
+  /** The user, machine and process that hold the lease. */
   readonly holder: string | undefined;
-  /** Since when nothing was heard of the holder, and what follows from that, in plain words. */
+  /** How long the holder has been silent and what follows from that, as text. */
   readonly lease: string | undefined;
-  /** Calls that may have come after their lease: the next `up` looks at their tables first. */
+  /** Late calls; the next `up` checks their tables first. */
   readonly late: readonly LateCall[];
-  /** Why the ledger is not to be believed. */
+  /** Why the ledger can't be trusted; undefined if it can. */
   readonly problem: string | undefined;
 }
 
 export interface Begun extends Pick<LedgerMigration, "version"> {
-  /** What the ledger says of it; undefined where a run turned to it and was never heard of again. */
+  /** What the ledger records of it; undefined if a run turned to it and recorded nothing since. */
   readonly known: LedgerMigration | undefined;
 }
 
-/** What is applied and what is pending. Evaluates only files whose text is not the one that ran. */
+/** Evaluates only files whose text differs from the one that ran. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
   const { target, ledger, migrations: source, clock = systemClock } = options;
   const files = source.list();
@@ -64,12 +67,11 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   };
 }
 
-/** Every record of the ledger in its order. */
+/** All records of the ledger, in their order. */
 export async function history(options: MigratorOptions): Promise<readonly LedgerRecord[]> {
   return (await journalOf(options.target, options.ledger, options.clock).read()).toSorted(byPlace);
 }
 
-/** The files that `up` refuses because they were changed after they had run. */
 async function changedFiles(
   { migrations: source, target }: MigratorOptions,
   files: readonly MigrationFile[],

@@ -1,5 +1,6 @@
 /**
- * The story of a run. Read this file first: compare the files with the ledger, plan, take the lease, look again, act.
+ * Applies migrations. Read this file first: a run compares the files with the ledger, plans, takes the lease, plans
+ * again and executes.
  */
 import { appliedHash } from "../ledger/state/applied-hash.ts";
 import { systemClock } from "../time/clock.ts";
@@ -37,11 +38,11 @@ import { withGuards, type UpChoice } from "./plan.ts";
 export interface UpResult {
   /** How many migrations were applied. */
   readonly applied: number;
-  /** How many are applied now. */
+  /** How many migrations are applied now. */
   readonly total: number;
 }
 
-/** Applies what is pending. Throws a MigrateError; by then as much is done as the ledger says. */
+/** Applies pending migrations. When it throws a MigrateError, the ledger records what was done until then. */
 export async function up(options: MigratorOptions, { plan: saved, ...given }: UpChoice = {}): Promise<UpResult> {
   const {
     target,
@@ -60,7 +61,8 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
   };
   const journal = journalOf(options.target, options.ledger, options.clock);
   const binding = bindingOf(saved, "up", journal, { ...options, runner });
-  // What is missing would look like nothing to do. A run without a plan does not wait here: the simulator counts on its first call.
+  // A planned migration whose file is missing would look like nothing to do. Without a saved plan nothing is awaited
+  // here: the simulator relies on when a run makes its first call.
   if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
   const chosen = chosenFiles(files, choice);
@@ -77,7 +79,7 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
         checkNotReverting(state);
         if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;
         checkBegun(files, state, state.holder?.next);
-        // A holder whose file is not here may be dead. One more record shows that it is not.
+        // A holder at a migration whose file is not here may be dead. Wait until one more record shows that it is not.
         heard ??= state.head;
         if (begunElsewhere(files, state).length > 0 && sameRecord(heard, state.head)) return undefined;
         checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
@@ -130,13 +132,13 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
   return finish(result);
 }
 
-/** The migration that ran last. */
+/** The applied migration that ran last. */
 function lastOf(state: LedgerState): MigrationName | undefined {
   const [last] = appliedIn(state).toSorted((one, other) => other.order - one.order);
   return last && { version: last.version, name: last.name };
 }
 
-/** The quick answer: the newest record's running hash is that of the files. Anything else takes the long way. */
+/** Whether the newest record alone shows that nothing is pending. If false, the whole ledger must be read. */
 async function nothingPending(journal: Journal, files: readonly MigrationFile[]): Promise<boolean> {
   if (files.length === 0) return false;
   const head = await journal.head();

@@ -1,6 +1,6 @@
 /**
- * Copies of tables that share their files. A shallow clone is a manifest that names the files of its source by their places;
- * whatever is done to it, dropping and cleaning up included, leaves these files alone (test/contract/clone.test.ts).
+ * Copies of tables that share their files. A shallow clone is a manifest that refers to the files of its source by
+ * their paths. No operation on a clone, including drop and cleanup, changes these files (test/contract/clone.test.ts).
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { dropColumns, DropRefused } from "./drop-columns.ts";
 import { connect, engineProblem } from "./engine.ts";
 
-/** Clones tables of a folder as they are now into another folder: their newest version, under its number, with its indexes. */
+/** Clones tables of a folder into another folder: their newest version, under the same number and with its indexes. */
 export async function cloneTables(from: string, tables: readonly string[], to: string): Promise<void> {
   const db = await connect({ uri: to });
   try {
@@ -18,7 +18,7 @@ export async function cloneTables(from: string, tables: readonly string[], to: s
   }
 }
 
-/** Drops columns of a copy of a table of a folder. Gives what goes wrong; undefined where it works. */
+/** Drops columns of a temporary copy of a table. Gives what goes wrong, as text; undefined if the drop works. */
 export async function tryDropping(from: string, table: string, paths: readonly string[]): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
   const db = await connect({ uri: folder });

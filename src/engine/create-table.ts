@@ -1,8 +1,8 @@
 /**
- * Creating a table so that of n racing creators exactly one succeeds. The engine's own create lets two and more win, and
- * the last one's table overwrites the others'. In a folder the table is therefore made in a private folder and renamed
- * into place, which the file system does for one of them only. An object store has no rename; docs/ledger.md says what
- * is done there and what is left.
+ * Creates tables so that exactly one of several racing creators succeeds. With the engine's own create, two or more
+ * succeed, and the last one's table overwrites the others'. In a folder, the table is therefore created in a private
+ * folder and renamed into place, which the file system allows only once. An object store has no rename; docs/ledger.md
+ * describes what is done there and which limits remain.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -30,15 +30,15 @@ import {
 } from "./engine.ts";
 import type { DatabaseLocation } from "./location.ts";
 
-/** Private folders stand in here, where no client looks for tables. */
+/** The folder that contains private folders. No client looks for tables in it. */
 export const privateFolder = ".lance-migrate";
-/** Longer than a clock is set wrong, as a rule: what is in use was made before it was set right. */
+/** Longer than clocks are usually wrong: a private folder in use may have been made before the clock was corrected. */
 const abandonedAfter = 24 * 3_600_000;
 
 type Prepare = (table: EngineTable) => Promise<void>;
 type Make = (db: Connection) => Promise<void>;
 
-/** Creates a table, with the rows of an Arrow IPC file where there are some; false when there is one of that name already. */
+/** Creates a table, with the rows of an Arrow IPC file if one is given. False if a table of that name exists. */
 export async function createTable(
   place: DatabaseLocation,
   name: string,
@@ -57,12 +57,15 @@ export async function createTable(
   }
 }
 
-/** Creates a table of a folder with the schema, its metadata included, and the rows of an Arrow IPC file; false when there is one. */
+/**
+ * Creates a table of a folder from an Arrow IPC file: its schema including metadata, and its rows. False if a table of
+ * that name exists.
+ */
 export async function createTableFrom(folder: string, name: string, file: Buffer): Promise<boolean> {
   return await createInFolder(folder, name, filledTable(name, file));
 }
 
-/** Makes sure that the table is there, made by exactly one and never again; `prepare` runs before anybody can see it. */
+/** Makes sure that the table exists and is created exactly once. `prepare` runs before others can see the table. */
 export async function createOnce(
   place: DatabaseLocation,
   name: string,
@@ -77,8 +80,8 @@ export async function createOnce(
 }
 
 /**
- * Why a folder that is there is no table, in words; undefined where it is one. It may become one: the engine's own create
- * writes rows first.
+ * Why an existing folder is not a table, as text; undefined if it is one, or if there is no folder. It may still become
+ * a table: the engine's own create writes rows first.
  */
 export function leftoverIn(folder: string, name: string): string | undefined {
   const home = join(folder, `${name}.lance`);
@@ -114,19 +117,19 @@ async function createInFolder(folder: string, name: string, make: Make, newTable
   }
 }
 
-/** Makes a folder in that of a database. */
+/** Creates a folder inside a database's folder. */
 export function makeFolder(path: string, folder: string): void {
   try {
     mkdirSync(path, { recursive: true });
   } catch (error) {
-    accessSync(folder, constants.W_OK); // of a read-only folder Node says that it does not exist
+    accessSync(folder, constants.W_OK); // Node reports a read-only folder as missing
     throw error;
   }
 }
 
 /**
- * In an object store: made under a private prefix and cloned into place. Unlike a create, a clone that meets another
- * one's first version can't be rebased onto it, so the engine refuses it (test/fault/store-race.ts).
+ * In an object store, the table is created under a private prefix and cloned into place. Unlike a create, a clone can't
+ * be rebased onto another table's first version, so the engine refuses it if there is one (test/fault/store-race.ts).
  */
 async function cloneInStore(
   place: DatabaseLocation,
@@ -140,7 +143,7 @@ async function cloneInStore(
   try {
     await db.cloneTable(name, `${workshop.uri}/${name}.lance`, { isShallow: true });
   } catch (error) {
-    // Somebody else was first, or the clone is there and only its own opening failed.
+    // Another creator was first, or the clone succeeded and only opening it failed.
     if ((await openTable(db, name)) === undefined) throw error;
   } finally {
     await apart.dropTable(name);
@@ -162,7 +165,7 @@ async function makeIn(
   }
 }
 
-/** Gives a table of a folder another name, with nobody at work on it; false when there is one of that name. */
+/** Renames a table of a folder, which nothing may be using. False if a table of the new name exists. */
 export function renameTable(folder: string, from: string, to: string): boolean {
   return moveInto(join(folder, `${from}.lance`), join(folder, `${to}.lance`));
 }
@@ -179,8 +182,8 @@ function moveInto(from: string, to: string): boolean {
 }
 
 /**
- * A creator that was killed leaves its private folder; the next one clears it away, but never one that may be in use. `now`
- * is what the folder's own clock says: that of another machine may be hours ahead.
+ * Removes private folders that killed creators have left, but never one that may be in use. `now` is the time by the
+ * clock of the file system: the clock of a machine may be hours ahead of it.
  */
 function removeAbandoned(folder: string, now: number): void {
   try {
@@ -190,6 +193,6 @@ function removeAbandoned(folder: string, now: number): void {
     }
     rmdirSync(folder);
   } catch {
-    // Somebody else is at work in it, or was quicker.
+    // Another process is using the folder, or removed it first.
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Dropping columns, and a look at what is left. The engine also drops the last column that some rows have in their files,
- * after which no scan of the table works, and in older file formats a list together with a field of its items.
+ * Drops columns and checks what is left. The engine also drops the last column that some rows have in their files,
+ * after which no scan of the table works. In older file formats it drops a whole list together with a field of its
+ * items.
  */
 import { dropColumns as dropped } from "../actions/kinds/columns/drop-columns.ts";
 import { sameColumns, type Column } from "../schema/data-type.ts";
@@ -8,7 +9,10 @@ import { withoutMetadata } from "../schema/metadata.ts";
 import { isComputed } from "../wire/arrow/computed-column.ts";
 import { readColumns, type EngineTable } from "./engine.ts";
 
-/** Nothing was dropped, because the table could not be used afterwards. `reason`: why, without what was done about it. */
+/**
+ * The drop was undone, because the table could not have been used after it. `reason` is the cause alone, without what
+ * was done about it.
+ */
 export class DropRefused extends Error {
   readonly reason: string;
 
@@ -18,7 +22,10 @@ export class DropRefused extends Error {
   }
 }
 
-/** Gives the new version. Throws DropRefused; the table is as it was before, unless others have written meanwhile. */
+/**
+ * Gives the new version. Throws DropRefused if the version before was restored, and a plain Error if others have
+ * committed since the drop, so that nothing was restored.
+ */
 export async function dropColumns(table: EngineTable, paths: readonly string[]): Promise<number> {
   const [before, columns] = [await table.version(), await readColumns(table)];
   const { version } = await table.dropColumns([...paths]);
@@ -26,7 +33,7 @@ export async function dropColumns(table: EngineTable, paths: readonly string[]):
   if (problem === undefined) return version;
   await table.checkoutLatest();
   const newest = await table.version();
-  // A run that slept here would restore over what others have written or restored since.
+  // This run may have been suspended meanwhile: a restore would discard what others have written or restored since.
   if (newest !== version) throw new Error(`${problem} (${leftBy(version, newest)})`);
   await table.checkout(version - 1);
   await table.restore();
@@ -48,7 +55,7 @@ async function problemAfterDrop(
   const expected = dropped.after(new Map([["t", { columns: before }]]), { kind: "dropColumns", table: "t", paths });
   const plain = (columns: readonly Column[]) => columns.map(withoutMetadata);
   const left = expected.get("t")!.columns;
-  // What others have altered meanwhile is not for us to judge.
+  // If others have committed meanwhile, a difference may be their change.
   if (isAlone && !sameColumns(plain(left), plain(await readColumns(table))))
     return "in the file format of this table the engine would drop more than that; make the column anew with retypeColumn's using";
   try {
@@ -59,7 +66,7 @@ async function problemAfterDrop(
   }
 }
 
-/** Gives these rows a value of another column, which may be null. */
+/** How to give these rows a value in another column, which may be null. */
 function wayOut(left: readonly Column[]): string {
   const other = left.find((column) => !isComputed(column));
   if (other === undefined)

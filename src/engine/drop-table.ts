@@ -1,6 +1,7 @@
 /**
- * Dropping a table of a folder in one step. The engine removes its files one by one: a drop that is killed leaves a folder
- * that is no table, and whose name is taken. So the folder is renamed into the private folder first, and removed there.
+ * Drops a table of a folder in one step. The engine removes the files one by one, so a drop that is killed leaves a
+ * folder that is not a table but whose name is taken. Therefore the folder is first renamed into the private folder,
+ * and removed there.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, renameSync, rmdirSync } from "node:fs";
@@ -9,12 +10,12 @@ import { join } from "node:path";
 import { makeFolder, privateFolder } from "./create-table.ts";
 import type { Connection } from "./engine.ts";
 
-/** Folders of these names are tables that were dropped. */
+/** The prefix of the folders of dropped tables. */
 const prefix = "dropped-";
-/** Who clears away its own may remove the private folder at the same moment. */
+/** At most this many renames: another process that cleans up may remove the private folder meanwhile. */
 const mostTries = 10;
 
-/** False where there is no such table. */
+/** False if there is no such table. */
 export async function dropTable(db: Connection, folder: string, name: string): Promise<boolean> {
   const home = join(folder, `${name}.lance`);
   if (!existsSync(home)) return false;
@@ -23,7 +24,7 @@ export async function dropTable(db: Connection, folder: string, name: string): P
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && !existsSync(home)) return false;
-    // A folder of a lower layer of an overlay, or one that is mounted.
+    // A folder of an overlay's lower layer, or a mount point, can't be renamed.
     if (code !== "EXDEV" && code !== "EBUSY") throw error;
     await db.dropTable(name);
     return true;
@@ -45,7 +46,10 @@ function moveAway(home: string, folder: string): void {
   }
 }
 
-/** Removes what is left of tables that were dropped, also by others. What can't be removed now is left to a later run. */
+/**
+ * Removes what is left of dropped tables, including those that others dropped. A later run removes what can't be
+ * removed now.
+ */
 export async function removeDropped(folder: string): Promise<void> {
   const away = join(folder, privateFolder);
   try {
@@ -54,6 +58,6 @@ export async function removeDropped(folder: string): Promise<void> {
         await rm(join(away, entry), { recursive: true, force: true }).catch(() => undefined);
     rmdirSync(away);
   } catch {
-    // There is none, or somebody else is at work in it.
+    // There is no private folder, or another process is using it.
   }
 }

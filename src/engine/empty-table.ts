@@ -1,11 +1,14 @@
-/** A table without rows, for a moment, in a folder of its own: what the engine says of a call on it, it says of one with rows. */
+/**
+ * A temporary table without rows, in a folder of its own. The engine answers a call on it as it would on a table with
+ * rows.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Column } from "../schema/data-type.ts";
 import { connect, createEmptyTable, engineProblem, type EngineTable } from "./engine.ts";
 
-/** Gives what goes wrong; undefined where it works. Throws where there can be no table with these columns. */
+/** Gives what goes wrong in `work`, as text; undefined if it succeeds. Throws if no table can have these columns. */
 export async function onEmptyTable(
   columns: readonly Column[],
   work: (table: EngineTable) => Promise<unknown>,

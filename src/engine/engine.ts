@@ -1,6 +1,6 @@
 /**
- * The embedded engine, loaded when it is first needed. Everything that leans on what `@lancedb/lancedb` does not
- * promise stands in this file.
+ * The embedded engine, loaded when it is first needed: its connections and tables, its undocumented native binding, and
+ * the meaning of its errors.
  */
 import { createRequire } from "node:module";
 import type { Connection, Table as EngineTable } from "@lancedb/lancedb";
@@ -16,7 +16,7 @@ export type { Connection, EngineTable };
 
 type Engine = typeof import("@lancedb/lancedb");
 
-/** One alteration as the native binding takes it: the type as a JSON text in Lance's names. */
+/** One alteration as the native binding takes it. `dataType` is a type in Lance's names, as JSON. */
 interface NativeAlteration {
   readonly path: string;
   readonly rename?: string | undefined;
@@ -24,8 +24,8 @@ interface NativeAlteration {
   readonly nullable?: boolean | undefined;
 }
 
-// The binding behind the package's classes. Its own alterColumns and createEmptyTable go through apache-arrow 18,
-// which has no large_list and writes timestamps, times and durations that the engine refuses.
+// The binding behind the package's classes. The package's own alterColumns and createEmptyTable go through apache-arrow
+// 18, which has no large_list and writes timestamps, times and durations in a form that the engine refuses.
 interface NativeTable {
   schema(): Promise<Buffer>;
   alterColumns(alterations: readonly NativeAlteration[]): Promise<{ version: number }>;
@@ -35,14 +35,14 @@ interface NativeConnection {
   createTable(name: string, file: Buffer, mode: "create" | "overwrite", namespace: string[]): Promise<unknown>;
 }
 
-/** Loads the engine; its warnings on ordinary creates stay silent unless the user asked for them. */
+/** Loads the engine. Its warnings about ordinary creates are silenced, unless the user has set a log level. */
 export function loadEngine(): Engine {
   process.env.LANCE_LOG ??= "error";
   process.env.LANCEDB_LOG ??= "error";
   return createRequire(import.meta.url)("@lancedb/lancedb") as Engine;
 }
 
-/** Opens a database. With an interval of 0 its handles see at once what other processes commit. */
+/** Opens a database. With an interval of 0, its table handles see at once what other processes commit. */
 export async function connect(
   { uri, storageOptions }: Pick<DatabaseLocation, "uri" | "storageOptions">,
   readConsistencyInterval?: number,
@@ -56,7 +56,8 @@ export async function readColumns(table: EngineTable): Promise<readonly Column[]
 
 /** The columns, and the metadata of the schema. */
 export async function readSchema(table: EngineTable): Promise<Pick<Table, "columns" | "metadata">> {
-  const { fromIpc, readSchema: schemaOf } = await import("../wire/arrow/arrow-schema.ts"); // a run with nothing pending reads no schema
+  // Lazy: a run with nothing pending reads no schema.
+  const { fromIpc, readSchema: schemaOf } = await import("../wire/arrow/arrow-schema.ts");
   const { metadataOf } = await import("../wire/arrow/arrow-metadata.ts");
   const { withComputed } = await import("../wire/arrow/computed-column.ts");
   const schema = await readIpcSchema(table);
@@ -81,7 +82,7 @@ export async function createEmptyTable(
   await native<NativeConnection>(db).createEmptyTable(name, toIpcFile(columns, metadata), "create", []);
 }
 
-/** Storage options of a connection that decide how it makes tables. */
+/** Storage options of a connection that determine how it creates tables. */
 export function creationOptions({ dataStorageVersion, stableRowIds }: NewTables): Record<string, string> {
   return {
     ...(dataStorageVersion === undefined ? {} : { new_table_data_storage_version: dataStorageVersion }),
@@ -89,7 +90,7 @@ export function creationOptions({ dataStorageVersion, stableRowIds }: NewTables)
   };
 }
 
-/** Creates a table from an Arrow IPC file; all that the file's schema says is kept. */
+/** Creates a table from an Arrow IPC file, with everything that the file's schema contains. */
 export async function createFilledTable(
   db: Connection,
   name: string,
@@ -104,23 +105,23 @@ export async function readIpcSchema(table: EngineTable): Promise<Buffer> {
   return await native<NativeTable>(table).schema();
 }
 
-/** What stands behind the package's classes; for this folder only. */
+/** The native binding behind an object of the package. Only for this folder. */
 export function native<Binding>(wrapper: EngineTable | Connection): Binding {
   return (wrapper as unknown as { readonly inner: Binding }).inner;
 }
 
-/** The table, or undefined when there is none. Whatever else is wrong with it is thrown. */
+/** The table; undefined if there is none. Throws any other problem. */
 export async function openTable(db: Connection, name: string): Promise<EngineTable | undefined> {
   try {
     return await db.openTable(name);
   } catch (error) {
-    // The binding gives every error the same code; the text is all there is.
+    // The binding gives every error the same code, so only the text tells them apart.
     if (plainProblem(error).startsWith(`Table '${name}' was not found`)) return undefined;
     throw error;
   }
 }
 
-/** Whether the engine threw it: its errors carry napi's status as their code. */
+/** Whether the engine threw the error: its errors carry napi's status as their code. */
 export function isEngineError(thrown: unknown): boolean {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   return (
@@ -130,22 +131,23 @@ export function isEngineError(thrown: unknown): boolean {
   );
 }
 
-/** Whether a table can't be read because some of its rows have no column in their files any more. */
+/** Whether a table can't be read because some of its rows have no column left in their files. */
 export function isUnreadable(thrown: unknown): boolean {
   return /Fragment \d+ does not contain any data/.test(String(thrown));
 }
 
-/** Whether another commit got in between; the same call on a fresh handle may succeed. */
+/** Whether another commit came first. The same call on a fresh handle may succeed. */
 export function isConflict(thrown: unknown): boolean {
-  // The first without "Retryable", and the last: others came first each time that the engine tried again itself.
+  // The engine retries by itself. It reports the first pattern (without "Retryable") and the last one after other
+  // commits came first at every try.
   return /Commit conflict for version|Incompatible transaction|preempted by|Too many concurrent writers/i.test(
     String(thrown),
   );
 }
 
-/** The engine's message without the place in its source that it adds, and without the credentials of an object store. */
+/** The engine's message for users: without source locations, and without the credentials of an object store. */
 export function engineProblem(thrown: unknown): string {
-  // It tells all that it has asked, as Rust prints it.
+  // This message lists everything that the engine has asked, as Rust prints it.
   if (String(thrown).includes("Failed to get AWS credentials"))
     return "no AWS credentials were found; set aws_access_key_id and aws_secret_access_key in storageOptions, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
   const plain = plainProblem(thrown);
@@ -153,7 +155,10 @@ export function engineProblem(thrown: unknown): string {
   return withoutKnownSecrets(shorter);
 }
 
-/** What it says of itself instead of the SQL that it was given, or advises and nobody can follow. */
+/**
+ * Parts of messages that describe the engine instead of the SQL it was given, or that give advice nobody can follow;
+ * each with its replacement.
+ */
 const tooLong: readonly (readonly [RegExp, string])[] = [
   [/ ?Column names are case sensitive\..*?enable_ident_normalization configuration\./, ""],
   [/Error parsing statement: SELECT .* \(sql parser error: (.*)\)$/, "the SQL can't be read: $1"],
@@ -168,7 +173,7 @@ const tooLong: readonly (readonly [RegExp, string])[] = [
   [/(?<=\?)\.$/, ""],
 ];
 
-/** As the engine says it: for decisions, not for people. */
+/** The first line of the engine's own message, without source locations and prefixes: for decisions, not for users. */
 function plainProblem(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const line = text.split("\n", 1)[0] ?? "";

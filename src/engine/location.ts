@@ -1,19 +1,22 @@
-/** Where an embedded database lives. */
+/** The location of an embedded database. */
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { NewTables } from "../schema/table-format.ts";
 
 export interface DatabaseLocation {
-  /** What the engine is given. Absolute: it takes any URI that begins with the letters "db" for a remote one. */
+  /**
+   * The URI for the engine. Paths are absolute: the engine takes any URI that begins with the letters "db" for a remote
+   * one.
+   */
   readonly uri: string;
-  /** The folder, when it is one on this machine. */
+  /** The folder, if the database is one on this machine. */
   readonly folder?: string | undefined;
   readonly storageOptions?: Record<string, string> | undefined;
-  /** How migrations make tables here. */
+  /** How migrations create tables here. */
   readonly newTables?: NewTables | undefined;
 }
 
-/** What is wrong with a URI, or undefined. */
+/** What is wrong with a URI, as text; undefined if nothing is. */
 export function uriProblem(uri: string): string | undefined {
   if (uri.trim() === "") return "is empty";
   if (/^https?:/i.test(uri))
@@ -34,7 +37,7 @@ function schemeOf(uri: string): string | undefined {
   return /^([a-z][a-z0-9+.-]*):\/\//i.exec(uri)?.[1]?.toLowerCase();
 }
 
-/** Paths are relative to the configuration's folder. */
+/** Relative paths start at the configuration's folder (`base`). */
 export function locationOf(uri: string, base: string): DatabaseLocation {
   const scheme = schemeOf(uri);
   if (scheme === "file") return folderPlace(fileURLToPath(uri));

@@ -1,9 +1,9 @@
-/** Queries and searches, whose results stay the Arrow IPC files that the engine hands out. */
+/** Queries and searches. Their results stay in the form in which the engine returns them: Arrow IPC files. */
 import { native, type EngineTable } from "./engine.ts";
 
 export interface Search {
   readonly filter?: string | undefined;
-  /** Names, or names with the expression of each. */
+  /** Column names, or pairs of a name and an SQL expression. */
   readonly columns?: readonly string[] | readonly (readonly [string, string])[] | undefined;
   readonly limit?: number | undefined;
   readonly offset?: number | undefined;
@@ -21,12 +21,12 @@ export interface Ordering {
 }
 
 export interface VectorSearch {
-  /** One search for each. */
+  /** One search runs for each vector. */
   readonly vectors: readonly (readonly number[])[];
   readonly column?: string | undefined;
   readonly distanceType?: string | undefined;
   readonly minimumNprobes?: number | undefined;
-  /** 0 for as many as it takes. */
+  /** 0 means as many as it takes. */
   readonly maximumNprobes?: number | undefined;
   readonly nprobes?: number | undefined;
   readonly lowerBound?: number | undefined;
@@ -34,7 +34,7 @@ export interface VectorSearch {
   readonly ef?: number | undefined;
   readonly refineFactor?: number | undefined;
   readonly bypassIndex?: boolean | undefined;
-  /** Filter what was found instead of what is searched. */
+  /** Filters what was found instead of what is searched. */
   readonly postfilter?: boolean | undefined;
 }
 
@@ -75,12 +75,12 @@ interface NativeTable {
 }
 
 export interface Found {
-  /** An Arrow IPC file with the first record batch, or without any where nothing was found. */
+  /** An Arrow IPC file with the first record batch, or without a batch if nothing was found. */
   readonly first: Buffer;
   readonly others: AsyncIterable<Buffer>;
 }
 
-/** Carries out a search. What is wrong with it is thrown here and not while the rest is read. */
+/** Runs a search. Problems of the search are thrown here, not while the other batches are read. */
 export async function search(table: EngineTable, search: Search): Promise<Found> {
   const query = prepare(native<NativeTable>(table), search);
   const batches = await query.execute();
@@ -134,7 +134,7 @@ function near(plain: ReturnType<NativeTable["query"]>, nearest: VectorSearch): N
 function probe(query: NativeVectorQuery, { nprobes, minimumNprobes, maximumNprobes }: VectorSearch): void {
   if (nprobes !== undefined && minimumNprobes === undefined) query.nprobes(nprobes);
   if (minimumNprobes === undefined && maximumNprobes === undefined) return;
-  // Whichever is set first is held against the default of the other.
+  // The engine checks the bound that is set first against the other's default, so the maximum is lifted (0) first.
   query.maximumNprobes(0);
   if (minimumNprobes !== undefined) query.minimumNprobes(minimumNprobes);
   if (maximumNprobes !== undefined && maximumNprobes !== 0) query.maximumNprobes(maximumNprobes);

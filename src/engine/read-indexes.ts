@@ -1,16 +1,17 @@
-/** The indexes of a table. The engine's client lists only those of kinds that it has a name for. */
+/** Reads the indexes of a table. The engine's client lists only indexes of kinds that it has a name for. */
 import type { FoundIndex } from "../schema/table-index.ts";
 import { formatPath } from "../schema/path.ts";
 import { columnPaths } from "../schema/table.ts";
 import { readColumns, type EngineTable } from "./engine.ts";
 import { indexesInManifest, type IndexEntry } from "./manifest/index-section.ts";
 
-/** By their names. `folder`: that of the database, where it is one. */
+/** The indexes by name. `folder` is that of the database, if it is in one. */
 export async function readIndexes(
   table: EngineTable,
   folder: string | undefined,
 ): Promise<Readonly<Record<string, FoundIndex>>> {
-  const { toIndex, unknownIndex } = await import("../wire/lance/lance-index.ts"); // a run with nothing pending reads none
+  // Lazy: a run with nothing pending reads no index.
+  const { toIndex, unknownIndex } = await import("../wire/lance/lance-index.ts");
   const listed = (await table.listIndices()).flatMap(({ name, indexType, columns, indexDetails }) => {
     const index = toIndex(indexType, columns[0], indexDetails);
     return index === undefined ? [] : [[name, index] as const];
@@ -19,7 +20,7 @@ export async function readIndexes(
   return Object.fromEntries([...listed, ...others.map(({ name, kind, path }) => [name, unknownIndex(kind, path)])]);
 }
 
-/** Those that the client does not list. In an object store just those with the name that they get where none is given. */
+/** Indexes that the client does not list. In an object store, only those with their default name are found. */
 export async function unlistedIndexes(
   table: EngineTable,
   listed: ReadonlySet<string>,
@@ -30,7 +31,7 @@ export async function unlistedIndexes(
   return all.filter(({ name }) => !listed.has(name));
 }
 
-/** The client answers for an index that it does not list, where it is asked by its name. */
+/** The client gives statistics even for an index that it does not list, if asked by name. */
 async function askedFor(table: EngineTable): Promise<readonly IndexEntry[]> {
   const found: IndexEntry[] = [];
   for (const path of columnPaths(await readColumns(table))) {

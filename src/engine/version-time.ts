@@ -1,9 +1,15 @@
-/** When a version of a table was made: from its manifest where that is a file, as listing all versions reads every manifest. */
+/**
+ * Reads when a version of a table was created. In a folder, its manifest tells, because listing all versions reads
+ * every manifest.
+ */
 import type { EngineTable } from "./engine.ts";
 import { fromManifest, numberIn, readFields, type Message } from "./manifest/manifest.ts";
 import type { DatabaseLocation } from "./location.ts";
 
-/** Undefined where there is no such version, or no such table, any more. In an object store this lists all versions. */
+/**
+ * In milliseconds since 1970; undefined if the version or the table does not exist any more. In an object store, this
+ * lists all versions.
+ */
 export async function versionTime(
   { folder }: Pick<DatabaseLocation, "folder">,
   table: string,
@@ -16,19 +22,19 @@ export async function versionTime(
   return versions?.find((one) => one.version === version)?.timestamp.getTime();
 }
 
-/** A handle, and the time of its version where that can be read without listing all versions. */
+/** A handle, its version, and that version's time if it can be read without listing all versions. */
 export interface Opened {
   readonly handle: EngineTable;
   readonly version: number;
   readonly at: number | undefined;
 }
 
-/** Writers that commit without pause leave the time undefined. */
+/** If others commit without pause, the time stays undefined after this many tries. */
 const mostTries = 3;
 
 /**
- * The handle is opened after the time was read: should the table be dropped and recreated in between, the time is that of
- * the old one.
+ * Opens a table; undefined if there is none. The handle is opened after the time was read: if the table is dropped and
+ * recreated in between, the time is that of the old table.
  */
 export async function openWithTime(
   { folder }: Pick<DatabaseLocation, "folder">,
@@ -47,7 +53,7 @@ export async function openWithTime(
   return undefined;
 }
 
-/** Numbers of fields in the messages Manifest and Timestamp of Lance's protobuf files. */
+/** Field numbers of the messages Manifest and Timestamp in Lance's protobuf files. */
 const fields = { timestamp: 7, seconds: 1, nanoseconds: 2 };
 
 function timeIn(manifest: Message): number | undefined {

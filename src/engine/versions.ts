@@ -1,4 +1,4 @@
-/** Old versions of tables on the engine. */
+/** Old versions of tables of the embedded engine. */
 import { randomUUID } from "node:crypto";
 import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
@@ -11,10 +11,10 @@ import { search } from "./query.ts";
 
 type Branches = Awaited<ReturnType<EngineTable["branches"]>>;
 
-/** A handle of its own, which may be led to another version. */
+/** Opens a new handle, which may be checked out at another version. */
 export type OpenTable = () => Promise<EngineTable>;
 
-/** Branches of these names are ours. */
+/** The prefix of the branches that this tool creates. */
 const prefix = "lance-migrate/";
 
 export interface NamedVersion {
@@ -23,13 +23,13 @@ export interface NamedVersion {
 }
 
 /**
- * A branch keeps a version, and all that is cleaned up around it is still cleaned up. A tag would make `optimize` fail as soon
- * as it would remove that version.
+ * Keeps a version by creating a branch on it. The versions around it can still be cleaned up. With a tag instead,
+ * `optimize` would fail as soon as it came to remove that version.
  */
 export async function keepVersion(open: OpenTable, version: number, name: string): Promise<void> {
   const branches = await (await open()).branches();
   const branch = prefix + name;
-  // The engine makes none of a name that there is.
+  // The engine creates no branch that exists. Branches below it are leftovers of `removeLeftover`.
   for (const one of Object.keys(await branches.list()))
     if (one === branch || one.startsWith(`${branch}/`)) await branches.delete(one);
   try {
@@ -41,8 +41,9 @@ export async function keepVersion(open: OpenTable, version: number, name: string
 }
 
 /**
- * The engine writes the files of a branch before its name, and deletes them after it: whoever is killed in between leaves
- * files at which it fails from then on. With a branch below it removes the whole folder, as no other branch is in it.
+ * The engine writes the files of a branch before its name, and deletes them after it. A process that is killed in
+ * between leaves files that make later creates fail. Deleting a branch below it makes the engine remove the whole
+ * folder, because no other branch is in it. False if that fails.
  */
 async function removeLeftover(branches: Branches, branch: string, version: number): Promise<boolean> {
   const below = `${branch}/${randomUUID()}`;
@@ -51,7 +52,7 @@ async function removeLeftover(branches: Branches, branch: string, version: numbe
     await branches.delete(below);
     return true;
   } catch {
-    return false; // that is not why it failed
+    return false; // the create failed for another reason
   }
 }
 
@@ -67,7 +68,7 @@ export async function keptVersions(open: OpenTable): Promise<readonly NamedVersi
     .map(([name, { parentVersion }]) => ({ name: name.slice(prefix.length), version: parentVersion }));
 }
 
-/** The newest version that can be read, and the newest of all. */
+/** `before` is the newest version that can be read, `newest` the newest of all. */
 export async function newestReadable(open: OpenTable): Promise<{ newest: number; before: number | undefined }> {
   const table = await open();
   const versions = (await table.listVersions()).map(({ version }) => version).toSorted((one, other) => other - one);
@@ -82,7 +83,10 @@ export async function newestReadable(open: OpenTable): Promise<{ newest: number;
   return { newest: versions[0]!, before: undefined };
 }
 
-/** Old versions of one table, as `targets/old-versions.ts` asks for them. `place`: of the table, where it is in a folder. */
+/**
+ * Old versions of one table, as a VersionedTable (targets/contract/versioned-table.ts). `place` is where the table is,
+ * if it is in a folder.
+ */
 export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version">) {
   const at = async (version: number): Promise<EngineTable> => {
     const table = await open();

@@ -1,12 +1,12 @@
-/** Rows into a table, as Arrow IPC files: the package's own methods would take them apart with apache-arrow. */
+/** Writes rows that are given as Arrow IPC files. The package's own methods would decode them with apache-arrow. */
 import { native, type EngineTable } from "./engine.ts";
 
 export interface Merge {
   readonly on: readonly string[];
-  /** Update rows that match; with a condition only those. */
+  /** Update rows that match; with a condition, only those that meet it. */
   readonly update?: boolean | string | undefined;
   readonly insert?: boolean | undefined;
-  /** Delete rows of the table that the new ones don't match; with a condition only those. */
+  /** Delete rows of the table that no new row matches; with a condition, only those that meet it. */
   readonly delete?: boolean | string | undefined;
   readonly useIndex?: boolean | undefined;
 }
@@ -34,12 +34,12 @@ interface NativeTable {
   mergeInsert(on: readonly string[]): NativeMerge;
 }
 
-/** Adds the rows of a file, or puts them in the place of all that is there. Gives the version. */
+/** Appends the rows of a file, or replaces all rows of the table with them. Gives the new version. */
 export async function addRows(table: EngineTable, file: Buffer, mode: "append" | "overwrite"): Promise<number> {
   return (await native<NativeTable>(table).add(file, mode)).version;
 }
 
-/** Adds the columns of a file's schema, all null. Gives the version. */
+/** Adds the columns of a file's schema, all null. Gives the new version. */
 export async function addNullColumns(table: EngineTable, file: Buffer): Promise<number> {
   return (await native<NativeTable>(table).addColumnsWithSchema(file)).version;
 }

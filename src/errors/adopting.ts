@@ -1,4 +1,4 @@
-/** Adopting tables that something else has made or changed. */
+/** Errors about adopting tables that another program created or changed. */
 import { refused } from "./entry.ts";
 
 export const adoptingErrors = {

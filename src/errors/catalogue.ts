@@ -1,6 +1,6 @@
 /**
- * The catalogue of errors. A new error is one line of one of its parts: its outcome (which decides the exit code), its
- * code and its sentence. The sentence names the thing, the place and, where there is one, the way out.
+ * The catalogue of errors. To add an error, add an entry to one of its parts: the code, the outcome (which decides the
+ * exit code) and the sentence. The sentence names the thing, the place and, if there is one, the remedy.
  */
 import { usageErrors } from "./usage.ts";
 import { filesErrors } from "./files.ts";

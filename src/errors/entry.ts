@@ -1,5 +1,5 @@
-/** What an entry of the catalogue is, and words that entries share. */
-/** What an error means to the caller of `migrate`; the exit code follows from it (cli/exit-code.ts). */
+/** An entry of the error catalogue, and helpers that several entries use. */
+/** What an error means to the caller of `migrate`. The exit code follows from it (cli/command/exit-code.ts). */
 export type Outcome = "failed" | "usage" | "refused" | "locked" | "unreachable" | "interrupted";
 
 export interface Entry<Details> {
@@ -18,10 +18,10 @@ export const locked = as("locked");
 export const unreachable = as("unreachable");
 export const interrupted = as("interrupted");
 
-/** Where a step stands, for messages: "0003_widen.ts, step 2 (retypeColumn)". */
+/** Where a step is, for messages: "0003_widen.ts, step 2 (retypeColumn)". */
 export interface StepPlace {
   readonly file: string;
-  /** Counted from 1, in `up`, or in what is said instead. */
+  /** Counted from 1, in `up` or in the list that `of` names. */
   readonly step: number;
   readonly of?: "down" | "ran" | undefined;
   readonly kind?: string | undefined;

@@ -1,4 +1,4 @@
-/** Migration files. */
+/** Errors about migration files and the files generated from them. */
 import { at, failed, refused, usage, type StepPlace } from "./entry.ts";
 
 export const filesErrors = {

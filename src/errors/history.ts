@@ -1,4 +1,4 @@
-/** What ran, and what the tables are like. */
+/** Errors about history: changed migrations and ledgers, wrong order, and drift. */
 import { refused, usage } from "./entry.ts";
 
 export const historyErrors = {

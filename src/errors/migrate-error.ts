@@ -1,4 +1,4 @@
-/** One error class, whose codes and sentences are those of the catalogue. */
+/** The error class, whose codes and sentences are those of the catalogue. */
 import { catalogue, type Entry, type Outcome } from "./catalogue.ts";
 import { cleaned, shownCause } from "../secrets/redact.ts";
 
@@ -8,12 +8,12 @@ type Catalogue = typeof catalogue;
 export type ErrorCode = keyof Catalogue;
 export type ErrorDetails<Code extends ErrorCode> = Parameters<Catalogue[Code]["sentence"]>[0];
 
-// A brand instead of instanceof: a migration file may load a second copy of this package.
+// A brand instead of `instanceof`: a migration file may load a second copy of this package.
 const brand = Symbol.for("lance-migrate.error");
 
 /**
- * The one error class. Callers branch on `code`; `details` carries what the sentence was made of. None of it, nor its
- * causes, holds a secret that is known when it is made.
+ * The only error class. Callers branch on `code`; `details` holds the values that the sentence was built from. Neither
+ * the error nor its causes contain a secret that is known when the error is created.
  */
 export class MigrateError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "MigrateError";
@@ -24,7 +24,7 @@ export class MigrateError<Code extends ErrorCode = ErrorCode> extends Error {
   constructor(code: Code, details: ErrorDetails<Code>, options?: ErrorOptions) {
     // The catalogue ties code and details together; TypeScript can't follow that through an indexed union.
     const entry = catalogue[code] as unknown as Entry<ErrorDetails<Code>>;
-    // At once: which texts are secret is read from the environment each time.
+    // Sentence and details are cleaned in one call, because each call reads the secrets from the environment.
     const shown = cleaned({ sentence: entry.sentence(details), details });
     super(shown.sentence, options?.cause === undefined ? undefined : { cause: shownCause(options.cause) });
     this.code = code;
@@ -34,7 +34,7 @@ export class MigrateError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Whether a thrown value is ours and, when `code` is given, whether it is that one. */
+/** Whether a thrown value is a MigrateError and, if `code` is given, has that code. */
 export function isMigrateError<Code extends ErrorCode = ErrorCode>(
   error: unknown,
   code?: Code,
@@ -43,14 +43,20 @@ export function isMigrateError<Code extends ErrorCode = ErrorCode>(
   return code === undefined || ("code" in error && error.code === code);
 }
 
-/** The first line of whatever was thrown; engines put stacks and Rust source places on the others. */
+/**
+ * The first non-blank line of a thrown value's message. Engines put stacks and Rust source locations on the other
+ * lines.
+ */
 export function firstLine(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
   const line = text.split("\n").find((line) => line.trim() !== "");
   return line?.trim() ?? "what was thrown says nothing";
 }
 
-/** Why a file can't be read or written, without its path: Node says «EISDIR: illegal operation on a directory, rename '…' -> '…'». */
+/**
+ * Why a file can't be read or written, without its path. Node's message contains both: «EISDIR: illegal operation on a
+ * directory, rename '…' -> '…'».
+ */
 export function fileReason(error: unknown): string {
   return firstLine(error).split(/, \w+ '|, \w+$/)[0]!;
 }

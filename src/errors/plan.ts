@@ -1,4 +1,4 @@
-/** Plans in files. */
+/** Errors about deriving steps from a difference, and about saved plans. */
 import { refused, usage } from "./entry.ts";
 
 export const planErrors = {
@@ -9,7 +9,7 @@ export const planErrors = {
   ),
   ERR_PLAN_STALE: refused(
     (d: {
-      /** Which of the things that the plan is bound to is another by now. */
+      /** Which of the inputs that the plan is bound to has changed since it was saved. */
       changed: "target" | "used" | "ledger" | "files" | "table" | "actions";
       problem: string;
       hint: string;

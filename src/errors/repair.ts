@@ -1,4 +1,4 @@
-/** Repairing the ledger, and resolving one migration in it. */
+/** Errors about repairing the ledger, and about resolving one migration in it. */
 import { refused, usage } from "./entry.ts";
 
 export const repairErrors = {

@@ -1,4 +1,4 @@
-/** Taking migrations back. */
+/** Errors about consent, forbidden steps, rollbacks and rehearsals. */
 import { at, byteCount, count, failed, refused, type StepPlace } from "./entry.ts";
 
 export const rollbackErrors = {

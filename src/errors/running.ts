@@ -1,4 +1,4 @@
-/** While a run goes on. */
+/** Errors of a run: its steps, its lease and its target. */
 import { at, count, failed, interrupted, locked, unreachable, type StepPlace } from "./entry.ts";
 
 export interface ActionWords {
@@ -9,14 +9,14 @@ export interface ActionWords {
 
 export interface Unreadable {
   readonly table: string;
-  /** The columns, where that is known. */
+  /** The dropped columns, if known. */
   readonly dropped?: string | undefined;
   readonly newest: number;
-  /** The newest version that can be read. */
+  /** The newest version that can be read; undefined if there is none. */
   readonly before: number | undefined;
-  /** It was restored. */
+  /** The version that was restored, if one was. */
   readonly restored?: number | undefined;
-  /** A version that came right before that was restored. */
+  /** The version that other writers committed right before the restore, if there is one. */
   readonly since?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The service. */
+/** Errors of the table service (`migrate serve`). */
 import { refused, usage } from "./entry.ts";
 
 export const serviceErrors = {

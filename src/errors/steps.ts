@@ -1,4 +1,4 @@
-/** What a step can't do. */
+/** Errors about steps that can't work. */
 import { at, refused, type StepPlace } from "./entry.ts";
 
 export const stepsErrors = {

@@ -1,4 +1,4 @@
-/** Usage and configuration. */
+/** Errors about usage and configuration. */
 import { failed, usage } from "./entry.ts";
 
 export const usageErrors = {

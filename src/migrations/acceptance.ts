@@ -1,7 +1,7 @@
 /**
- * What a file, or whoever runs it, can accept:
- * - `lossy`: something is lost that was there, or may be.
- * - `irreversible`: and nothing that the target can do brings it back. Whoever accepts that accepts what is lossy too.
+ * The consent that a migration file, the configuration or a run can give:
+ * - `lossy`: data that existed before is or may be lost.
+ * - `irreversible`: data is or may be lost, and the target can't bring it back. Includes `lossy`.
  */
 export const acceptances = ["lossy", "irreversible"] as const;
 export type Acceptance = (typeof acceptances)[number];

@@ -1,11 +1,11 @@
-/** Whether migrations come after those that they say they come after. Pure. */
+/** Checks that each migration comes after the one that its `after` names. Pure. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import { formatVersion } from "./file-name.ts";
 import type { Migration } from "./load.ts";
 
 type Standing = Pick<Migration, "file" | "version" | "after">;
 
-/** Of all that there are, by ascending version. */
+/** `migrations`: all of them, in ascending order of version. */
 export function standingProblems(migrations: readonly Standing[]): readonly MigrateError[] {
   return migrations.flatMap(({ file, after: says }, index) => {
     const before = migrations[index - 1];

@@ -1,4 +1,4 @@
-/** Hashes of migrations: of what they do, and of how their file reads. */
+/** Hashes of migrations: of their steps, and of the text of their files. */
 import { createHash } from "node:crypto";
 
 /** SHA-256, in hex. */
@@ -6,7 +6,7 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** JSON with sorted keys and without absent ones: equal data gives equal text. */
+/** JSON with sorted keys and without undefined members: equal data gives equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
@@ -17,27 +17,27 @@ export function canonicalJson(value: unknown): string {
   return `{${members.join(",")}}`;
 }
 
-/** Of what a migration does; formatting, comments and the language of its file do not count. */
+/** The checksum of a migration's steps. Formatting, comments and the language of its file do not affect it. */
 export function checksumOf(steps: readonly unknown[]): string {
   return sha256(canonicalJson(steps));
 }
 
-/** Of one step, short: enough to name the step that was changed. */
+/** A short hash of one step, enough to find the step that was changed. */
 export function stepHash(step: unknown): string {
   return shortHash(sha256(canonicalJson(step)));
 }
 
-/** Of a file's text; a checkout with other line ends or a byte order mark is the same text. */
+/** The hash of a file's text. CRLF line ends and a byte order mark do not affect it. */
 export function textHash(text: string): string {
   return sha256(text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n"));
 }
 
-/** Whether a hash is the one that was stored, which may be its beginning: names of markers have little room. */
+/** Whether a hash is the stored one. Only its beginning may be stored, as the names of markers have little room. */
 export function matchesHash(hash: string, stored: string): boolean {
   return stored !== "" && hash.startsWith(stored);
 }
 
-/** The beginning of a hash: 64 bits, enough to see that something was changed. */
+/** The first 64 bits of a hash, enough to detect a change. */
 export function shortHash(hash: string): string {
   return hash.slice(0, 16);
 }

@@ -1,4 +1,4 @@
-/** What a migration file may be called. */
+/** The names of migration files. */
 import { MigrateError } from "../errors/migrate-error.ts";
 
 export interface MigrationName {
@@ -9,7 +9,10 @@ export interface MigrationName {
 const pattern = /^(\d+)_([A-Za-z0-9][A-Za-z0-9_-]*)\.(?:ts|js|mts|mjs)$/;
 const looksLikeCode = /^[^.].*\.[cm]?[jt]sx?$/i;
 
-/** Version and name of a migration file; undefined for a file that is none (README.md, types.d.ts, dot files). Throws ERR_FILE_NAME. */
+/**
+ * Version and name of a migration file; undefined for another file (README.md, types.d.ts, dot files). Throws
+ * ERR_FILE_NAME.
+ */
 export function parseFileName(file: string): MigrationName | undefined {
   if (!looksLikeCode.test(file) || /\.d\.[cm]?ts$/i.test(file)) return undefined;
   const [, digits, name] = pattern.exec(file) ?? [];
@@ -18,12 +21,12 @@ export function parseFileName(file: string): MigrationName | undefined {
   return { version, name };
 }
 
-/** A version as file names have it. */
+/** A version as in file names: `0003`. */
 export function formatVersion(version: number): string {
   return String(version).padStart(4, "0");
 }
 
-/** A migration as people call it: `0003_widen_ids`. */
+/** The full name of a migration: `0003_widen_ids`. */
 export function formatMigration({ version, name }: MigrationName): string {
   return `${formatVersion(version)}_${name}`;
 }

@@ -1,13 +1,13 @@
 /**
- * What a migration was before: `was`, the names that it had on a branch, or `replaces`, the migrations that were put together
- * in it, as `["0007_add_tags 3c6e0b8a9c15224a"]`. A database on which those are applied needs this one no more. Read from
- * the text, so that nothing is evaluated for it. Pure.
+ * The former names of a migration, as `["0007_add_tags 3c6e0b8a9c15224a"]`: `was` lists the names that it had on a
+ * branch, `replaces` the migrations that were squashed into it. A database on which those are applied does not need
+ * this one. The lists are read from the text, so that nothing is evaluated. Pure.
  */
 import { checksumOf, shortHash } from "./checksum.ts";
 import { formatMigration, type MigrationName } from "./file-name.ts";
 
 export interface Former extends MigrationName {
-  /** The beginning of its checksum. */
+  /** Its checksum in hex, or the first 64 bits of it. */
   readonly checksum: string;
 }
 
@@ -16,11 +16,11 @@ export type FormerList = (typeof formerLists)[number];
 
 const item = /^(\d+)_([A-Za-z0-9_-]+) ([0-9a-f]{16})$/;
 
-/** Those that are said in a file. */
+/** The lists in a file's text. */
 export function formerIn(text: string): { readonly [List in FormerList]?: readonly Former[] } {
   const found: { [List in FormerList]?: readonly Former[] } = {};
   for (const list of formerLists) {
-    // Most files have no such words, and there may be thousands.
+    // This quick test comes first, because there may be thousands of files, most of them without such a list.
     const items = text.includes(`const ${list}`) ? listIn(text, list) : undefined;
     if (items !== undefined) found[list] = items;
   }
@@ -36,7 +36,7 @@ function listIn(text: string, list: FormerList): readonly Former[] | undefined {
   });
 }
 
-/** How a ledger may know a migration: by its steps, and by those that ran under former names. */
+/** The names by which a ledger may know a migration: one for its steps, and one for each list of steps in `ran`. */
 export function namesNow(
   { version, name, checksum }: Former,
   ran: readonly (readonly unknown[])[] = [],

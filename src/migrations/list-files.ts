@@ -1,4 +1,4 @@
-/** The migrations folder as a list, hashed and not evaluated. */
+/** Lists the files of the migrations folder and hashes them, without evaluating them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
@@ -11,19 +11,24 @@ export interface MigrationFile extends MigrationName {
   readonly file: string;
   readonly path: string;
   readonly textHash: string;
-  /** The names that it had before, any of which a database may know it by. */
+  /** The names that it had before. A database may know it by any of them. */
   readonly was?: readonly Former[] | undefined;
-  /** The migrations that were put together in it. */
+  /** The migrations that were squashed into it. */
   readonly replaces?: readonly Former[] | undefined;
 }
 
-/** Told of each bad name and of each file that can't be read. `path`: of the file, where it is one. */
+/**
+ * Receives each bad name, duplicate version and unreadable file. `path`: that of the file, if one file is the problem.
+ */
 export type RefuseFile = (problem: MigrateError, path?: string) => void;
 
-/** All migration files of a folder by ascending version. Synchronous: measured quicker than the asynchronous calls. */
+/**
+ * All migration files of a folder, in ascending order of version. The calls are synchronous because that was measured
+ * to be faster than asynchronous calls.
+ */
 export function listMigrations(
   folder: string,
-  /** Throws unless somebody wants to hear of all. */
+  /** When absent, the first problem is thrown. */
   refuse: RefuseFile = (problem) => {
     throw problem;
   },
@@ -67,7 +72,7 @@ function readFolder(folder: string): readonly string[] {
   }
 }
 
-/** What a file says, without a byte order mark; undefined where it can't be read. */
+/** The text of a file, without a byte order mark; undefined if it can't be read. */
 export function readTextIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8").replace(/^\uFEFF/, "");

@@ -1,4 +1,4 @@
-/** Evaluating `schema.ts`: the tables that an application wants. */
+/** Evaluates `schema.ts`, which declares the tables that an application wants. */
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -38,7 +38,10 @@ const shape = z.strictObject(
   "has to be made by defineSchema",
 );
 
-/** Tables with their indexes; without where none are declared. Throws ERR_SCHEMA_MISSING, ERR_SCHEMA_INVALID. */
+/**
+ * The declared tables. A table has no `indexes` if its declaration has none. Throws ERR_SCHEMA_MISSING,
+ * ERR_SCHEMA_INVALID.
+ */
 export async function loadSchema(path: string, seconds?: number): Promise<Database> {
   const file = basename(path);
   if (!existsSync(path)) throw new MigrateError("ERR_SCHEMA_MISSING", { file: path });
@@ -78,7 +81,7 @@ export async function loadSchema(path: string, seconds?: number): Promise<Databa
   return database;
 }
 
-/** A path in what was exported, with names of tables and columns in the place of their numbers. */
+/** A path in the exported value, with names of tables and columns in place of array positions. */
 function describePath(whole: unknown, path: readonly PropertyKey[]): readonly string[] {
   let at = whole;
   return path.map((key) => {

@@ -1,4 +1,4 @@
-/** Evaluating migration files: Node itself strips the types, so a migration is an ordinary module. */
+/** Evaluates migration files. Node itself strips the types, so a migration is an ordinary module. */
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { versionBefore } from "../steps/after.ts";
@@ -11,22 +11,24 @@ import { formatFormer, formerLists, type FormerList } from "./former-names.ts";
 
 export interface Migration extends MigrationFile {
   readonly steps: readonly Step[];
-  /** The version that its steps say they come after. */
+  /** The version that was given to `after`. */
   readonly after?: string | undefined;
-  /** What takes it back, where the file says so itself. It has no part in the checksum: it may be mended later. */
+  /**
+   * The steps that roll it back, if the file exports them. Not part of the checksum, so that they can be fixed later.
+   */
   readonly down?: readonly Step[] | undefined;
-  /** The steps that ran under its former names, where they are others. */
+  /** The steps that ran under its former names, if they differ from `steps`. */
   readonly ran?: readonly (readonly Step[])[] | undefined;
-  /** What it may do that is guarded: a word for each. No part of the checksum either. */
+  /** The consent that the file gives. Not part of the checksum either. */
   readonly accepts?: readonly Acceptance[] | undefined;
   readonly checksum: string;
 }
 
-/** How a file is read by somebody who wants to hear of all that is wrong with it. */
+/** How a file is loaded by a caller that wants to receive all of its problems. */
 export interface LoadOptions {
-  /** `value`: the step that is wrong. */
+  /** Receives each problem. `value`: the invalid step, if there is one. */
   readonly refuse: (problem: MigrateError, value?: unknown) => void;
-  /** Notes where its steps are made. */
+  /** Whether to note the calls that build the steps; see `callsOf`. */
   readonly notesCalls?: boolean | undefined;
 }
 
@@ -37,8 +39,8 @@ const throwing: LoadOptions = {
 };
 
 /**
- * Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID, unless somebody wants to hear of all: then what is wrong
- * is left out, and a wrong step is a hole among the others.
+ * Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID. With `refuse`, it passes each problem to it instead:
+ * the result then lacks the invalid parts, and an invalid step is a hole in its list.
  */
 export async function loadMigration(
   file: MigrationFile,
@@ -82,7 +84,7 @@ function isExported(module: unknown, name: Exported): boolean {
   );
 }
 
-/** They are read from the text, which has to say the same. */
+/** Former names are read from the text, so the exported list must equal it. */
 function checkFormer(migration: MigrationFile, module: unknown, list: FormerList): void {
   const { file, [list]: former = [] } = migration;
   if (canonicalJson(exported(module, list) ?? []) === canonicalJson(former.map(formatFormer))) return;
@@ -130,9 +132,9 @@ function parseSteps(
   return steps;
 }
 
-/** `more`: what makes it another module than the one that others load. */
+/** `more`: a suffix of the URL, so that Node does not return the module that other calls have loaded. */
 async function importFile({ path, file, textHash }: MigrationFile, seconds?: number, more = ""): Promise<unknown> {
-  // The hash lets a process that goes on living see an edited file again.
+  // Because of the hash, a long-running process loads an edited file again.
   const url = `${pathToFileURL(path).href}?${textHash.slice(0, 16)}${more}`;
   try {
     return await evaluate(url, seconds);
@@ -143,8 +145,8 @@ async function importFile({ path, file, textHash }: MigrationFile, seconds?: num
 }
 
 /**
- * Imports a module. One that awaits what never comes is an error, where Node would end the process with 0, or where
- * something else keeps it alive, wait for ever. One that never stops to compute can't be ended from here.
+ * Imports a module. Throws if the module awaits a promise that never settles: Node would exit with 0, or wait forever
+ * if something else keeps the process alive. A module that computes endlessly can't be stopped from here.
  */
 export async function evaluate(url: string, seconds = 60): Promise<unknown> {
   let giveUp = () => {};
@@ -164,7 +166,7 @@ export async function evaluate(url: string, seconds = 60): Promise<unknown> {
   }
 }
 
-/** What went wrong while evaluating the module at `url`, with the way out where it is known. */
+/** What went wrong during the evaluation of the module at `url`, with advice if there is any. */
 export function importProblem(cause: unknown, url: string): string {
   const place = placeOf(cause, url);
   const problem = `${firstLine(cause)}${place === undefined ? "" : ` (line ${place.line})`}`;
@@ -178,7 +180,7 @@ export function importProblem(cause: unknown, url: string): string {
   return problem;
 }
 
-/** Node puts the line of a syntax error in front of its stack, and a key may stand in that line. */
+/** Removes the source line that Node puts before the stack of a syntax error, because it may contain an API key. */
 export function withoutSource(cause: unknown): { readonly cause: unknown } {
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
   const start = stack.search(/^\w*Error\b/m);
@@ -187,15 +189,16 @@ export function withoutSource(cause: unknown): { readonly cause: unknown } {
 }
 
 /**
- * The place in the module itself: in front of the stack of a syntax error, or in the first call from it. What Node reads as
- * CommonJS first goes by its path there.
+ * The place in the module at `url`: before the stack of a syntax error, or in the first stack frame of the module. If
+ * Node first reads the module as CommonJS, the stack contains its path instead of its URL.
  */
 function placeOf(cause: unknown, url: string): { readonly line: number; readonly column: number } | undefined {
   const stack = cause instanceof Error ? (cause.stack ?? "") : "";
   for (const rest of [url, fileURLToPath(url)].flatMap((name) => stack.split(`${name}:`).slice(1))) {
     const line = Number.parseInt(rest);
     if (!Number.isInteger(line)) continue;
-    // Under the line of a syntax error a caret shows where; in a call the column stands behind the line.
+    // For a syntax error, a caret under the source line marks the column. In a stack frame, the column follows the
+    // line.
     const caret = /^\d+\n(?:[^\n]*\n){1,4}?( *)\^/.exec(rest)?.[1]?.length;
     return { line, column: caret === undefined ? Number(/^\d+:(\d+)/.exec(rest)?.[1] ?? 1) : caret + 1 };
   }
@@ -206,20 +209,20 @@ type Exported = "up" | "down" | "ran" | "accepts" | FormerList;
 
 function exported(module: unknown, name: Exported): unknown {
   const all = module as Partial<Record<Exported, unknown>> & { readonly default?: Partial<Record<Exported, unknown>> };
-  // A CommonJS file hands its exports over as the default.
+  // The exports of a CommonJS file are its default export.
   return all[name] ?? all.default?.[name];
 }
 
 const noSteps = "exports no steps";
 
-/** Whether an error says that there is a migration whose steps are yet to be written. */
+/** Whether an error states that a migration has an empty list of steps, which are yet to be written. */
 export function isUnfinished(error: unknown): boolean {
   return isMigrateError(error, "ERR_FILE_EXPORTS") && error.details.problem === `${noSteps} in up`;
 }
 
 function exportedSteps(file: string, module: unknown, name: "up" | "down"): readonly unknown[] {
   const steps = exported(module, name);
-  // A hole in the list is a step that is none, which map() would pass over.
+  // Array.from turns a hole into undefined, which is reported as an invalid step. map() would skip it.
   if (Array.isArray(steps) && steps.length > 0) return Array.from(steps as readonly unknown[]);
   const problem =
     steps === undefined

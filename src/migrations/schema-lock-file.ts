@@ -1,17 +1,17 @@
-/** The file `lock.json` beside the migrations. */
+/** Reads and writes the file `lock.json` in the migrations folder. */
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileReason, MigrateError } from "../errors/migrate-error.ts";
 import { lockName } from "./schema-lock.ts";
 
-/** Its text; undefined where there is none. Throws ERR_LOCK_FILE. */
+/** The text of the file; undefined if it does not exist. Throws ERR_LOCK_FILE. */
 export function readLock(folder: string): string | undefined {
   const path = join(folder, lockName);
   return existsSync(path) ? orRefused(path, "read", () => readFileSync(path, "utf8")) : undefined;
 }
 
-/** As a whole. Gives its path. Throws ERR_LOCK_FILE. */
+/** Replaces the file atomically. Returns its path. Throws ERR_LOCK_FILE. */
 export function writeLock(folder: string, text: string): string {
   const path = join(folder, lockName);
   const draft = join(folder, `.${lockName}.${randomUUID().slice(0, 8)}`);

@@ -1,6 +1,7 @@
 /**
- * `migrations/lock.json`: the checksum of each migration and the tables after the last. Two branches that add migrations both
- * change its last line, so git does not merge them without a word. Pure.
+ * `migrations/lock.json`: the checksum of each migration, and the tables after the last one. Two branches that add
+ * migrations both change the end of the list of migrations, so git reports a conflict instead of merging them silently.
+ * Pure.
  */
 import { childColumns, formatType, type Column } from "../schema/data-type.ts";
 import { formatPath, type Path } from "../schema/path.ts";
@@ -11,12 +12,12 @@ import { formatMigration, type MigrationName } from "./file-name.ts";
 
 export const lockName = "lock.json";
 
-/** Undefined where its steps are yet to be written. */
+/** The checksum is undefined if the steps are yet to be written. */
 export type LockEntry = MigrationName & { readonly checksum: string | undefined };
 
 type Member = readonly [name: string, value: string | null | readonly Member[]];
 
-/** Deterministic, and laid out as formatters leave it. */
+/** The text of the file. It is deterministic, and formatters do not change it. */
 export function lockText(migrations: readonly LockEntry[], database: Database): string {
   const tables = [...database].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const members: readonly Member[] = [
@@ -54,7 +55,7 @@ function metadataMembers(columns: readonly Column[], parent: Path): readonly Mem
   });
 }
 
-/** By hand: JSON.stringify would put names that are whole numbers first. */
+/** JSON with members in the given order. JSON.stringify would put names that are whole numbers first. */
 function objectText(members: readonly Member[], indent: string): string {
   if (members.length === 0) return "{}";
   const inner = `${indent}  `;
@@ -65,7 +66,7 @@ function objectText(members: readonly Member[], indent: string): string {
   return `{\n${lines.join(",\n")}\n${indent}}`;
 }
 
-/** What of a lock is not as it should be, in words; undefined where nothing is. */
+/** What is wrong with a lock file, as text; undefined if nothing is. `wanted`: the text that it should have. */
 export function lockProblem(text: string, wanted: string): string | undefined {
   if (/^<{7} /m.test(text)) return "holds the conflict markers of git";
   let found: { readonly migrations?: Readonly<Record<string, unknown>>; readonly tables?: unknown };

@@ -1,15 +1,21 @@
-/** Where migrations come from: a folder of files, or for a simulator a list that it made up. */
+/** Where migrations come from: a folder of files, or a generated list in the simulator of the tests. */
 import { listMigrations, type MigrationFile, type RefuseFile } from "./list-files.ts";
 import { loadMigration, type Migration, type LoadOptions } from "./load.ts";
 
 export interface MigrationSource {
-  /** All of them by ascending version, hashed and not evaluated. Throws at the first bad one, unless `refuse` is told of each. */
+  /**
+   * All migration files in ascending order of version, hashed and not evaluated. Throws the first problem, or passes
+   * each to `refuse`.
+   */
   list(refuse?: RefuseFile): readonly MigrationFile[];
-  /** Evaluates one. Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID, unless the reading is told of each. */
+  /**
+   * Evaluates a migration. Throws ERR_FILE_UNREADABLE, ERR_FILE_EXPORTS, ERR_STEP_INVALID, or passes each problem to
+   * `reading`.
+   */
   load(file: MigrationFile, reading?: LoadOptions): Promise<Migration>;
 }
 
-/** `loadSeconds`: how long each may take to be evaluated; 60 when absent. */
+/** `loadSeconds`: how many seconds the evaluation of a migration may take; 60 when absent. */
 export function migrationsIn(folder: string, loadSeconds?: number): MigrationSource {
   return {
     list: (refuse) => listMigrations(folder, refuse),

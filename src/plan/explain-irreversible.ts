@@ -1,7 +1,7 @@
-/** What can't be taken back, in words that say what can. Pure. */
+/** Turns an error of a rollback plan into ERR_IRREVERSIBLE, with a hint at what can be rolled back instead. Pure. */
 import { isMigrateError, MigrateError, type StepPlace } from "../errors/migrate-error.ts";
 
-/** `after`: how many migrations ran after this one and are taken back before it. Throws ERR_IRREVERSIBLE. */
+/** `after`: how many migrations ran after this one and are rolled back before it. Throws ERR_IRREVERSIBLE. */
 export function takenBack<Result>(after: number, plan: () => Result): Result {
   try {
     return plan();

@@ -1,4 +1,4 @@
-/** From migrations to actions with the tables before and after each: every refusal happens here. Pure. */
+/** Compiles migrations to a plan, with the tables before and after each action. Refuses what cannot work. Pure. */
 import { MigrateError, type StepPlace } from "../errors/migrate-error.ts";
 import type { LedgerState } from "../ledger/state/fold.ts";
 import type { PartialAction, TableVersions } from "../ledger/state/record.ts";
@@ -29,78 +29,84 @@ import { commitsOfBegun } from "./commits/commit-progress.ts";
 export interface PlannedAction {
   readonly place: StepPlace;
   readonly action: Action;
-  /** What a version is restored to undo: what the migration did to that table. */
+  /** Only on `restoreTable`: the migration's actions on that table, which the restore undoes. */
   readonly undoes?: readonly Action[] | undefined;
-  /** The action in words. */
+  /** The action as text. */
   readonly text: string;
-  /** What people should know before it runs. */
+  /** What users should know before it runs. */
   readonly risks: readonly Risk[];
-  /** How it would be taken back; absent of what takes something back itself. */
+  /** How it would be rolled back. Absent in a rollback, and if the migration's file exports `down`. */
   readonly rollback?: ActionRollback | undefined;
-  /** Why it may not run, as far as it was asked. */
+  /** Why it may not run, as far as that was checked. */
   readonly refusal?: Refusal | undefined;
   /** The commits that it takes, as far as is known before it begins. */
   readonly commits: readonly PlannedCommit[];
-  /** The tables that it touches, around it. */
+  /** The tables that it touches, before and after it. */
   readonly before: Tables;
   readonly after: Tables;
-  /** What came before has to be recorded first: afterwards a look at the tables could not tell how far the run got. */
+  /**
+   * Whether the progress so far must be recorded before it: afterwards the tables alone would not show how far the run
+   * got.
+   */
   readonly recordFirst: boolean;
-  /** How to find out whether it has run, where the target can't describe its tables. */
+  /** How to determine whether it has run, if the target cannot describe its tables. */
   readonly proof: Proof | undefined;
 }
 
 export interface PlannedMigration {
   readonly migration: Migration;
   readonly direction: Direction;
-  /** What the ledger keeps hashes of. */
+  /** What the ledger keeps hashes of: the steps, or the actions of the rollback. */
   readonly units: readonly unknown[];
-  /** Actions that the ledger records as done, or that were found done. */
+  /** How many actions are recorded as done, or were found done. */
   readonly done: number;
   readonly total: number;
-  /** How many units have begun once the first, the second, … action is done. */
+  /** For each action: how many units have begun once it is done. */
   readonly begun: readonly number[];
-  /** Rows that may stand in the way. */
+  /** Rows that may block the rollback. */
   readonly obstacles: readonly PlacedObstacle[];
-  /** The others, in order. */
+  /** The actions that are left, in order. */
   readonly actions: readonly PlannedAction[];
-  /** How far the ledger knows the first of them to have got, where that takes several commits. */
+  /** The recorded progress of the first action that is left, if it takes several commits and has begun. */
   readonly midway: PartialAction | undefined;
-  /** Whether its first action may have run without having been recorded. */
+  /** Whether its first action is in doubt: it may have run without a record. */
   readonly doubtful: boolean;
-  /** The last action that was found done and is not recorded: the run that carried it out may not have checked what it did. */
+  /** The last action that was found done without a record. Its run may not have checked its effects. */
   readonly found?: PlannedAction | undefined;
   readonly attempt: number;
-  /** Of a rollback that has begun: the version that each table had then which is restored. */
+  /** Of a rollback that has begun: the version that each table to be restored had when it began. */
   readonly startedAt?: TableVersions | undefined;
-  /** What takes it back as its file says, in words; its actions do not say that then. */
+  /** The actions of the `down` that the file exports, as text. The actions of the migration then have no `rollback`. */
   readonly writtenDown?: readonly string[] | undefined;
-  /** Tables of which the version before it has to be known, should it be taken back. */
+  /** Tables whose version before the migration must be known for a later rollback. */
   readonly restores: readonly string[];
-  /** What the ledger knows of its tables' versions. */
+  /** The table versions that the ledger records for the migration. */
   readonly tables: TableVersions;
 }
 
 export interface Plan {
   readonly migrations: readonly PlannedMigration[];
-  /** The database as the ledger says it is now. */
+  /** The database that the ledger implies now. */
   readonly now: Database;
-  /** What goes, or is put back, with what is taken back, as was accepted: in words. */
+  /** What the rollback loses or puts back with the user's consent, as text. */
   readonly accepted?: readonly string[] | undefined;
-  /** Rows that stand in the way of taking it back, in words, and what lets it go on: so it is refused. */
+  /** The rows that block the rollback, as text, and how to continue. A plan with this field is refused. */
   readonly blocked?: { readonly problems: readonly string[]; readonly hint: string } | undefined;
 }
 
 export interface PlanInput {
-  /** All migrations that the ledger knows and that are to run, by version. */
+  /** The migrations that the ledger knows and those that are to run, by version. */
   readonly migrations: readonly Migration[];
-  /** What is to be done, or with the direction `down` taken back, in this order; what is being taken back always is. */
+  /**
+   * The migrations to apply or, with the direction `down`, to roll back, in this order. One whose rollback has begun is
+   * always rolled back.
+   */
   readonly pending: readonly Migration[];
   readonly direction?: Direction | undefined;
-  /** Whether rows that came since are put back on versions that are restored; true by default. */
+  /** Whether rows written since are put back after an old version is restored; true by default. */
   readonly putsBack?: boolean | undefined;
   readonly state: LedgerState;
-  /** Versions that may have run without being recorded. */
+  /** The versions of the migrations in doubt. */
   readonly doubtful: ReadonlySet<number>;
   readonly target: { readonly name: string; readonly capabilities: Capabilities };
   /** The ledger's table, which no migration may touch. */
@@ -128,7 +134,10 @@ export function makePlan(input: PlanInput): Plan {
   return { migrations: planned, now };
 }
 
-/** What has begun may have been waiting for rows. Throws ERR_STEP_IMPOSSIBLE. */
+/**
+ * Refuses a vector index that its own migration leaves without vectors. A migration that has begun is not checked,
+ * because rows may have arrived since. Throws ERR_STEP_IMPOSSIBLE.
+ */
 export function checkVectors({
   direction,
   actions,
@@ -142,7 +151,7 @@ export function checkVectors({
   throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...actions[index]!.place, problem });
 }
 
-/** One migration on the database as it is then, which is carried on to what it is afterwards. */
+/** Plans one migration on `database`, and updates `database` to the state after the migration. */
 export function planMigration(
   { actions, done, midway, ...course }: MigrationRun,
   database: Map<string, Table>,
@@ -172,7 +181,7 @@ export function planMigration(
   };
 }
 
-/** Whoever says himself how a migration is taken back hears before it runs that this would be no way back. */
+/** The actions of the file's `down`, as text. A `down` that does not lead back is refused before the migration runs. */
 function writtenRollback(
   { direction, migration, actions }: Pick<MigrationRun, "direction" | "migration" | "actions">,
   before: Database,
@@ -185,21 +194,21 @@ function writtenRollback(
 }
 
 /**
- * The actions of one migration with the tables around them. Carries `database` on: to copy it for each would take seconds
- * with thousands of tables.
+ * Plans the actions of one migration. Updates `database` in place: a copy for each action would take seconds with
+ * thousands of tables.
  */
 function planActions(
   actions: readonly PlacedAction[],
   database: Map<string, Table>,
   { name, capabilities }: PlanInput["target"],
-  /** Of actions that have to say how they are taken back. */
+  /** Undefined if the actions need no rollback class. */
   lineages: readonly Lineage[] | undefined,
 ): readonly PlannedAction[] {
   const { describes, refuses } = capabilities;
   const touched = [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
   const look = (names: readonly string[] = touched): Tables => new Map(names.map((name) => [name, database.get(name)]));
   const start = look();
-  // What the tables looked like since the ledger was written last.
+  // The states of the tables since the last record in the ledger.
   let window = [start];
   const planned = actions.map(({ place, action, undoes }, index): PlannedAction => {
     const own = tablesOfAction(action);
@@ -209,14 +218,15 @@ function planActions(
     change(database, tables);
     const commits = placed(place, () => planCommits(action, before, capabilities));
     const after = look(own);
-    // The tables that have changed come first: they nearly always tell.
+    // The changed tables are compared first, because they nearly always decide.
     const between = statesBetween(commits);
     const whole = (tables: Tables): Tables => new Map([...look(), ...tables]);
     const again = [...between, after].some((tables) =>
       window.some((seen) => mayLookAlike(tables, seen) && mayLookAlike(whole(tables), seen)),
     );
-    // No look tells that rows were changed: who took over would be at that while a late call makes what comes after it. And
-    // what a look does not show of an action is asked for while the table is as that action leaves it.
+    // The tables do not show that rows were changed: without a record, another run would repeat that action while a
+    // late call executes the next one. And effects that the tables do not show can be checked only while the table is
+    // as that action leaves it.
     const last = actions[index - 1]?.action;
     const isSilent = last !== undefined && (changesRows(last) || unseenOf(last) !== undefined);
     const recordFirst = index > 0 && (!describes || again || isSilent);
@@ -234,7 +244,7 @@ function planActions(
   return planned.map((one, index) => ({ ...one, rollback: rollbacks[index] }));
 }
 
-/** The first action as the ledger knows it midway: what it keeps of it is known to nobody else, and not done without. */
+/** Replans the first action if it has begun: what it must put back is known only from the ledger. */
 function withMidway(
   actions: readonly PlannedAction[],
   midway: PartialAction | undefined,
@@ -245,7 +255,7 @@ function withMidway(
   return [{ ...first, ...commitsOfBegun(first.action, first.before, midway, capabilities) }, ...others];
 }
 
-/** Refuses what is the ledger's, and what the target can't do: the action, or the commits that it takes. */
+/** Refuses actions on the ledger's tables, reserved column names, and actions for which the target has no call. */
 function checkAllowed(place: StepPlace, action: Action, target: PlanInput["target"], ledger: string): void {
   const own = tablesOfAction(action).find((table) => table === ledger || table.startsWith(`${ledger}.`));
   if (own !== undefined)
@@ -260,7 +270,7 @@ function checkAllowed(place: StepPlace, action: Action, target: PlanInput["targe
   if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason });
 }
 
-/** Removing a key that is there only because a migration has set it is a way back, so it works. */
+/** Refuses reserved metadata keys. A rollback may remove such a key: it exists only because a migration set it. */
 function checkMetadata(place: StepPlace, action: Action, direction: Direction): void {
   if (action.kind !== "setMetadata") return;
   for (const [key, value] of action.updates.flatMap(({ metadata }) => Object.entries(metadata))) {

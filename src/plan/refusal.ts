@@ -5,7 +5,7 @@ import type { RollbackClass } from "./rollback/rollback-class.ts";
 export type Refusal =
   | { readonly reason: "consent"; readonly consent: Acceptance; readonly loss: string }
   | { readonly reason: "forbidden"; readonly class: RollbackClass; readonly problem: string }
-  /** It is known that the target would refuse it, on the tables and rows as they are now. */
+  /** The target would refuse it on the current tables and rows. */
   | { readonly reason: "failure"; readonly problem: string }
-  /** With all that its migration rewrites before it; null where nobody can tell. */
+  /** `bytes` includes what the migration rewrites before this action; null if unknown. */
   | { readonly reason: "rewrite"; readonly bytes: number | null; readonly limit: number };

@@ -1,4 +1,4 @@
-/** What a run tells while it goes on. The library prints nothing; the command line renders these. */
+/** The events that a run emits. The library prints nothing; the command line renders them. */
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import type { Plan } from "../plan/make-plan.ts";
@@ -6,7 +6,7 @@ import type { Recovery } from "../plan/assess/recovery.ts";
 import type { Risk } from "../actions/model/risk.ts";
 
 export type RunEvent =
-  /** The lease is about to be asked for: from here on it may be ours, and is given back when the run ends. */
+  /** The run is about to take the lease. From here on it may hold the lease, and releases it when it ends. */
   | { readonly event: "taking" }
   | {
       readonly event: "planned";
@@ -15,13 +15,13 @@ export type RunEvent =
       readonly actions: number;
       readonly risks: readonly Pick<Risk, "kind" | "text">[];
     }
-  /** What goes, or is put back, with what is taken back. */
+  /** What the rollback loses or puts back, with the user's consent; as text. */
   | { readonly event: "accepted"; readonly words: string }
-  /** A migration that ran under other names goes by its own from now on. */
+  /** A migration that ran under other names is recorded under its own name from now on. */
   | ({ readonly event: "recognised"; readonly was: readonly string[] } & MigrationName)
-  /** They are applied and have no file here: a newer release has run, or the files are lost. */
+  /** These migrations are applied and have no file here: a newer release has run, or the files are lost. */
   | { readonly event: "missing"; readonly migrations: readonly MigrationName[] }
-  /** `lease`: milliseconds of silence after which it is taken over. */
+  /** `lease`: milliseconds of silence after which the lease is taken over. */
   | { readonly event: "waiting"; readonly by: string; readonly lease: number }
   | { readonly event: "takenOver"; readonly by: string }
   | ({
@@ -38,29 +38,32 @@ export type RunEvent =
       readonly reason: string;
       readonly problem: string;
     } & ActionRef)
-  /** Others' appends come first each time: a column is hidden by this, and shown again soon. */
+  /** Other writers' appends are committed first each time, so the run hides columns for a moment. */
   | ({ readonly event: "detour"; readonly text: string } & ActionRef)
   | ({ readonly event: "done"; readonly text: string; readonly duration: number } & ActionRef)
   | ({ readonly event: "applied" | "reverted"; readonly duration: number } & MigrationName)
-  /** A call that may have come late has changed rows of a table, or not: nobody can see that but people. */
+  /** A late call may or may not have changed rows of the table. Only people can find that out. */
   | ({ readonly event: "unseen"; readonly table: string } & ActionRef)
-  /** A table's version before the migration can't be kept: `down` restores it as long as it is there. */
+  /** The table's version before the migration can't be kept: `down` can restore it only until it is cleaned up. */
   | ({ readonly event: "unkept"; readonly table: string; readonly problem: string } & MigrationName)
-  /** A run ends because the target or the lease is gone: so much is done by then, and the next run goes on. */
+  /**
+   * The run ends because it has lost the target, the ledger or the lease. States the progress at that point; the next
+   * run resumes there.
+   */
   | ({
       readonly event: "left";
       readonly direction: Direction;
-      /** How many migrations were applied, or taken back, in this run. */
+      /** How many migrations this run applied or rolled back. */
       readonly applied: number;
       readonly done: number;
       readonly total: number;
     } & MigrationName)
-  /** What taking back what was applied would be. */
+  /** What it would take to roll back the migrations that this run has applied. */
   | ({ readonly event: "recovery" } & Recovery)
   | { readonly event: "finished"; readonly applied: number; readonly duration: number }
   | { readonly event: "finished"; readonly reverted: number; readonly duration: number };
 
-/** Which action of which migration; counted from 1. */
+/** An action of a migration; actions are counted from 1. */
 export interface ActionRef extends MigrationName {
   readonly action: number;
   readonly total: number;

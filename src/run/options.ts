@@ -1,4 +1,4 @@
-/** What every run needs. */
+/** The options of every run. */
 import type { Clock } from "../time/clock.ts";
 import type { Runner } from "../ledger/lease/record-chain.ts";
 import type { MigrationSource } from "../migrations/source.ts";
@@ -12,12 +12,12 @@ export interface MigratorOptions {
   /** The ledger's table. */
   readonly ledger: string;
   readonly lease: {
-    /** Milliseconds for which the ledger may stand still before another runner takes over. */
+    /** Milliseconds without a new record after which another runner may take over. */
     readonly duration: number;
     /** Milliseconds to wait for another runner. */
     readonly patience: number;
   };
-  /** Without them whatever a migration loses is accepted. */
+  /** If absent, migrations may lose anything. */
   readonly guards?: Guards | undefined;
   readonly clock?: Clock | undefined;
   readonly runner?: Runner | undefined;

@@ -1,4 +1,4 @@
-/** Who this process is, as the ledger says it. */
+/** The identity of this process in the ledger. */
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import type { Runner } from "../ledger/lease/record-chain.ts";

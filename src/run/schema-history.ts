@@ -1,4 +1,4 @@
-/** The database after each migration that there is. Touches no table. */
+/** The database schema after each migration. Touches no table. */
 import { isUnfinished } from "../migrations/load.ts";
 import { foldOn } from "../plan/history/replay.ts";
 import type { Database } from "../schema/table.ts";
@@ -7,12 +7,12 @@ import type { MigratorOptions } from "./options.ts";
 export interface SchemaRevision {
   readonly version: number;
   readonly name: string;
-  /** Undefined where its steps are yet to be written; then it changes nothing. */
+  /** Undefined if its steps are not written yet; such a migration changes nothing. */
   readonly checksum: string | undefined;
   readonly database: Database;
 }
 
-/** In the order of their numbers. Throws what keeps them from working. */
+/** In the order of their numbers. Throws if a migration can't be loaded, or can't follow those before it. */
 export async function momentsOf({
   migrations: source,
   target,

@@ -1,4 +1,4 @@
-/** Whether a migration that was written says what it should: TypeScript takes it, and Node loads just these steps from it. */
+/** Checks a generated migration: TypeScript must accept it, and Node must load exactly the given steps from it. */
 import { dirname, join } from "node:path";
 import { existsSync } from "node:fs";
 import { Project, ts } from "ts-morph";
@@ -11,21 +11,21 @@ import type { Step } from "../steps/registry.ts";
 export interface GeneratedFile {
   readonly steps: readonly Step[];
   readonly down?: readonly Step[] | undefined;
-  /** What it will be called. */
+  /** The name that the file will have. */
   readonly file: string;
   readonly template: string;
   readonly folder: string;
   readonly history?: string | undefined;
 }
 
-/** Throws ERR_TEMPLATE_INVALID. */
+/** Throws ERR_TEMPLATE_INVALID, and ERR_USAGE if tsconfig.json can't be used. */
 export async function checkWritten(path: string, text: string, wanted: GeneratedFile): Promise<void> {
   const { steps, down, template, folder, history } = wanted;
   const invalid = (problem: string, cause?: unknown) =>
     new MigrateError("ERR_TEMPLATE_INVALID", { file: template, problem }, { cause });
   let problem: string | undefined;
   try {
-    // What is no TypeScript nobody checks as such.
+    // Only TypeScript files are type-checked.
     problem = path.endsWith("ts") ? typeProblem(path, text, folder, history) : undefined;
   } catch (cause) {
     throw new MigrateError("ERR_USAGE", { problem: `tsconfig.json can't be used: ${firstLine(cause)}` }, { cause });
@@ -48,7 +48,7 @@ export async function checkWritten(path: string, text: string, wanted: Generated
   if (!isSame) throw invalid("makes a file that has other steps than it was given");
 }
 
-/** The first error of TypeScript in the file, with its line. */
+/** The first TypeScript error in the file, with its line; undefined if there is none. */
 export function typeProblem(path: string, text: string, folder: string, history?: string): string | undefined {
   const project = new Project({ ...configOf(dirname(path), folder), skipAddingFilesFromTsConfig: true });
   if (history !== undefined) project.addSourceFileAtPath(history);
@@ -60,7 +60,7 @@ export function typeProblem(path: string, text: string, folder: string, history?
   return `${ts.flattenDiagnosticMessageText(messageText, " ")} (line ${first.getLineNumber()})`;
 }
 
-/** The project's own tsconfig.json, the nearest one; or what Node can run. */
+/** The nearest tsconfig.json of the project; without one, options for what Node can run. */
 function configOf(from: string, top: string) {
   for (let at = from; ; at = dirname(at)) {
     const file = join(at, "tsconfig.json");

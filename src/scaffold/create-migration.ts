@@ -1,4 +1,4 @@
-/** `migrate new`: the next number, and a template filled in. */
+/** Writes the file of `migrate new`: takes the next number and fills in a template. */
 import { randomUUID } from "node:crypto";
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
@@ -9,28 +9,28 @@ import { listMigrations } from "../migrations/list-files.ts";
 import type { Step } from "../steps/registry.ts";
 
 export interface NewMigration {
-  /** The project's folder; its own templates/ win over ours. */
+  /** The project's folder. Its own templates/ takes precedence over the package's. */
   readonly folder: string;
   /** The migrations folder. */
   readonly migrations: string;
   readonly name: string;
-  /** What it does; as the template has it when absent. */
+  /** The steps of `up`; those of the template if absent. */
   readonly steps?: readonly Step[] | undefined;
-  /** What takes it back; not said when absent. */
+  /** The steps of `down`; if absent, the file has no `down`. */
   readonly down?: readonly Step[] | undefined;
   readonly accepts?: readonly Acceptance[] | undefined;
-  /** The `history.d.ts` with which TypeScript checks the steps; they are written for it where there is one. */
+  /** The `history.d.ts` with which TypeScript checks the steps. If given, the steps are written in `after(…)`. */
   readonly history?: string | undefined;
 }
 
-/** A name for a file. Throws ERR_NAME_INVALID. */
+/** The name as a file name contains it. Throws ERR_NAME_INVALID. */
 export function checkedName(name: string): string {
   const word = name.trim().replace(/\s+/g, "_");
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,199}$/.test(word)) throw new MigrateError("ERR_NAME_INVALID", { name });
   return word;
 }
 
-/** Where it goes, and its number. Throws ERR_NAME_INVALID. */
+/** The path and the number of the next migration. Throws ERR_NAME_INVALID. */
 export function nextMigration({ migrations, name }: Pick<NewMigration, "migrations" | "name">) {
   const word = checkedName(name);
   const last = (existsSync(migrations) ? listMigrations(migrations).at(-1)?.version : undefined) ?? 0;
@@ -40,8 +40,8 @@ export function nextMigration({ migrations, name }: Pick<NewMigration, "migratio
 }
 
 /**
- * Writes the file and gives its path. Of steps that are given it is written only if TypeScript takes it, and if it says just
- * these steps when it is loaded. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_INVALID.
+ * Writes the file and gives its path. With steps, it is written only if TypeScript accepts it and loading it gives
+ * exactly these steps. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_MISSING, ERR_TEMPLATE_INVALID.
  */
 export async function createMigration(wanted: NewMigration): Promise<string> {
   const { folder, migrations, steps } = wanted;
@@ -49,7 +49,7 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
   if (existsSync(next.path)) throw new MigrateError("ERR_FILE_EXISTS", { file: next.path });
   const template = findTemplate(folder);
   const after = wanted.history === undefined ? undefined : formatVersion(next.last);
-  // With ts-morph, which is slow to load: nobody waits for it to hear that a step can't work.
+  // Loaded late: both use ts-morph, which is slow to load, and steps that can't work are refused before.
   const [{ fillTemplate }, { checkWritten }] = [
     await import("./fill-template.ts"),
     await import("./check-generated.ts"),
@@ -66,21 +66,24 @@ export async function createMigration(wanted: NewMigration): Promise<string> {
   return next.path;
 }
 
-/** Beside the others, so that it is loaded as they are; and no migration until it is known to be right. Gives its path. */
+/**
+ * Writes a draft beside the other migrations, so that it is loaded as they are. Until it is put in place, it is no
+ * migration. Gives its path.
+ */
 export function writeDraft(path: string, text: string): string {
   const draft = join(dirname(path), `.${basename(path, extname(path))}.${randomUUID().slice(0, 8)}${extname(path)}`);
   writeFileSync(draft, text, { flag: "wx" });
   return draft;
 }
 
-/** As a whole, and never over another file. Throws ERR_FILE_EXISTS. */
+/** Puts the complete draft in place, and never overwrites a file. Throws ERR_FILE_EXISTS. */
 export function putInPlace(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EEXIST")
       throw new MigrateError("ERR_FILE_EXISTS", { file: path }, { cause });
-    // Some file systems know no links.
+    // Some file systems have no hard links.
     copyFileSync(draft, path, constants.COPYFILE_EXCL);
   }
 }

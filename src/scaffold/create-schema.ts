@@ -1,4 +1,4 @@
-/** `schema.ts`, written from tables: checked as what `generate` will read, or not written. */
+/** Writes `schema.ts` from tables, if it passes the check that `generate` will read the same tables from it. */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { MigrateError } from "../errors/migrate-error.ts";
@@ -16,7 +16,10 @@ export interface NewSchema {
   readonly tables: Database;
 }
 
-/** Writes it, and then carries out `work` and gives what that gives; neither is there where one of them can't be. Throws ERR_FILE_EXISTS, ERR_ADOPT_REFUSED. */
+/**
+ * Writes the file, then runs `work` and gives its result. If `work` fails, the file is removed. Throws ERR_FILE_EXISTS,
+ * ERR_ADOPT_REFUSED.
+ */
 export async function createSchemaWith(
   { folder, path, tables }: NewSchema,
   work: () => Promise<string>,

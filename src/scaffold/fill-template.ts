@@ -1,4 +1,4 @@
-/** A template with its steps filled in, by ts-morph. */
+/** Fills steps into templates and migrations, with ts-morph. */
 import { existsSync } from "node:fs";
 import {
   type Node,
@@ -20,9 +20,9 @@ export interface Filling {
   readonly steps?: readonly Step[] | undefined;
   readonly down?: readonly Step[] | undefined;
   readonly accepts?: readonly Acceptance[] | undefined;
-  /** What was put together in it. */
+  /** The migrations that this one replaces. */
   readonly replaces?: readonly string[] | undefined;
-  /** The version that `up` is to say it comes after. */
+  /** The version for `after(…)` in `up`. */
   readonly after?: string | undefined;
 }
 
@@ -60,13 +60,13 @@ function filled(file: string, { name, steps, down, accepts, replaces, after }: F
   });
 }
 
-/** The lists that a migration exports, by their names. */
+/** The lists that a migration exports, by name. */
 export type Lists = Readonly<Partial<Record<Addable | "up", Source>>>;
 
-/** A migration with other lists, and in `after` the version that it comes after. Throws ERR_TEMPLATE_INVALID. */
+/** The text of a migration with other lists, and with another version in `after(…)`. Throws ERR_TEMPLATE_INVALID. */
 export function rewriteMigration(file: string, lists: Lists, after: string): string {
   const source = new Project({ useInMemoryFileSystem: false }).addSourceFileAtPath(file);
-  // Where its steps stay as they are they may be made in any way.
+  // If the steps stay as they are, `up` may be defined in any way.
   const any = source.getVariableDeclaration("up");
   const up = lists.up !== undefined ? exportedList(source, "up") : any?.isExported() === true ? any : undefined;
   const problem = "has to export its steps as export const up = [ … ] to be rewritten";
@@ -97,7 +97,7 @@ interface Edit {
   readonly text: string;
 }
 
-/** By hand, as ts-morph lays out what it writes itself. */
+/** Edits the text directly, because ts-morph lays out what it writes in its own way. */
 function edited(text: string, edits: readonly Edit[]): string {
   const lineEnds = (own: string) => (text.includes("\r\n") ? own.replaceAll("\n", "\r\n") : own);
   return edits
@@ -121,7 +121,7 @@ const comments = {
   accepts: "/** What it may lose. */",
 };
 
-/** `accepts` comes before the steps, `down` after them. */
+/** `down` is added after the steps, every other list before them. */
 function addition(name: Addable, source: Source, up: VariableDeclaration, prefix: string): Edit {
   const statement = up.getVariableStatementOrThrow();
   const start = `export const ${name}${name === "down" ? typeOf(up) : ""} = `;
@@ -148,12 +148,15 @@ function exportedList(source: SourceFile, name: string): VariableDeclaration | u
   return found?.isExported() === true && (isList || isAfter(value)) ? found : undefined;
 }
 
-/** Steps may stand in `after("0007", …)`. */
+/** Whether the steps are in `after("0007", …)`. */
 function isAfter(value: Node | undefined): boolean {
   return value?.isKind(SyntaxKind.CallExpression) === true && /(^|\.)after$/.test(value.getExpression().getText());
 }
 
-/** Imports what is missing of these, and gives what stands before each: nothing, or `m.` where the template imports all as `m`. */
+/**
+ * Imports the missing names. Gives the prefix of every name: none, or `m.` if the file imports the whole package as
+ * `m`.
+ */
 function importNames(source: SourceFile, names: readonly string[]): string {
   const imports = source.getImportDeclarations().filter((one) => one.getModuleSpecifierValue() === packageName);
   const whole = imports.find((one) => !one.isTypeOnly() && one.getNamespaceImport() !== undefined);
@@ -169,7 +172,7 @@ function importNames(source: SourceFile, names: readonly string[]): string {
   return "";
 }
 
-/** A name on each line where one line is too short for them. */
+/** Puts each name on a line of its own if they don't fit on one. */
 function breakLong(named: ImportDeclaration): void {
   const names = named.getNamedImports().map((one) => one.getText());
   const end = `} from ${JSON.stringify(packageName)};`;

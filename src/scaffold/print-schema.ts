@@ -15,7 +15,7 @@ import { layOut, namesIn } from "./print/print-source.ts";
 const packageName = "lance-migrate";
 const start = "export default ";
 
-/** Indexes are declared where a table has some: without any they are not compared. */
+/** Indexes are declared only for tables that have some: `generate` does not compare undeclared ones. */
 export function schemaText(tables: Database): string {
   const source = call("defineSchema", {
     kind: "object",
@@ -32,11 +32,11 @@ function tableSource({ columns, indexes = {}, metadata = {} }: Table): Source {
     return [indexEntry(path, type, name === indexName(path) ? undefined : name)];
   });
   const fields = fieldsSource(columns);
-  // TypeScript takes a list under a name that every object has, such as constructor, only from a call.
   const options: readonly (readonly [string, Source])[] = [
     ...(declared.length === 0 ? [] : [["indexes", { kind: "array", items: declared }] as const]),
     ...(Object.keys(metadata).length === 0 ? [] : [["metadata", valueSource(metadata)] as const]),
   ];
+  // For a table named like a member of every object, such as constructor, TypeScript accepts a list only from a call.
   if (options.length === 0) return fields.kind === "array" ? call("table", fields) : fields;
   return call("table", fields, { kind: "object", entries: options });
 }

@@ -1,4 +1,4 @@
-/** `migrate rebase`: migrations under other numbers, with other lists where these changed. */
+/** Writes the files of `migrate rebase`: gives migrations other numbers, and other lists where these have changed. */
 import { renameSync, rmSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { valueSource, type Source } from "../schema/text/typescript-source.ts";
@@ -21,7 +21,9 @@ export interface Renumbering {
   readonly isDownRewritten: boolean;
 }
 
-/** All of them or none. Gives their paths. Throws ERR_TEMPLATE_INVALID where one can't be rewritten. */
+/**
+ * Renumbers all of the migrations or, if one can't be rewritten, none. Gives their paths. Throws ERR_TEMPLATE_INVALID.
+ */
 export async function renumberMigrations(folder: string, all: readonly Renumbering[]): Promise<readonly string[]> {
   const drafts: { readonly draft: string; readonly from: string; readonly to: string }[] = [];
   try {
@@ -34,7 +36,7 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
       drafts.push({ draft, from, to });
       await checkWritten(draft, text, { steps, down, file: migration.file, template: migration.file, folder });
     }
-    // The last first: its new place may be behind all others only then.
+    // The last one first, so that each new place is behind all other migrations.
     for (const { draft, from, to } of drafts.toReversed())
       if (from === to) renameSync(draft, to);
       else {
@@ -49,7 +51,7 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
 
 function listsOf({ migration, before, steps, down, was, ran, isRewritten, isDownRewritten }: Renumbering): Lists {
   const after = migration.after === undefined ? undefined : formatVersion(before);
-  // What is added stands in front of what was added before.
+  // Of two additions at one place, the later one is inserted in front of the earlier one.
   return {
     ...(ran.length > 0 ? { ran: { kind: "array", items: ran.map((one) => listOf(one)) } satisfies Source } : {}),
     ...(was.length > 0 || migration.was !== undefined ? { was: valueSource(was) } : {}),

@@ -1,4 +1,4 @@
-/** `migrate squash`: one file in the place of several. */
+/** Writes the file of `migrate squash`: one file in place of several. */
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { MigrateError } from "../errors/migrate-error.ts";
@@ -20,13 +20,15 @@ export interface Squashing {
   readonly steps: readonly Step[];
   readonly replaces: readonly string[];
   readonly accepts: readonly Acceptance[] | undefined;
-  /** Whether `up` says what it comes after, for TypeScript to check it. */
+  /** Whether `up` is written with `after(…)`, so that TypeScript checks it. */
   readonly isTyped: boolean;
-  /** Those that are gone then. */
+  /** The migrations that it replaces. Their files are removed. */
   readonly old: readonly Migration[];
 }
 
-/** Gives the path of the file. Throws ERR_NAME_INVALID, ERR_FILE_EXISTS, ERR_TEMPLATE_INVALID. */
+/**
+ * Gives the path of the new file. Throws ERR_NAME_INVALID, ERR_FILE_EXISTS, ERR_TEMPLATE_MISSING, ERR_TEMPLATE_INVALID.
+ */
 export async function squashMigrations({
   folder,
   migrations,

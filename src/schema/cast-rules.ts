@@ -1,6 +1,6 @@
 /**
- * Which retype the engine takes and what it does to values, as rules over families of types. The rules were measured
- * pair by pair; test/unit/schema/cast-rules.test.ts holds them against the whole measured matrix.
+ * Which casts the engine accepts and what they do to values, as rules over families of types. The rules were measured
+ * pair by pair; test/unit/schema/cast-rules.test.ts compares them with the whole measured matrix.
  */
 import { isFloat, isInteger, sameType, type Column, type DataType, type TimeUnit } from "./data-type.ts";
 
@@ -8,9 +8,9 @@ export type CastVerdict =
   | { readonly allowed: false; readonly hint: string }
   | {
       readonly allowed: true;
-      /** Some values make the whole call an error; nothing changes then. */
+      /** Some values make the whole call fail; it then changes nothing. */
       readonly mayFail: boolean;
-      /** Some values change without a word: rounding, truncation, infinity, wrapping. */
+      /** Some values change silently: rounding, truncation, infinity, wrapping. */
       readonly mayLose: boolean;
     };
 
@@ -22,7 +22,7 @@ const loses: Allowed = { allowed: true, mayFail: false, mayLose: true };
 const failsAndLoses: Allowed = { allowed: true, mayFail: true, mayLose: true };
 const refused = (hint: string): CastVerdict => ({ allowed: false, hint });
 
-/** What the engine makes of casting a column from one type to another. */
+/** What the engine does when it casts a column from one type to another. */
 export function castVerdict(from: DataType, to: DataType): CastVerdict {
   if (isInteger(from) && isInteger(to)) return integerHolds(from, to) ? exact : fails;
   if (isFloat(from) && isFloat(to)) return bits(to) >= bits(from) ? exact : loses;
@@ -73,7 +73,7 @@ function isBinary(type: DataType): boolean {
 type Decimal = Extract<DataType, { kind: "decimal128" }>;
 
 function decimalVerdict(from: Decimal, to: Decimal): CastVerdict {
-  // Rounding can carry into one more digit in front of the point (99.9 becomes 100).
+  // Rounding can carry into one more digit before the decimal point (99.9 becomes 100).
   const carry = to.scale < from.scale ? 1 : 0;
   const mayFail = to.precision - to.scale < from.precision - from.scale + carry;
   const mayLose = to.scale < from.scale;
@@ -98,8 +98,8 @@ function isPointInTime(type: DataType): boolean {
   return type.kind === "date32" || type.kind === "date64" || type.kind === "timestamp";
 }
 
-// One row a source, in the order of `pointColumns`. "=" exact, O may fail, L may lose, B both: as measured. The engine
-// checks some of these ranges and wraps others, so this is a table and not a rule.
+// One row per source type, in the order of `pointColumns`: "=" exact, O may fail, L may lose, B both, "." not a cast,
+// as measured. The engine checks some of these ranges and wraps others, so this is a table and not a rule.
 const pointColumns = [
   ..."date32 date64 s s+zone ms ms+zone us us+zone ns ns+zone".split(" "),
   ..."time32(s) time32(ms) time64(us) time64(ns)".split(" "),
@@ -122,11 +122,14 @@ function pointInTimeVerdict(from: DataType, to: DataType): CastVerdict & { allow
   const mark = row[pointColumns.indexOf(pointName(to))];
   if (sameType(from, to)) return exact;
   const verdict = { "=": exact, O: fails, L: loses, B: failsAndLoses }[mark as "=" | "O" | "L" | "B"];
-  // The clocks of most zones skip some local times, and show others twice; the engine refuses both.
+  // Most zones skip some local times and repeat others when clocks change; the engine refuses both.
   return readsLocalTime(from, to) ? { ...verdict, mayFail: true } : verdict;
 }
 
-/** Whether a time without a zone is read as the local one of a zone. The way back keeps the moment instead, so it gives another time. */
+/**
+ * Whether a cast reads a time without a zone as local time of a zone other than UTC. The inverse cast keeps the instant
+ * instead, so it gives a different time.
+ */
 export function readsLocalTime(from: DataType, to: DataType): boolean {
   if (!isPointInTime(from) || !isPointInTime(to)) return false;
   const zoneOf = (type: DataType) => (type.kind === "timestamp" ? type.zone : undefined);
@@ -170,6 +173,6 @@ function dictionaryVerdict(from: DataType, to: DataType): CastVerdict {
     to.value.kind === "decimal128"
   )
     return refused("it builds dictionaries of integers, floats, text and binary only");
-  // Too many different values for the index are an error.
+  // The cast fails if there are more distinct values than the index type can number.
   return { ...values, mayFail: true };
 }

@@ -1,4 +1,7 @@
-/** The model of a schema: plain data, no Arrow import. Names are Arrow's (https://arrow.apache.org/docs/format/Columnar.html). */
+/**
+ * The types and columns of a schema as plain data, without an Arrow import. Names are Arrow's
+ * (https://arrow.apache.org/docs/format/Columnar.html).
+ */
 
 export const integerKinds = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"] as const;
 export const floatKinds = ["float16", "float32", "float64"] as const;
@@ -22,7 +25,7 @@ export type DataType =
   | { readonly kind: "fixedSizeList"; readonly item: Column; readonly length: number }
   | { readonly kind: "struct"; readonly fields: readonly Column[] }
   | { readonly kind: "dictionary"; readonly index: DataType; readonly value: DataType }
-  /** A type that a table made elsewhere may hold and that we have no builder for. */
+  /** A type without a builder, which a table that another program created may have. */
   | { readonly kind: "unknown"; readonly name: string };
 
 /** A column of a table, a field of a struct, or the item of a list. */
@@ -30,9 +33,9 @@ export interface Column {
   readonly name: string;
   readonly type: DataType;
   readonly nullable: boolean;
-  /** The SQL from which the engine computes its values; absent for a column that is written to. */
+  /** The SQL expression from which the engine computes its values; absent if the column is not computed. */
   readonly computed?: string | undefined;
-  /** As far as it is known; null for a key that is known not to be there. */
+  /** The known metadata; null for a key that is known to be absent. */
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;
 }
 
@@ -47,7 +50,7 @@ export function isFloat(type: DataType): boolean {
   return (floatKinds as readonly string[]).includes(type.kind);
 }
 
-/** A type as people write it: `fixedSizeList<float32, 768>`, `timestamp(us, UTC)`. */
+/** A type as text: `fixedSizeList<float32, 768>`, `timestamp(us, UTC)`. */
 export function formatType(type: DataType, nameOf: (name: string) => string = asItIs): string {
   switch (type.kind) {
     case "fixedSizeBinary":
@@ -76,7 +79,7 @@ export function formatType(type: DataType, nameOf: (name: string) => string = as
   }
 }
 
-/** A column as people write it: `id int64 not null`. */
+/** A column as text: `id int64 not null`. */
 export function formatColumn(column: Column): string {
   const computed = column.computed === undefined ? "" : ` computed from ${column.computed}`;
   return `${column.name} ${formatItem(column)}${computed}`;
@@ -90,12 +93,12 @@ function formatItem(column: Column, nameOf: (name: string) => string = asItIs): 
   return `${formatType(column.type, nameOf)}${column.nullable ? "" : " not null"}`;
 }
 
-/** What a record holds for a key, which may be the name of something that every object has. */
+/** The own value of a record for a key, which may equal an inherited name such as `constructor`. */
 export function ownValue<Value>(record: Readonly<Record<string, Value>> | undefined, key: string): Value | undefined {
   return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** Equal as the engine tells types apart: kind, parameters, child names, child nullability. */
+/** Whether the engine treats two types as equal: kind, parameters, child names, child nullability. */
 export function sameType(one: DataType, other: DataType): boolean {
   switch (one.kind) {
     case "fixedSizeBinary":
@@ -124,7 +127,7 @@ export function sameType(one: DataType, other: DataType): boolean {
   }
 }
 
-/** Whether a column is as expected: of its metadata just what is expected has to be there. */
+/** Whether a column is as expected. Metadata keys that `expected` does not mention are ignored. */
 export function sameColumn(expected: Column, other: Column): boolean {
   return (
     expected === other ||
@@ -138,7 +141,9 @@ export function sameColumn(expected: Column, other: Column): boolean {
   );
 }
 
-/** Equal in the same order: a rename keeps a column's place, so a swap of two names is seen as a change. */
+/**
+ * Whether columns are equal and in the same order. A rename keeps the position, so a swap of two names is a difference.
+ */
 export function sameColumns(ones: readonly Column[], others: readonly Column[]): boolean {
   return ones.length === others.length && ones.every((one, index) => sameColumn(one, others[index]!));
 }
@@ -171,7 +176,10 @@ export function withChildColumns(type: DataType, children: readonly Column[]): D
   }
 }
 
-/** Whether there is a struct with a field of type null in it, which the engine can't write rows without values into (measured). */
+/**
+ * Whether a type contains a struct with a field of type null. The engine can't write rows without values into such a
+ * column (measured).
+ */
 export function holdsNullField(type: DataType): boolean {
   return childColumns(type).some(
     (child) => (type.kind === "struct" && child.type.kind === "null") || holdsNullField(child.type),

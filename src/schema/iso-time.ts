@@ -1,15 +1,18 @@
 /** Dates and times as rows write them, in ISO 8601. */
 import type { TimeUnit } from "./data-type.ts";
 
-/** Whether it is a day that there is: `2026-11-20`. */
+/** Whether a text is a date that exists, such as `2026-11-20`. */
 export function isDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const day = Date.parse(`${text}T00:00:00Z`);
-  // JavaScript takes February 30 for March 2.
+  // JavaScript reads February 30 as March 2.
   return !Number.isNaN(day) && new Date(day).toISOString().startsWith(text);
 }
 
-/** A time as a timestamp counts it; undefined for what is none, and for one that its unit can't tell exactly. */
+/**
+ * The number of units since 1970 that a timestamp stores for a time with a zone; undefined if the text is no such time,
+ * or the unit can't represent it exactly in 64 bits.
+ */
 export function ticksOf(text: string, unit: TimeUnit): bigint | undefined {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text)) return undefined;
   const parsed = Date.parse(text);

@@ -1,13 +1,13 @@
-/** What is known of columns' metadata. */
+/** The known metadata of columns. */
 import { childColumns, withChildColumns, type Column } from "./data-type.ts";
 import { formatPath, type Path } from "./path.ts";
 
-/** The keys that are there. */
+/** The keys that are present. */
 export function withoutNulls(metadata: Readonly<Record<string, string | null>> = {}): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(metadata).filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
-/** The metadata of every column that has some, at any depth, by paths. */
+/** The metadata of every column that has some, at any depth, with its path. */
 export function knownMetadata(
   columns: readonly Column[],
   parent: Path = [],
@@ -25,7 +25,7 @@ export function withoutMetadata({ name, type, nullable, computed }: Column): Col
   return { name, type: withChildColumns(type, children), nullable, ...(computed !== undefined && { computed }) };
 }
 
-/** A column that takes the place of another: it and what is inside have the metadata of what had their names. */
+/** `column` with the metadata of the column that it replaces. Columns inside are matched by name. */
 export function withMetadataOf(was: Column, column: Column): Column {
   const inside = childColumns(was.type);
   const children = childColumns(column.type).map((child) => {

@@ -1,6 +1,6 @@
-/** What names the engine takes without breaking a table (measured; docs/engine.md). */
+/** Which names the engine accepts without breaking a table (measured; docs/engine.md), and which name was meant. */
 
-/** Names that the engine keeps for itself; a table with one of them can't be read any more. */
+/** Names that the engine reserves. A table with a column of such a name can't be read any more. */
 const reservedColumns: ReadonlySet<string> = new Set([
   "_rowid",
   "_rowaddr",
@@ -9,10 +9,12 @@ const reservedColumns: ReadonlySet<string> = new Set([
   "_row_last_updated_at_version",
 ]);
 
-/** Names of columns that a search adds to what it finds: it fails where the table has one, or hides its values. */
+/**
+ * Names of columns that a search adds to its result. If a table has one, the search fails or hides the column's values.
+ */
 const searchColumns: ReadonlySet<string> = new Set(["_distance", "_score", "_relevance_score"]);
 
-/** Of a column or a field that is being made, until it takes the name that it is for. */
+/** The temporary name of a column or a field that is being built. */
 export const madeName = "_lance_migrate_new";
 
 const longestTableName = 249;
@@ -59,7 +61,7 @@ function editDistance(one: string, other: string): number {
     const next = [i];
     for (let j = 1; j <= other.length; j++) {
       const change = row[j - 1]! + (one[i - 1] === other[j - 1] ? 0 : 1);
-      // Two letters that changed places are one slip.
+      // Two swapped neighbouring letters count as one change.
       const swapped = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
       const swap = i > 1 && j > 1 && swapped ? before[j - 2]! + 1 : Infinity;
       next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1, swap));

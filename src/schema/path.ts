@@ -1,4 +1,4 @@
-/** Dotted column paths as the engine reads them: `a.b`, and `` `a.b`.c `` where a name itself holds a dot. */
+/** Dotted column paths as the engine reads them: `a.b`, and `` `a.b`.c `` if a name itself contains a dot. */
 import { MigrateError } from "../errors/migrate-error.ts";
 
 export type Path = readonly string[];
@@ -18,7 +18,7 @@ export function parsePath(text: string): Path {
   }
 }
 
-/** The path as the engine takes it; names with a dot or a backtick are quoted. */
+/** The path as the engine accepts it. Names with a dot or a backtick are quoted. */
 export function formatPath(path: Path): string {
   return path.map((name) => (/[.`]/.test(name) ? `\`${name.replaceAll("`", "``")}\`` : name)).join(".");
 }

@@ -1,9 +1,12 @@
 /**
- * Keys of a column's metadata by which the engine itself reads and writes the column. Where files exist already, another
- * value makes the table unreadable, or every later write fails (measured: test/contract/reserved-metadata.test.ts). Pure.
+ * Keys of a column's metadata that determine how the engine reads and writes the column. If the column has files
+ * already, another value makes the table unreadable or every later write fail (measured:
+ * test/contract/reserved-metadata.test.ts). Pure.
  */
 
-/** Why a key can't be changed so; undefined where it can. `was`: the value before, where it is known. */
+/**
+ * Why a key can't be set to a value, or removed (null); undefined if it can. `was`: the value before, if it is known.
+ */
 export function reservedProblem(key: string, value: string | null, was?: string | null): string | undefined {
   if (/^(computed_column|computed_refresh)(\.|$)/.test(key) || key === "lance:field_id")
     return `the metadata key ${key} belongs to the engine, which sets it itself`;

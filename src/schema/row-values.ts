@@ -1,21 +1,24 @@
-/** Rows as migrations hold them: plain JSON values, checked against the columns that they are for. */
+/** Rows of migrations: plain JSON values, which are checked against the columns of their table. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import { formatType, isFloat, isInteger, type Column, type DataType } from "./data-type.ts";
 import { isDate, ticksOf } from "./iso-time.ts";
 import { similarName } from "./names.ts";
 
-/** A value: text for 64-bit integers that JavaScript can't hold, for dates (`2026-11-20`) and timestamps (ISO 8601). */
+/**
+ * A value of a row. Text stands for dates (`2026-11-20`), timestamps (ISO 8601) and 64-bit integers that a JavaScript
+ * number can't represent.
+ */
 export type RowValue = null | boolean | number | string | readonly RowValue[] | { readonly [field: string]: RowValue };
 export type RowValues = Readonly<Record<string, RowValue>>;
 
 export interface RowRules {
-  /** The column of which each row has to have a value of its own. */
+  /** The column whose value must be present and unique in each row. */
   readonly key?: string | undefined;
-  /** Whether the rows are written with the table, so that every column has to be of a type that rows can hold. */
+  /** Whether the rows are written when the table is created. Every column must then have a type that rows can hold. */
   readonly whole?: boolean | undefined;
 }
 
-/** Refuses rows that do not fit the columns. */
+/** Throws ERR_ROWS if the rows do not fit the columns. */
 export function checkRows(
   table: string,
   columns: readonly Column[],
@@ -55,12 +58,12 @@ export function checkRows(
   }
 }
 
-/** The value of a column; null when the row has none. */
+/** The row's value of a column; null if it has none. */
 export function valueIn(row: RowValues, name: string): RowValue {
   return Object.hasOwn(row, name) ? row[name]! : null;
 }
 
-/** Equal for two keys that are the same value in the table. */
+/** A text that is equal for two keys that are the same value in the table. */
 function keyText(key: boolean | number | string, type: DataType): string {
   if (isInteger(type)) return String(BigInt(key as number | string));
   if (type.kind === "timestamp") return String(ticksOf(key as string, type.unit));
@@ -124,7 +127,7 @@ function bitsOf({ kind }: DataType): number {
   return Number(kind.replace(/\D+/, ""));
 }
 
-/** Rounding is what floats are for, infinity is not. */
+/** Whether a number is in the range of a float type. Rounding is accepted, infinity is not. */
 function holdsFloat(value: number, type: DataType): boolean {
   const largest = { float16: 65_504, float32: 2 ** 128 - 2 ** 104, float64: Number.MAX_VALUE };
   return Math.abs(value) <= largest[type.kind as keyof typeof largest];

@@ -1,9 +1,11 @@
-/** As much of SQL as has to be understood: which names an expression reads, and what would be understood in two ways. */
+/** A minimal reading of SQL: which names an expression reads, and which expressions are ambiguous or incomplete. */
 
 const token =
   /(?<text>'(?:[^']|'')*')|`(?<quoted>(?:[^`]|``)*)`|(?<comment>--|\/\*)|(?<open>\()|(?<close>\))|(?<stray>['"`;])|(?<word>[\p{Alphabetic}_][\p{Alphabetic}\p{M}\p{N}_$]*)/gu;
 
-/** Every word of an expression that may be the name of a column, its parts too; not those inside text. */
+/**
+ * Every word of an expression that may be a column's name or a part of its path. Words in string literals are left out.
+ */
 export function namesIn(expression: string): readonly string[] {
   return [...expression.matchAll(token)].flatMap(({ groups }) => {
     const { quoted, word } = groups!;
@@ -11,7 +13,7 @@ export function namesIn(expression: string): readonly string[] {
   });
 }
 
-/** Why an expression is not taken; undefined when it is for the engine to understand. */
+/** Why an expression is refused; undefined if the engine may judge it. */
 export function sqlProblem(expression: string): string | undefined {
   let depth = 0;
   for (const { groups } of expression.matchAll(token)) {
@@ -27,38 +29,39 @@ export function sqlProblem(expression: string): string | undefined {
   return depth > 0 ? "has a ( that is not closed" : undefined;
 }
 
-/** Whether anything but a comment follows a semicolon, which the engine ignores silently. */
+/** Whether anything but comments follows a semicolon. The engine would silently ignore it. */
 export function hasSecondStatement(expression: string): boolean {
   const bare = expression.replace(quotedOrComment, (part) => (/^[-/]/.test(part) ? " " : "x"));
   const [, ...others] = bare.split(";");
   return others.some((other) => other.trim() !== "");
 }
 
-// A doubled quote inside quotes reads as two quoted parts.
+// A doubled quote inside quotes matches as the boundary of two quoted parts.
 const quotedOrComment = /'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|\/\*(?:[^]*?\*\/|[^]*)/g;
 
 /**
- * Columns that are null in every row for which a condition holds, as far as its form alone proves that: `a is null and …`.
- * What is bound differently than it reads (`or`, `between … and`, `case`, brackets) proves nothing.
+ * Columns that are null in every row for which a condition holds, as far as the form of the condition proves it, as in
+ * `a is null and …`. A condition with `or`, `xor`, `between` or `case` outside parentheses, or with `[]` or `{}`,
+ * proves nothing, because `and` may not join its parts.
  */
 export function nullWhere(condition: string): readonly string[] {
   return (conjunctsOf(condition.trim()) ?? []).flatMap((part) => {
     if (isInBrackets(part)) return nullWhere(part.slice(1, -1));
     const { quoted, word } = nullTest.exec(part)?.groups ?? {};
     if (quoted !== undefined) return quoted.replaceAll("``", "`");
-    // As a value, null is null in every row.
+    // In `null is null`, which holds in every row, null is not a column.
     return word === undefined || word.toLowerCase() === "null" ? [] : word;
   });
 }
 
 const nullTest = /^(?:`(?<quoted>(?:[^`]|``)*)`|(?<word>[a-z_][a-z0-9_$]*))\s+is\s+null$/i;
 
-/** Whether an expression gives something else each time. */
+/** Whether an expression may have a different value each time it is evaluated. */
 export function isChanging(expression: string): boolean {
   return /\b(random|uuid|now|today|current_(date|time|timestamp))\b/i.test(expression);
 }
 
-/** What a condition joins with `and`; undefined where something else may bind it. */
+/** The parts that a condition joins with `and`; undefined if something else may join them. */
 function conjunctsOf(condition: string): readonly string[] | undefined {
   const parts: string[] = [];
   let depth = 0;
@@ -78,7 +81,7 @@ function conjunctsOf(condition: string): readonly string[] | undefined {
   return /[[\]{}]/.test(bare) ? undefined : [...parts, condition.slice(start).trim()];
 }
 
-/** Whether the bracket at its start is closed by the one at its end. */
+/** Whether the parenthesis at the start is closed by the one at the end. */
 function isInBrackets(condition: string): boolean {
   let depth = 0;
   for (const { 0: all, index, groups } of condition.matchAll(token)) {

@@ -1,9 +1,9 @@
-/** How the files of a table are written, and what follows for the clients that read and write it (docs/clients.md). */
+/** The format of a table's files, and which clients can read and write a table of that format (docs/clients.md). */
 
-/** Versions of Lance's file format in which new tables can be made. */
+/** Versions of Lance's file format in which new tables can be created. */
 export const dataStorageVersions = ["2.0", "2.1", "2.2"] as const;
 
-/** Versions in which the engine adds no fields to structs (measured). */
+/** Versions in which the engine can't add fields to structs (measured). */
 export const withoutNewFields: ReadonlySet<string> = new Set(["0.1", "2.0", "2.1"]);
 
 export interface TableFormat {
@@ -13,13 +13,13 @@ export interface TableFormat {
   readonly stableRowIds: boolean;
 }
 
-/** What is chosen for new tables; the engine's own choice where nothing is. */
+/** The format of new tables. The engine chooses what is absent. */
 export interface NewTables {
   readonly dataStorageVersion?: (typeof dataStorageVersions)[number] | undefined;
   readonly stableRowIds?: boolean | undefined;
 }
 
-/** The format in words: `file format 2.2 with stable row ids`. */
+/** The format as text: `file format 2.2 with stable row ids`. */
 export function formatWords({ dataStorageVersion, stableRowIds }: TableFormat): string {
   return `file format ${dataStorageVersion}${stableRowIds ? " with stable row ids" : ""}`;
 }

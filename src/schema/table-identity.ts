@@ -1,18 +1,19 @@
-/** Whether a table is the one that was seen earlier, or another of the same name. Pure. */
+/** Whether a table is the one that was described earlier, or another of the same name. Pure. */
 
-/** A version of a table, as it was seen. */
+/** A version of a table, as a snapshot recorded it. */
 export interface SeenVersion {
   readonly version: number;
-  /** When it was made, in milliseconds since 1970; undefined where the target does not tell. */
+  /** When it was created, in milliseconds since 1970; undefined if the target does not report it. */
   readonly at: number | undefined;
 }
 
-/** `unknown`: the version that was seen is no longer listed, or its time was never known. */
+/** `unknown`: the recorded version is no longer listed, or one of the two times is unknown. */
 export type Identity = "same" | "another" | "unknown";
 
 /**
- * Dropping a table drops its versions, so a table that still lists the version that was seen, with the same time, is the
- * same table. `at`: the time of that version as it is listed now; undefined where it is not.
+ * Compares a recorded version with the current table. Dropping a table drops its versions, so a table that still lists
+ * the recorded version with the same time is the same table. `at`: the time that is now
+ * listed for that version; undefined if it is not listed.
  */
 export function identityOf(
   seen: SeenVersion,

@@ -1,4 +1,4 @@
-/** Indexes as the model knows them: which kinds there are, and which types of columns the engine takes for each (measured). */
+/** The kinds of indexes, and which types of columns the engine accepts for each (measured). */
 import { isFloat, isInteger, type DataType } from "./data-type.ts";
 
 export const scalarIndexKinds = ["btree", "bitmap", "labelList"] as const;
@@ -10,7 +10,7 @@ export type IndexKind = (typeof indexKinds)[number];
 /** The value of a parameter. */
 export type IndexOption = string | number | boolean | readonly string[];
 
-/** A kind with the engine's parameters, under its names for them. */
+/** A kind with its parameters, which have the engine's names. */
 export interface IndexType<Kind extends IndexKind = IndexKind> {
   readonly kind: Kind;
   readonly options: Readonly<Record<string, IndexOption>>;
@@ -21,11 +21,14 @@ export interface TableIndex extends IndexType {
   readonly path: string;
 }
 
-/** An index as it is found on a table. Another client may have made it in a way that the engine's own client has no call for. */
+/**
+ * An index that was found on a table. Another client may have created it with a kind or parameters that the engine's
+ * JavaScript client can't create.
+ */
 export interface FoundIndex extends Omit<TableIndex, "kind"> {
-  /** One that we don't know is called what the engine calls it. */
+  /** An unknown kind has the engine's name. */
   readonly kind: string;
-  /** Why nothing here can recreate it as it is, as a clause; undefined where it can be recreated. */
+  /** Why the index can't be recreated as it is, as a clause; undefined if it can. */
   readonly stuck?: string | undefined;
 }
 
@@ -37,24 +40,27 @@ export function isVectorIndex({ kind }: Pick<FoundIndex, "kind">): boolean {
   return (vectorIndexKinds as readonly string[]).includes(kind);
 }
 
-/** How many vectors the engine needs to make an index (measured): one for each partition, and 256 where it learns a product quantization. */
+/**
+ * How many vectors the engine needs to create an index (measured): one for each partition, and at least 256 for product
+ * quantization.
+ */
 export function vectorsNeeded({ kind, options }: Pick<FoundIndex, "kind" | "options">): number {
   const { numPartitions } = options;
   return Math.max(typeof numPartitions === "number" ? numPartitions : 1, kind.endsWith("Pq") ? 256 : 1);
 }
 
-/** Whether an index is as it should be: what a target tells of its parameters differs from target to target. */
+/** Whether path and kind of two indexes are equal. Parameters are not compared: targets report them differently. */
 export function sameIndex(one: FoundIndex | null, other: FoundIndex | null): boolean {
   return one?.path === other?.path && one?.kind === other?.kind;
 }
 
-/** An index in words: `ivfPq(distanceType: cosine)`. */
+/** An index as text: `ivfPq(distanceType: cosine)`. */
 export function formatIndex({ kind, options }: Pick<FoundIndex, "kind" | "options">): string {
   const words = Object.entries(options).map(([name, value]) => `${name}: ${String(value)}`);
   return words.length === 0 ? kind : `${kind}(${words.join(", ")})`;
 }
 
-/** Why the engine makes no index of that kind on a column of that type; undefined when it does. */
+/** Why the engine can't create an index of that kind on a column of that type; undefined if it can. */
 export function indexProblem({ kind, options }: IndexType, type: DataType): string | undefined {
   if (isVectorIndex({ kind }))
     return vectorProblem(options["distanceType"], kind, type) ?? partsProblem({ kind, options }, type);
@@ -100,7 +106,7 @@ function vectorProblem(distance: unknown, kind: IndexKind, type: DataType): stri
   return isFloat(item) ? undefined : "is for vectors of floats";
 }
 
-/** How long a vector has to be so that it can be cut into equal parts. */
+/** Why the vectors can't be cut into the parts that the index needs; undefined if they can. */
 function partsProblem({ kind, options }: IndexType, type: DataType): string | undefined {
   if (type.kind === "list") return partsProblem({ kind, options }, type.item.type);
   if (type.kind !== "fixedSizeList") return undefined;

@@ -1,4 +1,4 @@
-/** Tables and the database as the fold sees them: immutable values. */
+/** The model of tables and of the database to which actions are applied. */
 import { MigrateError } from "../errors/migrate-error.ts";
 import { childColumns, formatType, ownValue, sameColumns, withChildColumns, type Column } from "./data-type.ts";
 import { columnNameProblem, similarName } from "./names.ts";
@@ -7,9 +7,12 @@ import { formatIndex, sameIndex, type FoundIndex } from "./table-index.ts";
 
 export interface Table {
   readonly columns: readonly Column[];
-  /** By their names, as far as they are known; null for one that is known not to be there. */
+  /** The known indexes by name; null for one that is known to be absent. */
   readonly indexes?: Readonly<Record<string, FoundIndex | null>> | undefined;
-  /** Of the schema: of an expected table what migrations have set, of one that was seen all of it. Absent where it is unknown. */
+  /**
+   * The metadata of the schema: for an expected table what migrations have set, for a described table all of it. Absent
+   * if it is unknown.
+   */
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;
 }
 
@@ -24,7 +27,7 @@ export function getTable(database: Database, name: string): Table {
   return table;
 }
 
-/** Whether a table is as expected: of indexes and metadata just what is expected has to be there. */
+/** Whether a table is as expected. Indexes and metadata that `expected` does not mention are ignored. */
 export function sameTable(expected: Table | undefined, found: Table | undefined): boolean {
   if (expected === found || expected === undefined || found === undefined) return expected === found;
   return (
@@ -33,7 +36,7 @@ export function sameTable(expected: Table | undefined, found: Table | undefined)
   );
 }
 
-/** The table without what is known of indexes on a column that is gone, or on one inside it. */
+/** The table with the indexes on a dropped column, or on one inside it, marked as absent. */
 export function withoutIndexesOn(table: Table, path: Path): Table {
   if (table.indexes === undefined) return table;
   const left = Object.entries(table.indexes).map(([name, index]) => {
@@ -43,10 +46,10 @@ export function withoutIndexesOn(table: Table, path: Path): Table {
   return { ...table, indexes: Object.fromEntries(left) };
 }
 
-/** Tables by name; undefined for one that is not there. */
+/** Tables by name; undefined for one that does not exist. */
 export type Tables = ReadonlyMap<string, Table | undefined>;
 
-/** Those that are there. */
+/** The tables that exist. */
 export function databaseOf(tables: Tables): Map<string, Table> {
   return new Map([...tables].flatMap(([name, table]) => (table === undefined ? [] : [[name, table] as const])));
 }
@@ -56,19 +59,21 @@ export function sameTables(expected: Tables, found: Tables): boolean {
   return [...expected].every(([name, table]) => sameTable(table, found.get(name)));
 }
 
-/** Whether tables might be taken for others: what is not known of the ones or of the others may be there. */
+/**
+ * Whether tables in two states might be indistinguishable: indexes and metadata that one state leaves open may exist.
+ */
 export function mayLookAlike(ones: Tables, others: Tables): boolean {
   return [...ones].every(([name, one]) => sameTable(one, others.get(name)) || sameTable(others.get(name), one));
 }
 
-/** Puts tables in the place of those that are there. */
+/** Replaces tables of the database, and removes those that are undefined. */
 export function change(database: Map<string, Table>, tables: Tables): void {
   for (const [name, table] of tables)
     if (table === undefined) database.delete(name);
     else database.set(name, table);
 }
 
-/** The column that a path leads to, or undefined. */
+/** The column at a path, or undefined. */
 export function findColumn(columns: readonly Column[], path: Path): Column | undefined {
   const [name, ...rest] = path;
   const column = columns.find((candidate) => candidate.name === name);
@@ -76,7 +81,7 @@ export function findColumn(columns: readonly Column[], path: Path): Column | und
   return findColumn(childColumns(column.type), rest);
 }
 
-/** The column that a path leads to, if the engine can be told of it. Throws ERR_COLUMN_MISSING. */
+/** The column at a path. Throws ERR_COLUMN_MISSING if there is none, or the engine does not accept the path. */
 export function requireColumn(table: string, columns: readonly Column[], path: Path): Column {
   const around = siblings(columns, path);
   const column = around.find(({ name }) => name === path.at(-1));
@@ -88,15 +93,15 @@ export function requireColumn(table: string, columns: readonly Column[], path: P
   });
 }
 
-/** What can stand in the place of the last part of a path. */
+/** The columns that the last part of a path may name. */
 function siblings(columns: readonly Column[], path: Path): readonly Column[] {
   if (path.length === 1) return columns;
   const parent = findColumn(columns, path.slice(0, -1));
-  // The engine knows the item of a fixed size list only as the way to the fields of a struct inside.
+  // The engine accepts the item of a fixed size list only inside a path to a field of a struct in the list.
   return parent === undefined || parent.type.kind === "fixedSizeList" ? [] : childColumns(parent.type);
 }
 
-/** The columns inside that hold values themselves: everything but structs, and lists that have structs inside. */
+/** The column itself or the columns inside it that hold values: all but structs, and lists with structs inside. */
 export function leavesOf(
   column: Column,
   parent: Path = [],
@@ -107,7 +112,7 @@ export function leavesOf(
   return inside.flatMap((child) => leavesOf(child, path));
 }
 
-/** The paths of every column and every field of a struct. */
+/** The paths of all columns and of all fields of structs that are not in a list. */
 export function columnPaths(columns: readonly Column[], parent: Path = []): readonly Path[] {
   return columns.flatMap(({ name, type }) => {
     const path = [...parent, name];
@@ -119,7 +124,7 @@ function holdsStruct({ type }: Column): boolean {
   return type.kind === "struct" || childColumns(type).some(holdsStruct);
 }
 
-/** Every column with the one at `path` replaced. */
+/** All columns, with the one at `path` replaced. */
 export function replaceColumn(
   columns: readonly Column[],
   path: Path,
@@ -134,7 +139,7 @@ export function replaceColumn(
   });
 }
 
-/** Refuses names that the engine would take and that break the table: unusable ones and duplicates, at any depth. */
+/** Refuses names that the engine accepts and that break the table: invalid ones and duplicates, at any depth. */
 export function checkColumns(columns: readonly Column[], place: string): void {
   for (const [index, { name, type }] of columns.entries()) {
     const problem = columnNameProblem(name);
@@ -145,13 +150,13 @@ export function checkColumns(columns: readonly Column[], place: string): void {
   }
 }
 
-/** Another column of the same name, or of one that differs only in case. */
+/** Another column whose name is the same or differs only in case. */
 export function twinOf(columns: readonly Column[], index: number): Column | undefined {
   const name = columns[index]?.name.toLowerCase();
   return columns.find((column, other) => other !== index && column.name.toLowerCase() === name);
 }
 
-/** What differs between a table as expected and as found, in words; empty when they are the same. */
+/** The differences between a table as expected and as found, as text; empty if there are none. */
 export function differences(expected: Table | undefined, found: Table | undefined): readonly string[] {
   if (expected === undefined) return found === undefined ? [] : ["it exists, but should not"];
   if (found === undefined) return ["it does not exist"];
@@ -162,7 +167,7 @@ export function differences(expected: Table | undefined, found: Table | undefine
   ];
 }
 
-/** What is expected of a table of which all is known: that it has no more indexes and metadata than these. */
+/** The expected table, with every other index and metadata key of `found` marked as absent. */
 export function andNoMore(expected: Table | undefined, found: Table | undefined): Table | undefined {
   if (expected === undefined || found === undefined) return expected;
   const none = nulls(found.indexes);
@@ -197,7 +202,7 @@ function indexDifferences(expected: Table, found: Table): readonly string[] {
   });
 }
 
-/** What differs in the metadata of the schema; nothing where one of the tables tells nothing of it. */
+/** The differences in the metadata of the schema; empty if either table's metadata is unknown. */
 export function schemaMetadataDifferences(expected: Table, found: Table): readonly string[] {
   if (found.metadata === undefined) return [];
   return metadataDifferences("in the schema's metadata", expected, found);

@@ -1,17 +1,17 @@
-/** How much room values take, by their type. Pure. */
+/** How much memory values take, by their type. Pure. */
 import { childColumns, isFloat, isInteger, type DataType } from "./data-type.ts";
 import { bits } from "./cast-rules.ts";
 
 export interface Width {
-  /** The bytes of the parts that are as long in every row. */
+  /** The bytes of the parts that have the same length in every row; may be a fraction. */
   readonly fixed: number;
-  /** How many parts are as long as their values: texts, bytes, lists. */
+  /** The number of parts whose length depends on the value: text, bytes, lists. */
   readonly variable: number;
 }
 
 const aText: Width = { fixed: 0, variable: 1 };
 
-/** Of one value as it is in memory; files are compressed. */
+/** The width of one value in memory; files are compressed. */
 export function widthOf(type: DataType): Width {
   if (isInteger(type) || isFloat(type)) return { fixed: bits(type) / 8, variable: 0 };
   switch (type.kind) {

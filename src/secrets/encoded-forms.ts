@@ -1,4 +1,4 @@
-/** A secret in every form that programs give to a text. */
+/** Removes secrets from texts, in every form in which programs write them. */
 
 import { base64, hex } from "./encodings.ts";
 import { piecesOf, withoutPieces } from "./long-secrets.ts";
@@ -6,15 +6,15 @@ import { piecesOf, withoutPieces } from "./long-secrets.ts";
 const hidden = "***";
 
 /**
- * Whatever a service echoes, and however it writes it, a secret is not repeated: as it is, in base64 or hex, or with any
- * of its characters escaped as in JSON (also JSON inside JSON), in URLs or in HTML.
+ * The text with every secret replaced, however a service echoes it: as it is, in base64 or hex, or with any of its
+ * characters escaped as in JSON (also JSON inside JSON), in URLs or in HTML.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  // The longest first: a shorter one inside it would leave the rest.
+  // The longest first: replacing a shorter secret inside a longer one would leave the rest.
   return secrets.toSorted((one, other) => other.length - one.length).reduce(hide, text);
 }
 
-/** An expression for all forms of a longer one would take hundreds of megabytes. */
+/** Longer secrets are searched for in pieces: an expression for all forms of one would take hundreds of megabytes. */
 const longestTolerant = 250;
 
 const expressions = new Map<string, RegExp>();
@@ -22,7 +22,7 @@ const pieces = new Map<string, readonly string[]>();
 
 function hide(text: string, secret: string): string {
   if (secret.length > longestTolerant) return withoutPieces(text, remembered(pieces, secret, piecesOf), hidden);
-  // No form is shorter than what it stands for, and most lines are short.
+  // No form is shorter than the secret itself, and most lines are short.
   return text.length < secret.length ? text : text.replace(remembered(expressions, secret, expressionOf), hidden);
 }
 
@@ -37,7 +37,7 @@ function expressionOf(secret: string): RegExp {
 }
 
 function tolerant(secret: string): string {
-  // Only from the first of a row of backslashes on: to try it from each of them takes for ever.
+  // A match may begin only at the first of several backslashes: to try each of them would take far too long.
   return [...secret].map((character, at) => anyForm(character, at === 0 ? "(?<!\\\\)" : "")).join("");
 }
 

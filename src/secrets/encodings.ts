@@ -1,6 +1,9 @@
-/** The two encodings in which nothing of a text can be read. */
+/** The two encodings that hide a text completely: base64 and hex. */
 
-/** What base64 of it looks like in the middle of other bytes: three ways, without the ends that depend on those. */
+/**
+ * The base64 and base64url forms inside other bytes, one for each of the three alignments, without the characters at
+ * both ends that depend on the other bytes.
+ */
 export function base64(secret: string): readonly string[] {
   const bytes = Buffer.from(secret);
   const cores = [0, 1, 2].flatMap((before) => {

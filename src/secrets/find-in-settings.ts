@@ -1,16 +1,16 @@
-/** What is secret of a setting, a header, a variable or an address. */
+/** Finds what is secret in settings, headers, variables and addresses. */
 
-/** Ends of names of what leads to a secret or tells something about it. */
+/** Ends of the names of settings that lead to a secret or describe one, and hold none. */
 const about =
   /(key[-_]?id|application_credentials|[-_](path|file|host|ur[il]|endpoint|type|expiration|expires|enabled))$/i;
 const secret = /secret|token|passw|credential|auth(?!or)|authori[sz]|cookie|signature|sas(_|$)|key|^sig$/i;
 
-/** Whether the value of a setting, a header or a part of a query is a secret, by its name. */
+/** Whether the name of a setting, a header or a query parameter indicates that its value is a secret. */
 export function namesSecret(name: string): boolean {
   return secret.test(name) && !about.test(name);
 }
 
-/** Those of storage options, of variables, or of the members of a JSON document. */
+/** The secrets in storage options, in environment variables or in the members of a JSON document. */
 export function secretsOfSettings(settings: object): readonly string[] {
   return Object.entries(settings).flatMap(([name, value]: readonly [string, unknown]) => {
     if (typeof value === "string") return secretsOfSetting(name, value);
@@ -22,12 +22,13 @@ function secretsOfSetting(name: string, value: string): readonly string[] {
   const members = secretsOfDocument(value);
   if (members.length > 0) return members;
   if (!namesSecret(name)) return secretsOfAddress(value);
-  // Alone too: what stands behind Bearer or Basic, and the signature of what is signed for a time.
+  // The credentials after Bearer or Basic are secret on their own too, and the signature in a token that has the form
+  // of a query.
   const [, credentials = value] = /^[a-z]+ +(\S+)$/i.exec(value) ?? [];
   return [value, credentials, ...secretsOfAddress(value), ...secretsOfAddress(`?${value}`)];
 }
 
-/** Those of a text that is a JSON document, such as the key file of a service account. */
+/** The secrets in a text that is a JSON document, such as the key file of a service account. */
 function secretsOfDocument(text: string): readonly string[] {
   if (!/^\s*\{/.test(text)) return [];
   try {
@@ -37,7 +38,10 @@ function secretsOfDocument(text: string): readonly string[] {
   }
 }
 
-/** The password of an address is a secret, a user name that stands alone, and the parts of its query that say so. */
+/**
+ * The secrets of an address: its user information, the password (or else the user name) in it, and the query parameters
+ * that `namesSecret` recognises.
+ */
 export function secretsOfAddress(address: string): readonly string[] {
   const [, userinfo = ""] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)@/i.exec(address) ?? [];
   const [, query = ""] = /\?([^#]*)/.exec(address) ?? [];
@@ -48,7 +52,7 @@ export function secretsOfAddress(address: string): readonly string[] {
   return [...values, ...secretsOfUser(userinfo)];
 }
 
-/** However a proxy is written: also without a scheme, and with characters that belong in no address. */
+/** The secrets of a proxy setting, which may lack a scheme and may contain characters that no address allows. */
 export function secretsOfProxy(proxy: string): readonly string[] {
   const address = proxy.replace(/^\s*([a-z][a-z0-9+.-]*:\/\/)?/i, "");
   return secretsOfUser(address.slice(0, Math.max(0, address.lastIndexOf("@"))));

@@ -1,4 +1,4 @@
-/** A long secret in pieces, which are looked for in a text as it is and as it reads. */
+/** Finds a long secret by its pieces, both in a text as it is and in the unescaped text. */
 import { base64, hex } from "./encodings.ts";
 import { read } from "./unescape.ts";
 
@@ -6,8 +6,9 @@ const longPiece = 64;
 const shortestLine = 16;
 
 /**
- * The parts of a long secret as it is, in base64 and in hex, and as each of these reads: whoever cuts it off leaves less
- * than one. Its lines are parts too, since there are many ways to write what is between them; short ones stand elsewhere as well.
+ * The pieces of a long secret: as it is, in base64 and in hex, and each of these unescaped. If a text cuts the secret
+ * off, less than one piece remains. Its lines are split too, because line breaks can be written in many ways; short
+ * lines are not, because they occur elsewhere as well.
  */
 export function piecesOf(secret: string): readonly string[] {
   const lines = secret
@@ -18,7 +19,7 @@ export function piecesOf(secret: string): readonly string[] {
   const forms = [secret, ...lines, ...codes].flatMap((form) => [form, read(form).text]);
   const pieces = [...new Set(forms)].flatMap((form) =>
     Array.from({ length: Math.ceil(form.length / longPiece) }, (_, at) =>
-      // The last has the same length as the others, so that it stands nowhere else.
+      // The last piece overlaps the one before it: as long as the others, it occurs nowhere else.
       form.slice(Math.max(0, Math.min(at * longPiece, form.length - longPiece))).slice(0, longPiece),
     ),
   );
@@ -41,7 +42,7 @@ function spansIn(text: string, pieces: readonly string[]): readonly Span[] {
   return joined(pieces.flatMap((piece) => placesOf(piece, text).map((from) => ({ from, to: from + piece.length }))));
 }
 
-/** What is left out between two pieces is a part of the secret too, and so they are joined first. */
+/** Adjacent pieces are joined before the spans are mapped back: what unescaping removes between them is secret too. */
 function spansAsRead(original: string, pieces: readonly string[]): readonly Span[] {
   const { text, places } = read(original);
   const spans = text === original ? [] : spansIn(text, pieces);
@@ -50,7 +51,7 @@ function spansAsRead(original: string, pieces: readonly string[]): readonly Span
   return spans.map(({ from, to }) => ({ from: begins[from]!, to: ends[to - 1]! }));
 }
 
-/** Pieces overlap: to take one out would leave the rest of another. */
+/** Joins overlapping spans: to remove one piece alone would leave the rest of another. */
 function joined(spans: readonly Span[]): readonly Span[] {
   const whole: Span[] = [];
   for (const { from, to } of spans.toSorted((one, other) => one.from - other.from)) {

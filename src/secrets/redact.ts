@@ -1,33 +1,34 @@
 /**
- * Texts without secrets. Whoever learns a secret says so with `keepSecret`; from then on no error of this process and no
- * line of its command repeats it, wherever the text came from: a service, the engine, or what a migration has thrown.
+ * Removes secrets from texts. Code that learns a secret passes it to `keepSecret`; from then on, no error of this
+ * process and no line that the command prints contains it, whether the text comes from a service, the engine or a
+ * migration.
  */
 
 import { inspect } from "node:util";
 import { withoutSecrets } from "./encoded-forms.ts";
 import { secretsOfProxy, secretsOfSettings } from "./find-in-settings.ts";
 
-/** A shorter one is no secret, and to hide it would take words out of names. */
+/** A shorter text is not treated as a secret, because hiding it would remove words from names. */
 export const shortestSecret = 8;
 const learnt = new Set<string>();
 
-/** Variables that the tool, the engine and its object stores read; those stores know no case. */
+/** Variables that the tool, the engine and its object stores read. The stores ignore the case of names. */
 const variable = /^(migrate|lancedb|aws|azure|google|oss|alibaba_cloud|hf|hugging_?face)_/i;
-/** Also those of npm, which it hands on to what npx starts. */
+/** Includes npm's own proxy variables, which npx passes on to the process it starts. */
 const proxy = /(^|_)proxy$/i;
 
 export function keepSecret(...secrets: readonly (string | undefined)[]): void {
   for (const secret of secrets) if (secret !== undefined) learnt.add(secret);
 }
 
-/** Text without anything that is known to be secret. */
+/** The text without known secrets. */
 export function withoutKnownSecrets(text: string): string {
   return withoutSecrets(text, knownSecrets());
 }
 
-/** Bytes without anything that is known to be secret; the others stay as they are, whatever they mean. */
+/** The bytes without known secrets. All other bytes stay as they are, whatever they encode. */
 export function bytesWithoutKnownSecrets(bytes: ArrayBufferView): Buffer {
-  // As Latin-1 every byte is a character, and a secret beyond ASCII is as long as its bytes.
+  // Latin-1 maps each byte to one character, so a non-ASCII secret is searched for in the form of its bytes too.
   const secrets = new Set(knownSecrets().flatMap((secret) => [secret, Buffer.from(secret).toString("latin1")]));
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
   return Buffer.from(withoutSecrets(text, [...secrets]), "latin1");
@@ -46,7 +47,7 @@ function secretsOfEnvironment(): readonly string[] {
   });
 }
 
-/** Plain data with every text in it without known secrets. */
+/** A copy of plain data with known secrets removed from every text in it. */
 export function cleaned<Value>(value: Value): Value {
   return clean(value, knownSecrets(), new Map()) as Value;
 }
@@ -68,8 +69,9 @@ function clean(value: unknown, secrets: readonly string[], copies: Map<object, u
 const deepest = 8;
 
 /**
- * What was thrown, to be kept as the cause of an error: itself where nothing that it shows is secret, otherwise a plain error
- * of its name, message, code and place. Whoever made it may have hung anything on it.
+ * A thrown value to be kept as the cause of an error: the value itself if nothing that it shows is secret, otherwise a
+ * plain error with its name, message, code, stack, cause and errors. Any other property may hold anything, so it is
+ * dropped.
  */
 export function shownCause(thrown: unknown, depth = 0): unknown {
   if (typeof thrown === "string") return withoutKnownSecrets(thrown);
@@ -89,14 +91,14 @@ export function shownCause(thrown: unknown, depth = 0): unknown {
 function isHarmless(thrown: object): boolean {
   try {
     const text = [inspect(thrown, { depth: deepest, showHidden: true }), partOf(thrown, "message")].join("\n");
-    // Bytes are shown in a way in which nobody would find a text again.
+    // `inspect` prints bytes as numbers, in which a secret would not be found.
     return withoutKnownSecrets(text) === text && !/<Buffer |Array\(\d+\) \[/.test(text);
   } catch {
     return false;
   }
 }
 
-/** A text that an error has; empty where it has none, or none that can be read. */
+/** A property of an error as text; empty if it has none, or none that can be read. */
 function partOf(thrown: object, name: string): string {
   try {
     const part = (thrown as Record<string, unknown>)[name];
@@ -106,7 +108,9 @@ function partOf(thrown: object, name: string): string {
   }
 }
 
-/** An error of the same name and code. Its words may hold what was received, or a proxy's password. */
+/**
+ * An error with the same name and code. The message is left out: it may contain received data or a proxy's password.
+ */
 export function withoutData(thrown: unknown, secrets: readonly string[]): Error {
   const { name, code } = thrown as { readonly name?: unknown; readonly code?: unknown };
   const clean = new Error(withoutSecrets(String(code ?? name ?? "no reason was given"), secrets));

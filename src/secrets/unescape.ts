@@ -1,19 +1,19 @@
-/** A text as it reads: without the escapes of JSON, URLs and HTML, and without what may stand between two lines or words. */
+/** Unescapes a text: removes the escapes of JSON, URLs and HTML, and everything that may separate lines or words. */
 
 export interface UnescapedText {
   readonly text: string;
-  /** Where in the original each of its characters begins and ends. */
+  /** Where in the original each character of `text` begins and ends. */
   readonly places: () => { readonly begins: Uint32Array; readonly ends: Uint32Array };
 }
 
-/** Each may be escaped again, and again: as JSON inside JSON. A plus is how forms write a space. */
+/** Each of these may be escaped again, several times, as in JSON inside JSON. Forms write a space as a plus sign. */
 const escapes = [
   /\\+u\{(?<braced>[0-9a-f]+)\}/,
   /\\+u(?<unit>[0-9a-f]{4})/,
   /\\+x(?<byte>[0-9a-f]{2})/,
   /(?<gap>[\s+]+|\\+[nrt])/,
   /(?<slashes>\\+)/,
-  // Those of one character beyond ASCII tell it together.
+  // The percent escapes of one non-ASCII character are decoded together.
   /(?<wide>(?:%(?:25)*[89a-f][0-9a-f])+)/,
   /%(?:25)*(?<narrow>[0-7][0-9a-f])/,
   /&(?:amp;)*#(?<decimal>\d+);/,
@@ -29,7 +29,7 @@ export function read(original: string): UnescapedText {
   return { text, places: () => placesIn(original, text.length) };
 }
 
-/** Only needed where something was found, and most texts hold nothing. */
+/** Computed only if a secret was found, because most texts contain none. */
 function placesIn(original: string, length: number): ReturnType<UnescapedText["places"]> {
   const begins = new Uint32Array(length);
   const ends = new Uint32Array(length);
@@ -58,6 +58,6 @@ function meaning({ braced, unit, byte, narrow, wide, decimal, hexadecimal, name 
   if (name !== undefined) return named[name.toLowerCase()]!;
   const digits = braced ?? unit ?? byte ?? narrow ?? hexadecimal;
   const code = digits === undefined ? Number(decimal ?? NaN) : Number.parseInt(digits, 16);
-  // What is read as a space or a plus is left out, however it was written.
+  // A space or a plus sign is left out, however it was written.
   return code <= 0x10ffff ? String.fromCodePoint(code).replace(/[\s+]/, "") : "";
 }

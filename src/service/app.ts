@@ -1,4 +1,4 @@
-/** The web application: hooks around every request, and the routes as their lists say. */
+/** The web application: hooks around every request, and the routes from their lists. */
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
@@ -24,17 +24,17 @@ export interface AppOptions {
   readonly apiKey: string;
   readonly database?: string | undefined;
   readonly bodyLimit: number;
-  /** Milliseconds in which a request has to have arrived whole. */
+  /** Milliseconds within which a request must have arrived completely. */
   readonly requestTimeout: number;
   readonly log: (line: string) => void;
 }
 
-/** Compressed data may unpack to so many times the size of the largest body. */
+/** Compressed data may unpack to at most this many times the size of the largest body. */
 const largestGrowth = 4;
 
 export interface App {
   readonly web: FastifyInstance;
-  /** Resolves when nothing is at work any more, not even for clients that have gone away. */
+  /** Resolves when no request is being processed any more, not even for clients that have disconnected. */
   settled(): Promise<unknown>;
 }
 
@@ -48,22 +48,22 @@ export async function createApp(options: AppOptions): Promise<App> {
     http: {
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.min(10_000, requestTimeout / 2),
-      requireHostHeader: false, // refused below, in words
+      requireHostHeader: false, // refused below, with a message
     },
-    // A name that is too long is refused as a name and not as a path that leads nowhere.
+    // A name that is too long is refused as a name, not as an unknown path.
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 100_000 },
     exposeHeadRoutes: false,
     return503OnClosing: false,
     genReqId: ({ headers }) => requestIdOf(headers["x-request-id"]),
     clientErrorHandler: answerBadClient,
-    // No hook runs for a path that can't be read.
+    // No hook runs for a malformed path, so the key is checked here.
     frameworkErrors: (error, request, reply) => {
       answer(guard(request.headers) ?? error, request, reply);
       write(request, reply);
     },
   });
   const guard = createGuard(options);
-  /** What the log tells the operator, and the answer does not tell the client. */
+  /** What the log reports to the operator, but the answer does not report to the client. */
   const failures = new WeakMap<FastifyRequest, string>();
   const write = (request: FastifyRequest, reply: FastifyReply) => {
     const took = `${Math.round(reply.elapsedTime)}ms`;
@@ -73,10 +73,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
     const problem = problemOfError(error, folder);
     if (problem.status === 500) failures.set(request, firstLine(error));
-    // The rest of a body that nobody wants is read and dropped: a client that still sends would not see the answer.
+    // The rest of an unwanted body is read and discarded: a client that is still sending would not see the answer.
     reply.removeHeader("connection");
     request.raw.resume();
-    // Nor would one that asked for the connection to be closed: closed under what it still sends, it is cut.
+    // Neither would a client that asked to close the connection: closing it while the client sends cuts off the answer.
     if (isArriving(request)) reply.raw.shouldKeepAlive = true;
     void reply
       .code(problem.status)
@@ -100,11 +100,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     }
     const problem = openPaths.has(request.routeOptions.url) ? undefined : guard(request.headers);
     if (problem !== undefined) throw problem;
-    // Here, so that nobody's body is read for it.
+    // Thrown here, so that the body is not read.
     if (request.is404) throw notFound(request);
   });
   app.addHook("onResponse", async (request, reply) => {
-    // Whoever watches its health asks every few seconds.
+    // Health checks are not logged, because they come every few seconds.
     if (!openPaths.has(request.routeOptions.url)) write(request, reply);
   });
 
@@ -155,7 +155,7 @@ function addRoute(
   });
 }
 
-/** Whether a body was announced and is not here yet. */
+/** Whether a body was announced and has not arrived completely. */
 function isArriving({ headers, raw }: FastifyRequest): boolean {
   const announced = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
   return announced && !raw.complete;
@@ -165,12 +165,12 @@ function notFound(request: FastifyRequest): Error {
   return refuse(404, "unsupported", `there is no route ${request.method} ${pathOf(request)}; see /openapi.json`);
 }
 
-/** The caller's id where it can stand in a log, or a new one. */
+/** The caller's id if it is safe to log; otherwise a new one. */
 function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === "string" && /^[\w.:-]{1,100}$/.test(sent) ? sent : randomUUID();
 }
 
-/** Without the query: its values may be anybody's secret. */
+/** Without the query, whose values may be secrets. */
 function pathOf(request: FastifyRequest): string {
   return request.raw.url?.split("?", 1)[0] ?? "/";
 }
@@ -179,7 +179,7 @@ function errorBody({ code, error }: Problem, instance: string): z.output<typeof 
   return { code, error, instance };
 }
 
-/** Requests that never became one: half a head, or too slow. */
+/** Answers what never became a request: an incomplete head, or one that is too slow. */
 function answerBadClient(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const [status, problem] =

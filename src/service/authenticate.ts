@@ -1,9 +1,9 @@
-/** Who may come in: checked before a body is read, and for paths that lead nowhere too. */
+/** Checks the key and the database of a request, before its body is read and for unknown paths too. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { invalidInput, refuse } from "./tables/error-answer.ts";
 
-/** The two names of one header: the service document's, and the one that the official client sends. */
+/** The two names of one header: that of the service's documentation, and the one that the official client sends. */
 const databaseHeaders = ["x-service-database", "x-lancedb-database"] as const;
 
 export interface GuardOptions {
@@ -11,14 +11,14 @@ export interface GuardOptions {
   readonly database?: string | undefined;
 }
 
-/** Says what is wrong with the headers of a request, or undefined. */
+/** Gives a function that reports what is wrong with a request's headers, or undefined. */
 export function createGuard({ apiKey, database }: GuardOptions): (headers: IncomingHttpHeaders) => Error | undefined {
   const wanted = digest(apiKey);
   return (headers) => {
     const key = headers["x-api-key"];
     if (typeof key !== "string" || key === "")
       return refuse(401, "unauthenticated", "the header x-api-key is missing; it has to hold the API key");
-    // Digests have one length, so that neither it nor the first wrong character shows in the time.
+    // Digests have the same length, so the time reveals neither the key's length nor the first wrong character.
     if (!timingSafeEqual(digest(key), wanted))
       return refuse(401, "unauthenticated", "the API key in the header x-api-key is not valid");
     return database === undefined ? undefined : databaseProblem(headers, database);

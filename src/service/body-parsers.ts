@@ -1,13 +1,13 @@
-/** Bodies: JSON within limits, and Arrow IPC data as the engine takes it. */
+/** Parsers of request bodies: JSON within limits, and Arrow IPC data, which stays bytes. */
 import type { FastifyInstance } from "fastify";
 import { jsonType, streamType } from "../wire/content-types.ts";
 import { invalidInput } from "./tables/error-answer.ts";
 
-/** No request needs more; a query with a thousand vectors stays far below. */
+/** In bytes. No request needs more; a query with a thousand vectors stays far below. */
 const jsonLimit = 16 * 2 ** 20;
 const deepestJson = 64;
 
-/** What both parsers do with a body; fastify counts its bytes as they come and gives up at the limit. */
+/** Adds both parsers. fastify counts the bytes of a body as they arrive and gives up at the limit. */
 export function addBodyParsers(app: FastifyInstance, bodyLimit: number): void {
   app.removeAllContentTypeParsers();
   const json = { parseAs: "string", bodyLimit: Math.min(jsonLimit, bodyLimit) } as const;
@@ -23,12 +23,12 @@ export function addBodyParsers(app: FastifyInstance, bodyLimit: number): void {
   });
 }
 
-/** The value of a JSON body; none at all is as good as an empty object. */
+/** The value of a JSON body; undefined for an empty body, which counts as an empty object. */
 export function parseJson(text: string): unknown {
   if (text.trim() === "") return undefined;
   checkDepth(text);
   try {
-    // A reviver costs a long vector dear, so only where the name may stand, escaped or not.
+    // A reviver is slow on long vectors, so it is used only if `__proto__` may occur, escaped or not.
     return /proto|\\u/.test(text) ? JSON.parse(text, withoutPrototypes) : JSON.parse(text);
   } catch {
     throw invalidInput("the body is not well-formed JSON");

@@ -1,11 +1,11 @@
-/** What every request is checked for before its route sees it. */
+/** Checks every request before its route sees it. */
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
 import { jsonType, streamType } from "../wire/content-types.ts";
 import { invalidInput, refuse } from "./tables/error-answer.ts";
 import { unsupported, type Route } from "./routes/route.ts";
 
-/** What a request may say about its table in other places than its path. */
+/** Checks what a request says about its table outside the path. Throws a refusal. */
 export function checkTarget(name: string, query: Readonly<Record<string, unknown>>, body: unknown): void {
   const { delimiter } = query;
   if (typeof delimiter === "string" && delimiter !== "" && name.includes(delimiter))
@@ -27,7 +27,7 @@ interface ContentRequest {
   readonly method: string;
 }
 
-/** Before the body is read. */
+/** Called before the body is read. Throws a refusal. */
 export function checkContentType({ headers, method }: ContentRequest, accepts: Route["accepts"]): void {
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
@@ -43,7 +43,7 @@ export function checkContentType({ headers, method }: ContentRequest, accepts: R
   throw refuse(415, "invalidInput", `the content-type has to be ${taken.join(" or ")}`);
 }
 
-/** A part of a request against its schema; the sentence is that of the first thing that is wrong. */
+/** Checks a part of a request against its schema. The error reports the first problem. */
 export function validator(schema: z.ZodType, part: string) {
   return (data: unknown) => {
     if (Buffer.isBuffer(data)) return { value: data };

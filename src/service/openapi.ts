@@ -1,4 +1,4 @@
-/** The OpenAPI document, made from the same schemas that requests are checked with. */
+/** The OpenAPI document, derived from the schemas that requests are checked with. */
 import type { SwaggerOptions } from "@fastify/swagger";
 import { z } from "zod";
 import packageJson from "../../package.json" with { type: "json" };
@@ -16,7 +16,7 @@ export const openApiOptions: SwaggerOptions = {
     components: { securitySchemes: { apiKey: { type: "apiKey", name: "x-api-key", in: "header" } } },
     security: [{ apiKey: [] }],
   },
-  // What a route's schema holds is written below and says all itself.
+  // `documentOf` has already written the complete document of each route.
   transform: ({ schema, url }) => ({ schema: (schema as { readonly document?: object }).document ?? {}, url }),
 };
 
@@ -28,7 +28,7 @@ export const errorAnswer = z.object({
 
 const binary = { type: "string", format: "binary" };
 
-/** What the document says of a route, as @fastify/swagger takes it. */
+/** The part of the document about a route, as @fastify/swagger takes it. */
 export function documentOf(route: Route): object {
   const parameters = pathParameters(route.path);
   return {
@@ -68,7 +68,7 @@ function bodyOf({ accepts, body }: Route): object {
   }
 }
 
-/** What may be sent; what no JSON Schema can say is left open. */
+/** The JSON Schema of a schema's input. What JSON Schema can't express is left open. */
 function toJsonSchema(schema: z.ZodType): object {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   return rest;

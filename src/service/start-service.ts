@@ -1,39 +1,39 @@
-/** The table service: tables of a folder over HTTP, as docs/service.md says. */
+/** Starts the table service: tables of a folder over HTTP (docs/service.md). */
 import { resolve } from "node:path";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { createApp } from "./app.ts";
 import { openTables } from "./tables/open-tables.ts";
 
 export interface ServiceOptions {
-  /** The folder that holds the tables; made when it is not there. */
+  /** The folder that holds the tables; created if it does not exist. */
   readonly data: string;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** What every request has to carry in x-api-key. */
+  /** The key that every request must send in x-api-key. */
   readonly apiKey: string;
-  /** When given, every request has to name it in x-service-database or x-lancedb-database. */
+  /** If given, every request must name it in x-service-database or x-lancedb-database. */
   readonly database?: string | undefined;
   /** The largest body, in bytes. */
   readonly bodyLimit?: number | undefined;
-  /** Milliseconds in which a request has to have arrived whole. */
+  /** Milliseconds within which a request must have arrived completely. */
   readonly requestTimeout?: number | undefined;
-  /** Gets one line a request. */
+  /** Gets one line per request, except for health checks. */
   readonly log: (line: string) => void;
 }
 
 export interface Service {
   readonly url: string;
   readonly port: number;
-  /** Takes no new requests and ends when those in flight have their answers. */
+  /** Takes no new requests, and resolves when those in progress have ended. */
   close(): Promise<void>;
 }
 
-/** Containers are killed after ten seconds. */
+/** Milliseconds after which `close` cuts connections. Containers are killed after ten seconds. */
 const longestClose = 8_000;
 const defaults = { bodyLimit: 256 * 2 ** 20, requestTimeout: 300_000 };
 
-/** Starts the service; it answers once this has resolved. Throws ERR_SERVICE_DATA and ERR_SERVICE_ADDRESS. */
+/** Starts the service, which answers once this has resolved. Throws ERR_SERVICE_DATA and ERR_SERVICE_ADDRESS. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { host, database, apiKey, log } = options;
   const folder = resolve(options.data);
@@ -54,8 +54,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     port,
     async close() {
-      // A connection that becomes idle while we wait would keep us for as long as its client likes, and so would one whose
-      // client sends half a request, or does not read its answer.
+      // Some connections would stay open as long as their clients like: one that becomes idle meanwhile, one whose
+      // client sends half a request, and one whose client does not read its answer.
       const idle = setInterval(() => app.web.server.closeIdleConnections(), 50);
       const patience = setTimeout(() => app.web.server.closeAllConnections(), longestClose);
       try {

@@ -1,4 +1,4 @@
-/** The configuration: its shape, and finding and evaluating `migrate.config.ts`. */
+/** The configuration: its shape, and how `migrate.config.ts` is found and evaluated. */
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -18,20 +18,20 @@ import type { Target } from "../targets/contract/target.ts";
 export interface Config {
   /** The migrations folder, relative to the configuration file; "migrations" by default. */
   readonly migrations?: string;
-  /** Where the tables that are wanted are declared, for `generate`; "schema.ts" by default. */
+  /** The file that declares the wanted tables, for `generate`; "schema.ts" by default. */
   readonly schema?: string;
-  /** Where `migrate types` writes types of rows and Arrow schemas for the application, such as "src/db.ts"; nowhere by default. */
+  /** The file, such as "src/db.ts", for row types and Arrow schemas from `migrate types`; none by default. */
   readonly types?: string;
-  /** The ledger's table; "_migrations" by default. */
+  /** The name of the ledger's table; "_migrations" by default. */
   readonly ledger?: string;
-  /** The target used when --target is not given. */
+  /** The target to use without `--target`. */
   readonly target?: string;
   readonly targets?: Readonly<Record<string, TargetConfig & { readonly guards?: Guards }>>;
-  /** Seconds for which the ledger may stand still before another runner takes over; 30 by default. */
+  /** Seconds without a new record after which another run may take over the lease; 30 by default. */
   readonly leaseSeconds?: number;
-  /** Seconds to wait for another runner; 600 by default. */
+  /** Seconds to wait for another run; 600 by default. */
   readonly waitSeconds?: number;
-  /** What `lint` makes of what its rules find. */
+  /** The severity of each rule of `lint`. */
   readonly lint?: { readonly rules?: RuleSettings };
 }
 
@@ -70,7 +70,7 @@ const ruleSettings = z
   )
   .optional();
 
-/** A path that `migrate types` may write the application's types to. */
+/** Matches the paths to which `migrate types` may write the application's types. */
 export const typesPattern = /^(?!.*\.d\.m?ts$).*[^/\\]\.m?ts$/;
 
 const configShape = {
@@ -83,7 +83,7 @@ const configShape = {
   ledger: z
     .string("has to be a table's name")
     .refine((name) => tableNameProblem(name) === undefined, "has to be a table's name: letters, digits, _, - and .")
-    // The markers of a service are tables that begin with it, so it leaves them room.
+    // On some services the ledger is kept in the names of tables that begin with this name. It must leave them room.
     .refine((name) => name.length <= 60, "has to be at most 60 characters long")
     .default(usualLedger),
   target: z.string("has to be the name of a target").optional(),
@@ -103,23 +103,23 @@ const configShape = {
     .default({ local: { kind: "lance", uri: ".lancedb" } }),
   leaseSeconds: seconds(1).default(defaultSeconds.lease),
   waitSeconds: seconds(0).default(defaultSeconds.wait),
-  // Which rules there are only lint knows: no other command loads them.
+  // The names of rules are not checked here: only `lint` loads the rules.
   lint: z.strictObject({ rules: ruleSettings }, "has to be an object").optional(),
 };
 
 const configSchema = z.strictObject(configShape, "has to be an object");
 
-/** A configuration with its defaults, and where it came from. */
+/** A configuration with its defaults filled in, and its origin. */
 export interface LoadedConfig extends z.output<typeof configSchema> {
-  /** For messages. */
+  /** The file's name, for messages. */
   readonly file: string;
-  /** Paths are relative to it. */
+  /** The folder that relative paths start from. */
   readonly folder: string;
 }
 
 const names = ["migrate.config.ts", "migrate.config.mts", "migrate.config.js", "migrate.config.mjs"];
 
-/** The configuration at `path`, or the one in the folder, or the defaults. */
+/** Loads the configuration at `path`, else the one in `folder`, else the defaults. */
 export async function loadConfig(folder: string, path?: string, loadSeconds?: number): Promise<LoadedConfig> {
   const file =
     path === undefined
@@ -162,9 +162,9 @@ function parseConfig(value: unknown, file: string): z.output<typeof configSchema
   throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: problemInSettings(parsed.error, known) });
 }
 
-/** The first thing that zod found wrong, as one sentence. */
+/** One of the problems that zod found, as a sentence. `known`: the names of settings that a misspelt one may mean. */
 export function problemInSettings(error: z.ZodError, known: readonly string[]): string {
-  // A key that nobody knows is more often the cause of a missing one than its company.
+  // Report an unknown key first: it is often a misspelling of a key that is reported as missing.
   const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0]!;
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0]!;
@@ -175,19 +175,18 @@ export function problemInSettings(error: z.ZodError, known: readonly string[]): 
   return `${issue.path.join(".")} ${issue.message}`.trim();
 }
 
-/** What a target's configuration allows migrations to do. */
 export function guardsOf({ targets }: LoadedConfig, target: string): Guards {
   return targets[target]?.guards ?? {};
 }
 
-/** Opens those that were not chosen, as far as they can be opened here: a key may be missing that only they need. */
+/** Opens all targets but the chosen one. Leaves out those that can't be opened, for example without an API key. */
 export async function openOthers(config: LoadedConfig, chosen: string): Promise<readonly Target[]> {
   const names = Object.keys(config.targets).filter((name) => name !== chosen);
   const opened = await Promise.allSettled(names.map(async (name) => await openTarget(config, name)));
   return opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
-/** Opens the target of that name, or the one that the configuration chooses. */
+/** Opens the target named `chosen`, else the configured or only one. */
 export async function openTarget(config: LoadedConfig, chosen?: string): Promise<Target> {
   const known = Object.keys(config.targets);
   const name = chosen ?? config.target ?? (known.length === 1 ? known[0]! : undefined);

@@ -1,4 +1,4 @@
-/** What `migrate` does, for programs. */
+/** The programming interface to the commands of `migrate`. */
 import { z } from "zod";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { acceptances } from "../migrations/acceptance.ts";
@@ -60,24 +60,24 @@ const resolveShape = {
   yes: z.boolean("has to be true or false"),
 } satisfies Record<keyof ResolveChoice, z.ZodType>;
 
-/** What `migrate` does, for programs. */
+/** The commands of `migrate`, for programs. */
 export interface Migrator {
   up(choice?: UpChoice): Promise<UpResult>;
   down(choice?: DownChoice): Promise<DownResult>;
-  /** With a saved plan: whether it still holds. */
+  /** Plans `up`. Given a saved plan, it throws ERR_PLAN_STALE if that plan no longer holds. */
   plan(choice?: UpChoice): Promise<Plan>;
-  /** What rows stand in the way of is its result's `blocked`, and not thrown. */
+  /** Plans `down`. Blockers are not thrown: they are in the result's `blocked`. */
   planDown(choice?: DownChoice): Promise<Plan>;
-  /** A plan to be kept as JSON, and carried out by `up({ plan })` just as it is, once. */
+  /** A plan that can be stored as JSON. `up({ plan })` executes exactly this plan, once. */
   savePlan(choice?: Choice): Promise<SavedPlan>;
   savePlanDown(choice?: Omit<DownChoice, "plan">): Promise<SavedPlan>;
-  /** Tries what `up` would do, and taking it back, on a copy. Promises that are not kept are its result, and not thrown. */
+  /** Tries `up` and its rollback on a copy. Failures and broken promises are not thrown: they are in the result. */
   rehearse(choice?: RehearsalChoice): Promise<Rehearsal>;
-  /** The old versions that are kept for `down`; with `yes` they are let go. */
+  /** Lists the kept versions of tables; with `yes` releases those that no run needs. */
   prune(choice?: PruneChoice): Promise<readonly KeptPoint[]>;
-  /** Marks migrations as applied that never ran here, where the tables are as they leave them. */
+  /** Marks migrations as applied that never ran here, if the tables are as these migrations leave them. */
   baseline(choice?: BaselineChoice): Promise<Baseline>;
-  /** Marks one migration as reverted or as adopted; without `yes` it says what that means. */
+  /** Marks one migration as reverted or as adopted; without `yes` only reports what that means. */
   resolve(choice: ResolveChoice): Promise<Resolution>;
   status(): Promise<StatusResult>;
   close(): Promise<void>;
@@ -131,7 +131,7 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
   };
 }
 
-/** A saved plan says all that can be chosen. */
+/** Parses the saved plan. It includes all choices, so no other option may be given with it. */
 function withPlan<Given extends UpChoice | DownChoice>(choice: Given): Given {
   if (choice.plan === undefined) return choice;
   const other = Object.keys(choice).find((name) => name !== "plan");

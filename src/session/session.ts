@@ -1,4 +1,4 @@
-/** A configuration and its target, opened together: what every run needs, from the command line or from code. */
+/** Opens a configuration together with its target, for the command line and for programs. */
 import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../errors/migrate-error.ts";
@@ -9,17 +9,17 @@ import type { MigratorOptions } from "../run/options.ts";
 import { seconds } from "../time/durations.ts";
 
 export interface SessionOptions {
-  /** Where to look for the configuration; the current folder by default. */
+  /** The folder in which to look for the configuration; the current folder by default. */
   readonly folder?: string | undefined;
-  /** A configuration file. */
+  /** The path of a configuration file. */
   readonly config?: string | undefined;
-  /** A target of the configuration. */
+  /** The name of a target in the configuration. */
   readonly target?: string | undefined;
-  /** Seconds to wait for another runner. */
+  /** Seconds to wait for another run. */
   readonly waitSeconds?: number | undefined;
-  /** Seconds for which the ledger may stand still before another runner takes over. */
+  /** Seconds without a new record after which another run may take over the lease. */
   readonly leaseSeconds?: number | undefined;
-  /** Seconds in which the configuration, and each migration, has to be evaluated; 60 by default. */
+  /** The most seconds that evaluating the configuration, or one migration, may take; 60 by default. */
   readonly loadSeconds?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly emit?: Emit | undefined;
@@ -36,7 +36,7 @@ const sessionShape = {
   emit: z.custom((value) => typeof value === "function", "has to be a function"),
 } satisfies Record<keyof SessionOptions, z.ZodType>;
 
-/** What is passed over, such as a `dryRun` that nobody knows, would be taken for done. */
+/** Throws ERR_USAGE for an unknown option: a caller would take an ignored one, such as `dryRun`, for effective. */
 export function checkOptions(options: unknown, shape: z.ZodRawShape): void {
   const { error } = z.strictObject(shape, "options have to be an object").partial().safeParse(options);
   if (error !== undefined)
@@ -45,7 +45,7 @@ export function checkOptions(options: unknown, shape: z.ZodRawShape): void {
 
 export interface Session {
   readonly config: LoadedConfig;
-  /** Where the migrations are. */
+  /** The folder of the migrations. */
   readonly folder: string;
   readonly options: MigratorOptions;
   close(): Promise<void>;

@@ -1,11 +1,11 @@
-/** Migrations that TypeScript checks while they are written. */
+/** `after`, with which TypeScript checks migrations while they are written. */
 import type { History } from "../schema/typed/history.ts";
 import type { Step } from "./registry.ts";
 import type { StepOn } from "./define/define-step.ts";
 
 type DatabaseAfter<Version> = Version extends keyof History ? History[Version] : unknown;
 
-/** A version that there is, where `migrate types` has written them. */
+/** An existing version, if `migrate types` has written `history.d.ts`. */
 type VersionArgument<Version extends string> = [keyof History] extends [never]
   ? Version
   : string extends Version
@@ -18,8 +18,8 @@ type VersionArgument<Version extends string> = [keyof History] extends [never]
 const mark = Symbol.for("lance-migrate.after");
 
 /**
- * The steps of a migration that comes after the one of that version, "0000" for the first. Where `migrate types` has
- * written `history.d.ts`, TypeScript checks the first 32 of them against the tables as they are at that point.
+ * The steps of a migration that comes after the migration `version`, "0000" for the first. If `migrate types` has
+ * written `history.d.ts`, TypeScript checks the first 32 steps against the tables as the preceding steps leave them.
  *
  * @example
  * export const up = after("0007", renameColumn("documents", "title", "headline"));
@@ -95,11 +95,11 @@ export function after<
   ...more: readonly Step[]
 ): readonly Step[];
 export function after(version: string, ...steps: readonly unknown[]): readonly Step[] {
-  // They are checked when the migration is loaded, as those of every other list.
+  // The steps are checked when the migration is loaded, like those of a plain array.
   return Object.defineProperty([...steps] as readonly Step[], mark, { value: version });
 }
 
-/** The version that a list of steps says it comes after; undefined where it says none. */
+/** The version that a list of steps comes after; undefined if the list was not made by `after`. */
 export function versionBefore(steps: unknown): string | undefined {
   return (steps as { readonly [mark]?: string } | null | undefined)?.[mark];
 }

@@ -1,9 +1,9 @@
-/** Steps that do what actions do, to be written into a migration. */
+/** Converts actions to steps that do the same, to write them into a migration. */
 import type { Action, AddedColumn } from "../actions/model/action.ts";
 import { indexName } from "./kinds/tables/create-index.ts";
 import type { Step } from "./registry.ts";
 
-/** Undefined where no step does that. */
+/** Undefined if no step does the same. */
 export function stepsOfAction(action: Action): readonly Step[] | undefined {
   const { table } = action;
   switch (action.kind) {
@@ -66,7 +66,7 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
   }
 }
 
-/** The step that adds a column, a computed one too. */
+/** The step that adds a column, which may be computed. */
 export function addingStep(table: string, { name, type, nullable, as, computed }: AddedColumn): Step {
   if (computed !== undefined) return { kind: "addComputedColumn", table, name, type, computed };
   return { kind: "addColumn", table, name, type, nullable, ...(as !== undefined && { as }) };
@@ -74,7 +74,7 @@ export function addingStep(table: string, { name, type, nullable, as, computed }
 
 type Alteration = Extract<Action, { kind: "alterColumns" }>["alterations"][number];
 
-/** The step for just one change where it is one. */
+/** A more specific step for a single change; `alterColumns` for several. */
 function alteringStep(table: string, alterations: readonly Alteration[]): Step {
   const [only, ...others] = alterations;
   if (only !== undefined && others.length === 0) {

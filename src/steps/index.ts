@@ -1,4 +1,4 @@
-/** The registry: the export of a step kind here is all that the loader, the fold and the public API need. */
+/** The registry of step kinds: to add one to the loader and the public API, export it here. */
 export { addColumn } from "./kinds/columns/add-column.ts";
 export { addComputedColumn } from "./kinds/columns/add-computed-column.ts";
 export { alterColumns } from "./kinds/columns/alter-columns.ts";

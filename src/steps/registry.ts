@@ -1,4 +1,4 @@
-/** What the rest of the code asks about steps, whatever their kind. */
+/** Operations on steps of any kind. */
 import { z } from "zod";
 import type { Action } from "../actions/model/action.ts";
 import { MigrateError } from "../errors/migrate-error.ts";
@@ -15,7 +15,7 @@ type Kinds = typeof kinds;
 export type Step = z.output<Kinds[keyof Kinds]["schema"]>;
 export type StepName = keyof Kinds;
 
-// A kind that is exported under another name than its own does not compile.
+// Does not compile if a kind is exported under a name other than its own.
 const registry: { readonly [Name in StepName]: { readonly kind: Name } } = kinds;
 
 interface AnyKind {
@@ -28,29 +28,29 @@ interface AnyKind {
 
 export const stepNames = Object.keys(registry) as readonly StepName[];
 
-/** What targets execute for a step. */
+/** The actions that a step compiles to. */
 export function compileStep(step: Step): readonly Action[] {
   return kindOf(step.kind).compile(step);
 }
 
-/** The same step where tables and columns have other names. Throws ERR_MOVED. */
+/** The same step with the names that tables and columns have at another point. Throws ERR_MOVED. */
 export function moveStep(step: Step, to: Moving): Step {
   const { table } = step;
   const path = "path" in step ? { path: to.path(table, step.path) } : {};
   return { ...step, ...path, ...kindOf(step.kind).moved(step, to), table: to.table(table) } as Step;
 }
 
-/** The call that makes a step, as a migration holds it. */
+/** The builder's call for a step, as a migration contains it. */
 export function stepSource(step: Step): Source {
   return call(step.kind, ...kindOf(step.kind).source(step));
 }
 
-/** The flags of `migrate new` that make steps, by their names. */
+/** The flags of `migrate new` that make steps, by name. */
 export const stepFlags: ReadonlyMap<string, StepFlag & { readonly kind: StepName }> = new Map(
   stepNames.flatMap((kind) => kindOf(kind).flags.map((flag) => [flag.name, { ...flag, kind }])),
 );
 
-/** A step out of what was typed behind one of these flags. Throws ERR_NOTATION. */
+/** Parses the value of one of these flags as a step. Throws ERR_NOTATION. */
 export function readStep(flag: StepFlag & { readonly kind: StepName }, text: string): Step {
   const { name, form, kind, read } = flag;
   const notation = notationOf(text, name, form);
@@ -61,7 +61,7 @@ export function readStep(flag: StepFlag & { readonly kind: StepName }, text: str
   throw new MigrateError("ERR_NOTATION", { flag: name, text, problem: parsed.problem, form });
 }
 
-/** A step out of whatever a migration exports, or what is wrong with it in words. */
+/** Checks a value that a migration exports: the step, or a description of the problem. */
 export function parseStep(
   value: unknown,
 ): { readonly step: Step } | { readonly problem: string; readonly kind?: string } {
@@ -82,7 +82,7 @@ export function parseStep(
 }
 
 function kindOf(kind: string): AnyKind {
-  // Each kind takes just its own steps, which TypeScript can't follow through the lookup.
+  // Each kind accepts only its own steps, which TypeScript can't infer through the lookup.
   return kinds[kind as StepName] as unknown as AnyKind;
 }
 
@@ -93,7 +93,7 @@ function firstProblem(error: z.ZodError, step: unknown): string {
   let at: unknown = step;
   for (const key of issue.path) {
     at = (at as Record<PropertyKey, unknown> | undefined)?.[key];
-    // People know columns by their names, not by their numbers.
+    // The message gives the names of columns instead of their positions.
     const named = at as { name?: unknown; path?: unknown } | null | undefined;
     const name = named?.path ?? named?.name;
     place += typeof key === "number" ? (typeof name === "string" ? `.${name}` : `[${key}]`) : `.${String(key)}`;
@@ -103,7 +103,7 @@ function firstProblem(error: z.ZodError, step: unknown): string {
   return `${place.replace(/^\./, "")} ${message}`.trim();
 }
 
-/** What in a value JSON would drop or change, so that the checksum would not see it. */
+/** The first part of a value that JSON would drop or change, so that the checksum would miss it; undefined if none. */
 function unserialisable(value: unknown, place: string, outer: readonly unknown[] = []): string | undefined {
   if (typeof value === "object" && value !== null && outer.includes(value)) return `${place} holds itself`;
   if (value === null || ["string", "boolean", "undefined"].includes(typeof value)) return undefined;

@@ -1,10 +1,10 @@
-/** The registry of targets, each loaded when it is first used. A new target is one file and one line here. */
+/** The registry of targets. Each is loaded on first use. A new target is one file or folder and one line here. */
 import type { z } from "zod";
 import type { NewTables } from "../schema/table-format.ts";
 import type { OpenContext, Scratch, Target } from "./contract/target.ts";
 
 interface TargetModule<Options extends z.ZodType> {
-  /** What the configuration says about a target of this kind; holds its `kind`. */
+  /** The schema of a target's configuration, with its `kind`. */
   readonly options: Options;
   readonly open: (options: z.output<Options>, context: OpenContext) => Promise<Target>;
 }
@@ -23,14 +23,14 @@ export type TargetConfig = { [Kind in TargetKind]: z.input<Options<Kind>> }[Targ
 
 export const targetKinds = Object.keys(targets) as readonly TargetKind[];
 
-/** The module of a kind of target, or undefined when there is no such kind. */
+/** The module of a kind of target; undefined if there is no such kind. */
 export async function loadTarget(kind: string): Promise<TargetModule<z.ZodType> | undefined> {
   if (!Object.hasOwn(targets, kind)) return undefined;
-  // Each module opens just its own options, which TypeScript can't follow through the lookup.
+  // Each module opens only its own options, which TypeScript can't infer through the lookup.
   return (await targets[kind as TargetKind]()) as unknown as TargetModule<z.ZodType>;
 }
 
-/** A throw-away database to try things on; `newTables` as the target has it that it stands for. */
+/** A temporary database for trials. `newTables`: that of the target that it represents. */
 export async function openScratch(newTables?: NewTables): Promise<Scratch> {
   return await (await import("./lance/scratch-database.ts")).openScratch(newTables);
 }

@@ -1,16 +1,16 @@
-/** Time and chance, as a run needs them; a simulator brings its own. */
+/** Time and randomness for a run; a simulator provides its own. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Clock {
-  /** Milliseconds since 1970, for people. */
+  /** Milliseconds since 1970, by a clock that may be set forward or back. */
   wall(): number;
-  /** Milliseconds by a clock that never jumps back. */
+  /** Milliseconds of a clock that never jumps back. */
   steady(): number;
   /** Rejects when the signal is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** From 0 up to 1: for pauses of runners that should not ask at the same instants. */
+  /** From 0 up to 1. Varies pauses, so that runners do not ask at the same instants. */
   random(): number;
-  /** Runs `work` again and again until the function that it gives is called. Does not keep a process alive. */
+  /** Runs `work` repeatedly until the returned function is called. Does not keep the process alive. */
   every(milliseconds: number, work: () => void): () => void;
 }
 
@@ -26,7 +26,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** A point in time, by both clocks: the steady one stands still while a machine is suspended, the other may be set back. */
+/** A point in time by both clocks: suspending a machine stops the steady one, and the wall clock may be set back. */
 export interface Moment {
   readonly wall: number;
   readonly steady: number;
@@ -36,7 +36,10 @@ export function now(clock: Clock): Moment {
   return { wall: clock.wall(), steady: clock.steady() };
 }
 
-/** Milliseconds since a moment: by the clock that says more, so that a lease is rather given up than overstayed. */
+/**
+ * Milliseconds since a moment, by the clock that shows more: giving a lease up early is safe, holding it too long is
+ * not.
+ */
 export function elapsed(clock: Clock, since: Moment): number {
   return Math.max(clock.wall() - since.wall, clock.steady() - since.steady);
 }

@@ -1,4 +1,4 @@
-/** Seconds in settings and flags, within limits that a timer can keep. */
+/** Durations in seconds in settings and flags, limited to what a timer supports. */
 import { z } from "zod";
 
 export const longestSeconds = 86_400;

@@ -1,4 +1,4 @@
-/** What an action kind is: what it does to the model, and its words. */
+/** The interface of an action kind: its effect on tables, its commits, its inverse, its risks and its texts. */
 import type { Action, ActionKind, ActionOf } from "./action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Risk } from "./risk.ts";
@@ -8,21 +8,21 @@ import type { Inverse } from "./inverse.ts";
 /** One atomic commit of an action that takes several. */
 export interface Commit {
   readonly action: Action;
-  /** What takes back the commits before it, should the target refuse this one. */
+  /** Undoes the commits before it if the target refuses this one; empty if there is nothing to undo, or no way to. */
   readonly undo: readonly Action[];
-  /** What has to be done once more before it where others have written to the table since the commit before. */
+  /** Must run before this commit if others have written to the table since the new values were computed. */
   readonly refresh?: Action | undefined;
-  /** The indexes and the metadata of the columns that are rewritten go with it. */
+  /** Whether this commit drops the indexes and the metadata of the rewritten columns. */
   readonly loses?: boolean | undefined;
-  /** Commits with the same end that come through also where others append without pause. */
+  /** Commits with the same result that succeed even while others append without pause. */
   readonly detour?: readonly Commit[] | undefined;
 }
 
-/** The data that a commit writes; without any it is of metadata only. */
+/** The data that a commit writes; undefined for a commit of metadata only. */
 export type WrittenData =
   /** Values of these columns, in every row or in those for which an SQL predicate holds. */
   | { readonly columns: readonly Column[]; readonly where?: string | undefined }
-  /** So many new rows; undefined where nobody knows. */
+  /** The number of new rows; undefined if it is unknown. */
   | { readonly rows: number | undefined }
   /** The index of this name. */
   | { readonly index: string };
@@ -30,29 +30,32 @@ export type WrittenData =
 export interface ActionModel<Own extends ActionOf<string>> {
   readonly kind: Own["kind"];
   /**
-   * The tables that it changes, as they are after it. Throws what the engine would refuse, and what it would accept and
-   * break on.
+   * The tables that it changes, as they are after it. Throws a MigrateError if the engine would refuse the action, or
+   * would accept it and break the table.
    */
   readonly after: (database: Database, action: Own) => Tables;
-  /** The action in words. */
+  /** The action as text. */
   readonly describe: (action: Own) => string;
-  /** What people should know before it runs on that table. */
+  /** Its risks on the table `before`. `able`: the kinds of calls that the target supports. */
   readonly risks?: (action: Own, before: Table, able: (kind: ActionKind) => boolean) => readonly Risk[];
   /** All tables that it touches; its own when absent. */
   readonly tables?: (action: Own) => readonly string[];
   /**
-   * The commits that it takes on a table of which all is known that they would lose: itself when absent. `able`: what the
-   * target can do.
+   * The commits that it takes; the action itself when absent. `before` must contain every index and metadata key that
+   * the commits would lose. `able`: the kinds of calls that the target supports.
    */
   readonly commits?: (action: Own, before: Table, able: (kind: ActionKind) => boolean) => readonly Commit[];
-  /** The columns of the table that are rewritten, so that the engine drops their indexes or metadata; none when absent. */
+  /** The columns that it rewrites, so that the engine drops their indexes or metadata; none when absent. */
   readonly rewrites?: (action: Own) => ReadonlySet<string>;
-  /** The data that it writes, where it is one commit; none when absent. */
+  /** The data that it writes if it is one commit; none when absent. */
   readonly writes?: (action: Own, before: Table) => WrittenData | undefined;
-  /** How it is taken back. `before`: the tables as they were. */
+  /** Its inverse. `before`: the tables before it. */
   readonly invert: (action: Own, before: Database) => Inverse;
-  /** The calls that a target has to have for it, where it is not one by itself. */
+  /** The kinds of calls that a target must support for it; its own kind when absent. */
   readonly needs?: readonly ActionKind[];
-  /** It changes rows and no schema, so no look tells whether it has run. Running it once more makes nothing worse. */
+  /**
+   * Whether it changes rows and not the schema, so that no snapshot shows whether it has run. Repeating it does no
+   * harm.
+   */
   readonly changesRows?: true | ((action: Own) => boolean);
 }

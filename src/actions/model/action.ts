@@ -5,7 +5,6 @@ import type { TableIndex } from "../../schema/table-index.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Alteration } from "./alteration.ts";
 
-/** What every action has: its kind, and the table that it is about. */
 export interface ActionOf<Kind extends string> {
   readonly kind: Kind;
   readonly table: string;
@@ -16,7 +15,10 @@ export interface AddedColumn extends Column {
   readonly as?: string | undefined;
 }
 
-/** Adds columns after the others. One that is not null needs an expression that the engine knows to have no nulls. */
+/**
+ * Adds columns after the others. As one commit, a column that is not null needs an expression that the engine knows to
+ * yield no nulls.
+ */
 export interface AddColumnsAction extends ActionOf<"addColumns"> {
   readonly columns: readonly AddedColumn[];
 }
@@ -24,14 +26,14 @@ export interface AddColumnsAction extends ActionOf<"addColumns"> {
 /**
  * Adds a field to a struct, after its others and null in every row.
  *
- * The engine adds one without writing files, and then fails each filter and each query that reads of the struct only fields
- * which a file lacks. So it is added under a name for the moment, and gets its own in the call that writes all fields of the
- * struct again (docs/engine.md).
+ * The engine adds a field without writing files. From then on, a filter or a query fails if it reads only fields of the
+ * struct that a file lacks. So the field is added under a temporary name, and gets its own name in the call that writes
+ * all fields of the struct again (docs/engine.md).
  */
 export interface AddFieldAction extends ActionOf<"addField"> {
   readonly path: string;
   readonly type: DataType;
-  /** A field that is not null, or has values, is refused: it is added with neither. */
+  /** Must be true, and `as` must be absent: a field can only be added nullable and without values. */
   readonly nullable: boolean;
   readonly as?: string | undefined;
 }
@@ -40,11 +42,11 @@ export interface AlterColumnsAction extends ActionOf<"alterColumns"> {
   readonly alterations: readonly Alteration[];
 }
 
-/** Makes a column anew with values that an expression gives; it moves to the end. */
+/** Rebuilds a column with the values of an expression. The column moves to the end. */
 export interface ConvertColumnAction extends ActionOf<"convertColumn"> {
   readonly path: string;
   readonly type: DataType;
-  /** SQL, over the columns as they are before; cast to the type. */
+  /** An SQL expression over the columns before the action; its values are cast to `type`. */
   readonly using: string;
 }
 
@@ -55,14 +57,14 @@ export interface CreateIndexAction extends ActionOf<"createIndex"> {
 
 export interface CreateTableAction extends ActionOf<"createTable"> {
   readonly columns: readonly Column[];
-  /** The rows that it has from the beginning. */
+  /** The rows that it is created with. */
   readonly rows?: readonly RowValues[] | undefined;
-  /** Of its schema. No other call sets it. */
+  /** The metadata of its schema, which no other call sets. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface DeleteRowsAction extends ActionOf<"deleteRows"> {
-  /** SQL. */
+  /** An SQL predicate. */
   readonly where: string;
 }
 
@@ -76,35 +78,38 @@ export interface DropIndexAction extends ActionOf<"dropIndex"> {
 
 export type DropTableAction = ActionOf<"dropTable">;
 
-/** Inserts those rows whose key is not there. */
+/** Inserts the rows whose key is not in the table yet. */
 export interface InsertRowsAction extends ActionOf<"insertRows"> {
   readonly rows: readonly RowValues[];
-  /** The column that tells rows apart. */
+  /** The column that identifies rows. */
   readonly key: string;
 }
 
 /**
- * Follows the restoring of an old version: adds the rows that came after that version and were there right before. Fails
- * where something else was written that the restored version does not have.
+ * Follows the restore of an old version: appends the rows that were added after that version and existed right before
+ * the restore. Fails if rows were also changed or removed after that version.
  */
 export interface PutBackRowsAction extends ActionOf<"putBackRows"> {
   /** The version that was restored. */
   readonly version: number;
-  /** A newer version, after which that was done. */
+  /** Only a version after this one can be the result of the restore. */
   readonly after: number;
-  /** The version after which only others wrote; the one that was restored when absent. */
+  /** The version after which only other writers wrote; the restored version when absent. */
   readonly since?: number | undefined;
-  /** Whether the migration itself wrote rows, so that what came after the restored version is not all of others. */
+  /** Whether the migration itself wrote rows, so that some rows after the restored version may be its own. */
   readonly writes?: boolean | undefined;
-  /** What each column is made of: SQL over the columns that the table had then; absent where no row can be put back. */
+  /** SQL for each column, over the columns before the restore; absent if no row can be put back. */
   readonly columns?: Readonly<Record<string, string>> | undefined;
-  /** Columns whose values these rows lose: where any of them has one, none is put back. Nobody has consented to that. */
+  /** Columns whose values would be lost without consent: if any of the rows has a value in one, no row is put back. */
   readonly leaves?: readonly string[] | undefined;
-  /** Whether an earlier try may have put them back. Others may append the very same rows again, so otherwise nobody looks. */
+  /**
+   * Whether an earlier try may have put the rows back. Only then does the target check for it, because others may
+   * append identical rows.
+   */
   readonly mayBeDone?: boolean | undefined;
 }
 
-/** Computes the values of a computed column, in the rows that have none or whose inputs have changed. */
+/** Computes the values of a computed column in the rows that have none or whose inputs have changed. */
 export interface RefreshColumnAction extends ActionOf<"refreshColumn"> {
   readonly path: string;
 }
@@ -113,22 +118,24 @@ export interface RenameTableAction extends ActionOf<"renameTable"> {
   readonly name: string;
 }
 
-/** Makes an old version of a table the newest one. Done once more it changes nothing. */
+/** Makes an old version of a table the newest one. Repeating it changes nothing. */
 export interface RestoreTableAction extends ActionOf<"restoreTable"> {
   readonly version: number;
-  /** When that version was made, where the ledger knows it: the version of another table has another time. */
+  /**
+   * When that version was created, if the ledger knows it. The same version of a recreated table has a different time.
+   */
   readonly at?: number | undefined;
-  /** A newer version, after which it was not restored before. */
+  /** Only a version after this one counts as an earlier restore of `version`. */
   readonly after: number;
-  /** The table as it was then, as far as migrations know it. */
+  /** The table in that version, as far as migrations know it. */
   readonly as: Table;
-  /** Its columns are the same before and after. */
+  /** Whether the restore leaves the columns as they are, so that no snapshot shows whether it has run. */
   readonly isSilent: boolean;
 }
 
 export interface MetadataUpdate {
   readonly path: string;
-  /** Keys that are null are removed; the others stay. */
+  /** A key whose value is null is removed. Keys that are not listed stay. */
   readonly metadata: Readonly<Record<string, string | null>>;
 }
 
@@ -138,9 +145,9 @@ export interface SetMetadataAction extends ActionOf<"setMetadata"> {
 }
 
 export interface UpdateRowsAction extends ActionOf<"updateRows"> {
-  /** SQL expressions by the columns that are set to them. */
+  /** SQL expressions by column path. */
   readonly set: Readonly<Record<string, string>>;
-  /** SQL; every row when absent. */
+  /** An SQL predicate; every row when absent. */
   readonly where?: string | undefined;
 }
 

@@ -1,32 +1,35 @@
-/** How actions are taken back: by which others, and which data may stand in the way. Pure. */
+/** The inverses of actions: which actions undo them, and which data may block that. Pure. */
 import type { Action } from "./action.ts";
 import type { DataType } from "../../schema/data-type.ts";
 
-/** Rows that stand in the way of taking an action back. They are looked for before anything is changed. */
+/** Rows that block a rollback or make an action fail. A run counts them before it changes anything. */
 export type Blocker = {
   readonly table: string;
-  /** Which of the actions it stands in the way of, counted from 0; the first when absent. */
+  /** The position, from 0, of the inverse's action that it blocks; 0 when absent. */
   readonly at?: number | undefined;
 } & (
   | { readonly kind: "null"; readonly path: string }
-  /** What does not come back from a cast as it was. */
+  /** Values that a cast from `from` to `to` and back would change. */
   | { readonly kind: "cast"; readonly path: string; readonly from: DataType; readonly to: DataType }
-  /** What the engine refuses to cast. */
+  /** Values that the engine refuses to cast to `to`. */
   | { readonly kind: "misfit"; readonly path: string; readonly to: DataType }
-  /** Values that somebody has given a new column. */
+  /** Values of a column that is dropped. */
   | { readonly kind: "values"; readonly path: string }
-  /** The same, where the action gave it values itself: what others wrote came after that version, which nobody may know. */
+  /**
+   * The same for a column that the migration itself filled: only rows that were written after `version` count, which is
+   * null if it is unknown.
+   */
   | { readonly kind: "filled"; readonly path: string; readonly version?: number | null | undefined }
-  /** Too few vectors to make an index of. */
+  /** Fewer vectors than an index needs. */
   | { readonly kind: "vectors"; readonly path: string; readonly least: number }
   /**
-   * Any, but for so many that are the action's own; where the target keeps versions, but for those that were there at one:
-   * null where nobody knows at which one there were no others.
+   * Any rows except `own` many, which the migration itself wrote. With `version`, any rows that were not in that
+   * version; null if it is unknown in which version all rows were the migration's own.
    */
   | { readonly kind: "rows"; readonly own: number; readonly version?: number | null | undefined }
   /**
-   * What was written after a version; undefined where it is unknown which version only others wrote after. `writes`: whether the
-   * migration wrote rows itself. `leaves`: columns whose values rows lose that are put back.
+   * Anything that was written after `version`, after which only others wrote; undefined if that version is unknown.
+   * `writes`: whether the migration wrote rows itself. `leaves`: columns whose values are lost when rows are put back.
    */
   | {
       readonly kind: "since";
@@ -38,9 +41,9 @@ export type Blocker = {
 
 export type Inverse =
   | {
-      /** In this order, on the tables as the action leaves them. */
+      /** To be run in this order on the tables as the action leaves them. */
       readonly actions: readonly Action[];
       readonly obstacles: readonly Blocker[];
     }
-  /** Why no action brings back what was there: only an old version of the table does, or where it is gone not even that. */
+  /** Why no action can undo it. Only an old version of the table can; with `isGone`, the versions are gone too. */
   | { readonly lost: string; readonly isGone?: true };

@@ -1,4 +1,4 @@
-/** What people should know before an action runs: it is allowed, and may still not do what they want. Pure. */
+/** Risks: undesired effects that an allowed action may have. Pure. */
 import type { Alteration } from "./alteration.ts";
 import { bits, castVerdict, isNumber } from "../../schema/cast-rules.ts";
 import { formatType, isFloat, isInteger, type DataType } from "../../schema/data-type.ts";
@@ -9,18 +9,20 @@ import type { Blocker } from "./inverse.ts";
 
 export interface Risk {
   /**
-   * - `loss`: values may change without a word.
-   * - `failure`: a value in the table may stop the step; nothing changes then.
-   * - `writers`: what other programs write meanwhile may be lost.
+   * - `loss`: values may be lost or change silently.
+   * - `failure`: a value in the table may make the step fail; the step then changes nothing.
+   * - `writers`: what others write meanwhile may be refused or lost.
    * - `embedding`: clients that use an embedding function of the table can't add rows afterwards.
    */
   readonly kind: "loss" | "failure" | "writers" | "embedding";
   readonly text: string;
-  /** The rows that it is about, where they can be looked for beforehand. */
+  /** The rows that it is about, if a run can count them beforehand. */
   readonly obstacle?: Blocker | undefined;
 }
 
-/** The risks of one change of a table as it is before. `guarded`: appends are kept out while it is rewritten. */
+/**
+ * The risks of one alteration. `before`: the table before it. `guarded`: whether appends are kept out during a rewrite.
+ */
 export function risksOfAlteration(
   table: string,
   before: Table,
@@ -59,7 +61,7 @@ export function risksOfAlteration(
   return risks;
 }
 
-/** The risks of giving a column what an expression yields, which the engine casts to its type. */
+/** The risks of filling a column with the values of an expression, which the engine casts to the column's type. */
 export function risksOfExpression(
   place: string,
   type: DataType,
@@ -85,7 +87,10 @@ export function risksOfExpression(
   return risks;
 }
 
-/** Whether the engine's SQL makes less of a number or a time than it was; of text that does not fit it makes an error. */
+/**
+ * Whether the engine's SQL may silently cut a number or a time in this cast. Text that does not fit is an error
+ * instead.
+ */
 function isCut(from: DataType, to: DataType): boolean {
   if (isNumber(from) && to.kind === "bool") return true;
   if (isInteger(from) && isFloat(to)) return bits(from) > wholeBits[to.kind as keyof typeof wholeBits];
@@ -95,7 +100,7 @@ function isCut(from: DataType, to: DataType): boolean {
   return verdict.allowed && verdict.mayLose;
 }
 
-/** The longest integers that a float holds as they are. */
+/** The number of bits of the integers that a float represents exactly. */
 const wholeBits = { float16: 11, float32: 24, float64: 53 };
 
 /** Whether an expression is nothing but null. */

@@ -1,9 +1,9 @@
 /**
- * What keeps out others' appends while columns are rewritten.
+ * The guard column, which keeps out other writers' appends while columns are rewritten.
  *
- * While a nullable column is rewritten, rows that others append by what they know of the table would lose their value in
- * it without a word. A column that holds no nulls keeps them out: the engine refuses an append that does not give it, and one
- * that was begun before it was added (docs/engine.md).
+ * Without it, rows that others append while a nullable column is rewritten would silently lose their value in that
+ * column. The guard column is not null: the engine refuses an append that gives no value for it, and an append that
+ * began before the guard column was added (docs/engine.md).
  */
 import type { Action, AddedColumn } from "../model/action.ts";
 import type { Alteration } from "../model/alteration.ts";
@@ -26,9 +26,9 @@ export function guardOff(table: string): Action {
 }
 
 /**
- * The guard where others append without pause: adding it conflicts with every append that comes first, a rename with none.
- * While the columns are hidden, an append that names them is refused; one that was begun before keeps its values.
- * `undo`: what takes back the commits before.
+ * Adds the guard column while others append without pause. Adding it conflicts with every append that commits first; a
+ * rename conflicts with none. So the columns are first renamed to hidden names: the engine then refuses an append that
+ * names them, and an append that began before keeps its values. `undo`: undoes the commits before these.
  */
 export function guardOnByHiding(
   table: string,
@@ -46,18 +46,18 @@ export function guardOnByHiding(
   ];
 }
 
-/** Whether a column has its name just while it is hidden. */
+/** Whether a name is the temporary name of a hidden column. */
 export function isHidden(column: string): boolean {
   return column.startsWith(hidden);
 }
 
-/** Whether a column can't have that name, because one has it for a moment while others are rewritten. */
+/** Whether a name is reserved for the temporary columns of a rewrite. */
 export function isReserved(column: string): boolean {
   const lower = column.toLowerCase();
   return lower === name || lower === madeName || isHidden(lower);
 }
 
-/** Whether an append by somebody who names the columns as they were is refused. */
+/** Whether the table refuses an append that names the columns as they were before the rewrite. */
 export function keepsOut({ columns }: Table): boolean {
   return columns.some((column) => column.name === name || isHidden(column.name));
 }

@@ -1,4 +1,4 @@
-/** What one `alter_columns` call does to a table: atomic, every path meant against the table as it was before. */
+/** The effect of one `alter_columns` call. The call is atomic, and every path refers to the table before the call. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import { checkNotComputed, checkNotRead, declareAgain } from "./computed-columns.ts";
@@ -32,13 +32,13 @@ interface Located {
   readonly column: Column;
 }
 
-/** The table after the call. Throws what the engine refuses and what it takes and breaks on. */
+/** The table after the call. Throws if the engine would refuse the call, or would accept it and break the table. */
 export function alterColumns(name: string, table: Table, alterations: readonly Alteration[]): Table {
   const located = alterations.map((alteration) => locate(name, table, alteration));
   checkTogether(name, located);
   for (const one of located) checkAlone(name, table, one);
 
-  // Names are looked up in the table as it was: a swap must not find the column that it has just renamed.
+  // Paths are resolved before any rename: otherwise a swap would find the column that it has just renamed.
   const pending = located.reduce(
     (columns, { path, alteration }) => replaceColumn(columns, path, (column) => withPending(column, alteration)),
     table.columns,
@@ -50,7 +50,7 @@ export function alterColumns(name: string, table: Table, alterations: readonly A
   };
 }
 
-/** Indexes stay on their columns, whatever these are called. */
+/** The indexes, with the new paths of their columns. */
 function moved(indexes: NonNullable<Table["indexes"]>, alterations: readonly Alteration[]): Table["indexes"] {
   const names = newNames(alterations);
   const entries = Object.entries(indexes).map(([name, index]) => {
@@ -110,7 +110,7 @@ function checkAlone(name: string, table: Table, { alteration, path, column }: Lo
       "it stays nullable, as rows that are added have no value in it before a refresh",
     );
   if (rename !== undefined) checkRename(place, column, rename);
-  // A field that is being made is cast to its own type to be written.
+  // A field under its temporary name is cast to its own type, which writes it.
   if (type !== undefined && !path.includes(madeName)) checkRetype(place, column, type);
   if (type !== undefined && path.length > 1) checkStruct(place, table, path);
   if (nullable !== undefined) checkNullable(place, table, path, column, nullable);
@@ -136,8 +136,8 @@ function checkRetype(place: string, column: Column, type: DataType): void {
 }
 
 /**
- * The engine loses rows from sight when some fields of a struct are retyped and others are not (docs/engine.md), so a
- * target retypes all of them, to their own types where they are to stay. That has to be possible.
+ * If only some fields of a struct are retyped, later reads and updates of the table fail (docs/engine.md). So a target
+ * retypes all fields, the others to their own types. Throws if one of them can't be cast at all.
  */
 function checkStruct(place: string, table: Table, [name]: Path): void {
   const stuck = leavesOf(findColumn(table.columns, [name!])!).find(({ type }) => !castVerdict(type, type).allowed);
@@ -168,7 +168,7 @@ function checkNullable(place: string, table: Table, path: Path, column: Column, 
     });
 }
 
-/** A column that is to be renamed once every path has been followed. */
+/** A column that is renamed after all paths have been resolved. */
 interface PendingColumn extends Column {
   readonly newName?: string | undefined;
 }
@@ -183,12 +183,12 @@ function applyRenames(columns: readonly PendingColumn[], place: string): readonl
     const inside = childColumns(column.type);
     const after = applyRenames(inside, `${place}.${column.name}`);
     const isSame = after.every((one, index) => one === inside[index]);
-    // What is untouched stays the same object, so that it is compared at no cost.
+    // An unchanged column stays the same object, which makes comparisons cheap.
     if (isSame && !("newName" in column)) return column;
     const { newName, ...rest } = column;
     return { ...rest, name: newName ?? rest.name, type: isSame ? rest.type : withChildColumns(rest.type, after) };
   });
-  // Only what was renamed: a table made elsewhere may have had such names before.
+  // Only renamed columns are checked: a table that another program created may already have such names.
   const renamed = columns.findIndex(
     ({ newName }, index) => newName !== undefined && twinOf(settled, index) !== undefined,
   );

@@ -1,20 +1,20 @@
-/** Where columns are once a call has renamed some of them. */
+/** Converts paths of columns between before and after a call that renames some of them. */
 import type { Alteration } from "../model/alteration.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 
-/** The new last names of renamed columns, by their path before. */
+/** The new names of renamed columns, by their paths before the call. */
 export function newNames(alterations: readonly Alteration[]): Map<string, string> {
   return new Map(
     alterations.flatMap(({ path, rename }) => (rename === undefined ? [] : [[formatPath(parsePath(path)), rename]])),
   );
 }
 
-/** Where a path leads once columns have their new names. */
+/** The path of a column after the renames. */
 export function currentPath(path: Path, names: ReadonlyMap<string, string>): Path {
   return path.map((name, index) => names.get(formatPath(path.slice(0, index + 1))) ?? name);
 }
 
-/** Where a path led before, the other way round. */
+/** The path of a column before the renames. */
 export function formerPath(path: Path, names: ReadonlyMap<string, string>): Path {
   return path.reduce<Path>((around, name) => {
     const was = [...names].find(

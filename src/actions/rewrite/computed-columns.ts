@@ -1,4 +1,4 @@
-/** Columns that the engine computes from others: which columns they read, and what the engine refuses because of that. Pure. */
+/** Computed columns: which columns they read, and which changes the engine refuses because of that. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { formatPath, type Path } from "../../schema/path.ts";
@@ -7,13 +7,16 @@ import { namesIn } from "../../schema/sql.ts";
 /** The names of the columns that a computed column reads. */
 export function inputsOf({ computed }: Column, columns: readonly Column[]): readonly string[] {
   if (computed === undefined) return [];
-  // A word behind a dot is a field of a struct, one before a bracket a function.
+  // A word after a dot is a field of a struct, a word before a parenthesis a function.
   const bare = computed.replace(/\.\s*(?:`[^`]*`|\w+)/g, "").replace(/\w+\s*\(/g, "(");
   const words = new Set(namesIn(bare).map((word) => word.toLowerCase()));
   return columns.map(({ name }) => name).filter((name) => words.has(name.toLowerCase()));
 }
 
-/** Refuses to rename, retype or drop what a computed column reads, as the engine does, also where both are dropped in one call. */
+/**
+ * Refuses a change of a column that a computed column reads, or of a field in such a column. The engine refuses it too,
+ * even if the same call drops the computed column.
+ */
 export function checkNotRead(
   table: string,
   columns: readonly Column[],
@@ -28,7 +31,7 @@ export function checkNotRead(
   });
 }
 
-/** Refuses what can't be done to a computed column, or to a field inside one. */
+/** Refuses a change of a computed column, or of a field inside one. `way`: the end of the message. */
 export function checkNotComputed(table: string, columns: readonly Column[], path: Path, way: string): void {
   const column = columns.find(({ name }) => name === path[0]);
   if (column?.computed === undefined) return;

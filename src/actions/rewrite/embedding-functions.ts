@@ -1,11 +1,11 @@
-/** What LanceDB's clients keep of embedding functions in the metadata of a table's schema. */
+/** The embedding functions that LanceDB's clients keep in the metadata of a table's schema. */
 import { parsePath } from "../../schema/path.ts";
 import type { Risk } from "../model/risk.ts";
 import type { Table } from "../../schema/table.ts";
 
 interface Embedding {
   readonly name: string;
-  /** The columns that it reads and fills. */
+  /** The columns that it reads and writes. */
   readonly columns: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What a rewrite of columns loses, and how it is put back: the indexes on them and their metadata. */
+/** Restores what a rewrite of columns loses: the indexes on them and their metadata. */
 import type { Action } from "../model/action.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatType } from "../../schema/data-type.ts";
@@ -14,7 +14,10 @@ import {
   type TableIndex,
 } from "../../schema/table-index.ts";
 
-/** The indexes on these columns and on what is inside them, in the same order for everybody: who plans has not looked. */
+/**
+ * The indexes on these columns or inside them, sorted by name: their order must be the same whether it is planned from
+ * migrations alone or from a snapshot.
+ */
 export function indexesOn(table: Table, columns: ReadonlySet<string>): readonly (readonly [string, FoundIndex])[] {
   const on = Object.entries(table.indexes ?? {}).flatMap(([name, index]) =>
     index !== null && columns.has(parsePath(index.path)[0]!) ? [[name, index] as const] : [],
@@ -22,7 +25,7 @@ export function indexesOn(table: Table, columns: ReadonlySet<string>): readonly 
   return on.toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** Refuses a table on which these indexes could not be made again. */
+/** Refuses a table on which these indexes can't be recreated. */
 export function checkIndexes(table: string, after: Table, indexes: ReturnType<typeof indexesOn>): void {
   for (const [name] of indexes) {
     const index = recreatable(table, name, after.indexes![name]!);
@@ -39,7 +42,7 @@ export function checkIndexes(table: string, after: Table, indexes: ReturnType<ty
   }
 }
 
-/** Refuses an index that would be lost, or would come back as another one. */
+/** Refuses an index that can't be recreated, or only as a different one. */
 function recreatable(table: string, name: string, index: FoundIndex): TableIndex {
   if (isRecreatable(index)) return index;
   const wayOut = "drop it in a step before, and recreate it afterwards with the client that made it";
@@ -47,7 +50,7 @@ function recreatable(table: string, name: string, index: FoundIndex): TableIndex
   throw new MigrateError("ERR_INDEX", { table, name, problem });
 }
 
-/** What may stop the making again of the indexes on these columns, when the columns are rewritten already. */
+/** The risks that an index on these columns can't be recreated after the columns have been rewritten. */
 export function indexRisks(table: string, before: Table, columns: ReadonlySet<string>): readonly Risk[] {
   return indexesOn(before, columns).flatMap(([name, index]): readonly Risk[] =>
     isVectorIndex(index)
@@ -71,7 +74,7 @@ export function createIndexes(table: string, indexes: ReturnType<typeof indexesO
   });
 }
 
-/** Gives these columns of the table, and what is inside them, the metadata that is known of them. */
+/** Sets the known metadata of these columns, and of the columns inside them, again. */
 export function putBackMetadata(table: string, wanted: Table, columns: ReadonlySet<string>): readonly Action[] {
   const updates = knownMetadata(wanted.columns.filter(({ name }) => columns.has(name))).map(([path, metadata]) => ({
     path,

@@ -1,7 +1,7 @@
 /**
- * A way around a fault of the engine (0.39): when some fields of a struct are retyped and others are not, scans with a
- * filter, updates and the next retype of that struct fail, though nothing said so. Retyping all of them in the same call
- * is well, so the others are cast to the type that they have.
+ * Works around a bug of the engine (0.39). A call that retypes only some fields of a struct succeeds, but from then on
+ * scans with a filter, updates and the next retype of that struct fail. Retyping all fields in one call works, so the
+ * other fields are cast to their own types.
  */
 import type { Alteration } from "../model/alteration.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
@@ -9,7 +9,7 @@ import type { Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import { leavesOf } from "../../schema/table.ts";
 
-/** The alterations of one call, with every other field around a retyped one cast to its own type. */
+/** The alterations of one call, plus a cast of every other field of a struct with a retyped field to its own type. */
 export function withWholeStructs(
   columns: readonly Column[],
   alterations: readonly Alteration[],
@@ -20,7 +20,7 @@ export function withWholeStructs(
     const column = columns.find((candidate) => candidate.name === name);
     for (const { path, type } of column === undefined ? [] : leavesOf(column)) {
       const key = formatPath(path);
-      // A list whose item is retyped by its own path is retyped with it.
+      // A list whose item is retyped by its own path needs no cast of its own.
       if (retyped.some((other) => path.every((part, index) => part === other[index]))) continue;
       if (byPath.get(key)?.type !== undefined || !castVerdict(type, type).allowed) continue;
       byPath.set(key, { ...byPath.get(key), path: key, type });

@@ -1,4 +1,4 @@
-/** What a command is, and the flags that all of them take. */
+/** The interface of a command, and the flags that all commands take. */
 import type { Argv } from "yargs";
 import { z } from "zod";
 import { acceptances } from "../../migrations/acceptance.ts";
@@ -10,27 +10,27 @@ import { longestSeconds, secondsProblem } from "../../time/durations.ts";
 import type { Output } from "./output.ts";
 
 export interface Command {
-  /** The word and its arguments as yargs writes them: `new <name>`. */
+  /** The command and its arguments in the notation of yargs: `new <name>`. */
   readonly usage: string;
   readonly describe: string;
-  /** Flags without a value, and what they do. */
+  /** Flags without a value, with their descriptions. */
   readonly switches?: Readonly<Record<string, string>>;
-  /** Other flags and arguments. */
+  /** Adds the other flags and arguments. */
   readonly flags?: (cli: Argv) => Argv;
-  /** What it says when it is to end; "stopping" where there is no more to say. */
+  /** What the command prints when it is asked to stop; "stopping" by default. */
   readonly stopping?: string;
-  /** Carries it out and gives the exit code. */
+  /** Runs the command and gives the exit code. */
   readonly run: (context: Context) => Promise<number>;
 }
 
 export interface Context {
-  /** What was typed, by flag; parsed with zod by whoever wants it. */
+  /** The typed values by flag. Each command parses them with zod. */
   readonly flags: Readonly<Record<string, unknown>>;
-  /** What was typed, word by word. */
+  /** The typed arguments, word by word. */
   readonly words: readonly string[];
   readonly output: Output;
   readonly signal: AbortSignal;
-  /** Says whether something is under way that has to come to its safe point; otherwise the command may be ended anywhere. */
+  /** Reports whether work is in progress that must reach its safe point. If not, the command may be ended anywhere. */
   readonly underWay: (something: boolean) => void;
 }
 
@@ -81,7 +81,7 @@ export function withSwitches(cli: Argv, switches: Command["switches"] = {}): Arg
 const once = (flag: string) =>
   z.string(`--${flag} is given twice or without a value`).min(1, `--${flag} needs a value`);
 
-/** Seconds as typed. */
+/** A flag with a number of seconds. */
 export const secondsFlag = (flag: string, least = 0) => {
   const problem = `--${flag} ${secondsProblem(least)}`;
   return z
@@ -91,7 +91,7 @@ export const secondsFlag = (flag: string, least = 0) => {
     .refine((seconds) => seconds >= least && seconds <= longestSeconds, problem);
 };
 
-/** A whole number as typed, of at most nine digits. */
+/** A flag with a whole number of at most nine digits. */
 export const wholeFlag = (flag: string, least: number) => {
   const problem = `--${flag} has to be a whole number from ${least} to 999999999`;
   return z
@@ -101,7 +101,7 @@ export const wholeFlag = (flag: string, least: number) => {
     .refine((value) => value >= least, problem);
 };
 
-/** The flags that open a configuration. */
+/** The flags for opening a configuration. */
 export const commonSchema = z.looseObject({
   target: once("target").optional(),
   config: once("config").optional(),
@@ -113,10 +113,10 @@ export const leaseSchema = z.looseObject({
   lease: secondsFlag("lease", 1).optional(),
 });
 
-/** The flag that ends a command. */
+/** The flag that limits the time of a command. */
 export const timeoutSchema = z.looseObject({ timeout: secondsFlag("timeout", 0.1).optional() });
 
-/** Opens the configured target for the time of `work`. */
+/** Opens the configured target, runs `work` and closes the target. */
 export async function withSession<Result>(
   { flags, signal }: Context,
   more: Pick<SessionOptions, "emit" | "waitSeconds" | "leaseSeconds">,
@@ -131,12 +131,12 @@ export async function withSession<Result>(
   }
 }
 
-/** A run may be ended anywhere until it asks for the lease, and while it waits because somebody else was quicker. */
+/** A run may be ended anywhere until it asks for the lease, and while it waits for another run that holds the lease. */
 export function tellUnderWay({ event }: RunEvent, underWay: Context["underWay"]): void {
   if (event === "taking" || event === "waiting") underWay(event === "taking");
 }
 
-/** Flags through zod; the first problem is the sentence that the user reads. */
+/** Parses flags with zod. Throws ERR_USAGE with the first problem. */
 export function parseFlags<Schema extends z.ZodType>(schema: Schema, flags: Context["flags"]): z.output<Schema> {
   const parsed = schema.safeParse(flags);
   if (parsed.success) return parsed.data;
@@ -146,13 +146,13 @@ export function parseFlags<Schema extends z.ZodType>(schema: Schema, flags: Cont
 /** A flag without a value. */
 export const switchFlag = z.boolean().optional();
 
-/** What is accepted, as typed: one word, or several with commas. */
+/** What the user accepts: one word, or several separated by commas. */
 export const acceptFlag = z
   .string("--accept is given twice or without a value")
   .transform((words) => words.split(","))
   .pipe(z.array(z.enum(acceptances, `--accept has to be ${acceptances.join(" or ")}`)));
 
-/** A version as typed: 3 or 0003. */
+/** The number of a migration: 3 or 0003. */
 export const versionFlag = z
   .string("--to is given twice or without a value")
   .regex(/^\d+$/, "--to has to be the number of a migration, such as 0003")

@@ -1,4 +1,4 @@
-/** Exit codes: documented in the README, one table. */
+/** Exit codes. The README documents them. */
 import { isMigrateError, type Outcome } from "../../errors/migrate-error.ts";
 
 const codes: Readonly<Record<Outcome, number>> = {
@@ -12,7 +12,7 @@ const codes: Readonly<Record<Outcome, number>> = {
 
 export const done = 0;
 export const somethingPending = 3;
-/** What was looked for is amiss, and nothing was changed. */
+/** A check found something wrong, and nothing was changed. */
 export const amiss = codes.refused;
 
 export function exitCodeOf(error: unknown): number {

@@ -1,4 +1,4 @@
-/** Where things are printed: results on stdout, progress and errors on stderr. */
+/** Prints results to stdout, and progress and errors to stderr. */
 import { styleText } from "node:util";
 import { bytesWithoutKnownSecrets, cleaned, withoutKnownSecrets } from "../../secrets/redact.ts";
 
@@ -9,15 +9,15 @@ export interface Output {
   readonly verbose: boolean;
   /** A line of the result, for people. Silent under --json. */
   result(line: string): void;
-  /** A piece of the result for programs: one document, or one event a line. */
+  /** A part of the result for programs: one document, or one event per line. Silent without --json. */
   data(value: unknown): void;
   /** A line of progress. Silent under --quiet and --json. */
   progress(line: string): void;
-  /** A line that the next line of progress replaces; only where somebody is looking. */
+  /** A line that the next line of progress replaces. Only on a terminal. */
   passing(line: string): void;
   /** A warning or an error. Never silent. */
   problem(line: string): void;
-  /** Text with a style, where colours are wanted. */
+  /** Text with a style, if colours are wanted. */
   styled(style: Style, text: string): string;
 }
 
@@ -28,7 +28,10 @@ export interface OutputOptions {
   readonly color: boolean;
 }
 
-/** Whatever is written from here on holds no secret: also what a migration or a configuration prints for itself. */
+/**
+ * Removes known secrets from everything that is written to the stream from now on, including what a migration or a
+ * configuration prints itself.
+ */
 export function keepSecretsOut(stream: NodeJS.WriteStream): void {
   for (const name of ["write", "end"] as const) {
     const original = stream[name].bind(stream) as (...args: readonly unknown[]) => never;
@@ -36,7 +39,7 @@ export function keepSecretsOut(stream: NodeJS.WriteStream): void {
   }
 }
 
-/** What is no chunk is left to the stream: a callback, nothing at all, or a mistake. */
+/** Anything but a chunk is left to the stream: a callback, nothing at all, or a mistake. */
 function withoutKnown(chunk: unknown): unknown {
   if (typeof chunk === "string") return withoutKnownSecrets(chunk);
   return ArrayBuffer.isView(chunk) ? bytesWithoutKnownSecrets(chunk) : chunk;
@@ -63,12 +66,12 @@ export function createOutput({ json, quiet, verbose, color }: OutputOptions): Ou
     },
     passing: (line) => {
       if (!looking) return;
-      // A line that wraps could not be wiped out again.
+      // A line that wraps could not be erased again.
       process.stderr.write(`\r\u001b[K${line.slice(0, process.stderr.columns - 1)}`);
       passing = true;
     },
     problem: toError,
-    // styleText itself looks at NO_COLOR and at whether the stream is a terminal.
+    // styleText itself checks NO_COLOR and whether the stream is a terminal.
     styled: (style, text) => (color ? styleText(style, text, { stream: process.stdout }) : text),
   };
 }

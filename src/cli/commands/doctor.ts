@@ -11,7 +11,7 @@ export const doctorCommand: Command = {
   async run(context) {
     const { output, underWay } = context;
     const tell = (news: TargetCheck | { readonly leftBehind: readonly string[] }) => {
-      // The first finding comes before the first scratch table.
+      // The first finding is reported before the first scratch table is created.
       underWay(!("leftBehind" in news));
       if ("leftBehind" in news) {
         if (news.leftBehind.length > 0)

@@ -16,7 +16,7 @@ export const historyCommand: Command = {
       options.target.name,
     ]);
     output.data({ target, records: records.map((record) => ({ ...record, at: new Date(record.at).toISOString() })) });
-    // Taking, renewing and releasing the lease is of interest when something went wrong.
+    // Records about the lease matter only if something went wrong, so they need --verbose.
     const shown = records.filter(
       (record) =>
         output.verbose ||
@@ -35,7 +35,7 @@ function toRow(record: LedgerRecord): readonly string[] {
   const plan = savedPlanOf(record);
   return [
     `${epoch}.${number}`,
-    // The name of a marker that takes an epoch is the same for everyone, whenever they try.
+    // A marker that takes an epoch has the same name for every runner at every time, so it records no time.
     at === 0 ? "" : renderTime(at),
     event,
     version === undefined || name === undefined ? "" : formatMigration({ version, name }),

@@ -40,7 +40,7 @@ export const lintCommand: Command = {
       throw new MigrateError("ERR_USAGE", { problem: "--github and --json say two things; use one of them" });
     const { problems, files, losses, findings, lock } = await withSession(context, {}, async (session) => {
       const found = await look(session, given);
-      // With problems nobody knows what is to be locked.
+      // If there are problems, the content of the lock file can't be determined.
       if (found.plan === undefined) return found;
       const linted = withLoaded(session, found);
       if (write === true) return { ...found, lock: await writeLockOf(linted) };
@@ -94,7 +94,7 @@ async function look(
   return await findingsOf(options, { rules, since, schema: resolve(folder, schema), typed, others, loadSeconds });
 }
 
-/** The session with the migrations that are loaded already. */
+/** The session with the migrations that are already loaded. */
 function withLoaded(session: Session, { read }: Found): Session {
   const loaded = new Map(read.map(({ file: { path }, migration }) => [path, migration]));
   const migrations: MigrationSource = {
@@ -116,7 +116,7 @@ function lineOf({ file, line, column, severity, rule, message }: LintFinding): s
 
 const levels = { error: "error", warning: "warning", note: "notice" } as const;
 
-/** As GitHub Actions reads it from what a step prints. */
+/** A finding in the form in which GitHub Actions reads it from the output of a step. */
 function annotation({ file, line, column, severity, rule, message }: LintFinding): string {
   const properties = Object.entries({ file, line, col: column, title: rule }).map(
     ([name, value]) => `${name}=${escaped(String(value)).replaceAll(":", "%3A").replaceAll(",", "%2C")}`,

@@ -86,7 +86,7 @@ export const planCommand: Command = {
 
 type PlanFlags = z.output<typeof planFlags>;
 
-/** What is asked for, either way. */
+/** The choices for `up` and for `down`. */
 function choicesOf(
   { to, steps, accept, ...flags }: PlanFlags,
   given: SavedPlan | undefined,
@@ -98,7 +98,7 @@ function choicesOf(
   ];
 }
 
-/** Refuses flags that would be passed over. */
+/** Refuses flags that would be ignored or that contradict each other. */
 function checkTogether(flags: PlanFlags): void {
   const others =
     flags.down === true

@@ -102,7 +102,7 @@ function newName({ migration, version }: RebasedMigration): string {
   return formatMigration({ version, name: migration.name });
 }
 
-/** The steps that are others now, in words. */
+/** The steps that have changed, as text. */
 function changesOf({
   migration,
   steps,

@@ -49,25 +49,25 @@ export const serveCommand: Command = {
   stopping: "stopping when the requests in flight are answered",
   async run({ flags, output, signal, underWay }) {
     const { data, host, port, "api-key": flagKey, database, ...limits } = parseFlags(serveFlags, flags);
-    // Arguments are visible to everybody on the machine, so the environment is the better place for a key.
+    // Everybody on the machine can see arguments, so the environment is the better place for a key.
     const apiKey = flagKey ?? process.env["MIGRATE_API_KEY"] ?? "";
     keepSecret(apiKey);
     if (apiKey === "")
       throw new MigrateError("ERR_USAGE", {
         problem: "migrate serve needs a key that its clients have to send; set MIGRATE_API_KEY, or pass --api-key",
       });
-    // Nothing limits the number of requests, so whoever tries them all would come in.
+    // Nothing limits the number of requests, so a client could try all short keys.
     if (apiKey.length < shortestSecret)
       throw new MigrateError("ERR_USAGE", {
         problem: `the key has fewer than ${shortestSecret} characters and could be guessed; choose a longer one, such as openssl rand -hex 24 prints`,
       });
-    // No client could send another one.
+    // No client could send any other text in a header.
     if (![apiKey, database ?? "-"].every((text) => headerValue.test(text)))
       throw new MigrateError("ERR_USAGE", {
         problem:
           "the key and the database's name have to fit into a header: plain characters, without line breaks or spaces around them",
       });
-    // fastify is slow to load and no other command needs it.
+    // fastify is slow to load, and no other command needs it.
     const { startService } = await import("../../service/start-service.ts");
     const { "body-limit": bodyLimit, "request-timeout": seconds } = limits;
     const requestTimeout = seconds === undefined ? undefined : seconds * 1000;

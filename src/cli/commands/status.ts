@@ -62,7 +62,9 @@ export const statusCommand: Command = {
   },
 };
 
-/** What another release has begun and not ended; what is being rolled back is listed by itself. */
+/**
+ * Migrations that another release has begun and not finished. Those that are being rolled back are listed separately.
+ */
 function begunIn({ begun }: StatusResult): StatusResult["begun"] {
   return begun.filter(({ known }) => known?.reversal === undefined);
 }
@@ -70,7 +72,8 @@ function begunIn({ begun }: StatusResult): StatusResult["begun"] {
 function partText(partial: StatusResult["pending"][number]["partial"]): string {
   if (partial === undefined) return "";
   const { step, total, midway, detail = "interrupted" } = partial;
-  // Whoever waits for it has to know: a column may be missing that appends name, or there may be one that they don't.
+  // Other writers must know this: a column that their appends name may be missing, or there may be one that they do not
+  // name.
   const between = midway === undefined ? "" : `, and it stopped between two commits of action ${step + 1}`;
   return `${step} of ${count(total, "action")} done${between}: ${detail}`;
 }

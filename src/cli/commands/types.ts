@@ -36,7 +36,7 @@ export const typesCommand: Command = {
     const { check, out: path } = parseFlags(typesFlags, flags);
     return await withSession(context, {}, async (session) => {
       const { folder: migrations } = session;
-      // Whoever names one means that, whatever the configuration says.
+      // --out takes precedence over the configuration.
       const file = path === undefined ? applicationPath(session) : resolve(path);
       if (file !== undefined && dirname(file) === migrations) throw new MigrateError("ERR_USAGE", { problem: out });
       const moments = await momentsOf(authoring(session));

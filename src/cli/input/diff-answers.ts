@@ -1,4 +1,6 @@
-/** What became of tables and columns that are gone, and which values new ones get: answered by flags, or asked at a terminal. */
+/**
+ * Answers, from flags or at a terminal: what became of tables and columns that are gone, and which values new ones get.
+ */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer, ValueStep } from "../../commands/generate/diff-columns.ts";
 import type { Diff } from "../../commands/generate/diff-tables.ts";
@@ -26,7 +28,7 @@ function placeOf(step: ValueStep): string {
   return `${step.table}.${step.kind === "addColumn" ? step.name : step.path}`;
 }
 
-/** The same difference with all answered. Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE, ERR_USAGE. */
+/** The same difference with all questions answered. Throws ERR_DIFF_IMPOSSIBLE, ERR_DIFF_UNSURE, ERR_USAGE. */
 export async function askUntilAnswered<Found extends Diff>(
   found: Found,
   given: readonly DiffAnswer[],
@@ -36,7 +38,7 @@ export async function askUntilAnswered<Found extends Diff>(
   checkTyped(found, given);
   let diff = found;
   let answers = given;
-  // An answer may raise the next question, as of what is inside a renamed struct.
+  // An answer may raise further questions, for example about the fields of a renamed struct.
   while (diff.unsure.length > 0 && !output.json && canAsk()) {
     answers = [...answers, ...(await ask(diff, signal))];
     diff = await compare(answers);
@@ -46,16 +48,19 @@ export async function askUntilAnswered<Found extends Diff>(
   return diff;
 }
 
-/** Throws ERR_USAGE: of an answer that answers nothing, unless what it answers may be inside of something else that is asked about. */
+/**
+ * Throws ERR_USAGE for an answer that answers nothing. As long as questions are open, an unused answer may be about
+ * something inside what they ask about, so it throws only if no answer was used.
+ */
 export function checkTyped(found: Diff, given: readonly DiffAnswer[]): void {
-  // Of values that are said for what is asked about nothing is known yet.
+  // Whether an answer about values is used is unknown while its table or column is still asked about.
   const isClear = ({ step }: DiffAnswer) => step === undefined;
   const stray = { ...found, unused: found.unused.filter(isClear) };
   if (found.unsure.length === 0) checkAnswers(found);
   else if (given.filter(isClear).length === stray.unused.length) checkAnswers(stray);
 }
 
-/** Of the steps a migration's name is made of: `rename_column_documents`. */
+/** A name for a migration, made from its steps: `rename_column_documents`. */
 export function nameOf([first, ...others]: readonly Step[]): string {
   const words = first!.kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const table = first!.table.replace(/[^A-Za-z0-9_-]+/g, "_");
@@ -87,7 +92,7 @@ async function ask({ unsure }: Diff, signal: AbortSignal): Promise<readonly Diff
         const word = answer.trim();
         if (one.names.includes(word)) return word;
         if (word === "-") return undefined;
-        // Dropping loses data, so that Enter never means it.
+        // Dropping loses data, so Enter alone never means it.
         const problem = word === "" ? "nothing was typed" : `${word} is not one of ${one.names.join(", ")}`;
         throw new MigrateError("ERR_USAGE", { problem });
       });

@@ -1,10 +1,10 @@
-/** Saved plans as files. */
+/** Reads and writes saved plans. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
 import { parseSavedPlan, type SavedPlan } from "../../plan/assess/saved-plan.ts";
 
-/** The flag of `up` and `down`. */
+/** The --plan of `up`, `down` and `plan`. */
 export const planFlag = z.string("--plan is given twice or without a value").min(1, "--plan needs a file");
 
 /** Throws ERR_PLAN_INVALID. */
@@ -28,7 +28,7 @@ export function writePlan(file: string, plan: SavedPlan): void {
   }
 }
 
-/** Refuses flags that would say again, or otherwise, what the plan says. Throws ERR_USAGE. */
+/** Refuses flags that would repeat or contradict what the plan contains. Throws ERR_USAGE. */
 export function checkPlanAlone(flags: Readonly<Record<string, unknown>>, others: readonly string[]): void {
   const other = flags["plan"] === undefined ? undefined : others.find((name) => flags[name] !== undefined);
   if (other !== undefined)

@@ -1,4 +1,4 @@
-/** `migrate new` at a terminal, given nothing: asks for the name and for one step after the other. */
+/** `migrate new` without arguments at a terminal: asks for the name and for one step after the other. */
 import { stepFlags, type Step } from "../../steps/registry.ts";
 import { atTerminal } from "./prompt.ts";
 import { stepOfLine } from "./step-flags.ts";
@@ -8,7 +8,7 @@ export interface Asked {
   readonly steps: readonly Step[];
 }
 
-/** `check` refuses a name, or steps that can't work, with a sentence; then it is asked again. Throws ERR_INTERRUPTED. */
+/** `check` throws if a name is invalid or steps can't work; then the question is repeated. Throws ERR_INTERRUPTED. */
 export async function askSteps(
   signal: AbortSignal,
   check: {

@@ -5,18 +5,18 @@ import { interruptedEarly } from "../../run/lease/wait-for-lease.ts";
 
 export interface Asking {
   readonly say: (line: string) => void;
-  /** Asks again for as long as the answer is refused with a MigrateError. Throws ERR_INTERRUPTED. */
+  /** Asks again as long as `use` refuses the answer with a MigrateError. Throws ERR_INTERRUPTED. */
   untilRight<Value>(question: string, use: (answer: string) => Value | Promise<Value>): Promise<Value>;
 }
 
-/** Whether there is somebody to ask. */
+/** Whether there is a user to ask, at a terminal. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 export async function atTerminal<Value>(signal: AbortSignal, work: (asking: Asking) => Promise<Value>): Promise<Value> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Without this a terminal in raw mode takes Ctrl-C for itself.
+  // Without this, a terminal in raw mode would handle Ctrl-C itself.
   terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   const ask = linesOf(terminal, signal);
   const say = (line: string) => void process.stderr.write(`${line}\n`);
@@ -40,7 +40,7 @@ export async function atTerminal<Value>(signal: AbortSignal, work: (asking: Aski
   }
 }
 
-/** Lines as they are typed; also those that are pasted while nobody has asked yet. */
+/** Gives a function that asks for a line. Lines that are pasted before a question are kept for it. */
 function linesOf(terminal: Interface, signal: AbortSignal): (question: string) => Promise<string> {
   const lines: string[] = [];
   let isOver = signal.aborted;
@@ -60,7 +60,7 @@ function linesOf(terminal: Interface, signal: AbortSignal): (question: string) =
     terminal.setPrompt(question);
     terminal.prompt();
     while (lines.length === 0) {
-      // Whoever ends the input at a question wants nothing written.
+      // A user who ends the input at a question wants nothing to be written.
       if (isOver) throw interruptedEarly();
       await new Promise<void>((resolve) => (tell = resolve));
     }

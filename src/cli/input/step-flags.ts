@@ -1,11 +1,11 @@
-/** Steps as they are typed behind `migrate new`, in the order in which they are typed. */
+/** Steps that are typed as flags, such as those of `migrate new`, in the order in which they are typed. */
 import type { Argv } from "yargs";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { similarName } from "../../schema/names.ts";
 import { readStep, stepFlags, type Step } from "../../steps/registry.ts";
 import type { Context } from "../command/command.ts";
 
-/** `only`: just these of them. */
+/** Adds the flags of all steps, or just those that `only` names. */
 export function withStepFlags(cli: Argv, only: readonly string[] = [...stepFlags.keys()]): Argv {
   return only
     .map((name) => stepFlags.get(name)!)
@@ -21,13 +21,14 @@ export function typedSteps({ flags, words }: Pick<Context, "flags" | "words">): 
   const typed = words
     .flatMap((word) => /^--([a-z-]+)(?:=|$)/.exec(word)?.[1] ?? [])
     .filter((name) => stepFlags.has(name));
-  // Each flag's values come in the order in which they were typed; the order among the flags is that of the words.
+  // yargs gives the values of each flag in the order in which they were typed. The order of the flags is that of the
+  // words.
   const steps = typed.map((name) => {
     const value = values.get(name)!.shift();
     if (typeof value !== "string" || value === "") throw valueMissing(name);
     return readStep(stepFlags.get(name)!, value);
   });
-  // --no-rename is one that yargs knows.
+  // For example, yargs accepts --no-rename.
   const left = [...values].find(([, more]) => more.length > 0);
   if (left !== undefined) throw valueMissing(left[0]);
   return steps;
@@ -37,7 +38,7 @@ function valueMissing(name: string): MigrateError {
   return new MigrateError("ERR_USAGE", { problem: `--${name} needs a value: "${stepFlags.get(name)!.form}"` });
 }
 
-/** A step as one line: a flag, with or without its dashes, and its value. Throws ERR_NOTATION, ERR_USAGE. */
+/** Parses a step from one line: a flag, with or without its dashes, and its value. Throws ERR_NOTATION, ERR_USAGE. */
 export function stepOfLine(line: string): Step {
   const [, name = "", value = ""] = /^(?:--)?([^\s=]+)(?:\s+|=|$)(.*)$/s.exec(line.trim()) ?? [];
   const flag = stepFlags.get(name);
@@ -48,7 +49,10 @@ export function stepOfLine(line: string): Step {
   });
 }
 
-/** Whoever copies a line from a shell has its value in quotes; a name may be in quotes too. */
+/**
+ * A value that is copied from a shell is in quotes. But a name may be in quotes too, so the value is first read as it
+ * is.
+ */
 function readLine(flag: Parameters<typeof readStep>[0], value: string): Step {
   try {
     return readStep(flag, value);

@@ -1,9 +1,9 @@
-/** The targets of the configuration that a command was not asked to look at. */
+/** The targets of the configuration that a command is not run for. */
 import { openOthers } from "../../session/config.ts";
 import type { OtherTarget } from "../../commands/lint/rules/other-targets.ts";
 import type { Session } from "../../session/session.ts";
 
-/** What they can do, without a call to them. */
+/** Their capabilities, without a call to them. */
 export async function otherTargets({ config, options }: Session): Promise<readonly OtherTarget[]> {
   const opened = await openOthers(config, options.target.name);
   await Promise.all(opened.map(async (target) => await target.close()));

@@ -1,4 +1,4 @@
-/** Keeping `migrations/lock.json` as the migrations are. */
+/** Keeps `migrations/lock.json` up to date with the migrations. */
 import { join, relative } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { lockName, lockProblem } from "../../migrations/schema-lock.ts";
@@ -7,7 +7,10 @@ import { lockOf } from "../../commands/schema-lock.ts";
 import type { Session } from "../../session/session.ts";
 import type { Output } from "../command/output.ts";
 
-/** Whether it is out of date. Where there is none, nobody wants one. Throws what keeps the migrations from working. */
+/**
+ * The error if the lock file is out of date or unreadable; undefined if it is up to date, or missing: it is optional.
+ * Throws what keeps the migrations from working.
+ */
 export async function staleLock({ folder, options }: Session): Promise<MigrateError | undefined> {
   let found: string | undefined;
   try {
@@ -22,17 +25,17 @@ export async function staleLock({ folder, options }: Session): Promise<MigrateEr
     : new MigrateError("ERR_LOCK_STALE", { file: join(relative(process.cwd(), folder), lockName), problem });
 }
 
-/** Gives its path. Throws what keeps the migrations from working. */
+/** Writes the lock file and gives its path. Throws what keeps the migrations from working. */
 export async function writeLockOf({ folder, options }: Session): Promise<string> {
   return writeLock(folder, await lockOf(options));
 }
 
-/** After a migration was written, which is there all the same. */
+/** Updates the lock file after a migration was written. */
 export async function updateLock(session: Session, output: Output): Promise<void> {
   try {
     await writeLockOf(session);
   } catch (error) {
-    // Whatever it is, the file that was asked for is there.
+    // A failure is only a note, because the migration that was asked for is written.
     output.progress(`note: ${lockName} is not written: ${firstLine(error)}`);
   }
 }

@@ -1,4 +1,4 @@
-/** Keeping what `migrate types` wrote as the migrations are. */
+/** Keeps the files of `migrate types` up to date with the migrations. */
 import { dirname, relative, resolve } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Declared } from "../../commands/lint/rules/rule.ts";
@@ -15,7 +15,7 @@ import {
 import type { Session } from "../../session/session.ts";
 import type { Output } from "../command/output.ts";
 
-/** The file of row types and schemas, where the configuration names one. Throws ERR_CONFIG_INVALID. */
+/** The file of row types and schemas, if the configuration names one. Throws ERR_CONFIG_INVALID. */
 export function applicationPath({ config, folder: migrations }: Session): string | undefined {
   const { types, folder, file } = config;
   if (types === undefined) return undefined;
@@ -25,13 +25,16 @@ export function applicationPath({ config, folder: migrations }: Session): string
   return path;
 }
 
-/** The file that migrations are checked with, where there is one that `migrate types` wrote. */
+/** The history file, with which migrations are type-checked, if there is one that `migrate types` wrote. */
 export function knownHistory({ folder }: Session): string | undefined {
   const { path } = historyFile(folder, []);
   return isOurs(path) ? path : undefined;
 }
 
-/** The files that there are, or just that of history; gives those that were written. `options` may be those of a project that has no migration yet. */
+/**
+ * Updates the existing files, or just that of the history, and gives those that were written. `options` may be those of
+ * a project that has no migration yet.
+ */
 export async function updateTypes(
   session: Session,
   options: Session["options"],
@@ -54,7 +57,7 @@ export async function updateTypes(
     for (const file of stale) writeTypes(file);
     return stale.map(({ path }) => path);
   } catch (error) {
-    // Whatever it is, the file that was asked for is there.
+    // A failure is only a note, because these files are not what the command was asked for.
     output.progress(`note: what migrate types writes is as it was: ${firstLine(error)}`);
     return [];
   }
@@ -62,21 +65,21 @@ export async function updateTypes(
 
 const mostMoments = 50;
 
-/** The tables that the application's types are of, where these are older than the last migration. */
+/** The tables that the application's types describe, if these are older than the last migration. */
 export async function typedTables(session: Session): Promise<Declared | undefined> {
   const path = applicationPath(session);
   try {
     if (path === undefined || !isOurs(path)) return undefined;
     const moments = await momentsOf(session.options);
     const text = textAt(path);
-    // Of one that was written long ago, or changed by hand, nobody looks through all that there was.
+    // A file may have been written long ago or changed by hand, so only the latest revisions are compared with it.
     const latest = moments.slice(-mostMoments);
     const now = latest.findLast((moment) => applicationFile(path, [moment]).text === text);
     if (now === undefined || now === moments.at(-1)) return undefined;
     const hint = "let migrate types write it anew, and change what uses it";
     return { file: relative(process.cwd(), path), tables: now.database, hint };
   } catch (error) {
-    // What keeps a migration from working lint tells itself.
+    // `lint` itself reports what keeps a migration from working.
     if (isMigrateError(error)) return undefined;
     throw error;
   }

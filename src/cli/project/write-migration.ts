@@ -1,4 +1,4 @@
-/** Writing the next migration: checked after those that there are, and as a file. */
+/** Writes the next migration, checked after the existing ones. */
 import { existsSync } from "node:fs";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
@@ -14,13 +14,13 @@ import { knownHistory, updateTypes } from "./update-types.ts";
 
 export interface Next {
   readonly name: string;
-  /** None where the template is to be written as it is. */
+  /** Empty if the template is written as it is. */
   readonly steps: readonly Step[];
   readonly down?: boolean | undefined;
   readonly accept?: readonly Acceptance[] | undefined;
 }
 
-/** Without a folder there are no migrations yet. */
+/** The session's options, with no migrations if their folder does not exist. */
 export function authoring({ options, folder }: Session): Session["options"] {
   const list: MigrationSource["list"] = (refuse) => (existsSync(folder) ? options.migrations.list(refuse) : []);
   return { ...options, migrations: { ...options.migrations, list } };
@@ -48,7 +48,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       const planned = steps.length === 0 ? undefined : await plan(name, steps);
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
       underWay(true);
-      // The steps are checked against the tables as they are now.
+      // TypeScript checks the steps against the history file, so that must be up to date.
       await updateTypes(session, options, output, "history");
       const history = knownHistory(session);
       const wanted = { folder: config.folder, migrations, name, accepts: accept, history };

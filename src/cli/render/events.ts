@@ -1,11 +1,11 @@
-/** Words and tables for people. */
+/** Renders events and tables as text. */
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Recovery } from "../../plan/assess/recovery.ts";
 import type { RunEvent } from "../../run/events.ts";
 import type { Output } from "../command/output.ts";
 
-/** Rows as columns of equal width. */
+/** Rows as lines with columns of equal width. */
 export function renderTable(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = rows.reduce<number[]>(
     (most, row) => row.map((cell, index) => Math.max(most[index] ?? 0, cell.length)),
@@ -19,14 +19,14 @@ export function renderTable(rows: readonly (readonly string[])[]): readonly stri
   );
 }
 
-/** Milliseconds as people say them. */
+/** A duration in milliseconds as text: `4 ms`, `1.5 s`, `2.0 min`. */
 export function renderDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;
   return seconds < 90 ? `${seconds.toFixed(1)} s` : `${(seconds / 60).toFixed(1)} min`;
 }
 
-/** A wall clock time, to the second, in UTC. */
+/** A time in UTC, to the second. */
 export function renderTime(at: number): string {
   return new Date(at)
     .toISOString()
@@ -34,7 +34,7 @@ export function renderTime(at: number): string {
     .replace(/\.\d+Z$/, "Z");
 }
 
-/** Such as "roll back with migrate down --to 6: 3 actions, 1 rewrite of 1,200,000 rows". */
+/** For example "roll back with migrate down --to 6: 3 actions, 1 rewrite of 1,200,000 rows". */
 function recoveryText({ to, actions, rewrites, rows, stays }: Recovery): string {
   const final = stays && `${formatMigration(stays)} can't be rolled back`;
   if (actions === 0 && final !== undefined) return final;
@@ -48,7 +48,7 @@ function recoveryText({ to, actions, rewrites, rows, stays }: Recovery): string 
   return `roll back with migrate down --to ${to?.version ?? 0}: ${parts.join(", ")}`;
 }
 
-/** One event of a run as progress. */
+/** Prints one event of a run as progress. */
 export function renderEvent(event: RunEvent, output: Output): void {
   switch (event.event) {
     case "planned":

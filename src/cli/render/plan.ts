@@ -1,4 +1,4 @@
-/** A plan for people. */
+/** Renders a plan for people. */
 import { byteCount, count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { migrationsOf, type PlanDocument } from "../../plan/assess/plan-document.ts";
@@ -8,7 +8,7 @@ type Migration = ReturnType<typeof migrationsOf>[number];
 type Action = Migration["actions"][number];
 type Cost = NonNullable<Action["cost"]>;
 
-/** A longer call is cut: the document of --json has the whole. */
+/** Longer calls are cut. The document of --json has them complete. */
 const longestCall = 200;
 
 export function renderPlan(plan: PlanDocument, output: Output): void {
@@ -45,7 +45,7 @@ function aboutBack({ class: is, reason, cost }: NonNullable<Action["rollback"]>)
   return [is, reason, cost && renderCost(cost)].filter((words) => words !== undefined).join(", ");
 }
 
-/** Commits one after the other have their numbers. */
+/** Several calls get numbers, because each is a commit of its own. */
 function numbered(calls: readonly string[]): readonly string[] {
   return calls.length < 2 ? calls.map(cut) : calls.map((call, at) => `${at + 1} of ${calls.length}: ${cut(call)}`);
 }
@@ -58,7 +58,7 @@ function rowsNow(rows: number): string {
   return rows === 0 ? "no row now" : `${count(rows, "row")} now`;
 }
 
-/** What is written, and the versions that come of it. */
+/** What is written, and how many versions that makes. */
 export function renderCost({ rows, bytes, added, indexes, versions }: Cost): string {
   const of = (number: number | null) => (number === null ? "rows" : rowCount(number));
   const written = [
@@ -70,12 +70,12 @@ export function renderCost({ rows, bytes, added, indexes, versions }: Cost): str
   return [...(written.length === 0 ? ["metadata only"] : written), ...made].join(", ");
 }
 
-/** With separators: tables have millions. */
+/** With separators, because tables have millions of rows. */
 function rowCount(rows: number): string {
   return `${rows.toLocaleString("en-US")} row${rows === 1 ? "" : "s"}`;
 }
 
-/** Why `up` would not run an action. */
+/** Why `up` refuses to run an action. */
 export function refusalText(refusal: NonNullable<Action["refusal"]>): string {
   switch (refusal.reason) {
     case "consent":

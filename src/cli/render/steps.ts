@@ -1,4 +1,4 @@
-/** Steps in words. */
+/** Renders steps as text. */
 import { describeAction } from "../../actions/apply-action.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 

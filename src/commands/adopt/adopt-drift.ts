@@ -1,4 +1,4 @@
-/** What something else has done to the tables of migrations, as the steps of a next one. Changes nothing. */
+/** Writes drift as the steps of a next migration, which adopts it. Changes nothing. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger, migrationsInDoubt } from "../../ledger/state/fold.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
@@ -27,7 +27,7 @@ import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface Drift {
   readonly differences: readonly TableDifference[];
-  /** The steps that lead there, with these answers to what nobody can tell. Throws ERR_ADOPT_IMPOSSIBLE. */
+  /** The steps that lead to the live tables, given answers to open questions. Throws ERR_ADOPT_IMPOSSIBLE. */
   adopt(answers: readonly DiffAnswer[]): Adoption;
 }
 
@@ -74,7 +74,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
       adopt(answers) {
         const all = new Map([...tables, ...moved.chosen(answers)]);
         const made = adopt(known, all, { answers, ...diffAbilities(capabilities) });
-        // Adopted as dropped, a table that only has another name would be dropped wherever the migration runs.
+        // A table that was only renamed must not be adopted as dropped: the migration would drop it on every database.
         const adoption = { ...made, unsure: moved.unsure(made, answers) };
         if (adoption.unsure.length + adoption.impossible.length === 0)
           checkDeclarable(differencesAfter(known, adoption.steps, names, there), byHand);
@@ -84,7 +84,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
   }
 }
 
-/** What the steps leave as it is: nobody could mark them as applied then. */
+/** The differences that remain after the steps. With any left, `baseline` would refuse to mark the migration. */
 function differencesAfter(
   known: Database,
   steps: readonly Step[],
@@ -98,7 +98,7 @@ function differencesAfter(
     .map(({ table, differences }) => `table ${table}: ${differences.map(withWay).join(", ")}`);
 }
 
-/** What was dropped and made again is the last one, as what is made anew is. */
+/** Adds the way out to a difference in column order: a column that was dropped and recreated is the last one. */
 function withWay(words: string): string {
   const way = "of one that was made anew say how with --retype 'TABLE.COLUMN:TYPE using SQL'";
   return words.includes(" in another order: ") ? `${words} (${way})` : words;

@@ -1,4 +1,4 @@
-/** From the tables that migrations lead to to those that are there: steps that declare what something else has made. Pure. */
+/** Steps that lead from the tables that migrations make to the existing tables. Pure. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
 import { childColumns, formatType, itemName, ownValue, type Column } from "../../schema/data-type.ts";
@@ -15,16 +15,16 @@ import { isComputed } from "../../wire/arrow/computed-column.ts";
 import { diff, type Diff, type DiffOptions } from "../generate/diff-tables.ts";
 
 export interface Adoption extends Diff {
-  /** What no step makes again on an empty table, in words. */
+  /** What no step recreates on an empty table, as text. */
   readonly left: readonly string[];
-  /** The tables that this is about. */
+  /** The tables of which `left` lists something, apart from postponed vector indexes. */
   readonly partial: ReadonlySet<string>;
-  /** The tables after the steps, as far as `left` lets them be the same. */
+  /** The found tables as they were compared: without column metadata and without what `left` lists. */
   readonly tables: Database;
 }
 
 export interface AdoptOptions extends DiffOptions {
-  /** Whether metadata that means something to the engine is taken too, though no `down` takes it back; not by default. */
+  /** Whether to take `lance-schema:` metadata too, which `down` can't revert; false by default. */
   readonly takesEngines?: boolean;
 }
 
@@ -33,12 +33,12 @@ interface Left {
   readonly text: string;
 }
 
-/** The steps from what is known to what was found, with the metadata of columns. `found` has to be what steps can declare. */
+/** The steps from the known tables to the found ones, with column metadata. `found` must not be `undeclarable`. */
 export function adopt(known: Database, found: Database, options: AdoptOptions = {}): Adoption {
   const all: Left[] = [];
   const tables = new Map<string, Table>();
   for (const [name, table] of found) tables.set(name, adoptable(name, table, known.get(name), all));
-  // Of columns the diff compares all but metadata.
+  // The metadata of columns is compared below, not by the diff.
   const plain = new Map([...known].map(([name, table]) => [name, withoutAnyMetadata(table)]));
   const made = diff(plain, tables, options);
   const reached = made.unsure.length + made.impossible.length === 0;
@@ -54,8 +54,8 @@ export function adopt(known: Database, found: Database, options: AdoptOptions = 
 }
 
 /**
- * A new table is empty, and the engine makes an index of vectors only of rows. Of a table that is known others may have
- * indexes that are nobody's drift.
+ * The found table as steps can make it; what they can't make is added to `left`. A new table is created empty, and the
+ * engine builds vector indexes only from rows. Other writers' own indexes on a known table are no drift.
  */
 function adoptable(name: string, found: Table, known: Table | undefined, left: Left[]): Table {
   const { columns, indexes = {}, metadata } = found;
@@ -78,7 +78,7 @@ function adoptable(name: string, found: Table, known: Table | undefined, left: L
   return { columns: plain, indexes: Object.fromEntries(kept), metadata };
 }
 
-/** What there is under the keys that are known; null for one that is missing. */
+/** The values of the known keys; null for one that is missing. */
 function only(metadata: Metadata, known: Metadata = {}): Metadata {
   return Object.fromEntries(Object.keys(known).map((key) => [key, ownValue(metadata, key) ?? null]));
 }
@@ -91,7 +91,7 @@ function stuckWords({ stuck }: FoundIndex): string {
   return `which can't be recreated: ${stuck}`;
 }
 
-/** Why no step makes it on an empty table. */
+/** Why no step can make the index on an empty table; undefined if one can. */
 function indexProblem(table: string, columns: readonly Column[], name: string, index: FoundIndex): string | undefined {
   if (!isRecreatable(index)) return stuckWords(index);
   if (isVectorIndex(index)) return "which can't be made before there are rows: migrate new --create-index writes it";
@@ -112,7 +112,7 @@ function afterSteps(known: Database, steps: readonly Step[]): Map<string, Table>
   return database;
 }
 
-/** Of tables that are not new just the keys that migrations have set: others may set more. */
+/** For tables that are not new, only the keys that migrations have set: other writers may set more. */
 function metadataSteps(
   known: Map<string, Table>,
   found: Database,
@@ -120,7 +120,7 @@ function metadataSteps(
   left: Left[],
   { takesEngines = false }: AdoptOptions,
 ): readonly Step[] {
-  // Keys that mean something to the engine itself, such as that of a primary key.
+  // Why a key is left out: it means something to the engine itself, such as the key of a primary key.
   const reasonOf = (key: string, value: string | null): string | undefined => {
     const reserved = reservedProblem(key, value);
     if (reserved !== undefined) return `: ${reserved}`;
@@ -177,7 +177,7 @@ function ownMetadata(column: Column | undefined): Metadata {
   return column?.metadata ?? {};
 }
 
-/** Why no step can declare these tables, all that there is. */
+/** All reasons why steps can't declare these tables. */
 export function undeclarable(found: Database): readonly string[] {
   return [...found].flatMap(([table, { columns }]) => {
     const problem = tableNameProblem(table);

@@ -1,4 +1,4 @@
-/** Marks migrations as applied that never ran here, where the tables are as they leave them. Changes no table. */
+/** Marks migrations as applied that never ran here, if the tables are as they leave them. Changes no table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import {
   foldLedger,
@@ -35,20 +35,20 @@ import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface BaselineChoice {
-  /** Mark up to this version only. */
+  /** Marks only up to this version. */
   readonly to?: number | undefined;
-  /** Says what would be marked, and marks nothing. */
+  /** Reports what would be marked, and marks nothing. */
   readonly dryRun?: boolean | undefined;
 }
 
 export interface Baseline {
-  /** What was marked, or would be. */
+  /** The migrations that were marked, or would be. */
   readonly migrations: readonly MigrationName[];
-  /** Whether the columns were compared, or only whether there are such tables. */
+  /** Whether columns were compared; otherwise only whether the tables exist. */
   readonly columns: boolean;
 }
 
-/** Throws ERR_BASELINE_DIFFERS, ERR_BASELINE_BEGUN. */
+/** Marks the chosen pending migrations. Throws ERR_BASELINE_DIFFERS, ERR_BASELINE_BEGUN. */
 export async function baseline(
   options: MigratorOptions,
   { to, dryRun = false }: BaselineChoice = {},
@@ -63,7 +63,7 @@ export async function baseline(
     columns: target.capabilities.describes,
   });
   const settled = (state: LedgerState) => (pendingFiles(chosen, state).length === 0 ? resultOf([]) : undefined);
-  /** What is to be marked; undefined when somebody has written to the ledger meanwhile. */
+  /** The migrations to mark; undefined if the tables differ and another run has written to the ledger meanwhile. */
   const look = async (state: LedgerState) => {
     loaded ??= await loadMigrations(source, files);
     const migrations = asTheyRan(loaded, state);
@@ -82,7 +82,7 @@ export async function baseline(
       run: runner.run,
     });
     if (compared.differences.length === 0) return marked;
-    // A run writes to the ledger before it changes a table: what differs may be what it did.
+    // A run writes to the ledger before it changes a table. Given a new record, its run may have made the differences.
     if (!sameRecord(await journal.head(), state.head)) return undefined;
     throw differs(marked.at(-1)!, compared, hintFor(compared, migrations, state, target));
   };
@@ -104,7 +104,7 @@ export async function baseline(
         const marked = await look(state);
         return (
           marked && {
-            // It changes no table, so nothing is in doubt should it die.
+            // No table is changed, so nothing is in doubt if this run dies.
             first: undefined,
             async act(lease) {
               throwIfInterrupted(signal);
@@ -119,7 +119,7 @@ export async function baseline(
   );
 }
 
-/** What has begun has changed tables, so that it can't be said that it never ran. */
+/** Throws ERR_BASELINE_BEGUN or ERR_REVERTING if a migration has or may have begun: it may have changed tables. */
 function checkNothingInDoubt(state: LedgerState, migrations: readonly Migration[], run: string): void {
   checkNotReverting(state);
   const [doubtful] = migrationsInDoubt(state, run);
@@ -130,7 +130,6 @@ function checkNothingInDoubt(state: LedgerState, migrations: readonly Migration[
   throw new MigrateError("ERR_BASELINE_BEGUN", { migration: known ? formatMigration(known) : formatVersion(version) });
 }
 
-/** The ledger as it would be. */
 function withMarked(state: LedgerState, marked: readonly Migration[], target: Target): LedgerState {
   const last = Math.max(-1, ...[...state.migrations.values()].map(({ order }) => order));
   const said = marked.map((one, index): readonly [number, LedgerMigration] => [

@@ -1,4 +1,4 @@
-/** Tables that something else may have given a name that no migration knows. */
+/** Finds tables that something other than a migration may have renamed. */
 import { undeclarable, type Adoption } from "./adopt-tables.ts";
 import { areAlike } from "../generate/diff-tables.ts";
 import type { DiffAnswer, Unsure } from "../generate/diff-columns.ts";
@@ -7,13 +7,13 @@ import type { Target } from "../../targets/contract/target.ts";
 import { isLedgers } from "./pull.ts";
 
 export interface MovedTables {
-  /** Those that the answers say are tables of migrations, by their names of now. */
+  /** The tables to which the answers say that tables of migrations were renamed, by their current names. */
   chosen(answers: readonly DiffAnswer[]): Database;
-  /** What still has to be asked of the adoption. */
+  /** The questions that are still open, those of the adoption included. */
   unsure(adoption: Adoption, answers: readonly DiffAnswer[]): readonly Unsure[];
 }
 
-/** `gone`: tables that migrations know and that are missing. `known`: all names of which something is known. */
+/** `gone`: the missing tables of migrations. `known`: the names of all tables of migrations or with differences. */
 export async function movedTables(
   gone: ReadonlyMap<string, Table>,
   known: ReadonlySet<string>,
@@ -43,7 +43,7 @@ export async function movedTables(
   };
 }
 
-/** Those that can be looked at and declared. */
+/** The tables with unknown names that can be described and declared. */
 async function unknownTables(
   known: ReadonlySet<string>,
   target: Target,

@@ -1,4 +1,4 @@
-/** The tables of a database that no migration has made yet, as the first migration declares them. Changes nothing. */
+/** Writes the tables of a database without migrations as the steps of the first migration. Changes nothing. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
 import { journalOf } from "../../ledger/journal/open-journal.ts";
@@ -11,7 +11,7 @@ import { databaseOf, type Database } from "../../schema/table.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { describeForPlan } from "../../run/prepare/plan-run.ts";
 
-/** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. `except`: tables that are none of the migrations'. */
+/** `except`: the tables to leave out. Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. */
 export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {
   const { target, ledger } = options;
   const [first] = options.migrations.list();
@@ -63,7 +63,7 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
   return { ...adoption, left: [...others, ...adoption.left] };
 }
 
-/** The tables of ledgers with other names, each with its ledger's. */
+/** The tables of other ledgers, each with its ledger's name. */
 function otherLedgers(found: Database): ReadonlyMap<string, string> {
   const shaped = [...found].filter(([, { columns }]) => isLedgerShaped(columns));
   return new Map(shaped.map(([name]) => [name, ledgerOfMarker(name) ?? name]));

@@ -1,11 +1,11 @@
-/** What git knows of the migrations folder. */
+/** Asks git about the migrations folder. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { firstLine, MigrateError } from "../../errors/migrate-error.ts";
 
 /**
- * The side that migrations come in from: in a merge the one that is not the main branch's own, otherwise the remote's main
- * branch, or a local one of the usual names that is ahead of it. Throws ERR_BRANCH.
+ * The side that the incoming migrations are on. In a merge it is `HEAD` if the current branch is the main branch, else
+ * `MERGE_HEAD`. Otherwise it is the remote's main branch, or the local one if that contains it. Throws ERR_BRANCH.
  */
 export function otherSide(folder: string): string {
   const main = mainBranch(folder);
@@ -35,7 +35,7 @@ function missing(problem: string): never {
   throw new MigrateError("ERR_BRANCH", { problem: `${problem}; name the other side with --onto` });
 }
 
-/** The files that the folder has there, and what tells their texts apart. Throws ERR_BRANCH. */
+/** The files of the folder at `ref`, each with the git hash of its text. Throws ERR_BRANCH. */
 export function filesAt(folder: string, ref: string): ReadonlyMap<string, string> {
   if (!exists(folder, ref)) throw new MigrateError("ERR_BRANCH", { problem: `git knows no ${ref} here` });
   const lines = (ask(folder, ["ls-tree", "-z", ref]) ?? "").split("\0").filter((line) => line !== "");
@@ -47,13 +47,13 @@ export function filesAt(folder: string, ref: string): ReadonlyMap<string, string
   );
 }
 
-/** The same of the files that are there now. */
+/** The current files of these names, each with the git hash of its text; empty for a missing file. */
 export function textsOf(folder: string, names: readonly string[]): ReadonlyMap<string, string> {
   const found = names.map((name) => [name, ask(folder, ["hash-object", "--", name]) ?? ""] as const);
   return new Map(found);
 }
 
-/** The files of the folder where the two sides parted; none where they have nothing in common. Throws ERR_BRANCH. */
+/** The files of the folder at the commit where the sides parted; none if they share no commit. Throws ERR_BRANCH. */
 export function filesAtFork(folder: string, ref: string): ReadonlyMap<string, string> {
   const fork = ask(folder, ["merge-base", "HEAD", ref]);
   if (fork !== undefined) return filesAt(folder, fork);
@@ -64,7 +64,7 @@ export function filesAtFork(folder: string, ref: string): ReadonlyMap<string, st
   return new Map();
 }
 
-/** Throws ERR_BRANCH where the folder is in no repository. */
+/** Throws ERR_MIGRATIONS_FOLDER if the folder is missing, ERR_BRANCH if it is in no repository. */
 export function checkRepository(folder: string): void {
   if (!existsSync(folder)) throw new MigrateError("ERR_MIGRATIONS_FOLDER", { folder, problem: "is not there" });
   if (ask(folder, ["rev-parse", "--git-dir"]) === undefined)
@@ -75,7 +75,7 @@ function exists(folder: string, ref: string): boolean {
   return ask(folder, ["rev-parse", "--quiet", "--verify", "--end-of-options", `${ref}^{commit}`]) !== undefined;
 }
 
-/** Undefined where git says no. Throws ERR_BRANCH without git. */
+/** The trimmed output of git; undefined if git fails. Throws ERR_BRANCH if git can't be run. */
 function ask(folder: string, args: readonly string[]): string | undefined {
   try {
     return execFileSync("git", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();

@@ -1,4 +1,4 @@
-/** What tables and columns are called after migrations that came in between: one history's names in another. Pure. */
+/** Maps names of tables and columns from one history to another, in which other migrations ran first. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { describeAction, tablesAfter } from "../../actions/apply-action.ts";
@@ -16,18 +16,18 @@ interface At {
 
 interface Entry {
   readonly here: At;
-  /** Undefined where it is gone. */
+  /** Undefined if it is gone. */
   readonly there: At | undefined;
-  /** What gave it another name there, or dropped it. */
+  /** The migration and action that renamed or dropped it there; empty if none did. */
   readonly by: string;
 }
 
 export interface Places extends Moving {
-  /** An action of this history, and what it is in the other. */
+  /** Advances this history by the actions `here`, and the other one by their counterparts `there`. */
   carryOut(here: readonly Action[], there: readonly Action[]): void;
 }
 
-/** Both histories begin with `base`; in the other one these actions came next, each `by` some migration. */
+/** Both histories begin with `base`. In the other one, the actions `others` came next, each from migration `by`. */
 export function placesAfter(
   base: Database,
   others: readonly { readonly by: string; readonly action: Action }[],
@@ -56,7 +56,7 @@ export function placesAfter(
     return { table: there.table, path: [...there.path, ...restOf(path, here.path)!] };
   };
 
-  /** Columns, or fields, whose last name is another there. */
+  /** The columns and fields whose last name differs there, or that are gone. */
   const renamed = (table: string) =>
     entries.filter(
       ({ here, there }) => here.table === table && here.path.length > 0 && there?.path.at(-1) !== here.path.at(-1),

@@ -1,4 +1,4 @@
-/** Which migrations of a branch get which numbers behind those that came in, and what they are there. Touches no table. */
+/** Gives the migrations of a branch numbers after the incoming ones, and rewrites their steps. Touches no table. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { canonicalJson, checksumOf } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
@@ -9,27 +9,26 @@ import { foldOn } from "../../plan/history/replay.ts";
 import { rebase, type MovedMigration, type Rebase } from "./rebase-steps.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 
-/** What the two sides have. */
 export interface Sides {
-  /** The other side, for messages. */
+  /** The name of the other side, for messages. */
   readonly onto: string;
   readonly theirs: Texts;
-  /** What both began with. */
+  /** The files at the commit where the sides parted. */
   readonly fork: Texts;
-  /** What is there now of the other side's. */
+  /** The other side's files as they are in the working folder. */
   readonly texts: Texts;
 }
 
-/** By the names of files, what tells their texts apart. */
+/** The git hashes of texts, by the names of files. */
 type Texts = ReadonlyMap<string, string>;
 
 export interface RebasedMigration extends MovedMigration {
   readonly version: number;
-  /** The number of the one that it comes after. */
+  /** The number of the migration before it. */
   readonly before: number;
-  /** Of `was`: how a database may know it. Empty where such a database has to take it back first. */
+  /** The entries of `was`: how a database may know it. Empty if such a database must roll it back first. */
   readonly was: readonly string[];
-  /** The lists of steps that ran under those names, where they are others. */
+  /** The lists of steps that ran under those names, if they differ. */
   readonly ran: readonly (readonly Migration["steps"][number][])[];
   readonly isRewritten: boolean;
   readonly isDownRewritten: boolean;
@@ -40,7 +39,7 @@ export interface RebaseResult extends Pick<Rebase, "apart" | "notes"> {
   readonly incoming: readonly MigrationFile[];
 }
 
-/** Throws ERR_BRANCH, ERR_REBASE and what keeps the migrations of either side from working. */
+/** Throws ERR_BRANCH, ERR_REBASE, and the error of a migration of either side that can't work. */
 export async function planRebase(
   { migrations: source, target }: Pick<MigratorOptions, "migrations" | "target">,
   { onto, theirs, fork, texts }: Sides,
@@ -49,7 +48,7 @@ export async function planRebase(
     if (!isMigrateError(problem, "ERR_VERSION_DUPLICATE")) throw problem;
   });
   checkSides(files, { onto, theirs, fork, texts });
-  // What was put together stands for what both sides began with.
+  // A squashed migration counts as part of what both sides began with.
   const isOwn = ({ file, replaces }: MigrationFile) => !theirs.has(file) && replaces === undefined;
   const own = files.filter(isOwn);
   const others = files.filter((file) => !isOwn(file));
@@ -71,7 +70,7 @@ export async function planRebase(
     describing: target.capabilities,
   };
   const { moved, apart, notes } = rebase(branching);
-  // Numbers that stand behind theirs already may stay.
+  // Own numbers that are already above theirs may stay.
   const numberOf = (index: number) => (first.version > last ? own[index]!.version : last + 1 + index);
   const renumbered = moved.map((one, index) => {
     const before = index === 0 ? last : numberOf(index - 1);
@@ -99,7 +98,7 @@ function checkSides(files: readonly MigrationFile[], { onto, theirs, fork, texts
     }
 }
 
-/** Two of one number that nobody gives another would stay for ever. Throws ERR_BRANCH. */
+/** Throws ERR_BRANCH if two migrations share a number: with nothing to renumber, they would keep it. */
 function checkNumbers(files: readonly MigrationFile[], onto: string): void {
   const twice = files.find(({ version }, index) => files[index + 1]?.version === version);
   if (twice === undefined) return;

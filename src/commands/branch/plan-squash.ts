@@ -1,4 +1,4 @@
-/** A history as one migration, and whether the engine makes the same of both. Touches no table of the target. */
+/** Combines migrations into one, and checks that the engine makes the same of both. Touches no table of the target. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { checksumOf } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
@@ -17,12 +17,11 @@ import type { Scratch } from "../../targets/contract/target.ts";
 export interface SquashResult extends Omit<Squash, "differences"> {
   readonly version: number;
   readonly migrations: readonly Migration[];
-  /** Of `replaces`. */
   readonly replaces: readonly string[];
   readonly accepts: readonly Acceptance[] | undefined;
-  /** Tables that the engine made the same of both. */
+  /** How many tables the engine made the same from both; undefined if that could not be checked. */
   readonly proven: number | undefined;
-  /** Why the engine could not be asked: the history does not run on an empty database. */
+  /** Why it could not be checked: the history does not run on an empty database. */
   readonly unproven: string | undefined;
 }
 
@@ -60,7 +59,7 @@ export async function planSquash(
   };
 }
 
-/** Runs both on empty databases of the engine. Throws ERR_SQUASH where they do not come out the same. */
+/** Runs both on empty databases of the engine. Throws ERR_SQUASH if the results differ. */
 async function prove(
   options: MigratorOptions,
   migrations: readonly Migration[],
@@ -107,7 +106,7 @@ async function runAll(scratch: Scratch, options: MigratorOptions, migrations: re
     ...options,
     target: scratch.target,
     migrations: {
-      // Nothing on an empty database goes by other names.
+      // An empty database knows no migration by a former name.
       list: () => migrations.map((one) => ({ ...one, was: undefined, replaces: undefined })),
       load: async ({ version }) => migrations.find((one) => one.version === version)!,
     },

@@ -1,4 +1,4 @@
-/** Migrations of a branch behind those that came in meanwhile: rewritten where names changed, and whether the order matters. Pure. */
+/** Rewrites a branch's migrations to run after the incoming ones, and finds out whether the order matters. Pure. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
@@ -30,13 +30,16 @@ export interface MovedMigration {
 
 export interface Rebase {
   readonly moved: readonly MovedMigration[];
-  /** Why the result is another where the branch's own ran first; none where it is the same. */
+  /** Why the result differs if the branch's own migrations ran first; empty if it is the same. */
   readonly apart: readonly string[];
-  /** What is otherwise and does no harm. */
+  /** Harmless differences between the two orders, as text. */
   readonly notes: readonly string[];
 }
 
-/** Throws ERR_REBASE with what can't stand behind what came in, and ERR_STEP_IMPOSSIBLE where own steps never worked. */
+/**
+ * Throws ERR_REBASE if an own migration can't run after the incoming ones, and ERR_STEP_IMPOSSIBLE if own steps fail
+ * even without those.
+ */
 export function rebase(branching: Branching): Rebase {
   const { incoming, own, base, describing } = branching;
   foldOn(base, own, describing);
@@ -48,7 +51,7 @@ export function rebase(branching: Branching): Rebase {
   return { moved, apart: [], notes: eitherWay(branching, moved) };
 }
 
-/** What differs between the two orders, in words. */
+/** The differences between the tables after the two orders, as text. */
 function eitherWay(
   { base, incoming, own, describing }: Branching,
   moved: readonly MovedMigration[],
@@ -59,7 +62,7 @@ function eitherWay(
   );
 }
 
-/** The first of those that came in with which there is a problem. */
+/** The first incoming migration with which there is a problem. */
 function firstBad(incoming: readonly Migration[], problem: (some: readonly Migration[]) => string | undefined) {
   for (const [index, migration] of incoming.entries()) {
     const found = problem(incoming.slice(0, index + 1));
@@ -89,7 +92,8 @@ function moveAll({ base, incoming, own, describing }: Branching): readonly Moved
   return own.map((migration, index) => {
     const { file, down } = migration;
     if (down === undefined) return { migration, steps: ups[index]!, down };
-    // What takes it back goes by the names of after it, and nothing that comes later does by those that it leaves.
+    // The steps of `down` use the names after this migration. They get a mapping of their own: rewriting them advances
+    // it, which must not affect later migrations.
     const after = placesAfter(base, others);
     for (const [at, { steps }] of own.slice(0, index + 1).entries())
       after.carryOut(actionsOfAll(steps, describing), actionsOfAll(ups[at]!, describing));
@@ -97,7 +101,7 @@ function moveAll({ base, incoming, own, describing }: Branching): readonly Moved
   });
 }
 
-/** Carries `database` on to what it is after them. */
+/** Rewrites steps with the names in `places`. Advances `places`, and `database` if given. */
 function moveSteps(
   file: string,
   steps: readonly Step[],
@@ -121,7 +125,7 @@ function actionsOfAll(steps: readonly Step[], describing: Describing): readonly 
   return steps.flatMap((step) => actionsOf(step, describing));
 }
 
-/** What the order changes: what came in would have run behind the branch's own, just as it is written. */
+/** What the order changes, as text, given incoming migrations that run as written after the branch's own. */
 function orderProblem({ base, incoming, own, describing }: Branching): string | undefined {
   const there = { base, incoming: own, own: incoming, describing };
   const impossible = problemIn(() => void moveAll(there));
@@ -153,18 +157,18 @@ function foldBoth(
 function describeDifferences(one: Database, other: Database): readonly string[] {
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) => {
     const words = differences(one.get(name), other.get(name));
-    // What one of them lacks is said by the other.
+    // Indexes and metadata that only the second table has show up in the other direction.
     const all = words.length > 0 ? words : differences(other.get(name), one.get(name));
     return all.map((word) => `${name}: ${word}`);
   });
 }
 
-/** No step changes the order of columns, and nothing depends on it. */
+/** Whether a difference is only one of column order. No step changes that order, and nothing depends on it. */
 function isOrder(words: string): boolean {
   return words.includes(" are in another order: ");
 }
 
-/** Rows that both sides work on: nobody can tell from SQL whether the order matters. */
+/** Actions of both sides on the same rows, as text: from SQL it cannot be determined whether their order matters. */
 function rowsProblem(
   own: readonly Migration[],
   incoming: readonly Migration[],
@@ -179,15 +183,15 @@ function rowsProblem(
 }
 
 interface Work {
-  /** What it is called in `base`. */
+  /** The table's name in `base`. */
   readonly table: string;
   readonly place: string;
-  /** `strict`: what refuses nulls. */
+  /** `strict`: makes a column not null. */
   readonly kind: "sql" | "rows" | "cast" | "strict";
   /** The column that tells rows apart, and its values. */
   readonly key?: string;
   readonly keys: readonly string[];
-  /** The columns of the table that are cast. */
+  /** The top-level columns that are cast, at least in part. */
   readonly cast: readonly string[];
 }
 
@@ -225,7 +229,7 @@ function kindsOfWork(action: Action): readonly Work["kind"][] {
 
 function mayDiffer(one: Work, other: Work): boolean {
   if (one.kind === "sql" || other.kind === "sql") return true;
-  // By another key the same rows may be others, and so may they be once the key was cast.
+  // Rows that are the same by one key may differ by another key, or after a cast of the key.
   if (one.kind === "rows" && other.kind === "rows")
     return one.key !== other.key || one.keys.some((key) => other.keys.includes(key));
   return [one, other].some(({ key }) => key !== undefined && [one, other].some(({ cast }) => cast.includes(key)));

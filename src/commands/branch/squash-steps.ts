@@ -1,4 +1,4 @@
-/** A history put together in one migration: what it leads to, and the rows that it has brought. Pure. */
+/** Combines the steps of migrations into fewer ones that lead to the same tables and inserted rows. Pure. */
 import type { Migration } from "../../migrations/load.ts";
 import { differences, type Database } from "../../schema/table.ts";
 import type { Step } from "../../steps/registry.ts";
@@ -9,13 +9,13 @@ import { lineagesOf } from "../../plan/compile/table-lineage.ts";
 
 export interface Squash {
   readonly steps: readonly Step[];
-  /** Tables whose steps stay as they were, as these bring rows. */
+  /** Tables whose steps stay as they were, because some of these insert rows. */
   readonly kept: readonly string[];
-  /** What no step makes again on an empty table, in words. */
+  /** What no step recreates on an empty table, as text. */
   readonly left: readonly string[];
-  /** The tables that this is about. */
+  /** The tables of which `left` lists something, apart from postponed vector indexes. */
   readonly partial: ReadonlySet<string>;
-  /** Where it does not lead to the same; none as long as this is right. */
+  /** How the combined steps lead to something else; empty unless `squash` has a defect. */
   readonly differences: readonly string[];
 }
 
@@ -41,7 +41,7 @@ function after(steps: readonly Step[], describing: Describing): Database {
   return foldOn(new Map(), [{ file: "", steps }], describing);
 }
 
-/** Every step of the tables that are there at the end and that were given rows: what later steps did to these nobody can tell. */
+/** All steps of the final tables that were given rows: what later steps did to these rows cannot be determined. */
 function stepsWithRows(steps: readonly Step[], describing: Describing): readonly Step[] {
   const placed = steps.flatMap((step) => actionsOf(step, describing).map((action) => ({ step, action })));
   const lineages = lineagesOf(placed.map(({ action }) => action));
@@ -54,7 +54,7 @@ function stepsWithRows(steps: readonly Step[], describing: Describing): readonly
   return [...new Set(placed.flatMap(({ step }, index) => (rows.has(lineages[index]!) ? [step] : [])))];
 }
 
-/** Of the partial ones not all indexes and metadata are expected: no step makes them on empty tables. */
+/** Tables in `partial` may lack indexes and metadata, because no step makes these on empty tables. */
 function differencesOf(wanted: Database, reached: Database, partial: ReadonlySet<string>): readonly string[] {
   const all = [...new Set([...wanted.keys(), ...reached.keys()])];
   return all.flatMap((name) => {

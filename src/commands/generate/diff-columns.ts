@@ -1,4 +1,4 @@
-/** What became of the columns of one table: which steps that is, what nobody can tell, and what no step does. Pure. */
+/** Compares the columns of one table: the steps, the open questions, and what no step can do. Pure. */
 import { castVerdict } from "../../schema/cast-rules.ts";
 import { childColumns, formatType, sameType, withChildColumns, type Column } from "../../schema/data-type.ts";
 import { placeNotation, shellWord, typeNotation } from "../../schema/text/format-notation.ts";
@@ -6,21 +6,21 @@ import { formatPath, type Path } from "../../schema/path.ts";
 import { addingStep } from "../../steps/from-action.ts";
 import type { Step } from "../../steps/registry.ts";
 
-/** Something that is gone, and something new that may be it. */
+/** A question: a table or column is gone, and a new one may be it under a new name. */
 export interface Unsure {
   readonly table: string;
-  /** Of a column; none where it is the table itself. */
+  /** The column's path; undefined for the table itself. */
   readonly path?: string | undefined;
-  /** What it may be called now. */
+  /** The new names that it may have. */
   readonly names: readonly string[];
 }
 
-/** What was answered: that it has a new name, or with none that it is gone. */
+/** An answer: `name` is the new name; without one, the table or column was dropped. */
 export interface DiffAnswer {
   readonly table: string;
   readonly path?: string | undefined;
   readonly name?: string | undefined;
-  /** Of what is new or another type, instead: the step with which it gets its values. */
+  /** Set instead for a column that is new or gets another type: the step that gives it its values. */
   readonly step?: ValueStep | undefined;
 }
 
@@ -29,21 +29,21 @@ export type ValueStep = Extract<Step, { readonly kind: "addColumn" | "retypeColu
 /** The answer for a column that may have one of these new names. */
 export type AnsweredIn = (names: readonly string[], path: string) => DiffAnswer | undefined;
 
-/** The step that was answered for this one: the same, but for where its values come from. */
+/** The answered step for this one. It differs only in where its values come from. */
 export type SaidStep = <One extends ValueStep>(step: One) => One | undefined;
 
-/** What is to be done to one table, by what kind of step it is. */
+/** The changes of one table, by the kind of step that makes them. */
 export interface Changes {
   readonly renames: { readonly path: Path; readonly name: string }[];
-  /** These are on the new names. */
+  /** These steps use the new names. */
   readonly retypes: Step[];
   readonly nulls: Step[];
   readonly adds: Step[];
   readonly drops: Path[];
   readonly dropsAfter: Path[];
-  /** Computed columns that are declared again, by their old names: what they read may change once they are gone. */
+  /** Old names of computed columns that are recreated. What they read can change only once they are gone. */
   readonly dropsFirst: Path[];
-  /** What declares computed columns and fills them, after all that they may read. */
+  /** Steps that declare and fill computed columns; they come after everything that these may read. */
   readonly computed: Step[];
   readonly unsure: Unsure[];
   readonly impossible: string[];
@@ -51,24 +51,24 @@ export interface Changes {
 
 export interface Level {
   readonly table: string;
-  /** Where it is, by the old names and by the new ones. */
+  /** The path of this level, by the old names and by the new ones. */
   readonly before: Path;
   readonly after: Path;
   readonly answered: AnsweredIn;
-  /** The new name that is said of a column, whether or not it can have that. */
+  /** The new name that the answers give to a column, whether or not it can have it. */
   readonly nameSaid: (path: string) => string | undefined;
   readonly said: SaidStep;
   readonly changes: Changes;
-  /** The whole column that is wanted where it is inside of one. */
+  /** The wanted top-level column, if this level is inside one. */
   readonly top?: Column | undefined;
-  /** Whether a step can add a field here: the target can, and there is no list around it. */
+  /** Whether a step can add a field here: the target can add fields, and no list is around this level. */
   readonly addsFields: boolean;
 }
 
 export function compareLevel(were: readonly Column[], wanted: readonly Column[], level: Level): void {
   const { table, before, after, answered, nameSaid, said, changes } = level;
   const pathOf = ({ name }: Column) => formatPath([...before, name]);
-  // What is said to be added is nothing that was there before.
+  // A column that an answer adds can't be a renamed one.
   const isAdded = (column: Column) =>
     !were.some(({ name }) => name === column.name) &&
     said(addition(table, [...after, column.name], column)) !== undefined;
@@ -84,7 +84,7 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
   const kept = new Set(renamed.values());
   const gone = were.filter((column) => !kept.has(column) && !wanted.some(({ name }) => name === column.name));
   const added = wanted.filter(({ name }) => !renamed.has(name) && !were.some((one) => one.name === name));
-  /** Of which is asked: what becomes of them is not said before that is answered. */
+  /** The names in open questions. Until these are answered, no step is made for them. */
   const open = new Set<string>();
   const others = added.filter((column) => !isAdded(column));
   for (const column of gone.filter((one) => answered([], pathOf(one)) === undefined)) {
@@ -93,7 +93,7 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
     changes.unsure.push({ table, path: pathOf(column), names: like });
     for (const name of [column.name, ...like]) open.add(name);
   }
-  // What reads others goes before them.
+  // Computed columns are dropped before the columns that they read.
   const readers = gone.filter(isComputed).toReversed();
   for (const column of [...readers, ...gone.filter((one) => !isComputed(one))])
     if (!open.has(column.name)) {
@@ -116,8 +116,8 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
 }
 
 /**
- * The columns that get the names that are said of them. One that passes its name on may itself be wanted, under the name of
- * another that is said to be renamed: a swap, a longer cycle, or a chain.
+ * The columns that can take the names that the answers give them. A column's old name may go to another renamed column:
+ * in a swap, a longer cycle, or a chain.
  */
 function renamesIn(
   were: readonly Column[],
@@ -126,14 +126,14 @@ function renamesIn(
 ): ReadonlyMap<Column, string> {
   const isIn = (columns: readonly Column[], name: string) => columns.some((one) => one.name === name);
   const renames = new Map<Column, string>();
-  // Where two are said to get one name, it goes to the one that is gone.
+  // If two columns are given the same name, the one whose old name is gone gets it.
   const goneFirst = were.toSorted((one, other) => Number(isIn(wanted, one.name)) - Number(isIn(wanted, other.name)));
   for (const column of goneFirst) {
     const name = nameFor(column);
     const isFree = name !== undefined && ![...renames.values()].includes(name);
     if (isFree && name !== column.name && isIn(wanted, name)) renames.set(column, name);
   }
-  // Without one of them, those that need its name can't be either.
+  // Without one rename, those that need its old name are impossible too.
   for (let before = -1; before !== renames.size;) {
     before = renames.size;
     for (const [column, name] of renames) {
@@ -153,7 +153,7 @@ function isComputed({ computed }: Column): boolean {
   return computed !== undefined;
 }
 
-/** No call makes a column a computed one, or gives one another expression or type. */
+/** Whether a column must be recreated: no call changes whether it is computed, or a computed one's SQL or type. */
 function isDeclaredAgain(was: Column, wanted: Column): boolean {
   return was.computed !== wanted.computed || (wanted.computed !== undefined && !sameType(was.type, wanted.type));
 }
@@ -208,12 +208,12 @@ function compareColumn(was: Column, wanted: Column, level: Level): void {
     changes.nulls.push({ kind: "setNullable", table, path, nullable: wanted.nullable });
 }
 
-/** Just whole columns are made anew. */
+/** The flag that recreates a column from SQL. Only whole top-level columns can be recreated. */
 function retypeFlag(table: string, path: Path, { type }: Column): string {
   return `--retype ${shellWord(`${placeNotation(table, path.slice(0, 1))}:${typeNotation(type)} using SQL`)}`;
 }
 
-/** The same but for what is inside. */
+/** Whether the types differ only in what is inside them. */
 function haveLikeChildren({ type }: Column, { type: wanted }: Column): boolean {
   const children = childColumns(type);
   return (

@@ -1,4 +1,4 @@
-/** From the tables that there are to those that are wanted: the steps, what nobody can tell, and what no step does. Pure. */
+/** Compares existing tables with wanted ones: the steps, the open questions, and what no step can do. Pure. */
 import { describeAction } from "../../actions/apply-action.ts";
 import { sameType } from "../../schema/data-type.ts";
 import { withoutNulls } from "../../schema/metadata.ts";
@@ -22,28 +22,28 @@ import { indexSteps, tried, waysOf } from "./order-steps.ts";
 export interface Diff {
   readonly steps: readonly Step[];
   readonly unsure: readonly Unsure[];
-  /** In words, why steps can't lead there. */
+  /** Why steps can't lead to the wanted tables, as text. */
   readonly impossible: readonly string[];
-  /** In words, indexes of vectors that can't be made before there are rows: the next migration is for them. */
+  /** Vector indexes that need rows first, as text. They belong in a later migration. */
   readonly later: readonly string[];
-  /** Answers to what nobody asks: of something that is not gone, or with a name that is not new. */
+  /** Answers to no question: about something that is not gone, or with a name that is not new. */
   readonly unused: readonly DiffAnswer[];
 }
 
 export interface DiffOptions {
   readonly answers?: readonly DiffAnswer[];
-  /** Whether the target gives tables other names. */
+  /** Whether the target can rename tables. */
   readonly renamesTables?: boolean;
-  /** Whether the target adds fields to structs. */
+  /** Whether the target can add fields to structs. */
   readonly addsFields?: boolean;
 }
 
-/** What steps there are on a target. */
+/** The options that follow from what a target can do. */
 export function diffAbilities({ actions }: Pick<Capabilities, "actions">): Omit<DiffOptions, "answers"> {
   return { renamesTables: actions.renameTable === true, addsFields: actions.addField === true };
 }
 
-/** Columns are not put into another order, and indexes are looked at where some, or none, are declared. */
+/** Does not reorder columns. Compares indexes only of tables that declare them, even if they declare none. */
 export function diff(
   from: Database,
   to: Database,
@@ -52,7 +52,7 @@ export function diff(
   const used = new Set<DiffAnswer>();
   const answered: Answered = (names, table, path) => {
     const answer = answers.find((one) => isAbout(one, table, path));
-    // A misspelt new name must not be taken for none, which drops it.
+    // An answer with a misspelt name must not count as one without a name, which would drop the column.
     if (answer === undefined || (answer.name !== undefined && !names.includes(answer.name))) return undefined;
     used.add(answer);
     return answer;
@@ -100,7 +100,7 @@ export function diff(
   return { ...untilRows(steps), unsure, impossible, unused: answers.filter((one) => !used.has(one)) };
 }
 
-/** A table is created with the columns before its first computed one; the others are added, in their order. */
+/** Creates the table with the columns before its first computed one, then adds the others in order. */
 function creationSteps(table: string, wanted: Table): readonly Step[] {
   const first = wanted.columns.findIndex(({ computed }) => computed !== undefined);
   const [given, added] =
@@ -121,7 +121,6 @@ function metadataProblems(table: string, was: Table, wanted: Table): readonly st
   return words.map((one) => `${table}: ${one}; ${why}`);
 }
 
-/** What can be done before there are rows, and what can't. */
 function untilRows(steps: readonly Step[]): Pick<Diff, "steps" | "later"> {
   const placed = steps.flatMap((step) => compileStep(step).map((action) => ({ step, action })));
   const waiting = [...withoutVectors(placed.map(({ action }) => action)).keys()].map((index) => placed[index]!);
@@ -135,7 +134,7 @@ function isAbout(answer: DiffAnswer, table: string, path: string | undefined): b
   return answer.step === undefined && answer.table === table && answer.path === path;
 }
 
-/** Whether it is the same step, but for where its values come from. */
+/** Whether the steps differ only in where their values come from. */
 function isFor(answer: ValueStep, step: ValueStep): boolean {
   if (answer.table !== step.table || !sameType(answer.type, step.type)) return false;
   return answer.kind === "addColumn"
@@ -147,7 +146,7 @@ function isFor(answer: ValueStep, step: ValueStep): boolean {
 type Answered = (names: readonly string[], table: string, path?: string) => DiffAnswer | undefined;
 type TableDiff = Omit<Diff, "unused" | "later">;
 
-/** Half of the columns of the one are in the other. */
+/** Whether at least half of the columns of `other` have names that `one` has too. */
 export function areAlike(one: Table, other: Table): boolean {
   const names = new Set(one.columns.map(({ name }) => name));
   return 2 * other.columns.filter(({ name }) => names.has(name)).length >= other.columns.length;
@@ -174,7 +173,7 @@ function tableSteps(
   compareLevel(was.columns, wanted.columns, { table, before: [], after: [], ...answers, changes });
   changes.impossible.push(...metadataProblems(table, was, wanted));
   const { unsure, impossible } = changes;
-  // What is clear is told all the same.
+  // The steps that are certain are returned anyway.
   if (unsure.length > 0 || impossible.length > 0) return { steps: waysOf(table, changes)[0]!, unsure, impossible };
   const tries = waysOf(table, changes).map((steps) => tried(table, was, wanted, steps));
   const found =

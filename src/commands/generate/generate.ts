@@ -1,4 +1,4 @@
-/** What a declared schema takes, after all the migrations that there are. */
+/** Compares a declared schema with the tables after all existing migrations. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer, Unsure, ValueStep } from "./diff-columns.ts";
 import { diff, diffAbilities, type Diff } from "./diff-tables.ts";
@@ -10,7 +10,7 @@ import { change, type Database, type Table } from "../../schema/table.ts";
 import { lint } from "../lint/lint.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 
-/** Touches no table. Throws what `lint` finds. */
+/** Touches no table. Throws the first problem that `lint` finds. */
 export async function compareDeclared(
   options: MigratorOptions,
   declared: Database,
@@ -23,7 +23,7 @@ export async function compareDeclared(
   return diff(now, declared, { answers, ...diffAbilities(options.target.capabilities) });
 }
 
-/** Throws ERR_USAGE where an answer answers nothing. */
+/** Throws ERR_USAGE if an answer fits no question. */
 export function checkAnswers({ unused }: Diff): void {
   const [answer] = unused;
   if (answer === undefined) return;

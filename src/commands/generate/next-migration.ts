@@ -1,4 +1,4 @@
-/** A migration that is yet to be written: whether it can work after those that there are, and how it is taken back. */
+/** Checks that a migration can work after the existing ones before it is written, and derives its rollback. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { checksumOf } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
@@ -11,7 +11,7 @@ import type { Step } from "../../steps/registry.ts";
 import { lint } from "../lint/lint.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 
-/** Throws the first problem there is, of a file that is there or of these steps. */
+/** Throws the first problem of the existing files or of these steps. */
 export async function planNext(
   options: MigratorOptions,
   file: Omit<MigrationFile, "textHash">,
@@ -26,8 +26,8 @@ export async function planNext(
 }
 
 /**
- * The steps that take it back, as `down` would derive them; `isChecked` where that would look for rows in their way first,
- * which it does not do for what a file says. Throws ERR_IRREVERSIBLE.
+ * The steps that roll the migration back, as `down` would derive them. `isChecked`: whether `down` would look for
+ * blockers before these steps; it does not do so for steps that a file exports. Throws ERR_IRREVERSIBLE.
  */
 export function stepsBack(
   { migration, actions, total }: PlannedMigration,
@@ -49,7 +49,7 @@ export function stepsBack(
   }
 }
 
-/** Of the tables that it touches. */
+/** The tables that the actions touch, as they are before the first of them. */
 function before(actions: PlannedMigration["actions"]): Database {
   const first = new Map<string, Table | undefined>();
   for (const [name, table] of actions.flatMap((action) => [...action.before]))

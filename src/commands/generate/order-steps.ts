@@ -1,4 +1,4 @@
-/** The steps of one table in an order that works: the few that make sense are tried in the model. Pure. */
+/** Puts the steps of one table into an order that works, by trying the few sensible orders in the model. Pure. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
 import { childColumns, ownValue, withChildColumns, type Column } from "../../schema/data-type.ts";
@@ -11,7 +11,7 @@ import { compileStep, type Step } from "../../steps/registry.ts";
 import { followPath } from "../../plan/compile/undescribed.ts";
 import type { Changes } from "./diff-columns.ts";
 
-/** The orders in which the changes may work: a column is dropped last, but where another takes its name. */
+/** The orders to try. Columns are dropped last, or first in case another column takes their name. */
 export function waysOf(
   table: string,
   { renames, retypes, nulls, adds, drops, dropsAfter, dropsFirst, computed }: Changes,
@@ -28,11 +28,11 @@ export function waysOf(
             alterations: renames.map(({ path, name }) => ({ path: formatPath(path), rename: name })),
           },
         ];
-  // What is inside goes first, so that the way to it is still the old one.
+  // Inner fields are renamed first, while the names around them are still the old ones.
   const inTurn = renames
     .toSorted((one, other) => other.path.length - one.path.length)
     .map(({ path, name }): Step => ({ kind: "renameColumn", table, path: formatPath(path), name }));
-  // What is made anew comes last, as what is added does.
+  // Recreated columns become the last ones, as added columns do, so try both orders.
   const rests = [
     [...retypes, ...nulls, ...adds],
     [...adds, ...retypes, ...nulls],
@@ -45,7 +45,7 @@ export function waysOf(
   );
 }
 
-/** With its indexes, where the steps work and lead there. */
+/** Adds the steps for indexes; or returns the problem if the steps fail or do not lead to `wanted`. */
 export function tried(
   table: string,
   was: Table,
@@ -71,7 +71,7 @@ export function tried(
   }
 }
 
-/** A column that the SQL of a step reads, and that has another name by then, or is dropped: what the engine would say too late. */
+/** Why a step's SQL can't work: a column that it reads was renamed or dropped. The engine would report it too late. */
 function goneFrom(step: Step, was: Table, now: Table, earlier: readonly Step[]): string | undefined {
   const sql = step.kind === "addColumn" ? step.as : step.kind === "retypeColumn" ? step.using : undefined;
   if (sql === undefined) return undefined;
@@ -84,7 +84,7 @@ function goneFrom(step: Step, was: Table, now: Table, earlier: readonly Step[]):
   return `the SQL of ${step.table}.${column} names ${gone.name}, which ${then}`;
 }
 
-/** The same columns in the order of others, at every depth. */
+/** The columns in the order of `order`, at every depth. */
 function inOrderOf(order: readonly Column[], columns: readonly Column[]): readonly Column[] {
   const place = ({ name }: Column) => {
     const at = order.findIndex((one) => one.name === name);

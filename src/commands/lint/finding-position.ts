@@ -1,4 +1,4 @@
-/** Where in a migration file a problem is. */
+/** Finds the position of a problem in a migration file. */
 import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import {
   callsIn,
@@ -12,7 +12,7 @@ import { missingIn } from "./follow-up-errors.ts";
 import { callsOf } from "../../steps/define/call-sites.ts";
 import type { ReadFile } from "./lint.ts";
 
-/** The start of the file where nobody can tell. */
+/** The position of a problem; the start of the file if it cannot be determined. */
 export function placeOfProblem(problem: MigrateError, text: string, read: ReadFile | undefined): SourcePosition {
   if (isMigrateError(problem, "ERR_FILE_UNREADABLE")) {
     const { line, column } = problem.details;
@@ -32,7 +32,7 @@ export function placeOfProblem(problem: MigrateError, text: string, read: ReadFi
   return word === undefined ? call! : placeOfWord(text, call!, word.text, word.isFirst);
 }
 
-/** The calls in the file that made a step, innermost first; of one made by hand the list that it stands in. */
+/** The calls in the file that made a step, innermost first; for a step written by hand, the export it is in. */
 export function placesOfStep(
   text: string,
   path: string,
@@ -43,7 +43,7 @@ export function placesOfStep(
   return calls.length === 0 ? [placeOfExport(text, of)] : calls;
 }
 
-/** The word that is wrong in a step, where it is just one. `isFirst`: whether it may be the first argument, the table. */
+/** The single wrong word in a step, if there is one. `isFirst`: whether it may be the first argument, the table. */
 function wrongWord(problem: MigrateError): { readonly text: string; readonly isFirst: boolean } | undefined {
   const { table, name, path } = problem.details as Readonly<Partial<Record<string, string>>>;
   switch (problem.code) {

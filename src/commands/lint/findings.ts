@@ -1,4 +1,4 @@
-/** What `lint` tells: problems, and what rules find dangerous, each with its place. */
+/** The findings of `lint`: problems, and what rules find dangerous, each with its position. */
 import { basename } from "node:path";
 import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import { readTextIfPresent } from "../../migrations/list-files.ts";
@@ -15,7 +15,7 @@ import { placeOfProblem, placesOfStep } from "./finding-position.ts";
 
 export type RuleId = (typeof registry)[keyof typeof registry]["id"];
 
-/** What becomes of what a rule finds. */
+/** The severity of each rule's findings; `off` drops them. */
 export type RuleSettings = Readonly<Partial<Record<RuleId, Severity | "off">>>;
 
 export interface LintFinding extends SourcePosition {
@@ -28,19 +28,19 @@ export interface LintFinding extends SourcePosition {
 }
 
 export interface Findings extends LintResult {
-  /** By file and place. */
+  /** Sorted by file and position. */
   readonly findings: readonly LintFinding[];
 }
 
 export interface FindingsChoice {
   readonly rules?: RuleSettings | undefined;
-  /** Of migrations with higher numbers only; problems are told of all. */
+  /** Applies rules only to migrations above this version. Problems are reported for all. */
   readonly since?: number | undefined;
-  /** The path of a file that may declare what tables the application wants. */
+  /** The path of a file that may declare the tables that the application wants. */
   readonly schema?: string | undefined;
-  /** What another file of the application has. */
+  /** The tables that another file of the application declares. */
   readonly typed?: Declared | undefined;
-  /** Targets that may get these migrations too. */
+  /** Other targets on which these migrations may run. */
   readonly others?: readonly OtherTarget[] | undefined;
   readonly loadSeconds?: number | undefined;
 }
@@ -80,12 +80,12 @@ export async function findingsOf(options: MigratorOptions, choice: FindingsChoic
   };
 }
 
-/** What the application wants, where it says so. */
+/** The tables that the schema file declares, if it declares any, or the problem with that file. */
 async function readDeclared(
   { schema, loadSeconds }: FindingsChoice,
   textAt: (path: string) => string,
 ): Promise<{ readonly declared?: Declared; readonly problem?: MigrateError }> {
-  // A file of that name may be about something else.
+  // A file of that name may serve another purpose.
   if (schema === undefined || !/\bdefineSchema\b/.test(textAt(schema))) return {};
   try {
     const tables = await loadSchema(schema, loadSeconds);
@@ -96,7 +96,7 @@ async function readDeclared(
   }
 }
 
-/** What the rules find in steps that can work. */
+/** The findings of rules, in steps that can work. */
 function remarksOn(
   { sound: { migrations, after } }: LintResult,
   declared: readonly Declared[],
@@ -131,14 +131,14 @@ function remarksOn(
   return findings;
 }
 
-/** A comment that silences nothing because it is misspelt. */
+/** Errors for comments that silence nothing, because they name no existing rule. */
 function unknownRules(file: string, text: string): readonly LintFinding[] {
   return ignoresIn(text)
     .filter(({ rule }) => !ruleIds.includes(rule))
     .map(({ rule, place }) => ({ file, ...place, rule: "lint-ignore", severity: "error", message: noRule(rule) }));
 }
 
-/** In words, with what may have been meant. */
+/** A sentence for an unknown rule, with the rule that may have been meant. */
 export function noRule(id: string): string {
   const similar = similarName(id, ruleIds);
   return `there is no rule ${id}; ${similar === undefined ? `there are ${ruleIds.join(", ")}` : `did you mean ${similar}?`}`;

@@ -1,18 +1,21 @@
-/** What nobody knows of the tables because of what could not be read or can't work: problems that only follow are not told. Pure. */
+/**
+ * Recognises problems that only follow from others: after a file or step that could not be read or can't work, the
+ * tables are not fully known. Pure.
+ */
 import type { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { parsePath } from "../../schema/path.ts";
 import { namesIn } from "../../schema/sql.ts";
 
-/** What would have been done to all that it names. */
+/** A file or step that is not applied to the model. It might have changed anything that it names. */
 export interface Doubt {
-  /** A file, or the words of a step; undefined where it could not be read, so that it may have named anything. */
+  /** The text of the file, or the words of the step; undefined if unknown, so that it may name anything. */
   readonly text: string | undefined;
-  /** The name that it lacked itself, so that it would not have made it. */
+  /** The missing name that made the step fail, which the step therefore would not have created. */
   readonly except?: string | undefined;
 }
 
-/** The keys in steps that are not names of somebody's columns. */
+/** The keys of steps that are not names of columns. */
 const ownKeys = new Set(
   (
     "kind table path name type nullable columns alterations rename rows change update where delete as using key metadata " +
@@ -37,12 +40,12 @@ export function wordsInStep(value: unknown): string {
   return JSON.stringify([...words]);
 }
 
-/** Whether a step that can't work might have, but for what is in doubt. `problem`: why it can't, as the model says. */
+/** Whether a step might work if the doubtful ones had run. `problem`: why it can't work, by the model. */
 export function isExcused(problem: MigrateError, actions: readonly Action[], doubts: readonly Doubt[]): boolean {
   if (doubts.length === 0) return false;
   const { code, details } = problem;
   switch (code) {
-    // These are wrong whatever the tables are like.
+    // These problems do not depend on the tables.
     case "ERR_TABLE_NAME":
     case "ERR_COLUMN_NAME":
     case "ERR_PATH_INVALID":
@@ -62,7 +65,7 @@ export function isExcused(problem: MigrateError, actions: readonly Action[], dou
   }
 }
 
-/** The table or the column that a step names and that is not there. */
+/** The missing table or column that a step names. */
 export function missingIn({ code, details }: MigrateError): string | undefined {
   if (code === "ERR_TABLE_MISSING") return (details as { readonly table: string }).table;
   if (code !== "ERR_COLUMN_MISSING") return undefined;

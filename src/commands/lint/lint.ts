@@ -1,4 +1,4 @@
-/** Every migration checked as far as that goes without a database: names, steps, and whether each step can work. */
+/** Checks all migrations without a database: names, steps, and whether each step can work. */
 import { basename } from "node:path";
 import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
@@ -13,27 +13,27 @@ import type { MigratorOptions } from "../../run/options.ts";
 export interface LintResult {
   /** How many migration files there are. */
   readonly files: number;
-  /** All of them: of files, of steps, and of steps that can't work where they stand; not what only follows from others. */
+  /** All problems of files and steps, steps that can't work included, but for those that only follow from others. */
   readonly problems: readonly MigrateError[];
-  /** Undefined where there are problems. */
+  /** Undefined if there are problems. */
   readonly plan?: Plan;
-  /** Steps that may change values without a word. */
+  /** What actions may lose; empty if there are problems. */
   readonly losses: readonly { readonly place: StepPlace; readonly text: string }[];
-  /** All that can work. */
+  /** Everything that can work, even if there are problems. */
   readonly sound: Sound;
   readonly read: readonly ReadFile[];
-  /** The paths of all files by their names, also of those that no migration is in. */
+  /** The paths of all files by their names, including files that are no migrations. */
   readonly paths: ReadonlyMap<string, string>;
 }
 
 export interface ReadFile {
   readonly file: MigrationFile;
   readonly migration: Migration;
-  /** Steps that are none, as the file exports them. */
+  /** What is wrong in the file. `value`: the invalid step as the file exports it. */
   readonly wrong: readonly { readonly problem: MigrateError; readonly value: unknown }[];
 }
 
-/** `more`: after those that there are. `notesCalls`: so that places of steps can be asked for afterwards. */
+/** `more`: migrations after the existing ones. `notesCalls`: records calls, to find positions of steps afterwards. */
 export async function lint(
   options: MigratorOptions,
   more: readonly Migration[] = [],
@@ -86,7 +86,7 @@ async function readOne(
   }
 }
 
-/** What would have been done by what is wrong. */
+/** The doubt that follows from something wrong in a file. */
 function doubtOf({ file, migration }: ReadFile, { problem, value }: ReadFile["wrong"][number]): PlacedDoubt {
   if (!isMigrateError(problem, "ERR_STEP_INVALID"))
     return { step: 0, text: migration.steps.length === 0 ? namingText(file.path) : "" };
@@ -94,12 +94,12 @@ function doubtOf({ file, migration }: ReadFile, { problem, value }: ReadFile["wr
   return of === undefined ? { step, text: wordsInStep(value) } : { step: 0, text: "" };
 }
 
-/** Of a file that nobody could run; undefined where names in it may be made, here or in another file. */
+/** The text of a file that can't be evaluated; undefined if names in it may be built at run time or imported. */
 function namingText(path: string): string | undefined {
   const text = readTextIfPresent(path);
   return text === undefined || makesNames.test(text) ? undefined : text;
 }
 
-/** A text that is put together, a first argument that is none, and what is imported from elsewhere than from here. */
+/** Matches concatenated text, a first argument that is not a text, and imports from other modules than this package. */
 const makesNames =
   /\$\{|["'`]\s*\+|\+\s*["'`]|\.(?:concat|join)\(|["'`]\.[a-z]|\b(?:createTable|renameTable|addColumn|renameColumn|alterColumns)\(\s*(?!["'`\s])|\b(?:from|import|require)\b\s*\(?\s*["'`](?!lance-migrate["'`])/;

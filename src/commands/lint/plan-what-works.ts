@@ -1,4 +1,4 @@
-/** All migrations as far as they can work where they stand, and everything that can't. Pure. */
+/** Plans all migrations as far as their steps can work, and reports the steps that can't. Pure. */
 import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compileStep } from "../../steps/registry.ts";
@@ -11,9 +11,9 @@ import { planMigration, type PlanInput, type PlannedMigration } from "../../plan
 
 /** A migration as it was read. */
 export interface Read {
-  /** With holes where steps could not be read. */
+  /** Its list of steps has holes where steps could not be read. */
   readonly migration: Migration;
-  /** What of it could not be read: a step, or with 0 the whole of it. */
+  /** What could not be read: the number of a step, or 0 for something that is not one step. */
   readonly doubts: readonly PlacedDoubt[];
 }
 
@@ -22,13 +22,13 @@ export interface PlacedDoubt extends Doubt {
 }
 
 export interface Sound {
-  /** Of each migration that does something, in their order. */
+  /** The plans of all migrations with working steps, in order. */
   readonly migrations: readonly PlannedMigration[];
-  /** The tables after all of them. */
+  /** The tables after all of these migrations. */
   readonly after: ReadonlyMap<string, Table>;
 }
 
-/** A step that can't work is told, unless that follows from what was told before, and left out. */
+/** Leaves out steps that can't work. Passes them to `refuse`, unless their problem only follows from another. */
 export function planWhatWorks(
   all: readonly Read[],
   input: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">,
@@ -54,11 +54,11 @@ export function planWhatWorks(
 interface Surroundings {
   readonly input: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">;
   readonly refuse: (problem: MigrateError) => void;
-  /** From before it. */
+  /** Doubts from earlier migrations, and those about this migration as a whole. */
   readonly doubts: readonly Doubt[];
 }
 
-/** As if the file did not say how it is taken back. `leaving`: what of its own is in doubt, which is added to. */
+/** Plans without the `down` of the file. `leaving`: the doubts about its own steps, to which this adds. */
 function planSteps(
   migration: Migration,
   database: Map<string, Table>,
@@ -86,7 +86,7 @@ function planSteps(
       const actions = compileStep(step);
       const excused = isExcused(reason, actions, [...doubts, ...earlier]);
       if (!excused) refuse(error);
-      // Rows would have made no table or column that a later step may want.
+      // A step that only changes rows makes no table or column that a later step may need.
       const text = actions.every(changesRows) ? "" : wordsInStep(step);
       leaving.push({ step: at, text, except: excused ? undefined : missingIn(reason) });
       steps = without(steps, at - 1);
@@ -95,7 +95,7 @@ function planSteps(
   return undefined;
 }
 
-/** A hole in its place, so that the others keep their numbers. */
+/** Leaves a hole, so that the other items keep their numbers. */
 function without<Item>(items: readonly Item[], index: number): readonly Item[] {
   const rest: Item[] = [];
   items.forEach((item, at) => {
@@ -104,7 +104,7 @@ function without<Item>(items: readonly Item[], index: number): readonly Item[] {
   return rest;
 }
 
-/** With the way back that its file says, if there is one. */
+/** Plans again with the `down` of the file; keeps `planned` if that fails. */
 function withDown(
   migration: Migration,
   planned: PlannedMigration,
@@ -120,14 +120,14 @@ function withDown(
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     change(database, after);
-    // What is in doubt of its tables may be what it leads back to.
+    // With doubts about one of its tables, it is unknown what `down` should lead back to.
     const missing = (table: string) => new MigrateError("ERR_TABLE_MISSING", { table });
     if (![...touched.keys()].some((table) => isExcused(missing(table), [], doubts))) refuse(error);
     return planned;
   }
 }
 
-/** The tables before the first action that touches each. */
+/** Each table as it is before the first action that touches it. */
 function startOf({ actions }: PlannedMigration): Tables {
   const first = new Map<string, Table | undefined>();
   for (const [name, table] of actions.flatMap(({ before }) => [...before]))
@@ -135,7 +135,6 @@ function startOf({ actions }: PlannedMigration): Tables {
   return first;
 }
 
-/** Those that a migration touches, as they are now. */
 function tablesOf(migration: Migration, database: ReadonlyMap<string, Table>, able: PlanCapabilities): Tables {
   const names = compileMigration(migration, able).flatMap(({ action }) => tablesOfAction(action));
   return new Map(names.map((name) => [name, database.get(name)]));

@@ -1,4 +1,4 @@
-/** Whether what the plan promises of taking migrations back was true, from what was seen when it was tried. Pure. */
+/** Judges whether the plan's promises about rollbacks were kept when the rollbacks were tried. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import { describeAction, tablesOfAction } from "../../actions/apply-action.ts";
 import { isChanging } from "../../schema/sql.ts";
@@ -6,7 +6,7 @@ import { andNoMore, differences, type Table } from "../../schema/table.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 
-/** One table with what tells its rows from others. */
+/** A table of the copy, with the count and checksum of its rows. */
 export interface CopySnapshot {
   readonly table: Table | undefined;
   readonly rows: { readonly count: number; readonly sum: string | undefined };
@@ -14,13 +14,13 @@ export interface CopySnapshot {
 
 export type CopySnapshots = ReadonlyMap<string, CopySnapshot>;
 
-/** What came of taking a migration back. */
+/** How the trial of a migration's rollback ended. */
 export type Trial =
   | { readonly kind: "untried"; readonly reason: string | undefined }
-  /** `left`: the tables then. */
+  /** `after`: the tables before the refused rollback; `left`: the tables after it. */
   | { readonly kind: "refused"; readonly problem: string; readonly after: CopySnapshots; readonly left: CopySnapshots }
   | { readonly kind: "failed"; readonly problem: string }
-  /** `again`: the tables after it was applied once more, or why it could not be. */
+  /** `again`: the tables after the migration was applied once more, or why that failed. */
   | {
       readonly kind: "back";
       readonly before: CopySnapshots;
@@ -30,26 +30,26 @@ export type Trial =
     };
 
 /**
- * - `kept`: what was promised is so.
- * - `refused`: rows stood in the way, as its class says that they may, and nothing was changed.
- * - `broken`: it is not so.
- * - `untried`: nothing was promised, or another step of its migration could not be taken back.
+ * - `kept`: the promise was kept.
+ * - `refused`: rows blocked the rollback, as its class allows, and nothing was changed.
+ * - `broken`: the promise was not kept.
+ * - `untried`: nothing was promised, or another step of the migration could not be rolled back.
  */
 export type RollbackVerdict = "kept" | "refused" | "broken" | "untried";
 
 export interface Judged {
-  /** Undefined where the file says how it is taken back: then it promises the columns, and of the rows nothing. */
+  /** Undefined if the file exports its own `down`, which promises the columns and nothing about rows. */
   readonly class: RollbackClass | undefined;
   readonly verdict: RollbackVerdict;
   readonly reason: string | undefined;
 }
 
-/** Whether all of a migration can be taken back, so that it is to be tried. */
+/** Whether all of a migration can be rolled back, so that the rollback is tried. */
 export function isToTry({ actions, writtenDown }: PlannedMigration): boolean {
   return writtenDown !== undefined || actions.every(({ rollback }) => rollback?.class !== "none");
 }
 
-/** Of each of a migration's actions, in their order. */
+/** The verdicts on a migration's actions, in their order. */
 export function judge({ actions, writtenDown }: PlannedMigration, trial: Trial): readonly Judged[] {
   const about = {
     isVolatile: actions.some(({ action }) => expressionsOf(action).some((sql) => isChanging(sql))),
@@ -62,7 +62,6 @@ export function judge({ actions, writtenDown }: PlannedMigration, trial: Trial):
   });
 }
 
-/** The SQL of an action. */
 function expressionsOf(action: Action): readonly string[] {
   switch (action.kind) {
     case "addColumns":
@@ -104,7 +103,7 @@ function verdictOn(
       const { before, after, back, again } = trial;
       const isOwn = ({ table }: Change) => own.includes(table);
       const wrong = changesOf(before, back).filter(isOwn);
-      // What a refresh computed follows from the other columns, so no values are promised.
+      // A refresh computes its values from other columns, so no values are promised.
       const lost = wrong.filter(({ rows }) => !rows || (is !== undefined && !isRefreshed));
       if (lost.length > 0) return { verdict: "broken", reason: `after down ${words(lost)}` };
       if (typeof again === "string") return { verdict: "broken", reason: `up did not go a second time: ${again}` };
@@ -122,14 +121,14 @@ function verdictOn(
   }
 }
 
-/** Whether just the number of its rows is known. */
+/** Whether only the number of rows is known. */
 function isUnread(seen: CopySnapshot | undefined): boolean {
   return seen !== undefined && seen.rows.sum === undefined && seen.rows.count > 0;
 }
 
 interface Change {
   readonly table: string;
-  /** Whether it is the rows, and the columns are the same. */
+  /** Whether only rows changed; false if columns did. */
   readonly rows: boolean;
   readonly words: string;
 }
@@ -152,19 +151,19 @@ function words(changes: readonly Change[]): string {
   return changes.map((change) => change.words).join("; ");
 }
 
-/** What an event of a run says of the time that an action took, in milliseconds. */
+/** An action that ran, as text, and its duration in milliseconds. */
 export interface Timed {
   readonly text: string;
   readonly duration: number;
 }
 
-/** How long each action took. On a copy that exchanges names at once, those that do so one after the other have no times of their own. */
+/** The time of each action. Undefined for planned actions that the copy executes as one, such as a swap of names. */
 export function timesOf(actions: readonly PlannedAction[], ran: readonly Timed[]): readonly (number | undefined)[] {
   const take = taker(ran);
   return actions.map((action) => take(({ text }) => text === action.text));
 }
 
-/** Gives the time of the first that is so, once. */
+/** Returns a function that removes the first entry that matches, and returns its time. */
 function taker(ran: readonly Timed[]): (is: (one: Timed) => boolean) => number | undefined {
   const left = [...ran];
   return (is) => {
@@ -174,8 +173,8 @@ function taker(ran: readonly Timed[]): (is: (one: Timed) => boolean) => number |
 }
 
 /**
- * How long it took to take each action back, as far as that can be told apart. What restores a version of a table takes back
- * all that was done to it, so its time stands with the first of these.
+ * The time of rolling back each action, if it can be told apart. Restoring a version of a table rolls back all of its
+ * actions, so its time is given to the first of these.
  */
 export function timesBack(actions: readonly PlannedAction[], ran: readonly Timed[]): readonly (number | undefined)[] {
   const take = taker(ran);

@@ -1,4 +1,4 @@
-/** Trying the plan on a copy: each pending migration goes up, down and up again, and everything is compared in between. */
+/** Tries a plan on a copy: runs each pending migration up, down and up again, and compares the tables in between. */
 import { isMigrateError, MigrateError, placeWords } from "../../errors/migrate-error.ts";
 import { appliedIn } from "../../ledger/state/fold.ts";
 import { formatMigration, type MigrationName } from "../../migrations/file-name.ts";
@@ -19,25 +19,25 @@ import { fillCopy, inPlaceOf, describeCopy, type CopiedTable, type CopyWanted } 
 import { interruptedEarly, throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface RehearsalChoice extends Choice {
-  /** Rows to make up for each table that can't be cloned; 1,000 by default. */
+  /** The number of rows to make up for each table that can't be cloned; 1,000 by default. */
   readonly rows?: number | undefined;
 }
 
 export interface Rehearsal {
   readonly tables: readonly CopiedTable[];
-  /** In the order in which they ran, as far as that went. */
+  /** The migrations that were tried, in the order in which they ran. */
   readonly migrations: readonly RehearsedMigration[];
-  /** Those that come after one that did not go on. */
+  /** The migrations that were not reached, because an earlier one stopped the rehearsal. */
   readonly unreached: readonly MigrationName[];
-  /** Why made-up rows that hold edge values were left for plain ones: what such a value stops. */
+  /** The failure with edge values in made-up rows, after which plain values were used; undefined if they were not. */
   readonly stoppedByEdges: string | undefined;
-  /** What would go wrong: a promise that is not kept, or a step that fails. ERR_REHEARSAL. */
+  /** ERR_REHEARSAL if a promise is not kept, a rollback is blocked, or a step fails. */
   readonly problem: MigrateError | undefined;
 }
 
 export interface RehearsedMigration extends MigrationName {
   readonly steps: readonly RehearsedStep[];
-  /** Milliseconds of `up`, `down` and `up` again, as far as they ended. */
+  /** Milliseconds that `up`, `down` and the second `up` took; undefined for one that did not end. */
   readonly durations: Readonly<Record<"up" | "down" | "again", number | undefined>>;
 }
 
@@ -45,11 +45,11 @@ export interface RehearsedStep extends Judged {
   /** Counted from 1. */
   readonly step: number;
   readonly kind: string | undefined;
-  /** The action in words. */
+  /** The action as text. */
   readonly text: string;
-  /** Why the real `up` would not run it. */
+  /** Why the real `up` would refuse it. */
   readonly refusal: Refusal | undefined;
-  /** Milliseconds, as far as they are known. */
+  /** Milliseconds; undefined if unknown. */
   readonly up: number | undefined;
   readonly down: number | undefined;
 }
@@ -73,7 +73,7 @@ export async function rehearse(
     }
   };
   const first = await onCopy("edges");
-  // Live rows need not hold what was made up to be hard: whether the steps themselves work is another question.
+  // Live rows need not hold edge values. A second try with plain values shows whether the steps themselves work.
   const isMadeUp = first.stopped !== undefined && options.target.copyTo === undefined && rows > 0;
   const { stopped, ...outcome } = isMadeUp ? await onCopy("plain") : first;
   return {
@@ -86,14 +86,14 @@ export async function rehearse(
   };
 }
 
-/** Of what has begun nobody could see how it was before. */
+/** Throws ERR_REHEARSAL_BEGUN if a migration has or may have begun: the tables before it can't be seen any more. */
 function checkNotBegun({ migrations }: Plan): void {
   const begun = migrations.find(({ done, midway, doubtful }) => done > 0 || midway !== undefined || doubtful);
   if (begun !== undefined) throw new MigrateError("ERR_REHEARSAL_BEGUN", { version: formatMigration(begun.migration) });
 }
 
 interface Outcome extends Pick<Rehearsal, "tables" | "migrations"> {
-  /** Why it ended before its end, where no promise is broken by that. */
+  /** Why the rehearsal stopped early; undefined if it did not, or if a verdict already reports the reason. */
   readonly stopped: string | undefined;
 }
 
@@ -117,10 +117,10 @@ async function runOn(
   return { tables: filled.value, migrations, stopped: undefined };
 }
 
-/** Nobody else is at a copy, so however slow the machine is, its lease does not run out; and nothing is lost there. */
+/** Only this run uses the copy: its lease must not expire on a slow machine, and it needs no guards against losses. */
 const alone = { lease: { duration: 3_600_000, patience: 0 }, guards: undefined };
 
-/** What is applied, and what the plan has up to one of its migrations. */
+/** The applied migrations, and those of the plan up to `index`. */
 function sourceUpTo({ files, migrations, plan, state }: PlannedOn, index: number): MigrationSource {
   const next = plan.migrations.slice(0, index + 1).map(({ migration }) => migration.version);
   const known = new Set([...appliedIn(state).map(({ version }) => version), ...next]);
@@ -132,7 +132,7 @@ function sourceUpTo({ files, migrations, plan, state }: PlannedOn, index: number
 }
 
 interface RehearsedOne extends RehearsedMigration {
-  /** Set where nothing can come after it: nobody knows how the copy was left. */
+  /** Set if the rehearsal can't continue, because the state of the copy is unknown. */
   readonly ended: Pick<Outcome, "stopped"> | undefined;
 }
 
@@ -193,7 +193,7 @@ function stepsOf(
 /** What a run on the copy did, and what stopped it. */
 interface Ran {
   readonly actions: readonly Timed[];
-  /** Of the migration, where it came to its end. */
+  /** Milliseconds for the migration; undefined if it did not end. */
   readonly duration: number | undefined;
   readonly error: MigrateError | undefined;
 }
@@ -210,7 +210,7 @@ async function timed(stage: MigratorOptions, run: (options: MigratorOptions) => 
   return { actions, duration, error: "error" in outcome ? outcome.error : undefined };
 }
 
-/** What interrupts a rehearsal is thrown: it says nothing of the copy. */
+/** Returns a MigrateError as a value. Throws an interruption, which is no result of the rehearsal. */
 async function outcomeOf<Value>(
   work: () => Promise<Value>,
 ): Promise<{ readonly value: Value } | { readonly error: MigrateError }> {
@@ -223,7 +223,7 @@ async function outcomeOf<Value>(
   }
 }
 
-/** How to go on after a failed run is nothing to say of one on a copy. */
+/** The message, without the advice on how to resume a failed run, which does not apply to a copy. */
 function describeError(error: MigrateError): string {
   if (!isMigrateError(error, "ERR_STEP_FAILED")) return error.message;
   const { problem, ...place } = error.details;

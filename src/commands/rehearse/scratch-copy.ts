@@ -1,4 +1,4 @@
-/** The copy that a rehearsal is made on: the tables, cloned or with made-up rows, and a ledger that says what is applied. */
+/** Fills the copy for a rehearsal: tables, cloned or with made-up rows, and a ledger of the applied migrations. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import { journalOf } from "../../ledger/journal/open-journal.ts";
@@ -21,7 +21,7 @@ import { thisRunner } from "../../run/run-identity.ts";
 import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
-/** A table of the copy. `cloned`: with the rows of the live one. */
+/** A table of the copy. `cloned`: it has the rows of the live table. */
 export interface CopiedTable {
   readonly table: string;
   readonly rows: number;
@@ -29,12 +29,12 @@ export interface CopiedTable {
 }
 
 export interface CopyWanted {
-  /** Rows for each table that can't be cloned. */
+  /** The number of rows to make up for each table that can't be cloned. */
   readonly rows: number;
   readonly draw: Draw;
 }
 
-/** Puts what the plan touches on the copy as it is now. Gives the tables. */
+/** Puts the tables that the plan touches on the copy, as they are now, and the ledger. Returns the tables. */
 export async function fillCopy(
   { target, ledger, signal, clock, lease }: MigratorOptions,
   { plan, state }: PlannedOn,
@@ -56,10 +56,13 @@ export async function fillCopy(
   return copied;
 }
 
-/** More than these are made up for no index: then it has fewer partitions, or `--rows` has to be said. */
+/** The most rows made up for an index. One that needs more gets fewer partitions, or requires `--rows`. */
 const mostForIndexes = 10_000;
 
-/** At least as many as the indexes need that a table has or gets: the engine makes none of too few vectors, and some are null. */
+/**
+ * The number of rows to make up: at least enough for the vector indexes that the table has or gets. The engine makes no
+ * index of too few vectors, and some of the made-up vectors are null.
+ */
 function rowsFor(table: string, { now, migrations }: Plan, wanted: number): number {
   const own = Object.values(now.get(table)!.indexes ?? {}).filter((index) => index !== null);
   const actions = migrations.flatMap((planned) => planned.actions.map(({ action }) => action));
@@ -72,7 +75,7 @@ function rowsFor(table: string, { now, migrations }: Plan, wanted: number): numb
   return Math.max(wanted, Math.min(mostForIndexes, 2 * vectors));
 }
 
-/** With no more partitions than made-up vectors are enough for. */
+/** The index with no more partitions than `rows` made-up vectors are enough for. */
 function asSmallAs(rows: number, index: TableIndex): TableIndex {
   const { numPartitions } = index.options;
   if (typeof numPartitions !== "number" || 2 * numPartitions <= rows) return index;
@@ -84,7 +87,7 @@ const nowhere: MigratorOptions["migrations"] = {
   load: () => Promise.reject(new Error("nothing is loaded to write a ledger")),
 };
 
-/** Its columns with their metadata, its indexes, and made-up rows. */
+/** Makes a table with its columns, their metadata, its indexes and made-up rows. Returns the number of rows. */
 async function drawTable(
   { target, draw }: Scratch,
   table: string,
@@ -114,9 +117,9 @@ async function act(target: Target, action: Action): Promise<void> {
   }
 }
 
-/** A ledger of its own, in which nobody holds the lease. */
+/** Writes a ledger for the copy, in which no run holds the lease. */
 async function writeLedger(options: MigratorOptions, { migrations, ...state }: LedgerState): Promise<void> {
-  // Of what failed before anything was done nothing is on the copy.
+  // Not applied are only migrations that failed before anything was done, which have left nothing on the copy.
   const applied = new Map([...migrations].filter(([, { status }]) => status === "applied"));
   if (applied.size === 0) return;
   const journal = journalOf(options.target, options.ledger, options.clock);
@@ -127,7 +130,7 @@ async function writeLedger(options: MigratorOptions, { migrations, ...state }: L
   await withLease(journal, { ...options, runner: thisRunner() }, { prepare });
 }
 
-/** The tables that a migration touches, as they are on the copy. */
+/** Snapshots of the tables that a migration touches, as they are on the copy. */
 export async function describeCopy(scratch: Scratch, planned: PlannedMigration): Promise<CopySnapshots> {
   const seen = new Map<string, CopySnapshot>();
   for (const table of touchedTables({ migrations: [planned], now: new Map() })) {
@@ -137,7 +140,7 @@ export async function describeCopy(scratch: Scratch, planned: PlannedMigration):
   return seen;
 }
 
-/** The copy, able to do no more than what it stands for. */
+/** The copy as a target, limited to what the real target can do. */
 export function inPlaceOf({ capabilities: real }: Target, copy: Target): Target {
   return { ...copy, capabilities: narrowed(copy.capabilities, real) };
 }

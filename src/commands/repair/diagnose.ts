@@ -1,4 +1,4 @@
-/** What `repair` sees, in plain words, and what it would do about it. Changes nothing. */
+/** Finds what is wrong with the ledger, and the remedy. Changes nothing. */
 import { count, isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import { auditLedger } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
@@ -37,7 +37,7 @@ export async function diagnose(patient: RepairInput): Promise<Diagnosis> {
         `no record says any more that ${formatMigration(one)} is applied, but the running hash of later ones does`,
     ),
     ...course(state, patient),
-    // Otherwise the tables tell how far each has run.
+    // Otherwise the tables show how far each migration has run.
     ...(isWell || !patient.target.capabilities.describes ? unfinished(state) : []),
   ];
   if (isWell && saysChoice(state, patient)) return { state, sees, cure: { kind: "nothing" } };
@@ -48,23 +48,23 @@ export async function diagnose(patient: RepairInput): Promise<Diagnosis> {
   return { state, sees, cure };
 }
 
-/** Whether the ledger says already what was chosen. */
+/** Whether the ledger already states the position that the user chose. */
 function saysChoice(state: LedgerState, { choice, migrations, target: { capabilities } }: RepairInput): boolean {
   if (choice === undefined) return true;
   const row = historyRow(migrations, state, capabilities);
   const place = chosenPlace(row, choice);
-  // Who chooses the place before an action that has begun says that it has not.
+  // Choosing the position before an action that has begun means that it has not.
   return place !== undefined && isAt(row, place, state) && row.actions[place.done]?.begun === undefined;
 }
 
-/** What the records say. Where nobody can look at the tables, it counts too what only their hashes say. */
+/** The state of the ledger. If the target can't describe tables, it includes what only running hashes show. */
 function stateOf({ records, migrations, target: { capabilities } }: RepairInput): RestoredLedger {
   const state = foldLedger(records);
   if (capabilities.describes) return { state, lost: [], agrees: agreesWithNewest(state) };
   return withLost(state, records, migrations, capabilities);
 }
 
-/** Who is at work, and what may have run. */
+/** The holder of the lease, and the migrations in doubt, as text. */
 function course(state: LedgerState, { clock, run }: RepairInput): readonly string[] {
   const held = state.holder?.run === run ? undefined : holderWords(state, clock);
   return [
@@ -76,7 +76,7 @@ function course(state: LedgerState, { clock, run }: RepairInput): readonly strin
   ];
 }
 
-/** What the next run sees to by itself. */
+/** What the next run resolves by itself, as text. */
 function unfinished(state: LedgerState): readonly string[] {
   const partial = [...state.migrations.values()].filter(({ status }) => status === "partial");
   const reverting = [...state.migrations.values()].filter(({ version }) => isReverting(state, version));
@@ -106,8 +106,8 @@ function nameIn({ migrations }: LedgerState, version: number): string {
 }
 
 /**
- * The tables against the ledger. Where that was changed, what it says may be nothing that can be, and nothing but that may show that
- * it was.
+ * Compares the tables with the ledger. A ledger that was changed from outside may describe an impossible history; that
+ * may be the only sign of the change.
  */
 async function comparedWith(
   state: LedgerState,

@@ -1,4 +1,4 @@
-/** What running hashes still say of migrations whose own records are gone. Pure. */
+/** Restores migrations whose own records are gone from running hashes that still cover them. Pure. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { appliedHash } from "../../ledger/state/applied-hash.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
@@ -13,15 +13,16 @@ import { foldHistory } from "../../plan/history/replay.ts";
 
 export interface RestoredLedger {
   readonly state: LedgerState;
-  /** Of which a hash alone says that they are applied. */
+  /** The migrations of which only a hash shows that they are applied. */
   readonly lost: readonly Migration[];
-  /** Whether that is what the newest record says; or else what the records say, as one of a repair that was cut off does. */
+  /** Whether the newest record agrees with `state`, or with the records alone, as after an interrupted repair. */
   readonly agrees: boolean;
 }
 
 /**
- * The ledger with all that any of its running hashes says is applied: a hash can't be read, but it can be compared with those
- * of the first file, of the first two, and so on. What was applied once stays so until the ledger is rebuilt, or something is taken back.
+ * The ledger with all migrations that any of its running hashes covers. A hash can't be decoded, but it can be compared
+ * with those of the first file, the first two files, and so on. A migration that was applied stays applied until the
+ * ledger is rebuilt or something is rolled back, so only hashes from then on count.
  */
 export function withLost(
   state: LedgerState,
@@ -46,7 +47,7 @@ export function withLost(
   if (first.length - lost.length < applied.size)
     return { state: inPossibleOrder(state, migrations, able), lost: [], agrees: agreesWithNewest(state) };
   const all = new Map(state.migrations);
-  // Each ran when those below it had; of equals the lower number counts as the earlier one.
+  // A lost migration ran after those with lower numbers. Of equal orders, the lower number counts as the earlier one.
   let order = -1;
   for (const migration of first) {
     const known = state.migrations.get(migration.version);
@@ -59,7 +60,7 @@ export function withLost(
   return { state: restored, lost, agrees: agreesWithNewest(restored) || agreesWithNewest(state) };
 }
 
-/** In the order of the files where that of the records can't be: a repair that was cut off says some of them anew. */
+/** Uses the order of the files if that of the records is impossible: an interrupted repair records some again. */
 function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], able: Able): LedgerState {
   try {
     foldHistory(migrations, state, able);

@@ -1,4 +1,4 @@
-/** What is recorded to make a ledger anew: every migration that has run, and that this is all. Pure. */
+/** The records that rebuild a ledger: every migration that has run, and that these are all. Pure. */
 import type { LedgerMigration, LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { firstFacts } from "../../plan/history/record-facts.ts";
@@ -6,8 +6,8 @@ import type { HistoryPosition } from "../../plan/history/position.ts";
 import { midwayOf, type HistoryRow, type RowAction } from "../../plan/history/timeline.ts";
 
 /**
- * From the tables, at that place in history. What the ledger knew of a migration beyond that, it goes on to say; `isChosen`:
- * but not that an action has begun after which the tables would look the same, where somebody says that it has not.
+ * The records for tables that are at this position in history. They repeat what else the ledger knew of a migration. If
+ * the user chose the position (`isChosen`), they leave out that the next action has begun, unless the tables show it.
  */
 export function entriesFromTables(
   { actions }: HistoryRow,
@@ -18,12 +18,12 @@ export function entriesFromTables(
   const ran = actions.slice(0, done);
   const last = ran.filter(({ number, total }, index) => number === total || index === done - 1);
   const facts = last.map((action) => entryOf(action, state.migrations.get(action.migration.version)));
-  // All tables were looked at, and so were those of calls that may have come late.
+  // All tables were checked, including those of late calls.
   const looked = state.late.map(({ epoch }): LedgerEntry => ({ event: "looked", late: epoch }));
   return [...looked, ...(isMidway || !isChosen ? withBegun(facts, actions[done], state) : facts), { event: "rebuilt" }];
 }
 
-/** What the next action keeps of its table nobody but the ledger knows. */
+/** Repeats what the ledger knows of a next action that has begun: only the ledger has what it must put back. */
 function withBegun(
   facts: readonly LedgerEntry[],
   next: RowAction | undefined,

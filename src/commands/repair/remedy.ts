@@ -1,4 +1,4 @@
-/** What `repair` would do about a ledger, from the tables or from what is left of it. Changes nothing. */
+/** Finds the remedy for a ledger, from the tables or from the records that are left. Changes nothing. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import type { Clock } from "../../time/clock.ts";
 import { appliedIn, migrationsInDoubt } from "../../ledger/state/fold.ts";
@@ -33,17 +33,16 @@ export interface RepairInput {
   readonly files: readonly MigrationFile[];
   readonly migrations: readonly Migration[];
   readonly clock: Clock;
-  /** The run that looks: its own doing is no doubt to it. */
+  /** The current run: what it does itself is not in doubt. */
   readonly run: string;
-  /** The place in history that was chosen. */
+  /** The position in history that the user chose. */
   readonly choice: string | undefined;
 }
 
-/** What was seen of the ledger and the tables. */
 export interface Evidence extends RestoredLedger, Compared {
-  /** Whether any record says something of a migration. */
+  /** Whether any record is about a migration, or a rebuild. */
   readonly said: boolean;
-  /** Why what the ledger says can't be. */
+  /** Why the history in the ledger is impossible; undefined if it is not. */
   readonly impossible: MigrateError | undefined;
 }
 
@@ -65,7 +64,8 @@ function fromTables({ state, agrees, said, sights, differences }: Evidence, pati
   };
   if (fits.length === 0) {
     const { place, differences: fewest } = nearestPlace(row, sights);
-    // Whoever lost a table wants it back, however little differs elsewhere; and one that others made is in the way of a step.
+    // A missing table must be brought back, however close another position is. A foreign table blocks a step. In both
+    // cases the differences from the ledger are the ones to report.
     const isLedgers =
       differences.some(({ kind }) => kind === "gone") || (said && agrees && areAll("foreign", differences));
     const [nearest, found] = isLedgers ? ["what the ledger says", differences] : [place.words, fewest];
@@ -99,7 +99,7 @@ function inShort({ table, differences }: TableDifference): string {
   return `table ${table}: ${differences.join(", ")}`;
 }
 
-/** Where tables can't be described: the records that are left are all that anybody knows. */
+/** The remedy if tables can't be described: the records that are left are the only source. */
 function fromLedger(symptoms: Evidence, { target, ledger, run }: RepairInput): Remedy {
   const { state } = symptoms;
   const doubtful = [...migrationsInDoubt(state, run)];
@@ -118,7 +118,7 @@ function fromLedger(symptoms: Evidence, { target, ledger, run }: RepairInput): R
   };
 }
 
-/** Why the records that are left can't be believed. */
+/** Why the records that are left can't be trusted; undefined if they can. */
 function blindProblem({ lost, agrees, said, differences, impossible }: Evidence): string | undefined {
   const shown = differences.map(inShort).join("; ");
   if (areAll("gone", differences)) return `${shown}; ${putRight(differences)}`;

@@ -1,4 +1,4 @@
-/** Says what is wrong with the ledger and, when told to, makes it anew under the lease. No table is changed. */
+/** Reports what is wrong with the ledger and, on request, rebuilds it under the lease. Changes no other table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { systemClock } from "../../time/clock.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
@@ -17,20 +17,23 @@ import { thisRunner } from "../../run/run-identity.ts";
 import { withLease } from "../../run/lease/with-lease.ts";
 
 export interface RepairChoice {
-  /** Does what is to be done, instead of saying it only. */
+  /** Executes the remedy, instead of only reporting it. */
   readonly yes?: boolean | undefined;
-  /** The place in history where the tables are, should several fit: `3`, `3.2` for two actions of migration 3, or `start` for before the first. */
+  /**
+   * The position of the tables in history, if several fit: `3`; `3.2` for two actions of migration 3; or `start` for
+   * before the first migration.
+   */
   readonly to?: string | undefined;
 }
 
 export interface Repair {
-  /** In plain words. */
+  /** What was found, as text. */
   readonly sees: readonly string[];
   readonly does: Remedy["kind"];
-  /** What is to be done, or was. */
+  /** What repair would do, or has done, as text. */
   readonly words: string;
   readonly done: boolean;
-  /** Why it can't be done. */
+  /** Why there is no remedy. */
   readonly refusal: MigrateError | undefined;
 }
 
@@ -55,7 +58,7 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
     throwIfInterrupted(signal);
     const { records } = await audited(journal);
     const found = await look(records);
-    // What looks wrong may be what a run has done since: it writes to the ledger before it changes a table.
+    // A run writes to the ledger before it changes a table, so another run may have caused what looks wrong.
     if (found.cure.kind !== "nothing" && !sameRecord(await journal.head(), found.state.head)) continue;
     if (!yes || found.cure.kind !== "rebuild") return resultOf(found, false);
     break;
@@ -65,10 +68,10 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
     { ...options, runner },
     {
       async prepare({ records }) {
-        // Taking the lease has written a record that is well, after one that may not be.
+        // Leave out what taking the lease has written: a valid record, after one that may not be.
         const found = await look(records.filter(({ run }) => run !== runner.run));
         return {
-          // It changes no table, so nothing is in doubt should it die; what is in doubt already stays so.
+          // No table is changed, so nothing new is in doubt if this run dies; what was in doubt stays so.
           first: undefined,
           async act(lease) {
             if (found.cure.kind !== "rebuild") return resultOf(found, false);

@@ -28,35 +28,35 @@ import { thisRunner } from "../../run/run-identity.ts";
 import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
-/** One of the two: the number of a migration, or its number and name such as `0006_add_headlines`. */
+/** Set either `reverted` or `adopted`, to the number of a migration, or number and name: `0006_add_headlines`. */
 export interface ResolveChoice {
-  /** It counts as never run from then on: for a migration whose file is lost, or whose changes were removed by hand. */
+  /** Marks it as never run: for a migration whose file is lost, or whose changes were removed by hand. */
   readonly reverted?: number | string | undefined;
-  /** It counts as applied by the file that is here now: for tables that are already as that file leaves them. */
+  /** Marks it as applied by its current file: for tables that are already as that file leaves them. */
   readonly adopted?: number | string | undefined;
-  /** Mark it, instead of saying only what that means. */
+  /** Marks the migration, instead of only reporting what that means. */
   readonly yes?: boolean | undefined;
 }
 
 export interface Resolution {
   readonly migration: MigrationName;
   readonly as: "reverted" | "adopted";
-  /** What the ledger and the tables say, and what follows, in plain words. */
+  /** What the ledger records, how the tables compare, and what follows, as text. */
   readonly means: readonly string[];
-  /** What `verify` would say of the tables afterwards; undefined when that is unknown. */
+  /** The differences that `verify` would report afterwards; undefined if unknown. */
   readonly differences: readonly TableDifference[] | undefined;
-  /** Who holds the lease. */
+  /** The holder of the lease, as text; undefined if there is none but this run. */
   readonly lease: string | undefined;
   readonly done: boolean;
 }
 
 interface Found extends Omit<Resolution, "done"> {
   readonly entries: readonly LedgerEntry[];
-  /** Another migration that stays in doubt. */
+  /** Another migration, which stays in doubt. */
   readonly next: number | undefined;
 }
 
-/** `shown`: what was agreed to; where something else would be marked by now, it is refused. Throws ERR_RESOLVE, ERR_RESOLVE_UNKNOWN. */
+/** `shown`: what the user agreed to; refuses if that has changed. Throws ERR_RESOLVE, ERR_RESOLVE_UNKNOWN. */
 export async function resolve(
   options: MigratorOptions,
   choice: ResolveChoice,
@@ -84,7 +84,7 @@ export async function resolve(
         if (shown !== undefined && shown.means.join("\n") !== found.means.join("\n"))
           throw refused("the ledger, the files or the tables have changed since this was shown; run it again");
         return {
-          // It changes no table, so nothing is in doubt should it die.
+          // No table is changed, so nothing is in doubt if this run dies.
           first: undefined,
           async act(lease) {
             throwIfInterrupted(signal);
@@ -144,7 +144,7 @@ async function lookAt(options: Looking, choice: ResolveChoice, state: LedgerStat
   };
 }
 
-/** Half-done, in doubt, or with a call that may have come late. */
+/** The versions that are half-done, in doubt, or have a late call. */
 function begunIn(state: LedgerState, run: string): readonly number[] {
   const half = [...state.migrations.values()].filter(isHalfDone);
   return [
@@ -166,11 +166,11 @@ function chosen({ reverted, adopted }: ResolveChoice): Pick<Resolution, "as"> & 
 
 interface ComparedAfter {
   readonly differences: readonly TableDifference[] | undefined;
-  /** Why it is unknown what the tables should be then. */
+  /** Why it is unknown what the tables should be afterwards. */
   readonly unknown?: string;
 }
 
-/** The tables against the ledger as it would be. Throws ERR_RESOLVE. */
+/** Compares the tables with the ledger as it would be. Throws ERR_RESOLVE. */
 async function comparedAfter(
   { after }: Marking,
   loaded: readonly Migration[],
@@ -189,7 +189,7 @@ async function comparedAfter(
     );
   } catch (error) {
     if (!isMigrateError(error) || error.outcome !== "refused" || isMigrateError(error, "ERR_RESOLVE")) throw error;
-    // What ran after it was built on it: then nothing could be planned any more.
+    // Migrations that ran later depend on it: without it, nothing could be planned any more.
     if (as === "adopted" || isMigrateError(error, "ERR_STEP_IMPOSSIBLE"))
       throw refused(`the other migrations do not go together with that: ${error.message}`);
     return { differences: undefined, unknown: error.message };

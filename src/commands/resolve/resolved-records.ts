@@ -1,4 +1,4 @@
-/** Marking one migration as reverted or as adopted: what is recorded, and what the ledger says afterwards. Pure. */
+/** The records that mark a migration as reverted or as adopted, and the ledger's state after them. Pure. */
 import type { LedgerMigration, LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import type { MigrationName } from "../../migrations/file-name.ts";
@@ -12,7 +12,7 @@ export interface Marking {
   readonly after: LedgerState;
 }
 
-/** As if it had never run. A run that is not known to have recorded anything may still have begun it. */
+/** Marks a migration as never run. It may be unknown to the ledger: a run can begin it and die before recording it. */
 export function markReverted(state: LedgerState, { version, name }: MigrationName): Marking {
   const known = state.migrations.get(version);
   const unknown = { version, name, total: 0, checksum: "", steps: [], textHash: "", attempt: 1, duration: 0 };
@@ -23,7 +23,7 @@ export function markReverted(state: LedgerState, { version, name }: MigrationNam
   return { entries: [...lookedAt(state, version), reverted], after: { ...withoutDoubt(state, version), migrations } };
 }
 
-/** As if its file had run in its place, and left the tables as they are. */
+/** Marks a migration as if its current file had run and left the tables as they are. */
 export function markAdopted(state: LedgerState, migration: Migration, describing: Describing): Marking {
   const { version } = migration;
   const known = state.migrations.get(version);
@@ -35,13 +35,12 @@ export function markAdopted(state: LedgerState, migration: Migration, describing
   const adopted: LedgerMigration = { ...facts, status: "applied", isBaselined: true, order, at: 0, by: "", detail };
   const migrations = new Map([...state.migrations, [version, adopted] as const].toSorted(([a], [b]) => a - b));
   const after = { ...withoutDoubt(state, version), migrations };
-  // What is applied stays as it was recorded until the whole ledger is rebuilt, which keeps its place among the others.
+  // Only a rebuild of the whole ledger can replace the record of an applied migration. It keeps the migrations' order.
   const entries: readonly LedgerEntry[] =
     known?.status === "applied" ? entriesFromLedger(after) : [{ event: "baselined", ...facts, detail }];
   return { entries: [...lookedAt(state, version), ...entries], after };
 }
 
-/** Nothing of the migration is in doubt any more. */
 function withoutDoubt(state: LedgerState, version: number): LedgerState {
   const { holder, late, doubtful } = state;
   return {

@@ -1,4 +1,4 @@
-/** In which of a table's versions a difference came, and when. Changes nothing. */
+/** Finds the table version in which a difference appeared, and its time. Changes nothing. */
 import { appliedIn, type LedgerState } from "../../ledger/state/fold.ts";
 import type { DriftSince, TableDifference } from "../../plan/history/table-drift.ts";
 import { differences, type Table } from "../../schema/table.ts";
@@ -10,7 +10,7 @@ interface About {
   readonly target: Target;
 }
 
-/** Nothing where it can't be told, as of a table that is gone. */
+/** Empty if that cannot be determined, for example for a missing table. */
 export async function dateOf(
   { table, kind }: TableDifference,
   { expected, state, target: { versions } }: About,
@@ -24,7 +24,7 @@ export async function dateOf(
     const since = await firstAmiss(all, amissAt(versions, table, expected!), lastGood(table, state));
     return since === undefined ? {} : { since };
   } catch {
-    // What differs is told all the same.
+    // The difference itself is reported anyway.
     return {};
   }
 }
@@ -33,7 +33,7 @@ function sinceOf({ version, at }: TableVersion, isOrEarlier: boolean, isOrLater 
   return { version, at, isOrEarlier, isOrLater };
 }
 
-/** Of indexes where old ones are told. */
+/** Whether a version differs from `expected`. Compares indexes only if the target reports those of old versions. */
 function amissAt(versions: Versions, table: string, expected: Table) {
   const known = new Map<number, Promise<boolean>>();
   const look = async (version: number) => {
@@ -49,9 +49,9 @@ function amissAt(versions: Versions, table: string, expected: Table) {
 }
 
 interface Good {
-  /** As the last migration of the table left it. */
+  /** The version that the last migration of the table left. */
   readonly version?: number | undefined;
-  /** When all was well: no migration has changed the table since. */
+  /** A time after which no migration has changed the table; used if `version` is not recorded. */
   readonly at?: number | undefined;
 }
 
@@ -61,10 +61,10 @@ function lastGood(table: string, state: LedgerState): Good {
   return left === undefined ? { at: ran[0]?.at } : { version: left };
 }
 
-/** So many are looked at one by one: what went and came again is dated by its last time. */
+/** At most this many versions are checked one by one, so that a difference is dated by its latest appearance. */
 const mostVersions = 200;
 
-/** The first of those at the end that are all amiss; undefined where the newest shows nothing of it. */
+/** The first version from which on all versions differ; undefined if the newest one does not. */
 async function firstAmiss(
   all: readonly TableVersion[],
   isAmiss: (version: number) => Promise<boolean>,
@@ -76,7 +76,8 @@ async function firstAmiss(
   if (last < 0 || !(await isAmiss(since[last]!.version))) return undefined;
   const byTime = good.at === undefined ? -1 : since.findLastIndex(({ at }) => at !== undefined && at <= good.at!);
   const bounded = known !== undefined || (byTime >= 0 && !(await isAmiss(since[byTime]!.version)));
-  // Before a migration the table was another one, so that only after the last of them a version may be passed over.
+  // Versions from before the last migration differ anyway. Skipping some is thus safe only if the search stops at that
+  // migration (`bounded`).
   let amiss = last;
   for (let stride = 1; amiss > 0;) {
     const isFar = last - amiss >= mostVersions;

@@ -1,4 +1,4 @@
-/** Whether all is as the ledger says, and whether the ledger itself is as it was written. Changes nothing. */
+/** Checks the tables against the ledger, and the ledger itself for tampering. Changes nothing. */
 import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerFinding } from "../../ledger/audit/audit.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
@@ -20,16 +20,16 @@ import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 import { thisRunner } from "../../run/run-identity.ts";
 
 export interface TablesVerdict {
-  /** How many tables there should be. */
+  /** How many of the compared tables exist. */
   readonly tables: number;
-  /** Whether the columns were compared, or only whether there are such tables. */
+  /** Whether columns were compared; otherwise only whether the tables exist. */
   readonly columns: boolean;
   readonly differences: readonly TableDifference[];
-  /** What helps against them. */
+  /** What to do about the differences; undefined if there are none. */
   readonly hint: string | undefined;
 }
 
-/** Compares every table that an applied migration has made or changed with what it should be. Throws ERR_LEDGER_CHANGED. */
+/** Compares all tables of migrations with what the ledger implies. Throws ERR_LEDGER_CHANGED. */
 export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
   const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
   const files = source.list();
@@ -44,7 +44,7 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
     const { sights, differences, expected } = await compare({ target, ledger, state, migrations, run: runner.run });
-    // A run writes to the ledger before it changes a table: what differs may be what it did.
+    // A run writes to the ledger before it changes a table. Given a new record, its run may have made the differences.
     if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
     const dated = await Promise.all(
       differences.map(async (one) => ({
@@ -59,7 +59,7 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   }
 }
 
-/** A repair helps where the tables are as they were at another place, or a ledger is gone. */
+/** `repair` helps if the tables are at another position in history, or if records were lost. */
 function hintFor(
   { sights, differences }: Compared,
   files: readonly MigrationFile[],
@@ -76,12 +76,11 @@ function hintFor(
 }
 
 export interface LedgerVerdict {
-  /** How many records there are. */
   readonly records: number;
   readonly findings: readonly LedgerFinding[];
 }
 
-/** Looks for records that were changed, taken away or added. */
+/** Looks for records that were changed, removed or added. */
 export async function verifyLedger(options: MigratorOptions): Promise<LedgerVerdict> {
   const { records, findings } = await audited(journalOf(options.target, options.ledger, options.clock));
   return { records: records.length, findings };

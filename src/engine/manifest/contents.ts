@@ -1,24 +1,27 @@
-/** What a version of a table in a folder holds, told by its manifest without reading a row. */
+/** What a version of a table in a folder contains, read from its manifest without reading a row. */
 import { createHash } from "node:crypto";
 import { fromManifest, numberIn, readFields, textIn, type ManifestPlace, type Message } from "./manifest.ts";
 
-/** Numbers of fields in the messages Manifest and Field of Lance's protobuf files. */
+/** Field numbers of the messages Manifest and Field in Lance's protobuf files. */
 const fields = { field: 1, fragment: 2, name: 2, id: 3, parent: 4 };
 
 export interface ManifestContents {
-  /** The engine's numbers of each top-level column and of all inside it. A column that is added gets numbers that no column had. */
+  /**
+   * The engine's field ids of each top-level column and of everything inside it, by the column's name. A new column
+   * gets ids that no column had before.
+   */
   readonly ids: ReadonlyMap<string, string>;
   /** A hash of which files hold which rows. */
   readonly files: string;
 }
 
-/** Undefined where there is no manifest of that version that can be read. */
+/** Undefined if that version has no manifest that can be read. */
 export function contentsOf(place: ManifestPlace): ManifestContents | undefined {
   return fromManifest(place, (manifest) => ({ ids: idsIn(manifest), files: filesIn(manifest) }));
 }
 
 function idsIn(manifest: Message): ReadonlyMap<string, string> {
-  // Parents come before what is inside them; the parent of a top-level column is -1.
+  // Parents come before their children. The parent of a top-level column is -1.
   const tops = new Map<bigint, string>();
   const ids = new Map<string, string>();
   for (const part of manifest.get(fields.field) ?? []) {

@@ -1,8 +1,8 @@
-/** The indexes of a table in a folder, as its manifest tells of them. */
+/** Reads the indexes of a table in a folder from its manifest. */
 import { formatPath, type Path } from "../../schema/path.ts";
 import { fromManifest, messageAt, numberIn, readFields, textIn, type ManifestPlace, type Message } from "./manifest.ts";
 
-/** Numbers of fields in the messages Manifest, Field, IndexSection, IndexMetadata and Any of Lance's protobuf files. */
+/** Field numbers of the messages Manifest, Field, IndexSection, IndexMetadata and Any in Lance's protobuf files. */
 const fields = {
   field: 1,
   section: 6,
@@ -19,30 +19,30 @@ const fields = {
 export interface IndexEntry {
   readonly name: string;
   readonly path: string;
-  /** As Lance calls it, such as ZoneMap; undefined in what old clients have written. */
+  /** As Lance calls it, such as ZoneMap; undefined if an old client wrote the index. */
   readonly kind: string | undefined;
 }
 
-/** Without those on columns that are gone. Undefined where there is no such manifest, or it can't be read. */
+/** Without indexes on columns that no longer exist. Undefined if there is no such manifest or it can't be read. */
 export function indexesInManifest(place: ManifestPlace): readonly IndexEntry[] | undefined {
   return fromManifest(place, indexesIn);
 }
 
 function indexesIn(manifest: Message, file: Buffer): readonly IndexEntry[] {
-  // It may be at 0, the file's begin.
+  // Not by its value: the section may be at offset 0, the beginning of the file.
   if (!manifest.has(fields.section)) return [];
   const start = Number(numberIn(manifest, fields.section));
   const paths = pathsIn(manifest);
   return messagesIn(messageAt(file, start), fields.index).flatMap((index): readonly IndexEntry[] => {
     const name = textIn(index, fields.indexName);
-    // The engine's own indexes are on no column.
+    // The engine's internal indexes are on no column.
     const path = paths.get(firstIndexed(index) ?? -1n);
     if (name === undefined || path === undefined) return [];
     return [{ name, path: formatPath(path), kind: kindOf(index) }];
   });
 }
 
-/** The paths of all columns by the engine's numbers of them. Parents come before what is inside them. */
+/** The path of each column by the engine's field id. Parents come before their children. */
 function pathsIn(manifest: Message): ReadonlyMap<bigint, Path> {
   const paths = new Map<bigint, Path>();
   for (const field of messagesIn(manifest, fields.field)) {
@@ -52,7 +52,7 @@ function pathsIn(manifest: Message): ReadonlyMap<bigint, Path> {
   return paths;
 }
 
-/** Numbers that are packed stand in one text. */
+/** The first indexed field's id. Packed numbers are one byte string. */
 function firstIndexed(index: Message): bigint | undefined {
   const packed = index.get(fields.indexed)?.[0];
   if (!Buffer.isBuffer(packed)) return packed;

@@ -1,6 +1,6 @@
 /**
- * Manifests of a table in a folder. A manifest describes one version: a protobuf message at a place that the file's last 16
- * bytes tell. The engine's client has no call for what is read here.
+ * Reads the manifests of a table in a folder. A manifest describes one version. It is a protobuf message whose offset
+ * is in the last 16 bytes of the file. The engine's client has no call for what is read here.
  */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,11 +8,11 @@ import { join } from "node:path";
 export interface ManifestPlace {
   readonly folder: string;
   readonly table: string;
-  /** The newest when absent. */
+  /** The newest version if absent. */
   readonly version?: number | undefined;
 }
 
-/** Undefined where there is no such manifest, or it can't be read. */
+/** Undefined if there is no such manifest or it can't be read. */
 export function fromManifest<Value>(
   { folder, table, version }: ManifestPlace,
   read: (manifest: Message, file: Buffer) => Value,
@@ -27,16 +27,16 @@ export function fromManifest<Value>(
   }
 }
 
-/** A message that stands in the file after its length. */
+/** The message at an offset of the file, where its length precedes it. */
 export function messageAt(file: Buffer, start: number): Message {
   return readFields(file.subarray(start + 4, start + 4 + file.readUInt32LE(start)));
 }
 
 const last = 2n ** 64n - 1n;
 
-/** Names count up, or down from 2^64 - 1 where they have 20 digits, so that the newest is listed first. */
+/** File names count up, or down from 2^64 - 1 if they have 20 digits, so that the newest is listed first. */
 function manifestOf(versions: string, version: number): Buffer | undefined {
-  // Without listing them: there may be thousands.
+  // The folder is not listed, because it may hold thousands of manifests.
   for (const name of [String(last - BigInt(version)).padStart(20, "0"), String(version)]) {
     const path = join(versions, `${name}.manifest`);
     if (existsSync(path)) return readFileSync(path);
@@ -53,7 +53,7 @@ function newestIn(versions: string): Buffer | undefined {
   return numbers.length === 0 ? undefined : manifestOf(versions, Math.max(...numbers));
 }
 
-/** The fields of a protobuf message by their numbers. */
+/** The values of a protobuf message by field number. */
 export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
 
 export function textIn(message: Message, field: number): string | undefined {
@@ -61,7 +61,7 @@ export function textIn(message: Message, field: number): string | undefined {
   return Buffer.isBuffer(value) ? value.toString("utf8") : undefined;
 }
 
-/** Numbers may be negative. Protobuf leaves out a number that is 0. */
+/** The number may be negative. Protobuf leaves out a number that is 0. */
 export function numberIn(message: Message, field: number): bigint {
   const value = message.get(field)?.at(-1);
   return typeof value === "bigint" ? BigInt.asIntN(64, value) : 0n;
@@ -82,7 +82,7 @@ export function readFields(message: Buffer): Message {
   const note = (field: number, value: bigint | Buffer) => {
     const others = found.get(field);
     if (others === undefined) found.set(field, [value]);
-    else others.push(value); // thousands of fragments
+    else others.push(value); // not a copy: there may be thousands of fragments
   };
   while (at < message.length) {
     const tag = Number(varint());

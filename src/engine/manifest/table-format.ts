@@ -1,17 +1,19 @@
-/** Reads how the files of a table are written, from its newest manifest: the engine's client has no call for it. */
+/** Reads the format of a table's files from its newest manifest. The engine's client has no call for it. */
 import type { TableFormat } from "../../schema/table-format.ts";
 import { fromManifest, readFields, textIn, type Message } from "./manifest.ts";
 
-/** Numbers of fields in the messages Manifest, DataStorageFormat and Field of Lance's protobuf files. */
+/** Field numbers of the messages Manifest, DataStorageFormat and Field in Lance's protobuf files. */
 const fields = { readerFeatureFlags: 9, dataFormat: 15, version: 2, field: 1, name: 2, logicalType: 5 };
 const stableRowIdsFlag = 2;
 
-/** The format of a table of a folder; undefined where there is no manifest that can be read. */
+/** The format of a table of a folder; undefined if it has no manifest that can be read. */
 export function tableFormat(folder: string, table: string): TableFormat | undefined {
   return fromManifest({ folder, table }, formatIn);
 }
 
-/** Columns and fields whose type ends the engine's process or its call, each with that type as Lance writes it. */
+/**
+ * Columns and fields whose type ends the engine's process or makes its call fail, each with that type in Lance's names.
+ */
 export function unreadableColumns(folder: string, table: string): readonly string[] {
   return fromManifest({ folder, table }, unreadableIn) ?? [];
 }
@@ -25,7 +27,7 @@ function formatIn(manifest: Message): TableFormat | undefined {
   return { dataStorageVersion: version, stableRowIds };
 }
 
-/** The engine takes timestamps of zones such as Europe/Paris, and panics at those of zones such as +02:00. */
+/** The engine supports timestamps with zones such as Europe/Paris, and panics at zones such as +02:00. */
 function unreadableIn(manifest: Message): readonly string[] {
   const all = (manifest.get(fields.field) ?? []).filter((one) => Buffer.isBuffer(one)).map(readFields);
   return all.flatMap((one) => {

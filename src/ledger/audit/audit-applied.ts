@@ -1,22 +1,25 @@
-/** Whether running hashes are those of what the ledger says is applied. Pure. */
+/** Checks running hashes against the migrations that the ledger records as applied. Pure. */
 import { matchesHash } from "../../migrations/checksum.ts";
 import { appliedHash } from "../state/applied-hash.ts";
 import { appliedIn, foldLedger, type LedgerState } from "../state/fold.ts";
 import type { LedgerRecord } from "../state/record.ts";
 
-/** Whether the newest record says the same as all records together: so it is unless one came late, or was changed or taken away. */
+/**
+ * Whether the newest record and all records together state the same migrations as applied. They do unless a record came
+ * late, was changed or was removed.
+ */
 export function agreesWithNewest(state: LedgerState): boolean {
-  // The name of a marker that takes an epoch does not say what is applied.
+  // The name of a marker that takes an epoch does not state what is applied.
   const said = state.head?.applied || state.told?.applied;
   return !said || matchesHash(appliedHash(appliedIn(state)).value, said);
 }
 
-/** With more of them it is not looked at: each may or may not have been known. */
+/** If there are more late records than this, nothing is checked: the writer may have known any subset of them. */
 const mostLate = 6;
 
 /**
- * `late`: those of the records that the writer need not have known, because they came late into epochs before its own, or
- * because their write failed and they were stored all the same.
+ * Whether the record's running hash is right. `late`: records that its writer may not have known, because they came
+ * late into earlier epochs, or because their write seemed to fail and they were stored anyway.
  */
 export function saysWhatIsApplied(
   { applied }: LedgerRecord,

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a ledger: records that were changed, taken away or added. Each carries the hash of the one before it,
- * so a record that something refers to can't be changed or missing without a reference that leads nowhere. Pure.
+ * Finds records of a ledger that were changed, removed or added. Each record has the hash of the one before it. So if a
+ * record to which another refers is changed or missing, that reference leads nowhere. Pure.
  */
 import { matchesHash, shortHash } from "../../migrations/checksum.ts";
 import { saysWhatIsApplied } from "./audit-applied.ts";
@@ -11,22 +11,22 @@ export interface LedgerFinding {
   /**
    * - `missing`: a record is gone.
    * - `changed`: a record is not as it was written.
-   * - `added`: a record stands where the tool would not have written it.
-   * - `twice`: two records have one place.
-   * - `senseless`: a record says what the tool does not say.
-   * - `applied`: the newest record's word on what is applied is not what the records say.
+   * - `added`: a record has a position at which the tool would not have written it.
+   * - `twice`: two records have the same position.
+   * - `senseless`: a record has contents that the tool never writes.
+   * - `applied`: the running hash of the newest record does not match the records.
    */
   readonly kind: "missing" | "changed" | "added" | "twice" | "senseless" | "applied";
-  /** The record that it is about, as exactly as can be known. */
+  /** The position of the record that it is about, as exactly as it can be determined. */
   readonly place: string;
   readonly sentence: string;
-  /** The ledger was rebuilt since: nothing depends on what this is about any more. */
+  /** Whether the ledger was rebuilt since, so that nothing depends on that record any more. */
   readonly known: boolean;
 }
 
 type Found = Omit<LedgerFinding, "place" | "known"> & { readonly at: Pick<LedgerRecord, "epoch" | "number"> };
 
-/** Every finding, in the order of the records. `hashOf` is that of the journal. */
+/** All findings, in the order of the records. `hashOf`: that of the journal. */
 export function auditLedger(
   records: readonly LedgerRecord[],
   hashOf: (record: LedgerRecord) => string,
@@ -44,27 +44,27 @@ export function auditLedger(
     })),
     ...brokenLinks(links),
   ];
-  // A broken chain does not tell who knew of what.
+  // A broken chain does not show which records a writer knew.
   const whole = found.every(({ at }) => at.epoch < since);
   return [...found, ...(whole ? wrongHash(links, since) : [])]
     .toSorted((one, other) => one.at.epoch - other.at.epoch || one.at.number - other.at.number)
     .map(({ kind, at, sentence }) => ({ kind, place: recordIdText(at), sentence, known: at.epoch < since }));
 }
 
-/** A record as the chain sees it. */
+/** A record with its references to and from others. */
 interface Link {
   readonly record: LedgerRecord;
-  /** Empty where nothing can refer to it. */
+  /** Empty if no record can refer to it. */
   readonly hash: string;
-  /** The record that its `previous` is the hash of. */
+  /** The record whose hash is `previous`; undefined if there is none. */
   readonly before: Link | undefined;
-  /** Whether any record refers to it, so that it is as it was. */
+  /** Whether any record refers to it, which proves that it was not changed. */
   referred: boolean;
-  /** The first other epoch of which a record does: it was there when that epoch was taken. */
+  /** The first other epoch with a record that refers to it: it existed when that epoch was taken. */
   knownTo: number;
 }
 
-/** One link a place, of several the one that others refer to. */
+/** One link per position; if several records have it, the one that others refer to. */
 function linksOf(sorted: readonly LedgerRecord[], hashOf: (record: LedgerRecord) => string): readonly Link[] {
   const byHash = new Map<string, Link>();
   const all = sorted.map((record): Link => {
@@ -95,12 +95,12 @@ function doubles(sorted: readonly LedgerRecord[]): readonly Found[] {
   });
 }
 
-/** Epochs are taken one after another, and each begins with the record that takes it. */
+/** Epochs are consecutive, and each begins with the record that takes it. */
 function gaps(sorted: readonly LedgerRecord[]): readonly Found[] {
   const found: Found[] = [];
   let last = 0;
   for (const { epoch, number } of sorted) {
-    // An epoch below the first is no place at all, which is said elsewhere.
+    // `senseless` reports an epoch below 1.
     if (epoch === last || epoch < 1) continue;
     const missing = epoch - last - 1;
     const at = { epoch: last + 1, number: 0 };
@@ -124,14 +124,14 @@ function brokenLinks(links: readonly Link[]): readonly Found[] {
   const epochs = new Set(links.map(({ record }) => record.epoch));
   const usable = links.filter(({ hash }) => hash !== "");
   const found: Found[] = [];
-  /** What is known to have been changed: its own reference says nothing. */
+  /** Records that are known to be changed: their own references prove nothing. */
   const blamed = new Set<Link>();
   const indexes = new Map(usable.map(({ record }, index) => [recordIdText(record), index]));
   for (const [index, link] of [...usable.entries()].toReversed()) {
     const { record, before } = link;
     const nearest = usable[index - 1];
     const own = nearest?.record.epoch === record.epoch ? nearest : undefined;
-    // That the record is missing which takes the epoch, or all of the one before, is said already.
+    // `gaps` already reports that the record that takes the epoch, or the whole epoch before it, is missing.
     const explained =
       own === undefined &&
       ((takenCounts && record.number !== 0) || (record.epoch > 1 && !epochs.has(record.epoch - 1)));
@@ -144,7 +144,7 @@ function brokenLinks(links: readonly Link[]): readonly Found[] {
   return found;
 }
 
-/** Whether a record may say that none was before it although some are: they came late, in the epochs before. */
+/** Whether a record may state that none precedes it although some do, because those came late in earlier epochs. */
 function mayBeFirst(link: Link, usable: readonly Link[], takenCounts: boolean): boolean {
   const { record } = link;
   if (takenCounts || record.previous !== "") return false;
@@ -153,7 +153,7 @@ function mayBeFirst(link: Link, usable: readonly Link[], takenCounts: boolean): 
   return strayOf(link, here, usable) === undefined && earlier.every(({ knownTo }) => knownTo > record.epoch);
 }
 
-/** A reference that leads to a record, but not to the one before. */
+/** The finding if a reference leads to an existing record, but not to the one before. */
 function misplaced(
   link: Link,
   before: Link,
@@ -164,7 +164,8 @@ function misplaced(
   const { record } = link;
   const { epoch, number } = record;
   const follows = `${recordIdText(record)} follows ${recordIdText(before.record)}`;
-  // Who takes an epoch has read all of the one before, up to what came late. Where that can't be read, the next record says it.
+  // A run that takes an epoch has read all of the epoch before, except late records. If nothing can be read of the
+  // record that takes the epoch, the next record has the reference.
   const begins = takenCounts ? number === 0 && before.record.epoch === epoch - 1 : before.record.epoch < epoch;
   if (before.record.epoch !== epoch && !begins)
     return [{ kind: "added", at: record, sentence: `${follows}, which is not the one before it` }];
@@ -176,9 +177,9 @@ function misplaced(
 }
 
 /**
- * The first of the records that one passes over although it may not. A write that failed may have been stored all the same:
- * then the next one follows what that one followed. After any other than a renewal a run writes nothing more, unless a
- * renewal was already waiting for its turn.
+ * The first record that a reference skips although it must not. A failed write may have been stored anyway; then the
+ * next record refers to the same record as the failed one. After the failed write of anything but a renewal, a run
+ * writes nothing more, except a renewal that was already waiting for its turn.
  */
 function strayOf({ record }: Link, skipped: readonly Link[], usable: readonly Link[]): Link | undefined {
   if (skipped.length === 0) return undefined;
@@ -194,7 +195,7 @@ function strayOf({ record }: Link, skipped: readonly Link[], usable: readonly Li
   );
 }
 
-/** A reference that leads nowhere: what can be known of why. */
+/** The finding for a reference that leads nowhere, as far as its cause can be determined. */
 function broken(link: Link, nearest: Link | undefined, own: Link | undefined, blamed: Set<Link>): Found {
   const { record, referred } = link;
   const place = recordIdText(record);
@@ -204,7 +205,7 @@ function broken(link: Link, nearest: Link | undefined, own: Link | undefined, bl
   const former = recordIdText(nearest.record);
   const orItself = referred ? "" : `, or ${place} itself was`;
   if (own !== undefined && record.number === nearest.record.number + 1) {
-    // What others refer to is as it was.
+    // A record to which others refer was not changed.
     if (nearest.referred) return { kind: "changed", at: record, sentence: `${place} was changed: ${because}` };
     if (referred) blamed.add(nearest);
     return { kind: "changed", at: nearest.record, sentence: `${former} was changed${orItself}: ${because}` };

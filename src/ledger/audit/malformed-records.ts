@@ -1,13 +1,13 @@
-/** Records that say what the tool does not say. Pure. */
+/** Finds records with contents that the tool never writes. Pure. */
 import { saysApplied, type LedgerEvent, type LedgerRecord } from "../state/record.ts";
 
 export interface Nonsense {
   readonly at: LedgerRecord;
-  /** Completes a sentence that begins with the record's place. */
+  /** Completes a sentence that begins with the record's position. */
   readonly problem: string;
 }
 
-/** What each event has to say beside its place; what it may say is the same with every one. */
+/** The fields that each event requires besides its position. If `version` is not among them, it must be absent. */
 const speaks: Readonly<Record<LedgerEvent, readonly (keyof LedgerRecord)[]>> = {
   taken: [],
   renewed: [],
@@ -27,7 +27,7 @@ const speaks: Readonly<Record<LedgerEvent, readonly (keyof LedgerRecord)[]>> = {
 
 const counts = ["version", "step", "total", "attempt", "duration", "lease", "next", "late", "at"] as const;
 
-/** `sorted`: by place. */
+/** `sorted`: by position. */
 export function senseless(sorted: readonly LedgerRecord[]): readonly Nonsense[] {
   const late = new Set(sorted.filter(({ event }) => event === "late").map(({ epoch }) => epoch));
   const released = new Set<number>();

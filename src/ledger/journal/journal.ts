@@ -1,54 +1,54 @@
-/** Where records are kept. Two operations matter: add if absent, and read all. */
+/** The storage of records. Two operations matter: add if absent, and read all. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { saysApplied, type LedgerRecord, type RecordId } from "../state/record.ts";
 
-/** What one look at the newest record tells. */
+/** The fields of the newest record that are read without the whole ledger. */
 export type LedgerHead = Pick<
   LedgerRecord,
   "epoch" | "number" | "event" | "version" | "step" | "by" | "lease" | "next" | "applied"
 >;
 
-/** Whether this newest record leaves no migration half-done or in doubt. */
+/** Whether, by its newest record, the ledger has no migration that is partly done or in doubt. */
 export function isAtRest(head: LedgerHead): boolean {
   const { event, step, next } = head;
   return next === undefined && (step === undefined || saysApplied(head) || event === "reverted");
 }
 
-/** Whether two looks at the newest record saw the same one; no record is like no record. */
+/** Whether two reads of the newest record returned the same one. Two reads without a record count as the same. */
 export function sameRecord(one: LedgerHead | undefined, other: LedgerHead | undefined): boolean {
   return one?.epoch === other?.epoch && one?.number === other?.number;
 }
 
 /**
- * The newest record of a ledger in which a late call is recorded does not say what is applied: whoever asks has to read
- * it all, and find out whether somebody has looked since.
+ * Clears `applied` if the ledger records a late call: its newest record then does not show what is applied. The caller
+ * must read the whole ledger, and find out whether a run has checked the call since.
  */
 export function withoutAnswer(head: LedgerHead, late: boolean): LedgerHead {
   return late ? { ...head, applied: "" } : head;
 }
 
-/** Where nothing is recorded in the form that a target reads, and something in the other: everything would run again. */
+/** For a ledger with records only in the form that the target does not read: otherwise everything would run again. */
 export function otherForm(ledger: string, how: string): MigrateError {
   const problem = `it is kept ${how}; use the target that it was written with`;
   return new MigrateError("ERR_LEDGER_UNREADABLE", { ledger, problem });
 }
 
 export interface Journal {
-  /** The name people know the ledger by. */
+  /** The name by which people know the ledger. */
   readonly name: string;
-  /** The newest record, read without reading the others where the target can; undefined for a ledger without records. */
+  /** The newest record, read without the others if the target supports that; undefined if there are no records. */
   head(): Promise<LedgerHead | undefined>;
-  /** Whether no record comes after this one: what waiting asks, again and again, and so as cheap as can be. */
+  /** Whether no record comes after this one. A waiting run asks again and again, so this is as cheap as possible. */
   isNewest(place: RecordId): Promise<boolean>;
   /** Every record, in any order. */
   read(): Promise<readonly LedgerRecord[]>;
-  /** Adds the record that takes an epoch, unless somebody has: of n racing runners exactly one is told true. */
+  /** Adds the record that takes an epoch, unless another run has. Of n racing runs exactly one gets true. */
   take(record: LedgerRecord): Promise<boolean>;
   /** Adds records of the holder's own epoch. */
   add(records: readonly LedgerRecord[]): Promise<void>;
   /**
-   * The hash by which the record after this one refers to it: over what everybody can read of it. Empty for one of which
-   * nothing but its place can be read; who follows it refers to the record before.
+   * The hash by which the next record refers to this one, over the fields that every run can read. Empty if only its
+   * position can be read; the next record then refers to the record before.
    */
   hashOf(record: LedgerRecord): string;
 }

@@ -1,16 +1,16 @@
 /**
- * A record as the name of a table: `_migrations.e7` takes epoch 7, `_migrations.e7.2.applied.0003_headlines.2of2.c9f8…`
- * is its second record after that. A name holds what a later run has to read back; who ran it and why it failed stand in
- * the table's row, for people. Pure.
+ * Encodes a record as a table's name: `_migrations.e7` takes epoch 7, and
+ * `_migrations.e7.2.applied.0003_headlines.2of2.c9f8…` is the second record after it. The name has what a later run
+ * must read back. Who ran it and why it failed are only in the table's row, for people. Pure.
  */
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { LedgerRecord } from "../state/record.ts";
 
-/** The longest table name that the engine takes. */
+/** The longest table name that the engine accepts. */
 const longest = 249;
 
-/** The hash and number fields, each behind its letter. */
+/** The fields with hashes and numbers, by the letter that precedes each. */
 const fields = {
   c: { key: "checksum", write: shortHash, read: String },
   t: { key: "textHash", write: shortHash, read: String },
@@ -24,7 +24,7 @@ const fields = {
   u: { key: "duration", write: toBase36, read: fromBase36 },
 } as const satisfies Record<string, { key: keyof LedgerRecord; write: (value: never) => string; read: unknown }>;
 
-/** The name of the marker that takes an epoch: the same for everyone who tries to. */
+/** The name of the marker that takes an epoch: the same for every run that tries to take it. */
 export function epochName(ledger: string, epoch: number): string {
   return `${ledger}.e${epoch}`;
 }
@@ -45,14 +45,14 @@ export function markerName(ledger: string, record: LedgerRecord): string {
   return `${head}.${migration}.${tail}`;
 }
 
-/** The record that a table's name stands for; undefined for a table that is no marker of this ledger. */
+/** The record that a table's name encodes; undefined if the table is not a marker of this ledger. */
 export function parseMarkerName(ledger: string, table: string): LedgerRecord | undefined {
   if (!table.startsWith(`${ledger}.e`)) return undefined;
   const [, epochText, numberText, event, rest = ""] =
     /^e(\d+)(?:\.(\d+)\.([a-z]+)(?:\.(.*))?)?$/.exec(table.slice(ledger.length + 1)) ?? [];
   if (epochText === undefined) return undefined;
   const epoch = Number(epochText);
-  // A name can't say who took an epoch, or all that try would not take the same one.
+  // The name can't state who took the epoch: all runs that race for it must create the same name.
   const unknown = { by: "another run", run: `epoch ${epoch}`, tool: "", at: 0, applied: "", previous: "" };
   const record = { ...unknown, epoch, number: Number(numberText ?? 0) };
   if (event === undefined) return { ...record, event: "taken" };
@@ -62,7 +62,7 @@ export function parseMarkerName(ledger: string, table: string): LedgerRecord | u
   return { ...record, event: event as LedgerRecord["event"], detail, ...parts, ...cut };
 }
 
-/** The ledger that a marker would be of by its name; undefined for a table that is no marker of any. */
+/** The ledger to which a marker belongs, by its name; undefined if the name is not that of a marker. */
 export function ledgerOfMarker(table: string): string | undefined {
   const ledger = /^(.+?)\.e\d+(?:\.|$)/.exec(table)?.[1];
   return ledger === undefined || parseMarkerName(ledger, table) === undefined ? undefined : ledger;

@@ -1,6 +1,6 @@
 /**
- * The markers journal, for a service that can list tables and create them, and can't read a row: each record is a small
- * table, and its name is what is read back. Creating a table is «add if absent», one list reads the whole ledger.
+ * The markers journal, for a service that can list and create tables but can't read rows. Each record is a small table,
+ * and only its name is read back. Creating a table is "add if absent", and one list reads the whole ledger.
  */
 import type { Clock } from "../../time/clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
@@ -18,7 +18,7 @@ export interface MarkerStore {
   /** The names of all tables. */
   readonly names: () => Promise<readonly string[]>;
   readonly create: CreateMarker;
-  /** What an error of either means. */
+  /** Classifies an error of `names` or `create`. */
   readonly verdict: Target["verdict"];
   readonly clock: Pick<Clock, "sleep" | "random">;
 }
@@ -27,17 +27,17 @@ const mostLists = 6;
 const firstPause = 25;
 
 export function markersJournal(ledger: string, { names, create, verdict, clock }: MarkerStore): Journal {
-  /** Who took an epoch can't be read, so a run remembers which ones it was told are its own. */
+  /** The epochs that this run has taken. They are remembered here because a marker doesn't show who took its epoch. */
   const own = new Map<number, Pick<LedgerRecord, "by" | "run">>();
 
-  /** What each name says: whoever waits reads the same names again and again. */
+  /** The record of each name. Cached, because a waiting run reads the same names again and again. */
   const known = new Map<string, LedgerRecord | undefined>();
   const recordOf = (name: string): LedgerRecord | undefined => {
     if (!known.has(name)) known.set(name, parseMarkerName(ledger, name));
     return known.get(name);
   };
 
-  /** What was listed or made here before: a list without all of it is torn or stale. */
+  /** Markers that were listed or created here before. A list that lacks one of them is torn or stale. */
   const seen = new Set<string>();
   const list = async (): Promise<readonly string[]> => {
     for (let tries = 1; ; tries++) {
@@ -61,8 +61,8 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     });
 
   /**
-   * Whether the marker was made by this call; false when there is one of that name. A create without an answer is looked
-   * for in the list, and where it is not, it is sent again, which the name makes safe.
+   * Whether this call created the marker; false if one of that name exists. After a failed create, the list shows
+   * whether the marker exists. If it does not, the create may be sent again, which the name makes safe.
    */
   const write = async (name: string, record: LedgerRecord): Promise<boolean> => {
     const attempt = async () => {
@@ -87,18 +87,18 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
     name: ledger,
     async head() {
       const { head, holder, late } = foldLedger(recordsIn(await list()));
-      // Whoever waits may see the newest of many at once, and the lease stands on another.
+      // A waiting run may find several new records at once, and the newest need not be the one that states the lease.
       return head && { ...withoutAnswer(head, late.length > 0), lease: holder?.lease };
     },
     async isNewest(place) {
       return recordsIn(await list()).every((other) => byPlace(other, place) <= 0);
     },
     async read() {
-      // A torn list contradicts itself, and the next one has more records; a damaged ledger stays as it is.
+      // A torn list contradicts itself, and the next list has more records. A damaged ledger stays the same.
       for (let before = -1; ;) {
         const all = await list();
         const records = recordsIn(all);
-        // Both forms together are two ledgers, of which each says that nothing is applied.
+        // Markers beside a ledger in a table would be a second ledger, in which nothing is applied.
         if (records.length === 0 && all.includes(ledger))
           throw otherForm(ledger, "in a table, as the dialect namespace keeps it");
         if (records.length === before || agreesWithNewest(foldLedger(records))) return records;
@@ -109,7 +109,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       const { by, run, epoch } = record;
       const name = epochName(ledger, epoch);
       const won = await write(name, record);
-      // Once in a ledger's life: a service that lets a second create win would give the lease to everyone.
+      // Checked once per ledger: a service that lets a second create succeed would give the lease to every run.
       if (won && epoch === 1 && (await write(name, record))) {
         const problem = "the service lets a second create of the same table win, so nobody can hold a lease there";
         throw new MigrateError("ERR_LEDGER_UNWRITABLE", { ledger, problem });
@@ -118,10 +118,10 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       return won;
     },
     async add(records) {
-      // A marker that is there is our own, whose answer was lost: nobody else writes in this epoch.
+      // An existing marker is this run's own, whose answer was lost: no other run writes in this epoch.
       for (const record of records) await write(markerName(ledger, record), record);
     },
-    // The name that takes an epoch is the same for everyone, so a reference to it would say nothing.
+    // The name that takes an epoch is the same for every run, so a reference to it would prove nothing.
     hashOf: (record) => (record.event === "taken" ? "" : sha256(markerName(ledger, record))),
   };
 }

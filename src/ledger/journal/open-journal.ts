@@ -1,4 +1,4 @@
-/** The journal that a target can keep. */
+/** Selects the journal that a target supports. */
 import type { Target } from "../../targets/contract/target.ts";
 import { otherForm, type Journal } from "./journal.ts";
 import { systemClock, type Clock } from "../../time/clock.ts";

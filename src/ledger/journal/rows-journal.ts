@@ -1,4 +1,4 @@
-/** The rows journal: one table, one row a record. Its columns are meant to be read with any Lance client. */
+/** The rows journal: one table with one row per record. Its columns are meant to be read with any Lance client. */
 import { z } from "zod";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Column, DataType } from "../../schema/data-type.ts";
@@ -12,7 +12,7 @@ const whole: DataType = { kind: "int64" };
 const required = (name: string, type: DataType): Column => ({ name, type, nullable: false });
 const optional = (name: string, type: DataType): Column => ({ name, type, nullable: true });
 
-/** The key is unique: "<epoch>.<number>". */
+/** `key` is unique: `<epoch>.<number>`. */
 export const ledgerColumns: readonly Column[] = [
   required("key", text),
   required("epoch", whole),
@@ -41,7 +41,7 @@ export const ledgerColumns: readonly Column[] = [
   required("previous", text),
 ];
 
-/** Whether a table is a ledger's, of whatever name, or a marker of one: those of older versions lack what was optional. */
+/** Whether a table is a ledger, whatever its name, or a marker. Those of older releases may lack nullable columns. */
 export function isLedgerShaped(columns: readonly Column[]): boolean {
   const names = new Set(columns.map(({ name }) => name));
   return ledgerColumns.every(({ name, nullable }) => nullable || names.has(name));
@@ -78,27 +78,27 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
       writing(async () => {
         if (record.epoch === 1) {
           await table.create();
-          await table.last(["epoch", "number"], headColumns); // fails where another table has that name
+          await table.last(["epoch", "number"], headColumns); // fails if another table has that name
         }
         return await table.insertIfAbsent(toRow(record));
       }),
     async add(records) {
       await writing(() => table.insert(records.map(toRow)));
-      // The records are stored; a ledger that can't be tended is slow and nothing else.
+      // The records are stored. A ledger that can't be compacted is only slower.
       await table.tend().catch(() => {});
     },
     hashOf: recordHash,
   };
 }
 
-/** The column that an error is about: one that is missing, whoever says so, or that holds something else. */
+/** The column that an error is about: it is missing or has other values. Undefined for other errors. */
 function wrongColumn(cause: unknown): string | undefined {
   if (cause instanceof z.ZodError) return String(cause.issues[0]?.path[0]);
   const missing = /column (\w+) not found|no field named (\w+)/i.exec(firstLine(cause));
   return missing?.[1] ?? missing?.[2];
 }
 
-/** Another table of that name, or a ledger that something else has damaged: only people can tell. */
+/** The problem of a table that is no ledger, or a ledger that others have damaged: only people can determine which. */
 function foreign(name: string, column: string): string {
   return (
     `column ${column} is not as this version of lance-migrate writes it; if it is another table, give the ledger another name ` +
@@ -107,7 +107,7 @@ function foreign(name: string, column: string): string {
   );
 }
 
-/** A record as the columns above. */
+/** The record as a row of `ledgerColumns`. */
 export function toRow(record: LedgerRecord): Row {
   return {
     key: recordIdText(record),

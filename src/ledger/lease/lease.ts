@@ -1,4 +1,4 @@
-/** The lease: who may write, for how long, and how it passes on when its holder is never heard of again. */
+/** The lease: which run may write, for how long, and how another run takes over if the holder stops renewing it. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { recordChain, type Runner } from "./record-chain.ts";
 import { elapsed, now, type Clock, type Moment } from "../../time/clock.ts";
@@ -7,7 +7,7 @@ import type { Journal, LedgerHead } from "../journal/journal.ts";
 import { start, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
 
 export interface LeaseTerms {
-  /** Milliseconds for which the ledger may stand still before another runner may take over. */
+  /** Another run may take over after this many milliseconds without a new record. */
   readonly duration: number;
   readonly clock: Clock;
 }
@@ -17,25 +17,25 @@ export interface Lease {
   readonly ledger: readonly LedgerRecord[];
   /** Adds records in the order of the calls. */
   record(entries: readonly LedgerEntry[]): Promise<void>;
-  /** Makes sure that the lease is still ours before something is changed. Throws ERR_LEASE_LOST. */
+  /** Call it before something is changed: makes sure that the lease is held. Throws ERR_LEASE_LOST, ERR_LEASE_SHORT. */
   check(): Promise<void>;
-  /** Whether nobody can have taken over yet, by our own clock and without asking. */
+  /** Whether no other run can have taken over yet, by this run's clock and without reading the ledger. */
   isSure(): boolean;
-  /** Adds a record to our epoch although somebody may hold a newer one: it sorts before that one's records. */
+  /** Adds a record to this run's epoch even if another run may hold a newer one: it sorts before that one's records. */
   recordLate(entry: LedgerEntry): Promise<void>;
   /**
-   * Ends the epoch, after these last entries in the same write. Does nothing when it has ended. `next` is a migration that
+   * Ends the epoch, with these last entries in the same write. Does nothing if it has ended. `next`: a migration that
    * stays in doubt.
    */
   release(entries?: readonly LedgerEntry[], next?: number): Promise<void>;
-  /** Renews no more: unless it was released, the lease runs out. */
+  /** Stops renewing: the lease expires unless it was released. */
   abandon(): void;
 }
 
-/** An epoch that is over when the answer comes says that answers take longer than leases. */
+/** If this many epochs are over when their answer arrives, the ledger takes longer to answer than a lease lasts. */
 const mostTries = 5;
 
-/** Takes the epoch after `state`; undefined when somebody else was quicker. `next` is the migration to begin with. */
+/** Takes the epoch after `state`; undefined if another run was faster. `next`: the migration to begin with. */
 export async function takeLease(
   journal: Journal,
   state: LedgerState,
@@ -45,18 +45,18 @@ export async function takeLease(
 ): Promise<Lease | undefined> {
   let chain = recordChain(state, runner, clock, journal.hashOf);
   let ledger: readonly LedgerRecord[] = [];
-  // What the ledger says without this epoch. Older holders may add records until the epoch is taken.
+  // The state of the ledger without this epoch. Older holders may add records until the epoch is taken.
   let before = state;
   let upcoming = next;
-  // How far the holder is in a migration. Where it takes another epoch, the first record there about the migration follows it
-  // once more: the records of an epoch have to tell by themselves whether it is rolled back.
+  // How far the holder is in a migration. If the holder takes another epoch, this entry is repeated before the first
+  // record there about a migration: the records of an epoch alone must show whether it is being rolled back.
   let onTheWay: LedgerEntry | undefined;
   let repeats = false;
-  // When the last record that others can have seen in time was begun: they measure from when they see it, so later.
+  // When the write of the last record in time was begun. Others measure from when they see that record, which is later.
   let held: Moment;
   let standing: "held" | "lost" | "released" = "lost";
   let epoch = 0;
-  // Whether the record that took the epoch can't say how long the lease is: the next one does.
+  // Whether the record that took the epoch can't state how long the lease is. Then the next record does.
   let saysNothing = false;
 
   const renewal = (): LedgerEntry => ({ event: "renewed", next: upcoming, lease: duration });
@@ -64,11 +64,11 @@ export async function takeLease(
     const started = now(clock);
     const record = chain.begin({ event: "taken", next: upcoming, lease: duration });
     if (!(await take(journal, record))) return;
-    // What was read before may lack records, and all that follows would refer to the wrong one.
+    // The earlier read may lack records. Then all following records would refer to the wrong one.
     ledger = await journal.read();
-    // The engine lets a second writer win that was stopped until others had cleaned up the versions in between.
+    // The engine lets a second writer win if it was suspended until others had cleaned up the versions in between.
     if (!ownersOf(record, ledger).every((run) => run === record.run)) return;
-    // The holder of a newer epoch may have read less than this. What is written here would refer to what it has not seen.
+    // The holder of a newer epoch may have read fewer records, and records added here would refer to ones it lacks.
     if (ledger.some((other) => other.epoch > record.epoch)) return;
     before = foldLedger(ledger.filter((other) => other.epoch < record.epoch));
     chain = recordChain(before, runner, clock, journal.hashOf);
@@ -82,7 +82,7 @@ export async function takeLease(
       await write([renewal()]);
       ledger = await journal.read();
     }
-    // Before the lease's length was said, somebody may have waited for less and taken the next epoch.
+    // Before the length of the lease was recorded, another run may have waited for less and taken the next epoch.
     if (ledger.some((other) => other.epoch > epoch)) standing = "lost";
   };
 
@@ -103,7 +103,7 @@ export async function takeLease(
     const about = entries.findLast(({ version }) => version !== undefined);
     const all = repeats && about !== undefined ? [onTheWay!, ...entries] : entries;
     await chain.write(all, (records) => journal.add(records));
-    // A record that came too late holds nothing: somebody may already have found the ledger silent.
+    // A record that came too late does not extend the lease: another run may already have found the ledger silent.
     if (!overdue()) held = started;
     upcoming = entries.at(-1)?.next;
     if (about === undefined) return;
@@ -120,12 +120,12 @@ export async function takeLease(
   await takeEpoch();
   if (!isHeld()) return undefined;
 
-  // Others wait for a whole duration of silence; a third of it leaves room for a slow write and another try.
+  // Others wait for a whole lease without records. Renewing after a third leaves time for a slow write and a retry.
   let renewing = false;
   const stopRenewing = clock.every(duration / 6, () => {
     if (renewing || elapsed(clock, held) < duration / 3 || overdue()) return;
     renewing = true;
-    // What goes wrong here is found by the next check.
+    // The next check notices a failure.
     void inTurn(renew)
       .catch(() => {})
       .finally(() => {
@@ -141,8 +141,8 @@ export async function takeLease(
         if (standing === "lost") throw await lost();
         if (elapsed(clock, held) < duration / 2) return;
         if (!overdue()) await renew();
-        // Slept too long to renew. Whoever takes the next epoch is the holder: us, if nobody else has. An epoch that was
-        // asked for is not asked for again, so without an answer it is lost too.
+        // This process slept too long to renew. It must take the next epoch itself, unless another run has. It requests
+        // an epoch only once, so without an answer the lease is lost too.
         for (let tries = 0; isHeld() && overdue(); tries++) {
           if (tries === mostTries) throw new MigrateError("ERR_LEASE_SHORT", { seconds: duration / 1000 });
           standing = "lost";
@@ -156,27 +156,27 @@ export async function takeLease(
       stopRenewing();
       if (standing === "released") return;
       if (standing === "lost") {
-        // What is not recorded must not count as recorded.
+        // The entries can no longer be recorded, and must not count as recorded.
         if (entries.length > 0) throw await lost();
         return;
       }
       standing = "released";
       const stopped = entries.findLast(({ event }) => event === "failed" || event === "interrupted");
-      // Who ends without having done anything leaves what he found.
+      // A run that ends without having done anything leaves the state that it found.
       const found = entries.length === 0 ? before : undefined;
       const half = [...(found?.migrations.values() ?? [])].find(isHalfDone);
       const left = stopped ?? half?.reversal ?? half;
       const inDoubt = next ?? [...(found?.doubtful ?? [])][0];
       const stays = left !== undefined && (half !== undefined || left.step !== 0 || left.midway !== undefined);
       const released = { event: "released", ...(stays ? { step: left.step, total: left.total } : {}) } as const;
-      // In each of them: where they are written one by one, the last may be missing.
+      // Each entry has `next`: if entries are written one by one, the last may be missing.
       await inTurn(() => write([...entries, released].map((entry) => ({ ...entry, next: inDoubt }))));
     },
     abandon: stopRenewing,
   };
 }
 
-/** Takes the epoch. When the answer says no, or is lost, looks who has it: it may be us. */
+/** Takes the epoch. If the answer is no or is lost, the ledger shows which run has it: it may be this one. */
 async function take(journal: Journal, record: LedgerRecord): Promise<boolean> {
   let failure: unknown;
   try {
@@ -189,51 +189,54 @@ async function take(journal: Journal, record: LedgerRecord): Promise<boolean> {
   return owner === record.run;
 }
 
-/** The runs that took the epoch of that record: one, wherever the target keeps what it promises. */
+/** The runs that took the epoch of that record: at most one if the target fulfils its contract. */
 function ownersOf({ epoch }: LedgerRecord, records: readonly LedgerRecord[]): readonly string[] {
   return records.filter((other) => other.epoch === epoch && other.number === 0).map(({ run }) => run);
 }
 
 export interface WaitTerms extends LeaseTerms {
-  /** Milliseconds to wait at most for a holder that is known to be at work. */
+  /** The most milliseconds to wait for a holder that is known to be running. */
   readonly patience: number;
-  /** The record after which the ledger was silent for so long, if it was: whoever has written since is at work. */
+  /**
+   * The record after which an earlier wait found the ledger silent for a whole lease, if there was one. If its epoch
+   * has a newer record, its holder is running.
+   */
   readonly after?: LedgerHead | undefined;
-  /** Whether this newest record ends the wait; only the end of the epoch does when absent. */
+  /** Whether this newest record ends the wait. If absent, only the end of the epoch does. */
   readonly until?: ((seen: LedgerHead) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Waits for the holder, which has to be one. Gives the record after which the ledger has stood still for a whole lease, so that
- * it may be taken over; undefined when the epoch has ended, or what is waited for is applied. Throws ERR_LEASE_HELD when
- * patience runs out; but as long as the holder may be dead it is waited for a whole lease, or a dead one would never be
- * taken over from.
+ * Waits for the holder; there must be one. Returns the record after which none was added for a whole lease, so that the
+ * lease may be taken over; undefined if the epoch has ended or `until` accepts a record. Throws ERR_LEASE_HELD when
+ * patience runs out. But it waits a whole lease for a holder that may be dead: otherwise the lease of a dead holder
+ * would never be taken over.
  */
 export async function waitForHolder(
   journal: Journal,
   { head, holder }: LedgerState,
   { duration, clock, patience, after, until, signal }: WaitTerms,
 ): Promise<LedgerHead | undefined> {
-  // By the steady clock alone: a wall clock that is set forward must not shorten somebody's lease, nor our patience.
+  // Only the steady clock counts: a wall clock that is set forward must shorten neither the lease nor the patience.
   const began = clock.steady();
   let newest: LedgerHead | undefined = head;
   let since = began;
-  // The holder counts by its own duration, which may be longer than ours.
+  // The holder counts by its own lease duration, which may be longer than this run's.
   let silence = Math.max(duration, holder?.lease ?? 0);
   let longest = longestPause;
   for (let pause = 25; ; pause = Math.min(pause * 1.5, longest)) {
-    // Whoever has written while we waited is at work.
+    // A holder that has added a record during the wait is running.
     const atWork = newest !== head || after?.epoch === head?.epoch;
     if (atWork && clock.steady() - began >= patience) throw new MigrateError("ERR_LEASE_HELD", { by: holder!.by });
-    // Many runners that wait for one holder should not ask at the same instants.
+    // Many runs that wait for one holder should not ask at the same moments.
     await clock.sleep(pause * (0.75 + clock.random() / 2), signal);
     const asked = clock.steady();
     const isNewest = await journal.isNewest(newest ?? start);
-    // Where answers take long, many are asking: the holder is among those who wait for one.
+    // If answers take long, many runs are asking, and the holder waits for its answers too. So ask less often.
     longest = Math.max(longestPause, Math.min(20 * (clock.steady() - asked), silence / 3));
     if (isNewest) {
-      // When we asked, not when the answer came: it may have been under way for long.
+      // The time of the request counts, not that of the answer, which may have been under way for long.
       if (asked - since > silence) return newest;
       continue;
     }

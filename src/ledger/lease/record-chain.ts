@@ -1,10 +1,10 @@
-/** The holder's records in a row: numbered, each with the hash of the one before and the running hash of what is applied. */
+/** Chains the holder's records: each gets a number, the hash of the one before, and the hash of what is applied. */
 import { appliedHash, type AppliedEntry, type AppliedHash } from "../state/applied-hash.ts";
 import type { Clock } from "../../time/clock.ts";
 import { appliedIn, isNothingReverted, type LedgerState } from "../state/fold.ts";
 import { saysApplied, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
 
-/** One run of the tool, as its records name it. */
+/** Identifies a run in its records. */
 export interface Runner {
   readonly by: string;
   readonly run: string;
@@ -12,15 +12,15 @@ export interface Runner {
 }
 
 export interface RecordChain {
-  /** The record that begins the next epoch. Nothing follows it until it is known to be ours. */
+  /** Returns the record that takes the next epoch. It joins the chain with `began`, once the run has the epoch. */
   begin(entry: LedgerEntry): LedgerRecord;
-  /** From here on records follow that one. */
+  /** Makes the following records continue from that one. */
   began(record: LedgerRecord): void;
-  /** Adds what `write` stores to the chain; what could not be stored is no link of it. */
+  /** Stores the entries with `write` and adds them to the chain. If the write fails, they are not part of the chain. */
   write(entries: readonly LedgerEntry[], write: (records: readonly LedgerRecord[]) => Promise<void>): Promise<void>;
 }
 
-/** The chain that goes on from a ledger as it was read. */
+/** A chain that continues a ledger as it was read. */
 export function recordChain(
   state: LedgerState,
   runner: Runner,
@@ -28,10 +28,10 @@ export function recordChain(
   hashOf: (record: LedgerRecord) => string,
 ): RecordChain {
   let hash: AppliedHash = appliedHash(appliedIn(state));
-  /** What is applied once more where nothing of it was taken back after all. */
+  /** Migrations that count as applied again if their rollback ends before anything was done. */
   const kept = new Map([...state.migrations].filter(([, { status }]) => status === "applied"));
   const hashes = (record: LedgerRecord | undefined) => (record === undefined ? "" : hashOf(record));
-  // What was said in this epoch: all that counts once it is said that the ledger was rebuilt.
+  // What this epoch has recorded as applied. After `rebuilt`, only that counts.
   let own: AppliedEntry[] = [];
   let last = hashes(state.head) || hashes(state.told);
   let { epoch } = state;
@@ -63,14 +63,14 @@ export function recordChain(
     async write(entries, write) {
       const before = { hash, last };
       const saidBefore = own;
-      // Once for all of them: a formatter may have touched thousands of files.
+      // One update of the hash for all entries: a formatter may have changed thousands of files.
       const { said, gone } = changesBy(entries, kept);
       own = [...own.filter(({ version }) => !gone.has(version)), ...said];
       hash = entries.some(({ event }) => event === "rebuilt") ? appliedHash([]).with(own) : hash.with(said, gone);
       try {
         await write(entries.map(append));
       } catch (error) {
-        // The numbers are not used again: the records may have been stored all the same.
+        // The numbers are not used again, because the records may have been stored anyway.
         ({ hash, last } = before);
         own = saidBefore;
         throw error;
@@ -79,7 +79,7 @@ export function recordChain(
   };
 }
 
-/** What entries add to what is applied, and what they remove: the last of them about a migration counts. */
+/** What the entries add to the applied migrations, and what they remove. The last entry about a migration counts. */
 function changesBy(
   entries: readonly LedgerEntry[],
   kept: ReadonlyMap<number, AppliedEntry>,

@@ -1,4 +1,4 @@
-/** The running hash over what is applied: the same for everyone who has the same files and the same ledger. */
+/** The running hash over all applied migrations: equal for all runs with the same files and the same ledger. */
 import { createHash, type Hash } from "node:crypto";
 import { shortHash } from "../../migrations/checksum.ts";
 
@@ -7,21 +7,21 @@ export interface AppliedEntry {
   readonly textHash: string;
 }
 
-/** A hash over entries by ascending version, to which the next one can be added without reading the others again. */
+/** A hash over entries in ascending order of version. The next entry can be added without hashing the others again. */
 export interface AppliedHash {
   readonly value: string;
-  /** With more entries, or entries changed, and without some versions; cheap where it only adds some above all others. */
+  /** The hash with entries added or replaced, and without the versions in `gone`. Cheap if it only appends entries. */
   with(changes: readonly AppliedEntry[], gone?: ReadonlySet<number | undefined>): AppliedHash;
 }
 
-/** `entries` by ascending version. */
+/** `entries`: in ascending order of version. */
 export function appliedHash(entries: readonly AppliedEntry[]): AppliedHash {
   const hash = createHash("sha256");
   for (const entry of entries) add(hash, entry);
   return running(hash, [...entries], entries.length);
 }
 
-// The list behind is shared and only ever grows; `length` says how much of it belongs to this hash.
+// Hashes that extend each other share `entries`, which only grows. Its first `length` entries belong to this hash.
 function running(hash: Hash, entries: AppliedEntry[], length: number): AppliedHash {
   return {
     value: hash.copy().digest("hex"),
@@ -42,6 +42,6 @@ function running(hash: Hash, entries: AppliedEntry[], length: number): AppliedHa
 }
 
 function add(hash: Hash, { version, textHash }: AppliedEntry): void {
-  // Short, so that it is the same whatever a journal has room for.
+  // The short hash, so that the result is the same whether a journal stores whole hashes or short ones.
   hash.update(`${version} ${shortHash(textHash)}\n`);
 }

@@ -1,4 +1,4 @@
-/** The state of a ledger: the fold over its records in the order (epoch, number). Pure. */
+/** Folds the records of a ledger, in the order (epoch, number), into its state. Pure. */
 import {
   byPlace,
   saysApplied,
@@ -8,74 +8,74 @@ import {
   type PartialAction,
 } from "./record.ts";
 
-/** How far a migration is taken back. */
+/** How far the rollback of a migration has got. */
 export interface Reversal extends Pick<MigrationFacts, "step" | "total" | "checksum" | "steps" | "attempt" | "tables"> {
   readonly detail?: string | undefined;
   readonly midway?: PartialAction | undefined;
 }
 
-/** What the ledger says about a migration that it knows. */
+/** What the ledger records about a migration. */
 export interface LedgerMigration extends MigrationFacts {
-  /** `partial`: it failed or was stopped, and `step` of its actions are done. */
+  /** `partial`: it has begun and is not applied; `step` of its actions are done. */
   readonly status: "applied" | "partial";
-  /** The how-manieth event it was: migrations count in the order in which they ran, not in that of their numbers. */
+  /** The index of its record in the ledger. Migrations count in the order in which they ran, not by their numbers. */
   readonly order: number;
-  /** `name` is only the beginning of its name. */
+  /** `name` is only the beginning of the name. */
   readonly isNameCut?: true | undefined;
-  /** It counts as applied and never ran. */
+  /** It counts as applied although it never ran. */
   readonly isBaselined?: true;
   readonly at: number;
   readonly by: string;
   readonly detail?: string | undefined;
-  /** Its action after those that are done has begun. */
+  /** Set if the action after those that are done has begun. */
   readonly midway?: PartialAction | undefined;
-  /** It is being taken back: `step` is how much of it had been done. */
+  /** Set while it is being rolled back; `step` is then how many of its actions had been done before. */
   readonly reversal?: Reversal | undefined;
 }
 
 export interface Holder {
   readonly by: string;
   readonly run: string;
-  /** Milliseconds of silence after which the lease may be taken over. */
+  /** Another run may take over after this many milliseconds without a new record. */
   readonly lease: number;
-  /** The migration that it is at. */
+  /** The migration that it works on. */
   readonly next: number | undefined;
 }
 
 export interface LedgerState {
   /** The newest record. */
   readonly head: LedgerRecord | undefined;
-  /** The newest record that says more than that an epoch was taken. */
+  /** The newest record whose event is not `taken`. */
   readonly told: LedgerRecord | undefined;
-  /** The last epoch and, while it is not released, who took it. */
+  /** The last epoch, 0 if there is none. `holder` is the run that took it, until it is released. */
   readonly epoch: number;
   readonly holder: Holder | undefined;
-  /** By ascending version. */
+  /** In ascending order of version. */
   readonly migrations: ReadonlyMap<number, LedgerMigration>;
   /**
-   * Migrations whose first action that is not recorded as done may have run all the same: the holder turned to them and
-   * was never heard of again, or ended without knowing. Nobody has said anything about them in a later epoch. What a
-   * holder is at now is not among them: see `inDoubt`.
+   * Migrations in doubt: their first action that is not recorded as done may have run anyway. Either their holder
+   * stopped adding records, or ended without knowing the outcome, and no later record is about them; or a late call is
+   * not recorded as done. The migration that the current holder works on is not included: see `migrationsInDoubt`.
    */
   readonly doubtful: ReadonlySet<number>;
-  /** Calls that may have come after their lease, and that nobody has looked at since. */
+  /** Late calls whose tables no run has checked since. */
   readonly late: readonly LateCall[];
 }
 
-/** A call that may have been made after somebody else had taken over. */
+/** A call that may have taken effect after its run had lost the lease. */
 export interface LateCall {
   readonly epoch: number;
   readonly version: number;
-  /** Which action of the migration, counted from 1, or of those that take it back. */
+  /** The number of the action in the migration or in its rollback, counted from 1. */
   readonly action: number;
   readonly isBack: boolean;
-  /** What the action kept of its table while it went on in several commits. */
+  /** What was recorded when the action began, if it has several commits. */
   readonly midway: PartialAction | undefined;
 }
 
 export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   const migrations = new Map<number, LedgerMigration>();
-  let own = new Map<number, LedgerMigration>(); // what the records of one epoch say by themselves
+  let own = new Map<number, LedgerMigration>(); // the same, by the records of the current epoch alone
   const doubtful = new Set<number>();
   let taken: LedgerRecord | undefined;
   let released = true;
@@ -84,11 +84,11 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   let longest = 0;
   const late = new Map<number, LateCall>();
   const looked = new Set<number>();
-  const gone = new Set<number>(); // what was taken back, and not begun since
+  const gone = new Set<number>(); // migrations that were rolled back and have not begun since
   const midways = new Map<string, PartialAction>(); // by version, direction and action
-  // What this epoch takes back: where an older one says that it is taken back, nothing of it is in doubt.
+  // What this epoch rolls back. If an older epoch already records one of them as rolled back, it is not in doubt.
   let reverting = new Set<number>();
-  const turnedTo = new Map<number, number>(); // which epoch turned to a migration last
+  const turnedTo = new Map<number, number>(); // the last epoch that worked on a migration
   const mayHaveRun = (version: number | undefined): version is number =>
     version !== undefined && !(reverting.has(version) && !migrations.has(version));
   const sorted = records.toSorted(byPlace);
@@ -99,7 +99,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       reverting = new Set();
       own = new Map();
       released = false;
-      // The name that takes an epoch can't say its lease: until the next record does, it may be as long as any was.
+      // A marker that takes an epoch can't state its lease. The longest lease so far counts until the next record does.
       lease = longest;
     }
     next = record.next;
@@ -107,13 +107,14 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
     longest = Math.max(longest, lease);
     if (record.event === "released") {
       released = true;
-      // Its end is unknown. Where the holder had found it in doubt and not turned to it, older records say so, or settle it.
+      // The outcome of `next` is unknown. If the holder found it in doubt and never worked on it, older records already
+      // state that, or settle it.
       const isFound = next !== undefined && (turnedTo.get(next) ?? record.epoch) < record.epoch;
       if (mayHaveRun(next) && !isFound) doubtful.add(next);
     } else if (next !== undefined) turnedTo.set(next, record.epoch);
     if (record.event === "rebuilt") {
       replace(migrations, own);
-      // What may come late is looked at all the same: it may come after whoever rebuilt had looked.
+      // Late calls must still be checked: one may take effect after the run that rebuilt the ledger has looked.
       doubtful.clear();
     }
     const { version = 0, step = 0 } = record;
@@ -167,37 +168,37 @@ function replace<Key, Value>(map: Map<Key, Value>, other: ReadonlyMap<Key, Value
   for (const [key, value] of other) map.set(key, value);
 }
 
-/** By ascending version. What is being taken back is not among them: a late record may say that it is. */
+/** In ascending order of version, without migrations that are being rolled back, even if only by a late record. */
 export function appliedIn({ migrations }: Pick<LedgerState, "migrations">): readonly LedgerMigration[] {
   return [...migrations.values()].filter(({ status, reversal }) => status === "applied" && reversal === undefined);
 }
 
-/** Whether taking back ended with that before anything was done: the migration is as it was. */
+/** Whether the entry ends a rollback before anything was done, so that the migration is as it was. */
 export function isNothingReverted({ event, step, midway, next, version }: LedgerEntry): boolean {
   return (event === "failed" || event === "interrupted") && step === 0 && midway === undefined && next !== version;
 }
 
-/** Whether the ledger says that an action is done, counted from 1. */
+/** Whether the ledger records an action as done. */
 export function isDone(
   known: Pick<LedgerMigration, "status" | "step" | "reversal"> | undefined,
   { action, isBack }: Pick<LateCall, "action" | "isBack">,
 ): boolean {
-  // What is not being taken back any more was taken back, or is as if that had never begun.
+  // Without a reversal, the rollback has ended, or counts as never begun.
   if (isBack) return (known?.reversal?.step ?? Infinity) >= action;
   return known?.status === "applied" || (known?.step ?? 0) >= action;
 }
 
-/** Whether some of it is done, or may be, and not all; or it is being taken back. */
+/** Whether some but not all of it is done or may be done, or it is being rolled back. */
 export function isHalfDone({ status, step, midway, reversal }: LedgerMigration): boolean {
   return reversal !== undefined || (status === "partial" && (step > 0 || midway !== undefined));
 }
 
-/** What may have run without being recorded, as seen by one run: its own doing is no doubt to it. */
+/** Migrations that may have run without a record, as seen by `run`: what it works on itself is not in doubt to it. */
 export function migrationsInDoubt({ doubtful, holder }: LedgerState, run: string): ReadonlySet<number> {
   return holder?.next === undefined || holder.run === run ? doubtful : new Set([...doubtful, holder.next]);
 }
 
-/** Undefined for a migration that was rolled back, as if it had never run. `isReverting`: its epoch rolls it back. */
+/** Undefined if the migration was rolled back: it counts as never run. `isReverting`: its epoch rolls it back. */
 function foldMigration(
   known: LedgerMigration | undefined,
   record: LedgerRecord,
@@ -206,12 +207,12 @@ function foldMigration(
 ): LedgerMigration | undefined {
   if (record.event === "reverted") return undefined;
   const isBack = isReverting || known?.reversal !== undefined;
-  // Unknown where an older holder's late record says that it is rolled back.
+  // `known` is undefined if a late record of an older epoch states that the migration is rolled back.
   if (isBack && ["reverting", "failed", "interrupted"].includes(record.event))
     return known && { ...known, reversal: reversalOf(known.reversal, record, facts) };
   const { at, by, detail, isNameCut } = record;
   const cut = isNameCut === true && { isNameCut };
-  // A late record of an older holder is true, but what a newer one said stays; and what is applied stays applied.
+  // A late record of an older epoch counts, and newer epochs override it; but what is applied stays applied.
   if (record.event === "noted" && known !== undefined) return { ...known, textHash: facts.textHash };
   if (known?.status === "applied") return known;
   if (saysApplied(record)) {
@@ -221,12 +222,12 @@ function foldMigration(
   return { ...facts, ...cut, status: "partial", order, at, by, detail, midway: midwayOf(known, record, facts) };
 }
 
-/** Whether a full name is that of a migration that the ledger knows. */
+/** Whether `name`, in full, is the name of the recorded migration. */
 export function isNamed(known: Pick<LedgerMigration, "name" | "isNameCut">, name: string): boolean {
   return known.isNameCut === true ? name.startsWith(known.name) : name === known.name;
 }
 
-/** Undefined where it stopped before anything was done: the migration is as it was. */
+/** Undefined if the rollback stopped before anything was done: the migration is as it was. */
 function reversalOf(known: Reversal | undefined, record: LedgerRecord, facts: MigrationFacts): Reversal | undefined {
   const { step, total, checksum, steps, attempt, tables } = facts;
   const midway = midwayOf(known, record, facts);
@@ -240,7 +241,7 @@ function midwayOf(
   record: LedgerRecord,
   { step, version }: MigrationFacts,
 ): PartialAction | undefined {
-  // What failed and left nothing in doubt was taken back.
+  // An action that failed and left nothing in doubt was undone.
   const goesOn = known?.step === step && (record.event !== "failed" || record.next === version);
   return record.midway ?? (goesOn ? known.midway : undefined);
 }

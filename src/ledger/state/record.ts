@@ -1,21 +1,21 @@
-/** What the ledger is made of: small records that are only ever added. */
+/** The records of the ledger, which are only added and never changed. */
 import { canonicalJson, sha256 } from "../../migrations/checksum.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 
 /**
- * - `taken`: an epoch began; of n racers one is told that it added this record.
- * - `renewed`: the holder is still there.
- * - `advanced`: some actions of a migration are done, and a look at the table alone could not tell which.
+ * - `taken`: an epoch began; of n racing runs exactly one is told that it added this record.
+ * - `renewed`: the holder is still running.
+ * - `advanced`: some actions of a migration are done, and the tables alone could not show which.
  * - `applied`: a migration is done.
- * - `baselined`: the tables were as a migration leaves them, so that it counts as applied and never ran.
- * - `reverting`: a migration is being taken back; `step` of the actions that do so are done.
- * - `reverted`: it is taken back, and pending again.
- * - `failed`, `interrupted`: it stopped; `step` of its actions are done, or of those that take it back.
- * - `noted`: a file reads otherwise and does the same; its new text hash.
- * - `late`: a call of this migration, action `step`, may have been made after the lease had run out.
- * - `looked`: the table of such a call was found to be as it should.
- * - `rebuilt`: what this epoch says is applied is all that is; what stood before was found to be wrong, or was lost.
- * - `released`: the epoch ended as it should; `step` where a migration stays half-done.
+ * - `baselined`: the tables were as a migration leaves them, so it counts as applied although it never ran.
+ * - `reverting`: a migration is being rolled back; `step` of the rollback's actions are done.
+ * - `reverted`: it is rolled back, and pending again.
+ * - `failed`, `interrupted`: a migration or its rollback stopped; `step` of its actions are done.
+ * - `noted`: a file's text changed but not what it does; records its new text hash.
+ * - `late`: action `step` of this migration may have been called after the lease had expired.
+ * - `looked`: the table of a late call was checked, and nothing wrong was found.
+ * - `rebuilt`: what this epoch records as applied replaces what all earlier records state.
+ * - `released`: the epoch ended normally; has `step` if a migration stays partly done.
  */
 export type LedgerEvent =
   | "taken"
@@ -34,9 +34,9 @@ export type LedgerEvent =
   | "released";
 
 /**
- * A table's versions around what a migration did to it, where the target tells them. By the name that the table had
- * before. `shared`: others may have written to it in between. `times`: when these versions were made, in milliseconds since
- * 1970, which tells the table from another of its name; absent from records of older releases.
+ * Each table's versions before and after a migration, if the target reports them, by the name that the table had
+ * before. `shared`: others may have written to it in between. `times`: when these versions were created, in
+ * milliseconds since 1970, which distinguishes the table from another of its name; absent in records of older releases.
  */
 export type TableVersions = Readonly<Record<string, OwnVersions>>;
 
@@ -47,19 +47,19 @@ export type OwnVersions = readonly [
   times?: readonly [before: number | null, after: number | null],
 ];
 
-/** What an event says about a migration. */
+/** What a record states about a migration. */
 export interface MigrationFacts {
   readonly version: number;
   readonly name: string;
-  /** How many actions are done, of `total`; of those that take it back, while it is taken back. */
+  /** How many of `total` actions are done; while it is rolled back, of the rollback's actions. */
   readonly step: number;
   readonly total: number;
   /**
-   * SHA-256 of the steps, or as long as the migration is not applied of those that have begun; of actions, while it is
-   * taken back. On `renewed`, without a migration: of the saved plan that the run carries out.
+   * SHA-256 of the steps; until the migration is applied, of those that have begun; while it is rolled back, of the
+   * rollback's actions. On `renewed`, without a migration: of the saved plan that the run executes.
    */
   readonly checksum: string;
-  /** A short hash of each of these steps, so that a later change can be named. */
+  /** A short hash of each of these steps, so that an error can name the step that was changed later. */
   readonly steps: readonly string[];
   /** SHA-256 of the file's text. */
   readonly textHash: string;
@@ -69,83 +69,83 @@ export interface MigrationFacts {
   readonly tables: TableVersions;
 }
 
-/** What an action of several commits loses on its way, to be put back. */
+/** Indexes and metadata that an action of several commits removes and must restore. */
 export interface Preserved {
   readonly indexes: Readonly<Record<string, FoundIndex>>;
-  /** By the paths of the columns. */
+  /** By column path. */
   readonly metadata: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** An action of several commits that has begun. */
 export interface PartialAction extends Preserved {
-  /** The hash of its step: nobody could go on in the middle with another. */
+  /** The hash of its step: a run can resume in the middle only with the same step. */
   readonly step: string;
-  /** So many of its commits are known to be done. */
+  /** How many of its commits are known to be done. */
   readonly commit: number;
 }
 
 export interface LedgerRecord extends Partial<MigrationFacts> {
   readonly epoch: number;
-  /** 0 for the record that takes the epoch, then counted on. */
+  /** Its number in the epoch, from 0 for the record that takes the epoch. */
   readonly number: number;
   readonly event: LedgerEvent;
-  /** Milliseconds since 1970 by the writer's clock: for people, nothing is decided by it. */
+  /** Milliseconds since 1970 by the writer's clock. For people only: no decision depends on it. */
   readonly at: number;
-  /** Who ran it: user, machine, process. */
+  /** The user, machine and process that ran it. */
   readonly by: string;
-  /** One run of the tool, so that a runner knows its own records again. */
+  /** An id of the run, by which it recognises its own records. */
   readonly run: string;
   /** The tool's version. */
   readonly tool: string;
-  /** On `taken` and `renewed`: for how many milliseconds the ledger may stand still before someone else may take over. */
+  /** On `taken` and `renewed`: another run may take over after this many milliseconds without a new record. */
   readonly lease?: number | undefined;
-  /** The migration that the holder turns to next: the one in doubt, should it die now. */
+  /** The migration that the holder works on next. It is in doubt if the holder adds no further record. */
   readonly next?: number | undefined;
-  /** `name` is only the beginning of the migration's name: a marker had no room for the rest. Never written. */
+  /** `name` is only the beginning of the migration's name: the marker had no room for the rest. Never written. */
   readonly isNameCut?: true | undefined;
-  /** On `looked`: the epoch whose late call was looked at. */
+  /** On `looked`: the epoch whose late call was checked. */
   readonly late?: number | undefined;
-  /** On `advanced`: the action after those that are done has begun. */
+  /** On `advanced` and `reverting`: set if the action after those that are done has begun. */
   readonly midway?: PartialAction | undefined;
-  /** Why it failed, in words. */
+  /** Why it failed, or other details, as text. */
   readonly detail?: string | undefined;
-  /** Running hash over everything applied by the end of the write: a run with nothing pending needs to read just this. */
+  /** Running hash over all migrations applied after the write. A run with nothing pending reads only the newest one. */
   readonly applied: string;
-  /** Hash of the record before. */
+  /** The hash of the record before it. */
   readonly previous: string;
 }
 
-/** What a writer says; the ledger adds the rest. */
+/** The fields that a writer gives; the record chain adds the others. */
 export type LedgerEntry = Pick<LedgerRecord, "event" | "next" | "detail" | "lease" | "late" | "midway"> &
   Partial<MigrationFacts>;
 
-/** The saved plan that a run says to carry out, by its hash or the beginning of that. */
+/** The hash, or its beginning, of the saved plan that a run states to execute; undefined for other records. */
 export function savedPlanOf({ event, version, checksum }: LedgerRecord): string | undefined {
   return event === "renewed" && version === undefined && checksum !== "" ? checksum : undefined;
 }
 
-/** Over the whole record, for journals that keep it whole. */
+/** The hash of the whole record, for journals that store it whole. */
 export function recordHash(record: LedgerRecord): string {
   return sha256(canonicalJson(record));
 }
 
-/** Whether a migration is applied from then on. */
+/** Whether the migration of the record counts as applied from then on. */
 export function saysApplied({ event }: Pick<LedgerRecord, "event">): boolean {
   return event === "applied" || event === "baselined";
 }
 
-/** Where a record stands. */
+/** The position of a record. */
 export type RecordId = Pick<LedgerRecord, "epoch" | "number">;
 
-/** Before every record. */
+/** A position before all records. */
 export const start: RecordId = { epoch: 0, number: 0 };
 
-/** A record as people and other records name it: `<epoch>.<number>`. */
+/** The position as messages and the key of the record show it: `<epoch>.<number>`. */
 export function recordIdText({ epoch, number }: RecordId): string {
   return `${epoch}.${number}`;
 }
 
-/** Records count in this order, in whatever order they were written or read. */
+/** The order in which records count, regardless of the order in which they were written or read. */
 export function byPlace(one: RecordId, other: RecordId): number {
   return one.epoch - other.epoch || one.number - other.number;
 }

@@ -1,4 +1,4 @@
-/** What has to be asked of the tables before migrations are taken back, as they are before anything is changed. Pure. */
+/** The questions about the current tables that a rollback needs answered before it changes anything. Pure. */
 import { count, type StepPlace } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { changesRows } from "../../actions/apply-action.ts";
@@ -14,51 +14,54 @@ import { spansSince, type Span } from "./version-spans.ts";
 export interface Question {
   readonly place: StepPlace;
   /**
-   * How it is asked: by the one or the other where a column may have its old name or its new one; by none where nobody
-   * can. It is passed over where none of them can be asked and it was asked before.
+   * Alternative queries: two if a column may have its old or its new name, none if the question cannot be asked. If
+   * none can be answered and `wasAsked` is true, the question is skipped.
    */
   readonly asks: readonly Ask[];
-  /** So many rows may be there. */
+  /** Up to this many rows do not block. */
   readonly allowed: number;
-  /** Those may be there that were at this version of the table; null where nobody knows which one it is. Any number counts when absent. */
+  /**
+   * Rows that existed at this version of the table do not block; null if that version is unknown. If absent, all rows
+   * beyond `allowed` block.
+   */
   readonly since?: number | null | undefined;
-  /** Where others may have written since that version; undefined where that is everywhere. */
+  /** The spans in which others may have written since that version; undefined for all versions since. */
   readonly spans?: readonly Span[] | undefined;
-  /** So many have to be there. */
+  /** Fewer rows than this block. */
   readonly least?: number;
-  /** What is in the way, where rows are too many; or where nobody can tell how many there are. `written`: those of them that came since. */
+  /** Describes the blocker. `rows`: undefined if unknown. `written`: how many of them were written since. */
   readonly words: (rows: number | undefined, written?: number) => string;
-  /** Whether it may go on all the same: only what came since is lost. */
+  /** Whether the rollback may continue with consent: only what was written since is lost. */
   readonly mayLose: boolean;
-  /** Whether the target itself refuses what these rows stand in the way of. */
+  /** Whether the target itself refuses the action that these rows block. */
   readonly isRefused: boolean;
   readonly wasAsked: boolean;
 }
 
-/** What was written to a table after a version, which restoring it would lose. */
+/** Asks what was written to a table after a version and would be lost by a restore. */
 export interface SinceQuestion {
   readonly place: StepPlace;
-  /** As it is called now. */
+  /** The table's current name. */
   readonly table: string;
-  /** Only others wrote after it; undefined where it is unknown. */
+  /** The version after which only others wrote; undefined if unknown. */
   readonly version: number | undefined;
-  /** Whether the migration wrote rows itself. */
+  /** Whether the migration itself wrote rows. */
   readonly writes: boolean;
-  /** Where others may have written since that version; undefined where that is everywhere. */
+  /** The spans in which others may have written since `version`; undefined for all versions since. */
   readonly spans: readonly Span[] | undefined;
-  /** The version that is to be restored, an older one or the same. */
+  /** The version to restore: `version` or an older one. */
   readonly restores: number;
-  /** A newer one, after which that was not done before. */
+  /** A newer version. A restore counts as done only if it was made after this version. */
   readonly after: number;
-  /** What the table has to be like in that version. */
+  /** The schema that the table must have in the version to restore. */
   readonly as: Table;
-  /** The version that has been restored by then; undefined where the table is as it is now. */
+  /** The version that an earlier action of the rollback has restored at that point; undefined if none has. */
   readonly until: number | undefined;
-  /** Whether rows that were added can be put back. */
+  /** Whether added rows can be put back. */
   readonly putsBack: boolean;
-  /** Columns whose values they lose then. */
+  /** The columns whose values these rows then lose. */
   readonly leaves: readonly string[];
-  /** Whether they lose none, or that was consented to. */
+  /** Whether these rows lose no values, or there is consent to lose them. */
   readonly isWhole: boolean;
 }
 
@@ -67,14 +70,14 @@ export interface Questions {
   readonly since: readonly SinceQuestion[];
 }
 
-/** All of a plan that takes migrations back. */
+/** All questions of a rollback plan. */
 export function questionsOf({ now, migrations }: Pick<Plan, "now" | "migrations">): Questions {
   const places = placesNow(now, migrations);
   const before: Action[] = [];
   const since: SinceQuestion[] = [];
   const rows = migrations.flatMap(({ actions, obstacles, done, midway }, index) => {
     const own = actions.map(({ action }) => action);
-    // Of an action that has begun it was asked before.
+    // The blockers of a partly executed action were checked before it began.
     const first = midway === undefined ? done : done + 1;
     const questions = obstacles
       .filter(({ at }) => at >= first)
@@ -94,13 +97,14 @@ export function questionsOf({ now, migrations }: Pick<Plan, "now" | "migrations"
         return [{ place, asks, wasAsked: index === 0 && places.length > 1, ...about, spans }];
       });
     before.push(...own);
-    // What is made on the way has no rows that anybody wrote.
+    // A question without a query is dropped if nothing can be lost: the rollback itself creates the table, so that it
+    // has no rows of others, or the target refuses the action.
     return questions.filter(({ asks, isRefused, allowed }) => asks.length > 0 || !(isRefused || allowed === noLimit));
   });
   return { rows, since };
 }
 
-/** Those of one action, on the tables right before it. `at`: how many actions of its migration come before it. */
+/** The questions of one action, on the tables right before it. `at`: how many actions of its migration precede it. */
 export function questionsAt(planned: PlannedMigration, at: number, before: Tables): Questions {
   const now = new Map([...before].flatMap(([name, table]) => (table === undefined ? [] : [[name, table] as const])));
   const obstacles = planned.obstacles.filter((one) => one.at === at);
@@ -108,7 +112,7 @@ export function questionsAt(planned: PlannedMigration, at: number, before: Table
   return questionsOf({ now, migrations: [{ ...planned, done: at, midway: undefined, actions, obstacles }] });
 }
 
-/** What restoring a version would lose. `before`: the actions between the tables as they are and that. */
+/** Asks what restoring a version would lose. `before`: the actions between the current tables and the restore. */
 function sinceOf(
   { table: name, version, writes, leaves }: Extract<Blocker, { kind: "since" }>,
   place: StepPlace,
@@ -121,7 +125,7 @@ function sinceOf(
   const table = askOf({ kind: "rows", table: name, own: 0 }, before, now)?.table;
   if (table === undefined || restoring?.kind !== "restoreTable") return undefined;
   const { version: restores, after, as } = restoring;
-  // Rows that the way back changes itself can't be told from those of others.
+  // Rows that the rollback itself changes cannot be distinguished from those of others.
   const isChanged = before.some(
     (action) =>
       changesRows(action) && action.kind !== "restoreTable" && action.kind !== "putBackRows" && action.table === name,
@@ -144,8 +148,8 @@ function sinceOf(
 }
 
 /**
- * The rollback where versions are restored only after these ones of their tables: a version that was restored before, or by
- * somebody else, may hold the very same.
+ * The rollback, where a restore counts as done only after these table versions. An older version may have the same
+ * content, because it was restored earlier or by another program.
  */
 export function restoringAfter(planned: PlannedMigration, starts: TableVersions): PlannedMigration {
   const startOf = (table: string) => ownValue(starts, table)?.[0] ?? 0;
@@ -158,7 +162,7 @@ export function restoringAfter(planned: PlannedMigration, starts: TableVersions)
   return { ...planned, actions: actions.map(restoring), ...(found && { found: restoring(found) }) };
 }
 
-/** The plan where nobody has consented to put rows back that lose values by it. */
+/** The plan without consent to put back rows that lose values. */
 export function keepingValues(plan: Plan): Plan {
   return { ...plan, migrations: plan.migrations.map(keepingValuesOf) };
 }
@@ -178,7 +182,7 @@ function keepingValuesOf(planned: PlannedMigration): PlannedMigration {
   };
 }
 
-/** The tables as they may be: an action that takes several commits may have given columns their new names. */
+/** The possible states of the tables: an action of several commits may have renamed columns already. */
 function placesNow(now: Database, [first]: readonly PlannedMigration[]): readonly Database[] {
   const begun = first?.midway === undefined ? undefined : first.actions[0];
   if (begun === undefined) return [now];
@@ -260,7 +264,7 @@ function aboutOf(
           rows === undefined
             ? `values of ${column} can't be compared here, and may not come ${back} as they are`
             : `${are(rows, "does", "do")} not come ${back} as ${rows === 1 ? "it is" : "they are"}`,
-        // What does not fit is refused whatever is said.
+        // A value that does not fit is refused, whatever the consent.
         mayLose: verdict.allowed && verdict.mayLose && !verdict.mayFail,
         isRefused: verdict.allowed && !verdict.mayLose,
       };

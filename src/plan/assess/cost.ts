@@ -1,4 +1,4 @@
-/** What actions cost: the data that they write, and the versions of tables that they make. Pure. */
+/** The cost of actions: the data that they write and the table versions that they make. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import { tablesAfter, writtenBy } from "../../actions/apply-action.ts";
 import type { Column } from "../../schema/data-type.ts";
@@ -8,51 +8,54 @@ import type { PlannedCommit } from "../commits/commits.ts";
 import type { PlannedAction } from "../make-plan.ts";
 
 export interface Cost {
-  /** Rows in which values are written anew; null where nobody can tell how many. */
+  /** How many rows have values rewritten; null if unknown. */
   readonly rows: number | null;
-  /** About how many bytes that is before it is compressed; null where nobody can tell. */
+  /** The approximate size of these values in bytes, before compression; null if unknown. */
   readonly bytes: number | null;
-  /** Rows that are added; null where nobody can tell how many. */
+  /** How many rows are added; null if unknown. */
   readonly added: number | null;
-  /** Indexes that are built over all rows. */
+  /** The indexes that are built over all rows. */
   readonly indexes: readonly string[];
-  /** Versions of tables that it makes. */
+  /** How many table versions are made. */
   readonly versions: number;
 }
 
 export const nothing: Cost = { rows: 0, bytes: 0, added: 0, indexes: [], versions: 0 };
 
-/** A table's rows; undefined where the target does not tell. */
+/** The size of a table. `rows` is undefined if the target does not report it. */
 export interface Size {
   readonly rows: number | undefined;
-  /** Where the plan itself creates the table with rows: how long one is, on average. */
+  /** If the plan itself creates the rows: the mean length of a row in bytes. */
   readonly rowBytes?: number | undefined;
 }
 
-/** The mean bytes of the values of columns of variable length, by the names that these have when they are written. */
+/**
+ * The mean size of a value in bytes, for columns of variable length, by the name that the column has when it is
+ * written.
+ */
 export type Widths = ReadonlyMap<string, number>;
 
-/** The sizes of tables, by their names at some point of a plan. */
+/** The sizes of tables, by their names at one point of a plan. */
 export type Sizes = ReadonlyMap<string, Size>;
 
-/** Of actions that are carried out one after the other. */
+/** The estimate for actions that run one after another. */
 export interface Estimate {
-  /** Each is one commit. */
+  /** One for each commit. */
   readonly calls: readonly string[];
   readonly cost: Cost;
 }
 
 export interface ActionEstimate extends Estimate {
-  /** For each of its risks: how many rows it is about now; undefined where nobody can tell. */
+  /** For each of its risks: how many rows it affects now; undefined if unknown. */
   readonly rows: readonly (number | undefined)[];
-  /** What takes it back, where other actions do. */
+  /** The estimate for its own rollback, if it has one. Without calls if an old version is restored. */
   readonly back: Estimate | undefined;
 }
 
-/** By the actions of the plan. */
+/** The estimates by the actions of the plan. */
 export type Survey = ReadonlyMap<PlannedAction, ActionEstimate>;
 
-/** `where`: how many rows an update is about, where that was counted. */
+/** `where`: how many rows match the condition of an update, if they were counted. */
 export function costOf(
   commits: readonly Pick<PlannedCommit, "action" | "before">[],
   sizes: Sizes,
@@ -66,7 +69,7 @@ export function costOf(
   );
 }
 
-/** Rows that are written anew several times count once: it is the same table. */
+/** The total for commits of one action. Rows that are rewritten several times count once. */
 export function total(
   costs: readonly Cost[],
   rowsOf: (rows: readonly (number | null)[]) => number | null = most,
@@ -80,7 +83,7 @@ export function total(
   };
 }
 
-/** Of several tables, or of one after another. */
+/** The total for several tables, or for actions that run one after another. */
 export function totalOf(costs: readonly Cost[]): Cost {
   return total(costs, added);
 }
@@ -93,7 +96,7 @@ function added(numbers: readonly (number | null)[]): number | null {
   return numbers.reduce((all, one) => (all === null || one === null ? null : all + one), 0);
 }
 
-/** A refresh of all rows takes two, one for the values and one for what the engine notes of them. */
+/** A refresh makes two versions: one for the values, one for what the engine records about them. */
 function versionsOf({ kind }: Action): number {
   return kind === "dropTable" ? 0 : kind === "refreshColumn" ? 2 : 1;
 }
@@ -115,7 +118,7 @@ function costOfCommit(
   return { ...one, rows, bytes: bytesOf(written.columns, rows, widths, size?.rowBytes) };
 }
 
-/** Null where a column's values are of variable length and were not sampled. */
+/** Null if a column of variable length has neither a sampled width nor `rowBytes`. */
 function bytesOf(
   columns: readonly Column[],
   rows: number,
@@ -131,7 +134,7 @@ function bytesOf(
   return sum === null ? null : Math.round(sum * rows);
 }
 
-/** Carries the sizes on to what they are after an action, as far as can be told. */
+/** Updates the sizes to those after an action, as far as they are known. */
 export function carrySizes(after: Map<string, Size>, action: Action): void {
   const own = after.get(action.table);
   const rows = (more: number) => (own?.rows === undefined ? undefined : own.rows + more);
@@ -158,12 +161,12 @@ export function carrySizes(after: Map<string, Size>, action: Action): void {
   }
 }
 
-/** About how many bytes a row of a file takes. */
+/** The approximate size in bytes of a row that a migration file contains. */
 function lengthOf(rows: readonly unknown[] = []): number | undefined {
   return rows.length === 0 ? undefined : JSON.stringify(rows).length / rows.length;
 }
 
-/** Actions one after the other, with the tables before each. */
+/** The actions in order, with the tables before each. */
 export function inTurn(actions: readonly Action[], before: Tables): readonly { action: Action; before: Tables }[] {
   const database = databaseOf(before);
   return actions.map((action) => {

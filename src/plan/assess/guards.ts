@@ -1,4 +1,4 @@
-/** What a migration needs consent for, and what a target's configuration forbids. Pure. */
+/** Checks the consent that migrations need, and the guards of a target's configuration. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -8,15 +8,18 @@ import type { Refusal } from "../refusal.ts";
 import type { RollbackClass } from "../rollback/rollback-class.ts";
 
 export interface Guards {
-  /** What every migration may do here. */
+  /** The consent that every migration has on this target. */
   readonly accepts?: readonly Acceptance[] | undefined;
-  /** Classes of actions that no migration may have here, whatever it accepts. */
+  /** Rollback classes that no action may have on this target, whatever consent its migration has. */
   readonly forbid?: readonly RollbackClass[] | undefined;
-  /** About how many bytes a migration may rewrite here, as long as they are not compressed. */
+  /** How many bytes a migration may rewrite on this target, estimated before compression. */
   readonly maxRewriteBytes?: number | undefined;
 }
 
-/** The plan with the refusal of each action that has one. `accept`: what whoever runs it accepts. `costs`: where there is a limit. */
+/**
+ * Adds the refusal to each action that may not run. `accept`: the consent for this run. `costs`: required if there is a
+ * limit.
+ */
 export function withRefusals(
   plan: Plan,
   guards: Guards,
@@ -28,7 +31,8 @@ export function withRefusals(
     const accepted = acceptedOf(planned.migration, guards, accept);
     let bytes: number | null = 0;
     const actions = planned.actions.map((action, index) => {
-      // What is between two of its commits was accepted, and goes on. Other steps may have been put there since.
+      // An action that stopped between two of its commits has consent and continues. The steps after it may have
+      // changed since.
       if (index === 0 && planned.midway !== undefined) return action;
       const own: number | null = costs?.get(action)?.cost.bytes ?? null;
       bytes = bytes === null || own === null ? null : bytes + own;
@@ -40,7 +44,7 @@ export function withRefusals(
   return { ...plan, migrations };
 }
 
-/** The consent that a migration has: in its file, in the configuration, and for this run. */
+/** The consent that a migration has: from its file, the configuration and this run. */
 export function acceptedOf(
   { accepts = [] }: Pick<Migration, "accepts">,
   guards: Guards,
@@ -49,7 +53,7 @@ export function acceptedOf(
   return new Set([...(guards.accepts ?? []), ...accept, ...accepts]);
 }
 
-/** The first action of which it is known that it would fail. */
+/** The error of the first action that is known to fail. */
 export function failureIn({ migrations }: Plan): MigrateError<"ERR_STEP_WOULD_FAIL"> | undefined {
   for (const { place, refusal } of migrations.flatMap(({ actions }) => actions))
     if (refusal?.reason === "failure")
@@ -78,7 +82,7 @@ export function checkRefusals(plan: Plan, target: string): void {
   }
 }
 
-/** Of those that come later, so that nobody is asked once for each. */
+/** Counts the later actions that need consent, so that the user is asked once for all of them. */
 function othersOf(later: readonly PlannedAction[]): { count: number; consent: Acceptance } | undefined {
   const consents = later.flatMap(({ refusal }) => (refusal?.reason === "consent" ? [refusal.consent] : []));
   if (consents.length === 0) return undefined;
@@ -97,7 +101,7 @@ function refusalOf(
   if (rollback !== undefined && forbid.includes(rollback.class))
     return { reason: "forbidden", class: rollback.class, problem: rollback.reason ?? text };
   const loss = risks.find(({ kind }) => kind === "loss")?.text;
-  // What a migration made itself nobody else has written to.
+  // With the class `exact`, only data is lost that the migration itself created.
   if (loss === undefined || rollback?.class === "exact") return undefined;
   const consent = rollback?.class === "none" ? "irreversible" : "lossy";
   return accepted.has(consent) || accepted.has("irreversible") ? undefined : { reason: "consent", consent, loss };

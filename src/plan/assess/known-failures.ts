@@ -1,4 +1,4 @@
-/** What is known, before anything is changed, to make an action of a plan fail on the rows that exist now. Pure. */
+/** The questions that show in advance which actions of a plan would fail on the current rows. Pure. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { changesRows, tablesOfAction } from "../../actions/apply-action.ts";
@@ -15,26 +15,26 @@ import type { Plan, PlannedAction } from "../make-plan.ts";
 import { trialsOf, type Trials } from "./trials.ts";
 import { bareBefore, emptyFor, vectorsProblem, type Bare } from "../compile/vector-index-check.ts";
 
-/** A question about the tables as they are now, whose answer may be that an action will fail. */
+/** A question about the current tables. Its answer may be that an action will fail. */
 export type FailureQuestion = {
-  /** Of the table as it is called now. */
+  /** Uses the current names of the table and its columns. */
   readonly ask: Ask;
-  /** Whether the query itself fails where the action would: it works out the same values for the same rows. */
+  /** Whether the query fails whenever the action would, because it computes the same values for the same rows. */
   readonly isSame?: boolean;
-  /** The problem and the way out, with that many rows; undefined where the action works. */
+  /** The problem and its solution for that number of rows; undefined if the action would succeed. */
   readonly problem: (rows: number) => string | undefined;
 };
 
-/** What is asked of each action. */
+/** The questions about one action. */
 export interface Suspicion extends Trials {
-  /** The table's schema alone tells, as the plan leaves it. */
+  /** A problem that needs no query: the plan itself leaves a vector index without vectors. */
   readonly certain?: string | undefined;
   readonly questions: readonly FailureQuestion[];
-  /** Columns that are given nulls, which a primary key never holds: as they are called now. */
+  /** Columns that become nullable, by their current names. No part of a primary key can be nullable. */
   readonly nullable: readonly { readonly table: string; readonly path: string }[];
 }
 
-/** Of all actions that apply migrations, but those of which part has run already. */
+/** The questions about the actions of `up`, except those on the table of an action that has begun. */
 export function suspicionsOf({ now, migrations }: Plan): ReadonlyMap<PlannedAction, Suspicion> {
   const found = new Map<PlannedAction, Suspicion>();
   const planned = migrations.flatMap((one, at) =>
@@ -72,7 +72,7 @@ interface Asking {
   readonly bare: readonly Bare[];
 }
 
-/** The rows that the action's own risks of failure are about. */
+/** Questions about the rows that make the action fail, according to its risks. */
 function obstacleQuestions({ risks }: PlannedAction, { earlier, now }: Asking): readonly FailureQuestion[] {
   return risks.flatMap(({ kind, obstacle }): readonly FailureQuestion[] => {
     if (kind !== "failure" || obstacle === undefined || obstacle.kind === "since") return [];
@@ -109,7 +109,7 @@ function vectorsMissing(place: string, rows: number, least: number): string {
   return `${place} has ${count(rows, "vector")} now, and this index is made of ${least} at least; apply this migration once there are as many`;
 }
 
-/** Values that a step gives to columns, and nulls where a column holds none. */
+/** Questions about the values that an action gives to columns, and about nulls in columns that must hold none. */
 function nullQuestions({ action, before }: PlannedAction, asking: Asking): readonly FailureQuestion[] {
   const { table } = action;
   const columns = before.get(table)?.columns ?? [];
@@ -142,7 +142,7 @@ function nullQuestions({ action, before }: PlannedAction, asking: Asking): reado
   }
 }
 
-/** The values that a refresh computes. */
+/** Asks whether a refresh can compute its values. */
 function computed(table: string, column: Column, { earlier, now }: Asking): readonly FailureQuestion[] {
   const touching = earlier.filter((one) => tablesOfAction(one).includes(table));
   const read = new Set(namesIn(column.computed!).map((name) => name.toLowerCase()));
@@ -159,10 +159,10 @@ interface Given {
   readonly path: string;
   /** The expression. */
   readonly as: string;
-  /** What it is cast to, in every row of the table; absent of an update, whose expression is for some rows only. */
+  /** The type that it is cast to, in every row. Absent for an update, whose expression applies to some rows only. */
   readonly type?: DataType;
   readonly where?: string;
-  /** Whether the column holds no nulls. */
+  /** Whether the column is not null. */
   readonly isStrict: boolean;
 }
 
@@ -182,7 +182,7 @@ function given({ table, path, as, type, where, isStrict }: Given, asking: Asking
   return [{ ask: { table, predicate }, problem, isSame }];
 }
 
-/** After these, what an expression reads of existing columns is what it reads now. */
+/** After actions of these kinds, an expression reads the same values of existing columns as now. */
 const keepsValues: ReadonlySet<Action["kind"]> = new Set([
   "addColumns",
   "addField",
@@ -191,14 +191,14 @@ const keepsValues: ReadonlySet<Action["kind"]> = new Set([
   "setMetadata",
 ]);
 
-/** A problem wherever the table has rows. */
+/** Asks whether the table has rows, which is a problem. */
 function allRows(table: string, words: string, { earlier, now }: Asking): readonly FailureQuestion[] {
   const ask = askAfter({ kind: "rows", table, own: 0 }, earlier, now);
   if (ask === undefined || isWrittenBefore(ask, earlier, false)) return [];
   return [{ ask, problem: (rows) => (rows === 0 ? undefined : `${words}: ${table} has ${count(rows, "row")} now`) }];
 }
 
-/** Whether steps before may change what is asked, so that it is unknown. `isMore`: rows that are added count too. */
+/** Whether earlier actions may change the answer, which is then unknown. `isMore`: inserted rows change it too. */
 function isWrittenBefore({ table, column }: Ask, earlier: readonly Action[], isMore: boolean): boolean {
   let at = { table, path: column === undefined ? [] : parsePath(column) };
   for (const action of earlier) {
@@ -221,7 +221,7 @@ function mayChange(action: Action, path: Path, isMore: boolean): boolean {
   }
 }
 
-/** Columns that are let hold nulls, as they are called now. */
+/** The columns that become nullable, by their current names. */
 function nullableNow(action: Action, { earlier, now }: Asking): Suspicion["nullable"] {
   if (action.kind !== "alterColumns") return [];
   const wanted = action.alterations.filter(({ nullable }) => nullable === true).map(({ path }) => parsePath(path));
@@ -238,7 +238,7 @@ function nullableNow(action: Action, { earlier, now }: Asking): Suspicion["nulla
   );
 }
 
-/** Whether one of these columns, or what is inside it, is a primary key of the engine, none of whose parts can be null. */
+/** Whether the column, or a field inside it, is part of a primary key of the engine, which holds no nulls. */
 export function isInKey(path: string, columns: readonly Column[]): boolean {
   return columnPaths(columns).some(
     (one) =>

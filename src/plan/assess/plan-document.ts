@@ -1,4 +1,4 @@
-/** A plan for programs: one document, whose shape is published as docs/plan.schema.json. Pure. */
+/** The plan as one JSON document for programs. Its shape is published as docs/plan.schema.json. Pure. */
 import { z } from "zod";
 import { stepHash } from "../../migrations/checksum.ts";
 import { totalOf, type ActionEstimate, type Cost, type Estimate, type Survey } from "./cost.ts";
@@ -101,12 +101,12 @@ export type PlanDocument = z.output<typeof planDocumentShape>;
 type DocumentMigration = z.output<typeof plannedMigration>;
 export type DocumentAction = z.output<typeof plannedAction>;
 
-/** Its migrations, whichever way they go. */
+/** The migrations of the document, in either direction. */
 export function migrationsOf({ pending, reverting }: PlanDocument): readonly DocumentMigration[] {
   return pending ?? reverting ?? [];
 }
 
-/** `survey`: what the target told of its actions. */
+/** `survey`: the estimates for the plan's actions, if the target was asked. */
 export function planDocument(
   { migrations, accepted = [], blocked }: Plan,
   target: string,

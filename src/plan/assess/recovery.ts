@@ -1,28 +1,28 @@
-/** What taking back what a run has applied would be, told while people still know what they did. Pure. */
+/** What rolling back a run would take, which `up` reports at its end. Pure. */
 import type { MigrationName } from "../../migrations/file-name.ts";
 import { nothing, totalOf, type Cost } from "./cost.ts";
 import type { PlannedAction, PlannedMigration } from "../make-plan.ts";
 
 export interface Recovery {
-  /** The migration that is the last one then; undefined where there is none. */
+  /** The last applied migration after the rollback; undefined if there is none. */
   readonly to: MigrationName | undefined;
   readonly actions: number;
-  /** How many of them write values anew, and in how many rows all in all; null where nobody can tell. */
+  /** How many of these actions rewrite values, and in how many rows in total; null if unknown. */
   readonly rewrites: number | null;
   readonly rows: number | null;
-  /** The last one of this run that can't be taken back. */
+  /** The last migration of the run that cannot be rolled back. */
   readonly stays: MigrationName | undefined;
 }
 
-/** What an action costs, and what it costs to take it back, where other actions do. */
+/** The cost of each action, and of its rollback if it has one of its own. */
 export type Costs = ReadonlyMap<
   PlannedAction,
   { readonly cost: Cost; readonly back: { readonly cost: Cost } | undefined }
 >;
 
 /**
- * `before`: the last migration before the run. Undefined where a migration had begun before the run: what was done of it then
- * is not among its actions.
+ * `before`: the last migration before the run. Undefined if a migration had begun before the run, because its actions
+ * do not include what was done of it then.
  */
 export function recoveryOf(
   migrations: readonly PlannedMigration[],
@@ -53,7 +53,7 @@ function isFinal({ actions }: PlannedMigration): boolean {
   return actions.some(({ rollback }) => rollback?.class === "none");
 }
 
-/** A version that is restored brings back all that its migration did to the table. */
+/** Restoring one version of a table undoes all that the migration did to it. */
 function costsBack({ actions, writtenDown }: PlannedMigration, costs: Costs): readonly Cost[] {
   if (writtenDown !== undefined) return writtenDown.map(() => nothing);
   const restored = new Set(actions.flatMap(({ rollback }) => rollback?.restores ?? []));

@@ -1,4 +1,7 @@
-/** Which tables have to be the ones that migrations left, so that taking these migrations back loses nothing else. Pure. */
+/**
+ * Lists the tables that must still be the ones that the migrations left: a rollback would destroy data of a recreated
+ * table. Pure.
+ */
 import type { StepPlace } from "../../errors/migrate-error.ts";
 import type { OwnVersions } from "../../ledger/state/record.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
@@ -10,15 +13,15 @@ import type { Plan } from "../make-plan.ts";
 export interface IdentityQuestion {
   readonly place: StepPlace;
   readonly kind: ActionKind;
-  /** As it is called now. */
+  /** The table's current name. */
   readonly table: string;
-  /** What the ledger knows of it, the newest version first. */
+  /** The versions that the ledger knows of it, newest first. */
   readonly seen: readonly SeenVersion[];
   /** The version that would be restored. */
   readonly restores?: SeenVersion;
 }
 
-/** Other actions lose nothing of a table, or ask about each of its values. */
+/** Other actions lose nothing of a table, or each value that they may lose is asked about. */
 const losing: ReadonlySet<ActionKind> = new Set(["dropTable", "dropColumns", "restoreTable"]);
 
 export function identityQuestions({ now, migrations }: Plan): readonly IdentityQuestion[] {
@@ -29,7 +32,7 @@ export function identityQuestions({ now, migrations }: Plan): readonly IdentityQ
       before.push(action);
       const own = ownValue(tables, action.table);
       if (table === undefined || own === undefined || !losing.has(action.kind)) return [];
-      // What the ledger has under that name is the table that the migration renamed before it created this one.
+      // The ledger's entry under this name is the table that the migration renamed before it created this one.
       const isRenamed = migration.steps.some((step) => step.kind === "renameTable" && step.table === action.table);
       if (action.kind === "dropTable" && isRenamed) return [];
       const { kind } = action;

@@ -1,4 +1,4 @@
-/** How rows that may block a rollback are asked about, on the tables as they are before it. Pure. */
+/** Builds the queries for rows that may block an action, on the tables as they are before it. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import type { DataType } from "../../schema/data-type.ts";
@@ -12,17 +12,17 @@ export type RowsObstacle = Exclude<Blocker, { kind: "since" }>;
 
 export interface Ask {
   readonly table: string;
-  /** As it is called there; none where all rows are counted. */
+  /** Its name in the queried table or version; absent if all rows are counted. */
   readonly column?: string | undefined;
-  /** SQL; every row when absent. */
+  /** SQL; undefined for every row. */
   readonly predicate: string | undefined;
-  /** The version that is restored by then; undefined where the table is as it is now. */
+  /** The version that the rollback has restored at that point; undefined if the current table is queried. */
   readonly version?: number | undefined;
-  /** Rows that came since are put back on it. */
+  /** Whether rows written since are put back into that version. */
   readonly putsBack?: boolean | undefined;
 }
 
-/** As `askOf`; of a table that is restored by then it is asked in that version. */
+/** Like `askOf`. If an earlier action restores the table, the query is for the restored version. */
 export function askAfter(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
   const leads = (table: string, actions: readonly Action[]) =>
     follow({ table, path: [], casts: [] }, actions)?.table === obstacle.table;
@@ -41,7 +41,10 @@ export function askAfter(obstacle: RowsObstacle, before: readonly Action[], now:
   return ask === undefined || live === undefined ? undefined : { ...ask, table: live, version, putsBack };
 }
 
-/** `before`: the actions between the tables as they are and what the obstacle is about. Undefined where nobody can ask. */
+/**
+ * `before`: the actions between the current tables and the point that the obstacle is about. Undefined if there is no
+ * query.
+ */
 export function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
   if (obstacle.kind === "rows") {
     const table = [...now.keys()].find(
@@ -65,8 +68,8 @@ export function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Da
 }
 
 /**
- * The same, but the engine reads the whole struct around a field. It fails where it reads of a struct only fields that rows lack
- * in their files (docs/engine.md).
+ * Extends the predicate so that the engine reads the whole struct around a field. The engine fails if a query reads
+ * only fields of a struct that a data file lacks (docs/engine.md).
  */
 function readingWhole(path: Path, predicate: string): string {
   if (path.length === 1) return predicate;
@@ -74,7 +77,7 @@ function readingWhole(path: Path, predicate: string): string {
   return `${predicate} AND (${whole} IS NULL OR ${whole} IS NOT NULL)`;
 }
 
-/** `type`: what the column is by then. `inside`: where in it the obstacle is, should it be a list. */
+/** `type`: the column's type at that point. `inside`: where the obstacle is inside the column, if that is a list. */
 function predicateOf(
   obstacle: Exclude<RowsObstacle, { kind: "rows" }>,
   sql: string,
@@ -84,7 +87,7 @@ function predicateOf(
 ): string | undefined {
   switch (obstacle.kind) {
     case "null":
-      // The engine looks into lists itself.
+      // The engine itself checks nulls inside lists.
       return inside.length > 0 ? undefined : `${sql} IS NULL`;
     case "vectors":
       return inside.length > 0 ? undefined : `${sql} IS NOT NULL`;
@@ -103,23 +106,23 @@ function predicateOf(
   }
 }
 
-/** Values that the engine's own cast refuses; undefined where only the cast of all rows together tells. */
+/** A predicate for values that the engine's cast refuses; undefined if that cannot be decided value by value. */
 function misfitOf(sql: string, from: DataType, casts: readonly DataType[], to: DataType): string | undefined {
-  // Whether a dictionary has room for all values is no question of one of them.
+  // A single value does not show whether a dictionary has room for all of them.
   if (to.kind === "dictionary") return undefined;
-  // Of a day too far off the engine's cast makes another time, where this one makes null.
+  // For a date out of range, the engine's cast yields another time, but `arrow_try_cast` yields null.
   if ((from.kind === "date32" || from.kind === "date64") && to.kind === "timestamp") return undefined;
   const is = castTo(sql, casts);
   const cast = castTo(is, [to]);
   if (!("item" in from)) return `${is} IS NOT NULL AND ${cast} IS NULL`;
-  // Of a list the items become null one by one, so it has to be compared.
+  // In a list, single items become null, so the result must be compared with the original.
   const verdict = castVerdict(from, to);
   return verdict.allowed && verdict.mayLose
     ? undefined
     : `${is} IS NOT NULL AND (${cast} IS NULL OR ${castTo(cast, [from])} <> ${is})`;
 }
 
-/** Null where a value does not fit. */
+/** The casts one after another. Null for a value that does not fit. */
 export function castTo(sql: string, types: readonly DataType[]): string {
   return types.reduce((inner, type) => `arrow_try_cast(${inner}, '${arrowName(type).replaceAll("'", "''")}')`, sql);
 }

@@ -1,4 +1,4 @@
-/** A plan in a file, bound to all that it was made from: it is carried out as it is, once, or not at all. Pure. */
+/** Plans that are saved to files. A saved plan runs once and exactly as it was saved, or not at all. Pure. */
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { byPlace, recordIdText, savedPlanOf, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
@@ -9,14 +9,14 @@ import { identityOf } from "../../schema/table-identity.ts";
 import { migrationsOf, planDocumentShape, type DocumentAction, type PlanDocument } from "./plan-document.ts";
 
 const shape = z.strictObject({
-  /** Of this form; another release may have another. */
+  /** The version of the format. Other releases may have another. */
   savedPlan: z.literal(1),
   /** SHA-256 of the rest. */
   id: z.string(),
   /** ISO 8601. */
   at: z.string(),
   tool: z.string(),
-  /** What was asked for. */
+  /** The options that the plan was made with. */
   choice: z.strictObject({
     to: z.int().optional(),
     allowOutOfOrder: z.boolean().optional(),
@@ -27,14 +27,17 @@ const shape = z.strictObject({
   }),
   /** Where the target is. */
   place: z.string(),
-  /** The ledger's table, and its newest record, and how many there are; null where there were none. */
+  /** The ledger's table, its newest record and the number of records. `head` is null if there were no records. */
   ledger: z.strictObject({
     table: z.string(),
     head: z.strictObject({ record: z.string(), hash: z.string(), records: z.int() }).nullable(),
   }),
-  /** The tables that it touches, at which version; null where there was none, or the target does not tell. */
+  /** The versions of the tables that the plan touches; null if there was no table, or the target reports no version. */
   tables: z.record(z.string(), z.int().nullable()),
-  /** When these versions were made, in milliseconds since 1970: together they identify the table. Not in plans of older releases. */
+  /**
+   * When these versions were created, in milliseconds since 1970. Version and time together identify a table. Absent in
+   * plans of older releases.
+   */
   times: z.record(z.string(), z.int().nullable()).optional(),
   plan: planDocumentShape,
 });
@@ -42,7 +45,7 @@ const shape = z.strictObject({
 export type SavedPlan = z.output<typeof shape>;
 type Head = SavedPlan["ledger"]["head"];
 
-/** A saved plan of what was read from a file. Throws ERR_PLAN_INVALID. */
+/** Parses the content of a plan file. Throws ERR_PLAN_INVALID. */
 export function parseSavedPlan(value: unknown, file = "the saved plan"): SavedPlan {
   const invalid = (problem: string) => new MigrateError("ERR_PLAN_INVALID", { file, problem });
   if (typeof value !== "object" || value === null || !("savedPlan" in value)) throw invalid("is no saved plan");
@@ -53,7 +56,7 @@ export function parseSavedPlan(value: unknown, file = "the saved plan"): SavedPl
   return data;
 }
 
-/** With its id. What JSON does not keep is gone from it. */
+/** Adds the id. Drops what JSON cannot represent. */
 export function sealed(content: Omit<SavedPlan, "id" | "savedPlan">): SavedPlan {
   const rest = JSON.parse(JSON.stringify({ savedPlan: 1, ...content })) as Omit<SavedPlan, "id">;
   return { id: idOf(rest), ...rest };
@@ -63,18 +66,18 @@ function idOf(content: Omit<SavedPlan, "id">): string {
   return sha256(canonicalJson(content));
 }
 
-/** The newest record, as a plan is bound to it. `hashOf` is that of the journal. */
+/** The newest record, to which a plan is bound. `hashOf`: the hash function of the journal. */
 export function headOf(records: readonly LedgerRecord[], hashOf: (record: LedgerRecord) => string): Head {
   const newest = records.toSorted(byPlace).at(-1);
   return newest === undefined ? null : { record: recordIdText(newest), hash: hashOf(newest), records: records.length };
 }
 
-/** What the ledger keeps of a plan that is carried out, so that it is not once more. `next`: the migration that comes then. */
+/** The record that marks the plan as used, so that it cannot run again. `next`: the migration that runs next. */
 export function useOf({ id }: SavedPlan, next: number | undefined): LedgerEntry {
   return { event: "renewed", checksum: id, next };
 }
 
-/** Throws ERR_PLAN_STALE where the plan is for somewhere else. */
+/** Throws ERR_PLAN_STALE if the plan was made for another target. */
 export function checkPlace(saved: SavedPlan, target: { readonly name: string; readonly place: string }): void {
   const { plan, place } = saved;
   if (plan.target !== target.name)
@@ -88,7 +91,10 @@ export function checkPlace(saved: SavedPlan, target: { readonly name: string; re
     throw stale(plan, "target", `it was made for target ${plan.target} at ${place}, and that is ${target.place} now`);
 }
 
-/** `records`: those of other runs. Throws ERR_PLAN_STALE where any of them wrote since, this plan's own use above all. */
+/**
+ * `records`: those of other runs. Throws ERR_PLAN_STALE if one of these runs has used the plan, or has written to the
+ * ledger since.
+ */
 export function checkLedger(
   saved: SavedPlan,
   ledger: string,
@@ -100,7 +106,7 @@ export function checkLedger(
   const used = records.find((record) => matchesHash(saved.id, savedPlanOf(record) ?? ""));
   if (used !== undefined)
     throw stale(saved.plan, "used", `it was used already, in epoch ${used.epoch} of the ledger, by ${used.by}`);
-  // A late record of an older epoch is not the newest one.
+  // The number of records is compared too, because a late record of an older epoch is not the newest one.
   if (canonicalJson(headOf(records, hashOf)) === canonicalJson(saved.ledger.head)) return;
   const newest = records.toSorted(byPlace).at(-1);
   const what =
@@ -110,7 +116,7 @@ export function checkLedger(
   throw stale(saved.plan, "ledger", `another run has written to the ledger since: ${what}`);
 }
 
-/** `migrations`: those of the plan's that have a file, as it is now. Throws ERR_PLAN_STALE. */
+/** `migrations`: those of the plan that still have a file, as it is now. Throws ERR_PLAN_STALE. */
 export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]): void {
   for (const { version, file, checksum, steps } of migrationsOf(plan)) {
     const now = migrations.find((migration) => migration.version === version);
@@ -128,7 +134,7 @@ export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]
   }
 }
 
-/** `now`: what would be done now. Throws ERR_PLAN_STALE where that is anything else. */
+/** `now`: a plan made from the current state. Throws ERR_PLAN_STALE if it differs from the saved one. */
 export function checkPlan({ plan, tool }: SavedPlan, now: PlanDocument): void {
   const [planned, found] = [migrationsOf(plan), migrationsOf(now)];
   const added = found.find(({ version }) => !planned.some((one) => one.version === version));
@@ -144,7 +150,7 @@ export function checkPlan({ plan, tool }: SavedPlan, now: PlanDocument): void {
   }
 }
 
-/** What is done, however it is told. */
+/** What an action executes, without its texts and estimates. */
 function essence(planned: DocumentAction | undefined): string {
   return canonicalJson([planned?.action, planned?.commits?.map(({ action }) => action)]);
 }
@@ -153,16 +159,19 @@ function endOf({ direction }: PlanDocument): string {
   return direction === "up" ? "applied" : "taken back";
 }
 
-/** What is known now of a table that a plan touches. */
+/** The current state of a table that a plan touches. */
 export interface TableNow {
   readonly newest: number;
-  /** The time of the version that the plan was made from; undefined where that is no longer listed. */
+  /** The time of the version that the plan was made from; undefined if that version is no longer listed. */
   readonly at: number | undefined;
-  /** Whether the target lists versions: otherwise only a lower one shows that it is another table. */
+  /** Whether the target lists versions. If not, only a lower version shows that the table was recreated. */
   readonly listsVersions: boolean;
 }
 
-/** `tables`: those of the plan that exist and whose versions are told. Throws ERR_PLAN_STALE where one is not the table that it was. */
+/**
+ * `tables`: those of the plan that exist and have a known version. Throws ERR_PLAN_STALE if one was recreated or cannot
+ * be identified, or, with `acceptLoss`, was written to.
+ */
 export function checkTables(saved: SavedPlan, tables: ReadonlyMap<string, TableNow>): void {
   for (const [table, now] of tables) {
     const version = saved.tables[table];
@@ -193,7 +202,7 @@ function planCommand({ direction }: PlanDocument): string {
   return `migrate plan ${direction === "up" ? "" : "--down "}--out`;
 }
 
-/** What planning found wrong, where that is a table which was as it should when the plan was made. */
+/** Turns drift into ERR_PLAN_STALE: the table was as expected when the plan was saved. Keeps other errors. */
 export function asStale({ plan }: SavedPlan, error: unknown): unknown {
   if (!isMigrateError(error, "ERR_DRIFT")) return error;
   const { table, differences } = error.details;

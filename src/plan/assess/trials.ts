@@ -1,4 +1,7 @@
-/** What of an action is tried before anything is changed, on a copy of its table or on an empty table like it. Pure. */
+/**
+ * The parts of an action that can be tried before anything is changed: on a copy of its table, or on an empty table
+ * with the same columns. Pure.
+ */
 import type { Action, AddedColumn } from "../../actions/model/action.ts";
 import { childColumns, type Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
@@ -9,17 +12,17 @@ import { placeAfter, restOf } from "../compile/track-column.ts";
 import type { PlannedAction } from "../make-plan.ts";
 
 export interface Trials {
-  /** Computed columns that it declares, and the columns of its table by then. */
+  /** Computed columns that the action declares, and the columns of its table at that point. */
   readonly computes?:
     | (Pick<Table, "columns"> & { readonly table: string; readonly added: readonly AddedColumn[] })
     | undefined;
-  /** A field that it adds to a struct of a table, by the name that this has now; undefined where the plan itself creates it. */
+  /** A field that the action adds to a struct. `table`: its current name; undefined if the plan itself creates it. */
   readonly addsField?: { readonly table: string | undefined; readonly path: string } | undefined;
-  /** Columns that it and the actions before drop, as they are called now. */
+  /** Columns that this action and earlier ones drop, by their current names. */
   readonly drops?: { readonly table: string; readonly paths: readonly string[] } | undefined;
 }
 
-/** `earlier`: the actions between the tables as they are now and this one. */
+/** `earlier`: the actions between the current tables and this one. */
 export function trialsOf(
   planned: PlannedAction,
   { earlier, now }: { readonly earlier: readonly Action[]; readonly now: Database },
@@ -44,7 +47,10 @@ function computesOf({ action, before }: PlannedAction): Trials["computes"] {
   return added.length === 0 ? undefined : { table: action.table, columns: table.columns, added };
 }
 
-/** What is dropped of a table by then; undefined where an action before may have given its rows other values. */
+/**
+ * The columns of a table that are dropped at that point; undefined if an earlier action may have written new files for
+ * existing rows.
+ */
 function dropsOf(action: Action, earlier: readonly Action[], now: Database): Trials["drops"] {
   if (action.kind !== "dropColumns") return undefined;
   const way: readonly Action[] = [...earlier, action];
@@ -69,14 +75,14 @@ function isAround(outer: string, inner: string): boolean {
   return outer !== inner && restOf(parsePath(inner), parsePath(outer)) !== undefined;
 }
 
-/** Whether the rows that there are stay in the same files, with no more columns in them. */
+/** Whether existing rows stay in the same files, and no file gets more columns. */
 function keepsFiles(action: Action): boolean {
   if (action.kind === "addColumns") return action.columns.every(({ as = "null" }) => isNull(as));
   if (action.kind === "alterColumns") return action.alterations.every(({ type }) => type === undefined);
   return ["dropColumns", "renameTable", "createIndex", "dropIndex", "setMetadata", "insertRows"].includes(action.kind);
 }
 
-/** At any depth, in lists too. */
+/** The paths of all columns and fields at any depth, also inside lists. */
 function allPaths(columns: readonly Column[], parent: Path = []): readonly Path[] {
   return columns.flatMap(({ name, type }) => [[...parent, name], ...allPaths(childColumns(type), [...parent, name])]);
 }

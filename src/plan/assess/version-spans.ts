@@ -1,17 +1,20 @@
-/** Between which versions of a table others may have written, where newer migrations made some of them. Pure. */
+/**
+ * The spans of a table's versions in which others may have written, without the versions that newer migrations made.
+ * Pure.
+ */
 import { tablesOfAction } from "../../actions/apply-action.ts";
 import { ownValue } from "../../schema/data-type.ts";
 import type { PlannedMigration } from "../make-plan.ts";
 
 export interface Span {
   readonly from: number;
-  /** The newest version when absent. */
+  /** Undefined for the newest version. */
   readonly until: number | undefined;
 }
 
 /**
- * Those after a version, up to another one or the newest. `newer`: the migrations that ran after it and are rolled back
- * before it, the last first. Undefined where one of them is not known to have been alone.
+ * The spans from `version` to `until`, or to the newest version. `newer`: the migrations that ran after `version` and
+ * are rolled back first, the last one first. Undefined if others may have written while one of them ran.
  */
 export function spansSince(
   table: string,
@@ -33,12 +36,12 @@ export function spansSince(
   return [...spans, { from, until }].filter((span) => span.from !== span.until);
 }
 
-/** Whether nobody else wrote to the table while the migration ran. */
+/** Whether the migration is known to have been the only writer of the table while it ran. */
 function wasAlone({ tables, actions, done, midway }: PlannedMigration, table: string): boolean {
   const [before, after, shared] = ownValue(tables, table)!;
   const own = actions.filter(({ action }) => tablesOfAction(action).includes(table));
   if (done > 0 || midway !== undefined || shared === true || own.some(({ action }) => action.kind === "renameTable"))
     return false;
-  // Of others it is not recorded.
+  // For a table that is not restored, the ledger need not record other writers, so the versions are counted.
   return own.some(({ action }) => action.kind === "restoreTable") || after! - before! <= own.length;
 }

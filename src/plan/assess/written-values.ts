@@ -1,4 +1,7 @@
-/** The values of variable length that commits write, as SQL on the tables as they are now, so that a sample tells how long they are. Pure. */
+/**
+ * The values of variable length that commits write, as SQL on the current tables, so that their length can be sampled.
+ * Pure.
+ */
 import type { Action } from "../../actions/model/action.ts";
 import { tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
 import type { Column } from "../../schema/data-type.ts";
@@ -12,12 +15,15 @@ import { placeAfter } from "../compile/track-column.ts";
 export interface WrittenValue {
   /** The column's name after the commit. */
   readonly column: string;
-  /** The table's name now. */
+  /** The table's current name. */
   readonly table: string;
   readonly sql: string;
 }
 
-/** `before`: the actions between the tables now and the commits. Values that the tables now do not determine are left out. */
+/**
+ * `before`: the actions between the current tables and the commits. Leaves out values that do not follow from the
+ * current tables.
+ */
 export function writtenValues(
   commits: readonly Pick<PlannedCommit, "action" | "before">[],
   before: readonly Action[],
@@ -26,7 +32,7 @@ export function writtenValues(
   return commits.flatMap(({ action, before: tables }, index) => {
     const written = writtenBy(action, tables.get(action.table));
     if (written === undefined || !("columns" in written)) return [];
-    // A query gives the place of a blob instead of the blob.
+    // A query returns the location of a blob, not the blob itself.
     const variable = written.columns.filter(
       ({ type, metadata }) => widthOf(type).variable > 0 && metadata?.["lance-encoding:blob"] === undefined,
     );
@@ -54,13 +60,13 @@ function expressionOf(column: Column & { readonly as?: string | undefined }, act
   return column.as ?? (action.kind === "refreshColumn" ? column.computed : undefined);
 }
 
-/** An expression reads columns by the names that they have at that point. */
+/** Undefined if an earlier action touches the table: the expression uses the column names after that action. */
 function worksNow(table: string, before: readonly Action[], expression: string): Source | undefined {
   const isAsNow = before.every((one) => !tablesOfAction(one).includes(table));
   return isAsNow ? { table, sql: `(${expression})`, isVariable: false } : undefined;
 }
 
-/** The column of now that is this one after the actions, with the values that it has now. */
+/** The current column that these actions turn into the given one without changing its values. */
 function sourceOf({ name }: Column, { table }: Action, actions: readonly Action[], now: Database): Source | undefined {
   for (const [from, { columns }] of now)
     for (const column of columns) {

@@ -1,4 +1,4 @@
-/** What a table should be like after a call that came late, whatever it may have met there. Pure. */
+/** The expected state of a table after a late call, whatever state the call found. Pure. */
 import type { PartialAction } from "../../ledger/state/record.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { rewrites, tablesOfAction } from "../../actions/apply-action.ts";
@@ -9,8 +9,9 @@ import type { Table } from "../../schema/table.ts";
 import { knowing, stillKept, type Known } from "./preserved.ts";
 
 /**
- * The table as migrations know it, and as far as the call may have changed what they do not know: the indexes and the
- * metadata that it makes are not there, and those of others that it had to put back are. `since`: what was done after it.
+ * The table as migrations know it, plus the indexes and metadata that the call may have changed beyond that: those that
+ * it creates must be absent, and those of others that it had to put back must exist, or be absent if the table was
+ * replaced since. `since`: the actions after the call.
  */
 export function afterLateCall(
   table: Table,
@@ -29,8 +30,8 @@ export function afterLateCall(
 }
 
 /**
- * The table in the middle of an action, where a state tells nothing of the indexes and the metadata that others may have
- * changed, with those that the action lets be. `expected`: what it is like when the action has not begun; `after`: when it
+ * The expected table in the middle of an action. `state` says nothing about indexes and metadata that others may have
+ * changed; this adds those that the action does not affect. `expected`: the table before the action; `after`: when it
  * is done.
  */
 export function inTheMiddle(state: Table, expected: Table, action: Action, after: Table | undefined): Table {
@@ -46,7 +47,7 @@ export function inTheMiddle(state: Table, expected: Table, action: Action, after
   return { ...state, columns, indexes: { ...Object.fromEntries(indexes), ...state.indexes } };
 }
 
-/** After these the table of that name is another one. */
+/** After actions of these kinds, a table of that name is another table. */
 const newTables: ReadonlySet<ActionKind> = new Set(["createTable", "dropTable", "renameTable"]);
 
 function absent(indexes: object, metadata: readonly (readonly [path: string, values: object])[]): Known {

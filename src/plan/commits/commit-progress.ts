@@ -1,4 +1,4 @@
-/** Where an action of several commits is, and what it does next, by what its table looks like and what the ledger knows. Pure. */
+/** How far an action of several commits got and what comes next, from the state of its table and the ledger. Pure. */
 import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import type { Preserved, PartialAction } from "../../ledger/state/record.ts";
 import type { Action, MetadataUpdate } from "../../actions/model/action.ts";
@@ -12,13 +12,13 @@ import { stillToKeep, withKept } from "./preserved.ts";
 export interface CommitProgress {
   readonly commits: readonly PlannedCommit[];
   readonly progress: CommitCount;
-  /** What of the table has to be as it is now when the action is done. */
+  /** The indexes and metadata that the table must have again when the action is done. */
   readonly kept: Preserved;
-  /** Why it can't go on: what others have given the table meanwhile does not go with it. */
+  /** Why the action cannot continue: what others have added to the table meanwhile is not compatible with it. */
   readonly problem?: MigrateError | undefined;
 }
 
-/** Undefined when the table is at no place of the action. `before`: as migrations know the tables. */
+/** Undefined if the tables match no state of the action. `before`: the tables as migrations know them. */
 export function commitProgress(
   action: Action,
   before: Tables,
@@ -39,7 +39,7 @@ export function commitProgress(
   const kept = stillToKeep(table, rewrites(action), known, dropped);
   try {
     const again = plan(kept);
-    // Nothing that comes before the loss leads back to an earlier place.
+    // Before the commit that loses indexes and metadata, no commit returns the table to an earlier state.
     const place = progressOf(again, found);
     return place && { commits: again, progress: place, kept };
   } catch (problem) {
@@ -48,7 +48,7 @@ export function commitProgress(
   }
 }
 
-/** The commits of an action that the ledger knows to have begun, and its tables when it is done, with what was kept of them. */
+/** The commits of an action that has begun, and its tables when it is done, with what the ledger keeps of them. */
 export function commitsOfBegun(
   action: Action,
   before: Tables,
@@ -59,7 +59,7 @@ export function commitsOfBegun(
   return { commits: planCommits(action, known, capabilities), after: tablesAfter(databaseOf(known), action) };
 }
 
-/** The commits that are left. What others have done meanwhile is not done once more. */
+/** The commits that are left, without what others have done meanwhile. */
 export function stillToDo({ commits, progress }: CommitProgress, found: Tables): readonly PlannedCommit[] {
   const { commits: done, detour } = progress;
   const ahead =
@@ -71,12 +71,12 @@ export function stillToDo({ commits, progress }: CommitProgress, found: Tables):
   });
 }
 
-/** Whether others have done nothing of it meanwhile, so that it is sent as it is. */
+/** Whether others have done no part of the action meanwhile, so that it is sent unchanged. */
 export function isAllLeft(action: Action, found: Tables): boolean {
   return withoutDone(action, found.get(action.table)) === action;
 }
 
-/** Others may have made the index again, or have set the metadata: then theirs is newer. */
+/** The action without what others have done meanwhile: the indexes and metadata that they have set are newer. */
 function withoutDone(action: Action, table: Table | undefined): Action | undefined {
   if (table === undefined) return action;
   if (action.kind === "createIndex") return isThere(table, action.name) ? undefined : action;
@@ -94,7 +94,7 @@ function sizeOf(updates: readonly MetadataUpdate[]): number {
   return updates.reduce((sum, { metadata }) => sum + Object.keys(metadata).length, 0);
 }
 
-/** Others may have made an index again since it was dropped, which stands in the way of a cast. */
+/** The commits that again drop indexes which others have recreated since they were dropped: they block a cast. */
 export function toDropOnceMore({ commits, progress }: CommitProgress, found: Tables): readonly PlannedCommit[] {
   const next = commits[progress.commits];
   if (next === undefined) return [];

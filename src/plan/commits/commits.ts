@@ -1,4 +1,4 @@
-/** The commits that a planned action takes, with the tables around each. Pure. */
+/** The commits that a planned action takes, with the tables before and after each. Pure. */
 import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { commitsOf, describeAction, tablesAfter } from "../../actions/apply-action.ts";
 import type { Commit } from "../../actions/model/action-model.ts";
@@ -6,15 +6,15 @@ import { withoutMetadata } from "../../schema/metadata.ts";
 import { change, databaseOf, sameTables, type Table, type Tables } from "../../schema/table.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 
-/** One commit of an action, with the tables around it. */
+/** One commit of an action, with the tables before and after it. */
 export interface PlannedCommit {
   readonly action: Action;
   readonly text: string;
   readonly undo: readonly Action[];
   readonly refresh: Action | undefined;
-  /** Whether the indexes and the metadata of the columns that are rewritten go with it. */
+  /** Whether it removes the indexes and metadata of the columns that are rewritten. */
   readonly loses: boolean;
-  /** Commits with the same end that come through also where others append without pause; may be none. */
+  /** Commits with the same result that succeed even if others append without pause; may be empty. */
   readonly detour: readonly PlannedCommit[];
   readonly before: Tables;
   readonly after: Tables;
@@ -27,16 +27,15 @@ export function planCommits(
   { actions, describes }: Pick<Capabilities, "actions" | "describes">,
 ): readonly PlannedCommit[] {
   const able = (kind: ActionKind) => actions[kind] === true;
-  // Where nobody can look, nobody could go on in the middle.
+  // If the target cannot describe tables, no run could resume between two commits.
   const own = before.get(action.table);
   const commits: readonly Commit[] = describes ? commitsOf(action, own, able) : [{ action, undo: [] }];
   return inOrder(commits, before, commits.length > 1);
 }
 
 /**
- * `isPart`: more commits of the same action come after or before them. In the middle of an action others may do as they
- * like with indexes and metadata, which must not keep a run from finding its place: a state tells of these just what the
- * commit itself is about.
+ * `isPart`: the action has other commits too. Between commits, others may change indexes and metadata, and a run must
+ * still find how far the action got. So a state contains only the indexes and metadata that the commit itself affects.
  */
 function inOrder(commits: readonly Commit[], before: Tables, isPart: boolean): readonly PlannedCommit[] {
   let at = before;
@@ -57,7 +56,7 @@ function namedBy(action: Action, tables: Tables): NonNullable<Table["indexes"]> 
   return index === undefined ? {} : { [action.name]: index };
 }
 
-/** The tables without what is known of indexes, but for these, and of metadata. */
+/** The tables without known metadata, and with no other known indexes than these. */
 function bare(tables: Tables, indexes: NonNullable<Table["indexes"]>): Tables {
   const without = (table: Table): Table => ({
     ...table,
@@ -67,7 +66,7 @@ function bare(tables: Tables, indexes: NonNullable<Table["indexes"]>): Tables {
   return new Map([...tables].map(([name, table]) => [name, table && without(table)]));
 }
 
-/** The tables as they may be between the commits, and after the last, whatever others have done meanwhile. */
+/** The possible states of the tables between the commits and after the last one, whatever others have done. */
 export function statesBetween(commits: readonly PlannedCommit[]): readonly Tables[] {
   const between = commits.flatMap(({ before, detour }, index) => [
     ...(index > 0 ? [before] : []),
@@ -76,15 +75,15 @@ export function statesBetween(commits: readonly PlannedCommit[]): readonly Table
   return commits.length > 1 ? [...between, commits.at(-1)!.after] : between;
 }
 
-/** How far an action came: so many of its commits are done, and so many of the next one's detour. */
+/** How far an action got: how many of its commits are done, and how many of the next one's detour. */
 export interface CommitCount {
   readonly commits: number;
   readonly detour: number;
 }
 
 /**
- * How far the commits from `from` on are done; undefined when the tables are at no place among them. Past one that
- * leads back to how the tables were before, the ledger would know.
+ * How far the commits from `from` on are done; undefined if the tables match none of their states. The search ends at a
+ * commit that returns the tables to an earlier state: progress is recorded before such a commit.
  */
 export function progressOf(commits: readonly PlannedCommit[], tables: Tables, from = 0): CommitCount | undefined {
   const done = commitsDone(commits, tables, from);
@@ -106,15 +105,15 @@ function commitsDone(commits: readonly PlannedCommit[], tables: Tables, from = 0
   return found;
 }
 
-/** Whether what others have given the columns that are rewritten is gone. */
+/** Whether the indexes and metadata of the columns that are rewritten have been removed. */
 export function isLost(commits: readonly PlannedCommit[], { commits: done, detour }: CommitCount): boolean {
   const turned = commits[done]?.detour.slice(0, detour) ?? [];
   return [...commits.slice(0, done), ...turned].some(({ loses }) => loses);
 }
 
-/** Whether the tables are after this commit as they were at an earlier place, so that a look could not tell them apart. */
+/** Whether the commit returns the tables to an earlier state, so that they do not show whether it is done. */
 export function leadsBack(commits: readonly PlannedCommit[], at: number): boolean {
   const { action, after } = commits[at]!;
-  // States before it do not tell of the index that it drops.
+  // Earlier states say nothing about the index that it drops, so they would seem to match.
   return action.kind !== "dropIndex" && commits.slice(0, at + 1).some(({ before }) => sameTables(after, before));
 }

@@ -1,4 +1,4 @@
-/** What the ledger keeps of an action of several commits while it goes on. Pure. */
+/** The indexes and metadata that the ledger keeps while an action of several commits runs. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import type { Preserved } from "../../ledger/state/record.ts";
 import type { Column } from "../../schema/data-type.ts";
@@ -7,7 +7,10 @@ import { parsePath } from "../../schema/path.ts";
 import { sameIndex, type FoundIndex } from "../../schema/table-index.ts";
 import { findColumn, replaceColumn, type Table, type Tables } from "../../schema/table.ts";
 
-/** What of a table as it was seen is lost when columns are rewritten, and has to be put back; undefined when there is nothing. */
+/**
+ * The indexes and metadata that a table loses when columns are rewritten, and that must be put back; undefined if there
+ * are none.
+ */
 export function toKeep({ columns, indexes = {} }: Table, rewritten: ReadonlySet<string>): Preserved | undefined {
   const metadata = knownMetadata(columns.filter(({ name }) => rewritten.has(name)));
   const there = Object.entries(indexes).filter(
@@ -21,8 +24,8 @@ export function toKeep({ columns, indexes = {} }: Table, rewritten: ReadonlySet<
 }
 
 /**
- * The same, where it is known what of the table was kept before: what is there now counts. `dropped`: the indexes that the
- * action itself drops one by one, so that nobody knows of them any more.
+ * Like `toKeep`, for an action that already keeps something: the current table takes precedence. `dropped`: the indexes
+ * that the action itself drops one by one, so that only the ledger still knows them.
  */
 export function stillToKeep(
   table: Table,
@@ -30,7 +33,7 @@ export function stillToKeep(
   { indexes, metadata }: Preserved,
   dropped: ReadonlySet<string>,
 ): Preserved {
-  // Columns have other names while they are hidden.
+  // Hidden columns have other names, so what was kept before stays.
   if (![...rewritten].every((name) => findColumn(table.columns, [name]) !== undefined)) return { indexes, metadata };
   const now = toKeep(table, rewritten) ?? nothing;
   const taken = Object.entries(indexes).filter(([name]) => dropped.has(name));
@@ -39,13 +42,13 @@ export function stillToKeep(
 
 const nothing: Preserved = { indexes: {}, metadata: {} };
 
-/** The action's own table with what was kept of it. */
+/** Adds what was kept to the action's own table. */
 export function withKept(before: Tables, { table: name }: Action, kept: Preserved | undefined): Tables {
   const table = before.get(name);
   return table === undefined || kept === undefined ? before : new Map([...before, [name, knowing(table, kept)]]);
 }
 
-/** Without what was kept of columns that are gone. */
+/** Leaves out what was kept of columns that no longer exist. */
 export function stillKept({ columns }: Table, { indexes, metadata }: Preserved): Preserved {
   const isThere = (path: string) => findColumn(columns, parsePath(path)) !== undefined;
   return {
@@ -54,19 +57,19 @@ export function stillKept({ columns }: Table, { indexes, metadata }: Preserved):
   };
 }
 
-/** A table as migrations know it, and with the indexes and metadata that others gave it. */
+/** The table as migrations know it, plus the indexes and metadata that it was found with. */
 export function asSeen(table: Table, seen: Table): Table {
   const kept = toKeep(seen, new Set(seen.columns.map(({ name }) => name))) ?? nothing;
   return seen.indexes === undefined ? table : knowing(table, kept);
 }
 
-/** Indexes by their names, and metadata by the paths of columns; null for what is known not to be there. */
+/** Indexes by their names, and metadata by the paths of columns; null for what is known to be absent. */
 export interface Known {
   readonly indexes: NonNullable<Table["indexes"]>;
   readonly metadata: Readonly<Record<string, NonNullable<Column["metadata"]>>>;
 }
 
-/** The table with what else is known of it. */
+/** Adds indexes and metadata to what is known of a table. */
 export function knowing(table: Table, kept: Known): Table {
   const columns = Object.entries(kept.metadata).reduce(
     (all, [path, metadata]) =>
@@ -77,7 +80,10 @@ export function knowing(table: Table, kept: Known): Table {
   return { ...table, columns, indexes: { ...kept.indexes, ...Object.fromEntries(indexes) } };
 }
 
-/** Somebody may have made it again with other parameters; what a table does not tell of them only migrations know. */
+/**
+ * Another program may have recreated the index with other parameters. Those that a table does not report are known only
+ * from migrations.
+ */
 function asTold(index: FoundIndex | null, seen: FoundIndex | null = null): FoundIndex | null {
   if (index === null || seen === null || !sameIndex(index, seen)) return index;
   const { stuck } = seen;

@@ -1,4 +1,4 @@
-/** Steps as the actions that a target carries out. Pure. */
+/** Compiles steps to actions. Pure. */
 import type { StepPlace } from "../../errors/migrate-error.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
@@ -15,7 +15,7 @@ export type Describing = Pick<Capabilities, "describes">;
 export interface PlacedAction {
   readonly place: StepPlace;
   readonly action: Action;
-  /** What a version is restored to undo: what the migration did to that table. */
+  /** Only on `restoreTable`: the migration's actions on that table, which the restore undoes. */
   readonly undoes?: readonly Action[] | undefined;
 }
 

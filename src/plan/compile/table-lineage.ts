@@ -1,14 +1,14 @@
-/** Which table each action of a migration is about, whatever it is called by then. Pure. */
+/** Tracks which table each action of a migration is about, across renames. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 
 export interface Lineage {
-  /** Its name before the migration; undefined where the migration makes it. */
+  /** Its name before the migration; undefined if the migration creates it. */
   readonly origin: string | undefined;
-  /** Its name after the migration; undefined where it is dropped. */
+  /** Its name after the migration; undefined if the migration drops it. */
   readonly last: string | undefined;
 }
 
-/** For each action the table that it is about: the same object for the same table. */
+/** The table that each action is about. Actions on the same table share one object. */
 export function lineagesOf(actions: readonly Action[]): readonly Lineage[] {
   const named = new Map<string, { origin: string | undefined; last: string | undefined }>();
   return actions.map((action) => {

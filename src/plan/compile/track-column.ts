@@ -1,17 +1,17 @@
-/** Where a column or a table is after actions. Pure. */
+/** Tracks columns and tables through actions. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import type { DataType } from "../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { followPath } from "./undescribed.ts";
 
-/** A column, and the types that it was cast to on its way, one after the other. */
+/** A column and the types that it was cast to, in order. */
 export interface Followed {
   readonly table: string;
   readonly path: Path;
   readonly casts: readonly DataType[];
 }
 
-/** Where a column is after these actions; undefined where it is gone, or its values are others. */
+/** Where a column is after these actions; undefined if it no longer exists, or has other values. */
 export function follow(from: Followed, actions: readonly Action[]): Followed | undefined {
   let at: Followed | undefined = from;
   for (const action of actions) {
@@ -21,7 +21,7 @@ export function follow(from: Followed, actions: readonly Action[]): Followed | u
   return at;
 }
 
-/** What a table or a column is called after an action: its path, empty for a table; undefined where it is gone. */
+/** Where a table or column is after an action; undefined if it no longer exists. The path of a table is empty. */
 export function placeAfter<At extends Pick<Followed, "table" | "path">>(at: At, action: Action): At | undefined {
   if (action.table !== at.table) return at;
   switch (action.kind) {
@@ -46,7 +46,7 @@ function followOne(at: Followed, action: Action): Followed | undefined {
     case "alterColumns": {
       const types = action.alterations.filter(({ type }) => type !== undefined);
       const own = types.find((one) => formatPath(parsePath(one.path)) === formatPath(path));
-      // A cast around it, or of the items of a list in it: its values are others.
+      // A cast of a column around it, or of the items of a list in it, changes its values.
       const isOther = types.some(
         (one) => one !== own && (restOf(path, parsePath(one.path)) ?? restOf(parsePath(one.path), path)) !== undefined,
       );
@@ -58,7 +58,7 @@ function followOne(at: Followed, action: Action): Followed | undefined {
   }
 }
 
-/** What a path has after another one that it begins with; undefined where it does not. */
+/** The rest of a path after `start`; undefined if the path does not begin with `start`. */
 export function restOf(path: Path, start: Path): Path | undefined {
   return start.every((name, index) => path[index] === name) ? path.slice(start.length) : undefined;
 }

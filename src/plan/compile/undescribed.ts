@@ -1,7 +1,7 @@
 /**
- * What planning does for a target that can't describe its tables. What happened to a call without an answer is then found
- * out by other means: the list of tables, or a rename of a column to its own name, which is accepted where there is such
- * a column. For that, each call must either leave a name that was not there before or change nothing when made twice. Pure.
+ * Planning for a target that cannot describe its tables. There, the outcome of an unanswered call is determined from
+ * the list of tables, or by renaming a column to its own name, which succeeds only if the column exists. So each call
+ * must either create a new name or change nothing when it is repeated. Pure.
  */
 import type { Action, ActionFor } from "../../actions/model/action.ts";
 import type { Alteration } from "../../actions/model/alteration.ts";
@@ -9,13 +9,13 @@ import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { currentPath, newNames } from "../../actions/rewrite/column-renames.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 
-/** How to find out whether an action has run. */
+/** How to determine whether an action has run. */
 export type Proof =
   /** Its table is in the list. */
   | { readonly kind: "listed" }
-  /** This column is there, and was not before. */
+  /** This column exists and did not exist before. */
   | { readonly kind: "column"; readonly path: string }
-  /** It need not be known: running it again changes nothing. */
+  /** No check is needed, because running it again changes nothing. */
   | { readonly kind: "repeatable" };
 
 export function proofOf(action: Action, before: Table | undefined): Proof {
@@ -26,15 +26,15 @@ export function proofOf(action: Action, before: Table | undefined): Proof {
   const names = newNames(action.alterations);
   const paths = renamed.map(({ path }) => currentPath(parsePath(path), names));
   const telling = paths.find((path) => findColumn(before?.columns ?? [], path) === undefined);
-  // Without swaps, every row of renames ends in a name that nothing had.
+  // Without swaps, every chain of renames ends in an unused name.
   if (telling === undefined) throw new TypeError(`no new name in ${JSON.stringify(action)}`);
   return { kind: "column", path: formatPath(telling) };
 }
 
 /**
- * The action with every swap of names (a → b, b → a, and longer circles) taken apart: one column goes to a temporary name,
- * the others move up, and it goes to its own. The temporary name says whose it is: what a late call of another swap made is
- * not taken for this one's.
+ * Splits every swap of names (a → b, b → a, and longer cycles): one column gets a temporary name, the others are
+ * renamed, and then the first gets its new name. The temporary name contains the column's own name, so that the result
+ * of a late call of another swap is not mistaken for that of this one.
  */
 export function withoutSwaps(action: Action): readonly Action[] {
   const circles = action.kind === "alterColumns" ? circlesOf(action.alterations) : [];
@@ -42,7 +42,7 @@ export function withoutSwaps(action: Action): readonly Action[] {
   const firsts = new Map(circles.map(([first]) => [first!, `_lance_migrate_swap_${parsePath(first!.path).at(-1)!}`]));
   const moving = new Set(circles.flatMap((circle) => circle.slice(1)));
 
-  // What data can refuse comes first, before any name has moved.
+  // Changes that data can make fail are in the first call. If it fails, no name has changed.
   const first = action.alterations
     .map((alteration) => ({
       ...alteration,
@@ -62,7 +62,7 @@ export function withoutSwaps(action: Action): readonly Action[] {
   return [first, second, third].map((alterations): ActionFor<"alterColumns"> => ({ ...action, alterations }));
 }
 
-/** Renames that only pass names around among themselves, each in the order in which the names are handed on. */
+/** The renames that form cycles, each cycle in the order in which the names are passed on. */
 function circlesOf(alterations: readonly Alteration[]): readonly (readonly Alteration[])[] {
   const byPath = new Map(alterations.map((alteration) => [formatPath(parsePath(alteration.path)), alteration]));
   const seen = new Set<Alteration>();
@@ -78,7 +78,7 @@ function circlesOf(alterations: readonly Alteration[]): readonly (readonly Alter
   });
 }
 
-/** Where a column that was at a path is after actions on its table. */
+/** The path of a column after actions on its table. */
 export function followPath(path: Path, actions: readonly Action[]): Path {
   return actions.reduce(
     (at, action) => (action.kind === "alterColumns" ? currentPath(at, newNames(action.alterations)) : at),

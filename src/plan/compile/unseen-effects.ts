@@ -1,20 +1,23 @@
-/** What an action does besides what a look at its table shows: another program may make it look the same, without that. Pure. */
+/**
+ * Effects of an action that its table's schema does not show: another program may make the same schema without them.
+ * Pure.
+ */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { isReserved } from "../../actions/rewrite/append-guard.ts";
 import { isNull } from "../../actions/model/risk.ts";
 
-/** In words. */
+/** All fields are text. */
 export interface Unseen {
   readonly what: string;
-  /** What has that, or lacks it. */
+  /** The table or column that has this effect or lacks it. */
   readonly where: string;
   /** What another program did to it instead. */
   readonly by: string;
   readonly way: string;
 }
 
-/** Undefined where a look shows all of it, or nothing. */
+/** Undefined if the schema shows all effects of the action, or none. */
 export function unseenOf(action: Action): Unseen | undefined {
   const { table } = action;
   switch (action.kind) {

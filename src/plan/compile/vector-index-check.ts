@@ -1,4 +1,4 @@
-/** Indexes of vectors that can't be made, as their migration itself has left nothing to make them of. Pure. */
+/** Finds vector indexes that cannot be created, because earlier actions leave no vectors to create them from. Pure. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
@@ -12,7 +12,7 @@ export interface Bare {
   readonly path: Path;
 }
 
-/** The reasons by the places of the actions. They are those of one migration, which nobody writes rows between. */
+/** The problems by the positions of the actions, which must be of one migration: others write no rows between them. */
 export function withoutVectors(actions: readonly Action[]): ReadonlyMap<number, string> {
   const bare = bareBefore(actions);
   return new Map(
@@ -29,7 +29,7 @@ export function vectorsProblem({ table, path }: Bare, hint: string): string {
   return `an index of vectors needs some, and ${what} by then; ${hint}`;
 }
 
-/** What is bare before each action, because those before have left it so. */
+/** The empty tables and null columns that earlier actions leave before each action. */
 export function bareBefore(actions: readonly Action[]): readonly (readonly Bare[])[] {
   let bare: readonly Bare[] = [];
   return actions.map((action) => {
@@ -41,13 +41,13 @@ export function bareBefore(actions: readonly Action[]): readonly (readonly Bare[
   });
 }
 
-/** What an action may have failed of, in brackets; nothing where it is no such index. */
+/** A possible reason why an action failed, in parentheses; empty if the action creates no vector index. */
 export function vectorsHint(action: Action): string {
   if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return "";
   return ` (this index is made of vectors: it needs ${count(vectorsNeeded(action.index), "row")} at least)`;
 }
 
-/** What leaves an index of vectors nothing to be made of. */
+/** The empty table or null column that leaves a vector index without vectors. */
 export function emptyFor(action: Action, bare: readonly Bare[]): Bare | undefined {
   if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return undefined;
   const path = parsePath(action.index.path);

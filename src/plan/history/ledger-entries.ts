@@ -3,7 +3,7 @@ import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { repeatedFacts } from "./record-facts.ts";
 
-/** What is recorded to rebuild a ledger from itself: its current state. Migrations in doubt are left out. */
+/** The records that rebuild a ledger from its own current state. They do not state which migrations are in doubt. */
 export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerEntry[] {
   const said = [...migrations.values()].toSorted((one, other) => one.order - other.order);
   const facts = said.flatMap((known): readonly LedgerEntry[] => {

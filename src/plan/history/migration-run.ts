@@ -1,4 +1,4 @@
-/** The actions of a migration in either direction, and what the ledger knows of them. Pure. */
+/** The actions of a migration in either direction, and their progress according to the ledger. Pure. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerMigration, LedgerState, Reversal } from "../../ledger/state/fold.ts";
 import type { PartialAction, TableVersions } from "../../ledger/state/record.ts";
@@ -13,18 +13,18 @@ export interface MigrationRun {
   readonly migration: Migration;
   readonly direction: Direction;
   readonly actions: readonly PlacedAction[];
-  /** What the ledger keeps hashes of: the steps, or the actions that take them back. */
+  /** What the ledger keeps hashes of: the steps, or the actions of the rollback. */
   readonly units: readonly unknown[];
-  /** How many units have begun once the first, the second, … action is done. */
+  /** For each action: how many units have begun once it is done. */
   readonly begun: readonly number[];
-  /** Rows that may stand in the way. */
+  /** Rows that may block the rollback. */
   readonly obstacles: readonly PlacedObstacle[];
-  /** Actions that the ledger records as done. */
+  /** How many actions the ledger records as done. */
   readonly done: number;
-  /** How far the ledger knows the next one to have got, where that takes several commits. */
+  /** The recorded progress of the next action, if it takes several commits and has begun. */
   readonly midway: PartialAction | undefined;
   readonly attempt: number;
-  /** Of a rollback that has begun: the version that each table had then which is restored. */
+  /** Of a rollback that has begun: the version that each table to be restored had when it began. */
   readonly startedAt?: TableVersions | undefined;
 }
 
@@ -43,8 +43,8 @@ export function upRun(migration: Migration, { migrations }: LedgerState, describ
 }
 
 /**
- * `before`: the database before the migration ran, which may be another one by the time that the course is asked for.
- * `putsBack`: whether rows that came since are put back on a version that is restored.
+ * `before`: the database before the migration ran. It is copied, because it may change before the result is called.
+ * `putsBack`: whether rows written since are put back after an old version is restored.
  */
 export function downRun(
   migration: Migration,
@@ -78,7 +78,7 @@ function runFrom(
   };
 }
 
-/** The rollback of a migration, or the one that has begun. Throws ERR_IRREVERSIBLE, ERR_ROLLBACK_CHANGED. */
+/** The rollback of a migration, also one that has begun. Throws ERR_IRREVERSIBLE, ERR_ROLLBACK_CHANGED. */
 export function reversalOf(
   migration: Migration,
   known: LedgerMigration,
@@ -97,7 +97,7 @@ export function reversalOf(
     const done = doneOf(whole.actions, reversal);
     if (done !== undefined) return resumed(whole, done, reversal, putsBack);
   } catch (error) {
-    // The file has said how it is rolled back, and no longer does.
+    // The rollback began with a `down` that the file no longer has.
     if (!isMigrateError(error, "ERR_IRREVERSIBLE") || reversal.step === 0) throw error;
   }
   throw new MigrateError("ERR_ROLLBACK_CHANGED", { file: migration.file });

@@ -1,4 +1,4 @@
-/** The files against the ledger: what is pending, and what must not go on. Pure. */
+/** Compares the migration files with the ledger: finds what is pending, and refuses what must not run. Pure. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { isHalfDone, isNamed, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
 import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
@@ -13,7 +13,7 @@ export interface Choice {
   /** Apply up to this version only. */
   readonly to?: number | undefined;
   readonly allowOutOfOrder?: boolean | undefined;
-  /** What migrations may do that is guarded, besides what their files accept. */
+  /** Consent for this run, in addition to that in the files. */
   readonly accept?: readonly Acceptance[] | undefined;
 }
 
@@ -24,7 +24,7 @@ export function chosenFiles(files: readonly MigrationFile[], { to }: Choice): re
   throw versionUnknown(to, files);
 }
 
-/** Of a chosen version that there is no file of. */
+/** The error for a chosen version that has no file. */
 export function versionUnknown(
   version: number,
   files: readonly Pick<MigrationFile, "version" | "name">[],
@@ -40,7 +40,7 @@ export function pendingFiles(files: readonly MigrationFile[], { migrations }: Le
   return files.filter(({ version }) => migrations.get(version)?.status !== "applied");
 }
 
-/** Migrations that have run, at least in part, and have no file here: a newer release was at work. */
+/** Migrations that have run, at least in part, and have no file here, for example because a newer release ran them. */
 export function missingFiles(files: readonly MigrationFile[], { migrations }: LedgerState): readonly LedgerMigration[] {
   const versions = new Set(files.map(({ version }) => version));
   return [...migrations.values()].filter(
@@ -48,7 +48,7 @@ export function missingFiles(files: readonly MigrationFile[], { migrations }: Le
   );
 }
 
-/** Refuses to apply anything before what is being taken back is. */
+/** Refuses to apply anything while a rollback is unfinished. */
 export function checkNotReverting({ migrations }: LedgerState): void {
   const known = [...migrations.values()].find(({ reversal }) => reversal !== undefined);
   if (known !== undefined) throw new MigrateError("ERR_REVERTING", { version: formatMigration(known) });
@@ -57,14 +57,15 @@ export function checkNotReverting({ migrations }: LedgerState): void {
 export interface Pending {
   readonly files: readonly MigrationFile[];
   readonly state: LedgerState;
-  /** Versions that may have run without being recorded. */
+  /** The versions of the migrations in doubt. */
   readonly doubtful: ReadonlySet<number>;
   readonly choice: Choice;
 }
 
 /**
- * The chosen pending migrations in the order in which they may run. Refuses one below a migration that has run, or may
- * have run, unless that is allowed. What has begun comes first, chosen or not: nobody could fold the two into one another.
+ * The chosen pending migrations in the order in which they may run. One that has begun comes first; if it is not
+ * chosen, this throws ERR_BEGUN, because no other migration can run in the middle of it. Throws ERR_OUT_OF_ORDER for
+ * one below a migration that has run, or may have run, unless that is allowed.
  */
 export function orderPending({ files, state, doubtful, choice }: Pending): readonly MigrationFile[] {
   const chosen = pendingFiles(chosenFiles(files, choice), state);
@@ -94,8 +95,8 @@ export function orderPending({ files, state, doubtful, choice }: Pending): reado
 }
 
 /**
- * The numbers from which on migrations may have run, of those that were renumbered: what came in before may come after them.
- * Several of a branch stand one behind the other.
+ * For migrations that were renumbered: the lowest number under which they may have run. Incoming migrations with a
+ * higher number may run after them. Consecutive renumbered migrations of a branch count from their lowest number.
  */
 function firstNumbers(files: readonly MigrationFile[]): ReadonlyMap<number, number> {
   const firsts = new Map<number, number>();
@@ -107,7 +108,7 @@ function firstNumbers(files: readonly MigrationFile[]): ReadonlyMap<number, numb
   return firsts;
 }
 
-/** Refuses to go on when an applied migration has no file any more: nobody could tell what the tables should be. */
+/** Refuses if a migration that has run has no file any more, because the expected tables are then unknown. */
 export function checkMissing(files: readonly MigrationFile[], state: LedgerState): void {
   const [missing] = missingFiles(files, state);
   if (missing !== undefined)
@@ -118,7 +119,7 @@ export function checkMissing(files: readonly MigrationFile[], state: LedgerState
     });
 }
 
-/** Migrations that have begun, or may have, and have no file here. What a holder is at is among them. */
+/** Migrations that have begun, or may have, and have no file here. Includes the one that a holder is working on. */
 export function begunElsewhere(
   files: readonly MigrationFile[],
   { migrations, doubtful, holder }: LedgerState,
@@ -129,7 +130,10 @@ export function begunElsewhere(
   return [...new Set([...half, ...doubtful, ...atWork])].filter((version) => !here.has(version));
 }
 
-/** Refuses to pass over what another release has left half-done. `atWork`: what a holder that may be alive is at. */
+/**
+ * Refuses to skip a migration that another release has left partial. `atWork`: one that a live holder may be working
+ * on.
+ */
 export function checkBegun(files: readonly MigrationFile[], state: LedgerState, atWork?: number): void {
   const version = begunElsewhere(files, state).find((one) => one !== atWork);
   if (version === undefined) return;
@@ -139,8 +143,8 @@ export function checkBegun(files: readonly MigrationFile[], state: LedgerState, 
 }
 
 /**
- * Refuses migrations whose steps are not those that ran; text alone may differ. Throws ERR_NUMBER_USED for a new file under
- * a used number, and ERR_LEDGER_CHANGED where the ledger was changed instead.
+ * Throws ERR_MIGRATION_CHANGED for a migration whose steps are not those that ran; its text alone may differ. Throws
+ * ERR_NUMBER_USED for a new file with a used number, and ERR_LEDGER_CHANGED if the ledger was changed instead.
  */
 export function checkUnchanged(migrations: readonly Migration[], state: LedgerState, describing: Describing): void {
   for (const migration of migrations) {
@@ -165,7 +169,7 @@ export function checkUnchanged(migrations: readonly Migration[], state: LedgerSt
   }
 }
 
-/** Whether the steps are just those that the ledger lists: then the file is not what was changed. */
+/** Whether the steps are exactly those that the ledger lists. Then the file is not what was changed. */
 function hasListedSteps({ steps }: Migration, known: LedgerMigration): boolean {
   const ran = known.status === "applied" ? steps : steps.slice(0, known.steps.length);
   return (
@@ -195,7 +199,7 @@ function changeOfPartial({ steps }: Migration, known: LedgerMigration, describin
   return `${step} has already run`;
 }
 
-/** A step that was stopped between two of its commits. */
+/** How a step has changed that was interrupted between two of its commits. */
 function changeOfBegun(
   steps: readonly Step[],
   { step: done, midway }: LedgerMigration,
@@ -208,7 +212,7 @@ function changeOfBegun(
   return `step ${number} is between two of its commits, and nobody could go on with another`;
 }
 
-/** The steps that so many actions belong to; undefined when there are fewer. */
+/** The steps that this many actions belong to; undefined if there are fewer actions. */
 function beginningOf(steps: readonly Step[], actions: number, describing: Describing): readonly Step[] | undefined {
   let left = actions;
   let begun = 0;

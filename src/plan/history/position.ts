@@ -1,4 +1,4 @@
-/** Which place in history tables are at: so many actions of the migration files are done, and none after. Pure. */
+/** Determines the position of the tables in the history: how many actions of the migration files are done. Pure. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
 import { isDone, type LedgerState } from "../../ledger/state/fold.ts";
@@ -11,13 +11,13 @@ import { differencesOf, type TableDifference } from "./table-drift.ts";
 import { historyRow, restoredRow, tablesOf, type HistoryRow, type RowAction } from "./timeline.ts";
 
 export interface HistoryPosition {
-  /** How many actions of the row are done. */
+  /** How many actions of the sequence are done. */
   readonly done: number;
-  /** In words: after which migration, or in the middle of which. */
+  /** As text: after which migration, or in the middle of which. */
   readonly words: string;
-  /** Whether the tables are between two commits of the action after these. */
+  /** Whether the tables are between two commits of the next action. */
   readonly isMidway: boolean;
-  /** How people choose it: `3`, `3.2` for two actions of the third migration, or `start`. */
+  /** How a user selects it: `3`, `3.2` for two actions of migration 3, or `start`. */
   readonly choice: string;
 }
 
@@ -26,7 +26,7 @@ export interface NearestPosition {
   readonly differences: readonly TableDifference[];
 }
 
-/** The row of actions that has places at which every table is as it was seen, and these places. */
+/** The positions at which every table matches `sights`, and the sequence of actions that has them. */
 export function placesIn(
   migrations: readonly Migration[],
   state: LedgerState,
@@ -42,7 +42,7 @@ export function placesIn(
   return { row, fits: fittingPlaces(row, sights) };
 }
 
-/** The places at which every table is as it was seen. */
+/** The positions at which every table matches `sights`. */
 export function fittingPlaces(row: HistoryRow, sights: Tables): readonly HistoryPosition[] {
   const wrong = new Set(tablesOf(row).filter((table) => sights.get(table) !== undefined));
   const fits = wrong.size === 0 ? [placeAt(row, 0)] : [];
@@ -60,12 +60,15 @@ export function fittingPlaces(row: HistoryRow, sights: Tables): readonly History
   return fits;
 }
 
-/** The place with the fewest differences; of several the last. A table that should not be there counts by its columns. */
+/**
+ * The position with the fewest differences, the last one of several. A table that should not exist counts by its
+ * columns.
+ */
 export function nearestPlace(row: HistoryRow, sights: Tables): NearestPosition {
   const compare = (table: string, should: Table | undefined) => {
     const found = sights.get(table);
     const differences = differencesOf(table, should, found);
-    // What is gone can be brought back; what is there too early would have to be dropped with its rows.
+    // A missing table can be brought back. A table that exists too early would have to be dropped with its rows.
     const sizes = differences.map(({ kind, differences: words }) =>
       kind === "foreign" ? found!.columns.length + 1 : words.length,
     );
@@ -86,10 +89,10 @@ export function nearestPlace(row: HistoryRow, sights: Tables): NearestPosition {
   return nearest;
 }
 
-/** Before the first migration: numbers are taken, 0 too. */
+/** Before the first migration. It is not a number, because a migration may have any number, including 0. */
 const atStart = "start";
 
-/** Refuses a choice of what is not among the migrations. */
+/** Refuses a choice that is not among the migrations. */
 export function checkChoice(choice: string, migrations: readonly Migration[], describing: Describing): void {
   if (choice === atStart) return;
   const { version, number } = parseChoice(choice);
@@ -101,7 +104,7 @@ export function checkChoice(choice: string, migrations: readonly Migration[], de
   throw new MigrateError("ERR_USAGE", { problem });
 }
 
-/** The place of that choice; undefined when there is none. */
+/** The position for a choice; undefined if there is none. */
 export function chosenPlace(row: HistoryRow, choice: string): HistoryPosition | undefined {
   if (choice === atStart) return placeAt(row, 0);
   const { version, number } = parseChoice(choice);
@@ -116,7 +119,7 @@ function parseChoice(choice: string): { readonly version: number; readonly numbe
   return { version: version!, number };
 }
 
-/** Whether the ledger says just that: all up to the place is done, and nothing after. */
+/** Whether the ledger states exactly that all actions up to the position are done, and none after it. */
 export function isAt({ actions }: HistoryRow, { done }: HistoryPosition, { migrations }: LedgerState): boolean {
   return actions.every(
     ({ migration, number }, index) =>

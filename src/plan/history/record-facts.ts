@@ -1,11 +1,11 @@
-/** What a record says about a migration. Pure. */
+/** What a record states about a migration. Pure. */
 import type { LedgerMigration } from "../../ledger/state/fold.ts";
 import type { MigrationFacts } from "../../ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 export type RecordedProgress = Pick<MigrationFacts, "step" | "total" | "attempt" | "duration" | "tables">;
 
-/** `ran` is all of its units, or of what has not ended those that have begun: the others may still be mended. */
+/** `ran`: all units of a migration that has ended, otherwise those that have begun: the others may still be fixed. */
 export function factsOf(
   { version, name, textHash }: Migration,
   ran: readonly unknown[],
@@ -14,7 +14,7 @@ export function factsOf(
   return { version, name, ...progress, checksum: checksumOf(ran), steps: ran.map(stepHash), textHash };
 }
 
-/** Where nobody saw how it ran: what the ledger knows of that, it goes on to say. */
+/** The facts of a migration whose run was not observed. Keeps what the ledger knows of that run. */
 export function firstFacts(
   migration: Migration,
   ran: readonly unknown[],
@@ -25,7 +25,7 @@ export function firstFacts(
   return factsOf(migration, ran, { ...done, attempt, duration, tables });
 }
 
-/** What the ledger says already, without who said it and when. */
+/** The facts that the ledger already states, without who recorded them and when. */
 export function repeatedFacts(known: LedgerMigration): MigrationFacts {
   const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = known;
   return { version, name, step, total, checksum, steps, textHash, attempt, duration, tables };

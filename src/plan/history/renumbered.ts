@@ -1,4 +1,4 @@
-/** Migrations that stand for others, which the ledger knows: renumbered by `rebase`, or put together by `squash`. Pure. */
+/** Migrations that stand for others which the ledger knows: renumbered by `rebase`, or combined by `squash`. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { isHalfDone, isNamed, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
@@ -13,11 +13,11 @@ import { entriesFromLedger } from "./ledger-entries.ts";
 
 export interface Recognised {
   readonly file: MigrationFile;
-  /** What it stands for, as the ledger has it. */
+  /** The migrations that it stands for, as the ledger knows them. */
   readonly known: readonly LedgerMigration[];
 }
 
-/** The files that stand for what the ledger has under other names. */
+/** The files that stand for migrations which the ledger knows under other names. */
 export function recognisedIn(files: readonly MigrationFile[], state: LedgerState): readonly Recognised[] {
   return files.flatMap((file) => {
     const { was = [], replaces = [] } = file;
@@ -29,12 +29,12 @@ export function recognisedIn(files: readonly MigrationFile[], state: LedgerState
 
 function knownAs({ version, name, checksum }: Former, { migrations }: LedgerState): LedgerMigration | undefined {
   const known = migrations.get(version);
-  // A ledger of markers has room for the beginning of a checksum only.
+  // A ledger of markers has room only for the beginning of a checksum.
   const isIt = known !== undefined && isNamed(known, name) && known.checksum.startsWith(checksum);
   return isIt ? known : undefined;
 }
 
-/** Refuses what can't be taken for what it stands for. Throws ERR_REPLACES. */
+/** Refuses files that cannot take the place of what they stand for. Throws ERR_REPLACES. */
 export function checkRecognised(recognised: readonly Recognised[], state: LedgerState): void {
   const gone = new Set(recognised.flatMap(({ known }) => known));
   const claims = new Map<LedgerMigration, string>();
@@ -49,7 +49,8 @@ export function checkRecognised(recognised: readonly Recognised[], state: Ledger
         throw refused(`${formatMigration(one)}, and so does ${other}; take was out of the one that was copied`);
       claims.set(one, file);
     }
-    // Said already by a run that was killed at it, or another migration, of which the ledger would know nothing any more.
+    // With the same checksum, a run that was killed has recorded it already. With another one, it is another migration,
+    // which the ledger would lose.
     const there = state.migrations.get(number);
     if (there !== undefined && !gone.has(there) && there.checksum !== known[0]!.checksum)
       throw refused(
@@ -77,7 +78,7 @@ export function checkRecognised(recognised: readonly Recognised[], state: Ledger
   }
 }
 
-/** Refuses to judge a ledger by names that it does not have yet. Throws ERR_REPLACES. */
+/** Refuses a ledger that does not have the new names yet. Throws ERR_REPLACES. */
 export function checkNamesOfNow(files: readonly MigrationFile[], state: LedgerState): void {
   const [one] = recognisedIn(files, state);
   if (one === undefined) return;
@@ -86,7 +87,8 @@ export function checkNamesOfNow(files: readonly MigrationFile[], state: LedgerSt
 }
 
 /**
- * The whole ledger said once more, with the new names. `migrations`: the loaded files that stand for several, by version.
+ * Records the whole ledger again, with the new names. `migrations`: the loaded files that stand for several, by
+ * version.
  */
 export function entriesOf(
   recognised: readonly Recognised[],
@@ -111,13 +113,13 @@ export function entriesOf(
   });
 }
 
-/** With the steps that ran, where those were others: a column may have had another name by then. */
+/** The migrations with the steps that ran, if these were others: a column may have had another name at that point. */
 export function asTheyRan(migrations: readonly Migration[], { migrations: known }: LedgerState): readonly Migration[] {
   return migrations.map((migration) => {
     const { ran, version } = migration;
     const recorded = known.get(version)?.checksum ?? "";
     const steps = ran?.find((one) => matchesHash(checksumOf(one), recorded));
-    // A written way back goes by the names of now.
+    // A `down` in the file uses the current names, so it is left out.
     return steps === undefined ? migration : { ...migration, steps, checksum: checksumOf(steps), down: undefined };
   });
 }

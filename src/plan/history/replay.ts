@@ -1,4 +1,4 @@
-/** The database after what the ledger says that ran. Pure. */
+/** Derives the expected database from the ledger and the migration files. Pure. */
 import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -8,12 +8,12 @@ import { compileMigration, type Describing, type PlacedAction } from "../compile
 import { reversalOf } from "./migration-run.ts";
 import type { Able } from "../compile/capability-check.ts";
 
-/** The database after what the ledger records, in the order in which it ran. */
+/** The database after all actions that the ledger records as done, in the order in which they ran. */
 export function foldHistory(migrations: readonly Migration[], state: LedgerState, able: Able): Database {
   return foldEach(migrations, state, able, () => {});
 }
 
-/** The same; `visit` is shown the database before each migration that has run. */
+/** The same. Calls `visit` with the database before each migration that has run; that database changes later. */
 export function foldEach(
   migrations: readonly Migration[],
   state: LedgerState,
@@ -29,14 +29,14 @@ export function foldEach(
     const { status, step, reversal } = known;
     const actions = compileMigration(migration, able);
     const ran = status === "applied" ? actions : actions.slice(0, step);
-    // Before it is carried out: it is what was there then that it goes back to.
+    // Derived before the migration is replayed: the rollback leads back to the database as it is here.
     const back = reversal === undefined ? [] : reversalOf(migration, known, database, able).actions;
     for (const action of [...ran, ...back.slice(0, reversal?.step)]) carryOut(action);
   }
   return database;
 }
 
-/** The database after these migrations, whoever has run them. */
+/** The database after these migrations, whether or not the ledger records them. */
 export function foldOn(
   base: Database,
   migrations: readonly Pick<Migration, "file" | "steps">[],
@@ -49,7 +49,7 @@ export function foldOn(
   return database;
 }
 
-/** Those that have run, at least in part, in the order in which they did. */
+/** The migrations that have run, at least in part, in the order in which they ran. */
 export function inOrder(migrations: readonly Migration[], state: LedgerState): readonly Migration[] {
   const orderOf = ({ version }: Migration) => state.migrations.get(version)?.order;
   return migrations
@@ -57,7 +57,7 @@ export function inOrder(migrations: readonly Migration[], state: LedgerState): r
     .toSorted((one, other) => orderOf(one)! - orderOf(other)!);
 }
 
-/** What can't work is refused with its place. */
+/** Turns an error of `work` into ERR_STEP_IMPOSSIBLE with the place of the step. */
 export function placed<Result>(place: StepPlace, work: () => Result): Result {
   try {
     return work();

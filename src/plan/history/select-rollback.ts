@@ -1,4 +1,4 @@
-/** Which migrations are taken back: always those that ran last, whatever their numbers. Pure. */
+/** Selects the migrations to roll back: always those that ran last, whatever their numbers. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { isHalfDone, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
@@ -7,13 +7,13 @@ import type { Capabilities } from "../../targets/contract/target.ts";
 import { versionUnknown } from "./pending.ts";
 
 export interface BackChoice {
-  /** Take back so many; one by default. */
+  /** How many to roll back; 1 by default. */
   readonly steps?: number | undefined;
-  /** Take back what is above this version; 0 for everything where no migration has that number. */
+  /** Roll back all above this version. If no migration has the number 0, 0 means all. */
   readonly to?: number | undefined;
 }
 
-/** In the order in which they are taken back. What is being taken back already comes first, chosen or not. */
+/** The migrations to roll back, in order. A rollback that has begun comes first, chosen or not. */
 export function orderBack(
   { migrations }: LedgerState,
   files: readonly MigrationFile[],
@@ -38,8 +38,8 @@ export function orderBack(
 }
 
 /**
- * Refuses to take back what may have run further than is known, or is between two of its commits. Where the tables can be
- * looked at, they tell of what nobody has said to have begun.
+ * Refuses to roll back while a migration may have run further than is recorded, or is between two of its commits. If
+ * tables can be described, they show how far a migration without a record got, so that one is not refused.
  */
 export function checkNothingHalfDone(
   { migrations }: LedgerState,

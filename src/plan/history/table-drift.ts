@@ -1,27 +1,27 @@
-/** Tables that are not as they should be, and what people can do about that. Pure. */
+/** Differences between the live tables and the expected ones, and how to fix them. Pure. */
 import { differences, type Table } from "../../schema/table.ts";
 
 export interface TableDifference {
   readonly table: string;
-  /** `gone`: it is not there; `foreign`: it is there and should not be. */
+  /** `gone`: the table does not exist; `foreign`: it exists, but should not. */
   readonly kind: "gone" | "foreign" | "changed";
-  /** In words. */
+  /** As text. */
   readonly differences: readonly string[];
-  /** The version in which that came, where the target keeps versions and tells. */
+  /** The version that introduced the difference, if the target keeps versions and reports them. */
   readonly since?: DriftSince | undefined;
 }
 
 export interface DriftSince {
   readonly version: number;
-  /** Milliseconds since 1970 by the clock of who made the version. */
+  /** Milliseconds since 1970 by the clock of the version's writer. */
   readonly at: number | undefined;
-  /** Older versions are gone or were not looked at: it may have been there before. */
+  /** Whether the difference may be older: older versions are gone or were not examined. */
   readonly isOrEarlier: boolean;
-  /** Whether it may have gone and come again since: not every version was looked at. */
+  /** Whether it may have disappeared and come back since: not every version was examined. */
   readonly isOrLater: boolean;
 }
 
-/** What differs in one table; empty when nothing does. */
+/** What differs in one table; empty if nothing does. */
 export function differencesOf(
   table: string,
   should: Table | undefined,
@@ -36,7 +36,7 @@ export function areAll(kind: TableDifference["kind"], found: readonly TableDiffe
   return found.length > 0 && found.every((one) => one.kind === kind);
 }
 
-/** What people can do about differences that no record can mend. */
+/** How users can fix differences that no record can fix. */
 export function putRight(found: readonly TableDifference[]): string {
   const namesOf = (kind: TableDifference["kind"]) => found.flatMap((one) => (one.kind === kind ? [one.table] : []));
   const [gone, foreign, changed] = [namesOf("gone"), namesOf("foreign"), namesOf("changed")];

@@ -1,4 +1,4 @@
-/** The row of all actions of the migration files, in the order in which they ran or would run. Pure. */
+/** The sequence of all actions of the migration files, in the order in which they ran or would run. Pure. */
 import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { PartialAction } from "../../ledger/state/record.ts";
@@ -14,44 +14,44 @@ import { commitsOfBegun } from "../commits/commit-progress.ts";
 
 type Abilities = Pick<Capabilities, "actions" | "describes">;
 
-/** A migration's actions in the row of all. */
+/** An action of the sequence. */
 export interface RowAction extends PlacedAction {
   readonly migration: Migration;
-  /** Which one of the migration it is, counted from 1. */
+  /** Its position in its migration, counted from 1. */
   readonly number: number;
   readonly total: number;
   /** The tables that it changes, after it. */
   readonly after: Tables;
-  /** What the ledger knows of one that was begun, where that takes several commits. */
+  /** Set if the ledger records that the action has begun and takes several commits. */
   readonly begun?: Begun | undefined;
 }
 
-/** An action in the middle of which somebody was stopped. */
+/** An action that was interrupted between two of its commits. */
 interface Begun {
-  /** Its tables as they may be between its commits. */
+  /** The possible states of its tables between its commits. */
   readonly between: readonly Tables[];
-  /** And when it is done, with what has to be put back. */
+  /** Its tables when it is done, with what must be put back. */
   readonly after: Tables;
 }
 
 export interface HistoryRow {
   readonly actions: readonly RowAction[];
-  /** Why the row ends before the last migration. */
+  /** Why the sequence ends before the last migration. */
   readonly problem: MigrateError | undefined;
 }
 
-/** All actions in the order in which the ledger says that they ran, and then in that of the files. */
+/** All actions: first those of migrations that have run, in the ledger's order, then the others in file order. */
 export function historyRow(migrations: readonly Migration[], state: LedgerState, describing: Abilities): HistoryRow {
   const ran = inOrder(migrations, state);
   return possibleRow([...ran, ...without(ran, migrations)], migrations, state, describing);
 }
 
-/** The same, where what the ledger says no more that it ran may have run between what it says still. */
+/** The same for a ledger that lost records: migrations without a record may have run between those with one. */
 export function restoredRow(migrations: readonly Migration[], state: LedgerState, describing: Abilities): HistoryRow {
   return possibleRow(withLostBetween(inOrder(migrations, state), migrations), migrations, state, describing);
 }
 
-/** Each of the others comes before the first with a higher number. */
+/** Puts each of the others before the first migration with a higher number. */
 function withLostBetween(ran: readonly Migration[], migrations: readonly Migration[]): readonly Migration[] {
   const others = without(ran, migrations);
   let next = 0;
@@ -68,7 +68,7 @@ function without(ran: readonly Migration[], migrations: readonly Migration[]): r
   return migrations.filter((migration) => !known.has(migration));
 }
 
-/** A ledger that was changed may say an order that can't be: then that of the files. */
+/** Falls back to file order if the given order is impossible, because the ledger was changed. */
 function possibleRow(
   order: readonly Migration[],
   migrations: readonly Migration[],
@@ -100,7 +100,7 @@ function rowOf(migrations: readonly Migration[], state: LedgerState, describing:
   return { actions, problem: undefined };
 }
 
-/** What the ledger keeps of the action of that number, which was begun. */
+/** What the ledger keeps of the action with that number; undefined if it has not begun. */
 export function midwayOf(
   { migrations }: LedgerState,
   { version }: Migration,
@@ -122,12 +122,12 @@ function begunAs(
   return { between: statesBetween(commits), after };
 }
 
-/** Every table that an action of the row touches. */
+/** All tables that the sequence touches. */
 export function tablesOf({ actions }: HistoryRow): readonly string[] {
   return [...new Set(actions.flatMap(({ action }) => tablesOfAction(action)))];
 }
 
-/** Those of which indexes are known at some place of the row. */
+/** The tables whose indexes are known at some point of the sequence. */
 export function indexedIn({ actions }: HistoryRow): ReadonlySet<string> {
   const states = actions.flatMap(({ after }) => [...after]);
   return new Set(states.flatMap(([name, table]) => (table?.indexes === undefined ? [] : [name])));

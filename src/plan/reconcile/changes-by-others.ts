@@ -1,6 +1,6 @@
 /**
- * What others have given a table since the version of it that is restored: what of that the restored table is given again, and
- * what is lost. Pure.
+ * The indexes and metadata that others have given a table since the version that is restored: which of them are put
+ * back, and which are lost. Pure.
  */
 import { canonicalJson } from "../../migrations/checksum.ts";
 import { rewrites, tableAfter } from "../../actions/apply-action.ts";
@@ -15,16 +15,16 @@ import type { PlannedAction } from "../make-plan.ts";
 
 export interface Others {
   readonly metadata: readonly MetadataUpdate[];
-  /** By their names, on columns as the restored version calls them. */
+  /** By name, on columns as the restored version names them. */
   readonly indexes: readonly (readonly [name: string, index: TableIndex])[];
-  /** In words. */
+  /** As text. */
   readonly lost: readonly string[];
 }
 
-/** An action that restores a table, and what migrations know of the table around it. */
+/** An action that restores a table, and the table before and after it as migrations know it. */
 export type RestoringAction = Pick<PlannedAction, "action" | "before" | "after" | "undoes">;
 
-/** `replaced`: the table as it was seen right before it was restored; `restored`: right after. */
+/** `replaced`: the table right before it was restored; `restored`: right after. */
 export function othersSince(restoring: RestoringAction, replaced: Table, restored: Table): Others {
   const places = placesOf(restoring, replaced, restored);
   const { indexes, lost } = indexesSince(restoring, places, replaced, restored);
@@ -32,19 +32,19 @@ export function othersSince(restoring: RestoringAction, replaced: Table, restore
   return { metadata, indexes, lost: [...lost, ...schemaKeysSince(restoring, replaced, restored)] };
 }
 
-/** The restored table with what it is given again. */
+/** The restored table with what is put back. */
 export function withOthers(table: string, restored: Table, { metadata: updates, indexes }: Others): Table {
   const set = tableAfter(new Map([[table, restored]]), { kind: "setMetadata", table, updates });
   return { ...set, indexes: { ...restored.indexes, ...Object.fromEntries(indexes) } };
 }
 
-/** A column or a field that the restored version has, and what it was called right before. */
+/** A column or field of the restored version, and its path right before the restore. */
 interface Place {
   readonly path: Path;
   readonly was: Path;
 }
 
-/** Without those that the migration had dropped, and others of their names. */
+/** Leaves out columns that the migration had dropped, even if other columns have their names now. */
 function placesOf(
   { action: { table }, undoes = [] }: RestoringAction,
   replaced: Table,
@@ -77,7 +77,7 @@ function metadataSince(
 
 type Metadata = Readonly<Record<string, string | null>>;
 
-/** `own`: the keys that migrations have set, or removed. */
+/** `own`: the keys that migrations have set or removed. */
 function changedKeys(
   theirs: Metadata,
   old: Metadata,
@@ -95,7 +95,7 @@ function indexesSince(
   replaced: Table,
   restored: Table,
 ): Pick<Others, "indexes" | "lost"> {
-  // What was made again after its column was rewritten may be told with other parameters.
+  // An index that was recreated after its column was rewritten may be reported with other parameters.
   const isRewritten = undoes.some((action) => rewrites(action).size > 0);
   const isSame = (one: FoundIndex, other: FoundIndex) =>
     sameIndex(one, other) && (isRewritten || canonicalJson(one.options) === canonicalJson(other.options));

@@ -1,4 +1,4 @@
-/** All tables against what the ledger says of them: every difference, where a plan stops at the first. Pure. */
+/** Compares all tables with what the ledger implies, and reports every difference. A plan stops at the first. Pure. */
 import type { Migration } from "../../migrations/load.ts";
 import type { Table, Tables } from "../../schema/table.ts";
 import { compileMigration, type Describing } from "../compile/compile.ts";
@@ -7,8 +7,8 @@ import { differencesOf, type TableDifference } from "../history/table-drift.ts";
 import { progressIn, touchedTables } from "./reconcile.ts";
 
 /**
- * The tables to look at: those that the ledger says are there, those of what is in doubt, and those that a migration would
- * make later.
+ * The tables to describe: those that exist according to the ledger, those of migrations in doubt, and those that
+ * migrations create later.
  */
 export function tablesToCompare(
   plan: Plan,
@@ -23,8 +23,9 @@ export function tablesToCompare(
 }
 
 /**
- * What differs. The plan has the migrations that are in doubt, or that somebody is at: wherever in their rows of actions
- * the tables are, they are as they should be. A target that can't describe shows whether there is a table, and no more.
+ * The differences. The plan contains the migrations that are in doubt or that another run is executing: tables that
+ * match any state within their actions count as expected. A target that cannot describe its tables shows only whether
+ * they exist.
  */
 export function compareTables(
   { now, migrations }: Plan,

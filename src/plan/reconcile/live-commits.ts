@@ -1,4 +1,4 @@
-/** What is known of tables only because they were seen: which commits actions take on them. Pure. */
+/** Plans the commits of actions on the tables as found, with indexes and metadata that migrations do not know. Pure. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { PartialAction } from "../../ledger/state/record.ts";
 import type { Action } from "../../actions/model/action.ts";
@@ -10,7 +10,7 @@ import { asSeen, withKept } from "../commits/preserved.ts";
 import { placed } from "../history/replay.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 
-/** A settled plan with the commits that its actions take on the tables that were seen. */
+/** A reconciled plan, with the commits that its actions take on the tables as they were found. */
 export function planSeen(plan: Plan, sights: Tables, capabilities: Capabilities): Plan {
   const live = new Map<string, Table>();
   for (const [name, seen] of sights) {
@@ -19,7 +19,7 @@ export function planSeen(plan: Plan, sights: Tables, capabilities: Capabilities)
   }
   const seenAction = (planned: PlannedAction, mayBeDone: boolean, midway: PartialAction | undefined): PlannedAction => {
     const { place, action, before } = planned;
-    // Of what goes on in the middle of an action the ledger knows more than can be seen.
+    // The ledger knows more of an action that resumes in the middle than the tables show.
     if (midway !== undefined) change(live, withKept(new Map([[action.table, live.get(action.table)]]), action, midway));
     const known = new Map([...before].map(([name, table]) => [name, live.get(name) ?? table]));
     if (!mayBeDone) placed(place, () => checkThere(action, live.get(action.table)));
@@ -38,7 +38,7 @@ export function planSeen(plan: Plan, sights: Tables, capabilities: Capabilities)
   return { ...plan, migrations };
 }
 
-/** Refuses to drop an index that is not there. `table`: with all indexes where they are known. */
+/** Refuses to drop an index that does not exist. `table`: has all indexes of the table, if they are known. */
 function checkThere(action: Action, table: Table | undefined): void {
   if (action.kind !== "dropIndex" || table?.indexes === undefined) return;
   const there = Object.keys(table.indexes).filter((name) => table.indexes![name] !== null);
@@ -47,7 +47,10 @@ function checkThere(action: Action, table: Table | undefined): void {
   throw new MigrateError("ERR_INDEX", { table: action.table, name: action.name, problem });
 }
 
-/** What others have done to a table may not go with an action; then only what migrations say is known of it from there. */
+/**
+ * Updates `live` to the state after an action. If the action fails on what others have done to a table, the table is
+ * removed, and from there on only what migrations know of it counts.
+ */
 export function carryOn(live: Map<string, Table>, action: Action): void {
   const own = tablesOfAction(action).filter((name) => live.has(name));
   if (own.length === 0) return;

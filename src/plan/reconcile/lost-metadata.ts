@@ -1,4 +1,4 @@
-/** Metadata of columns that a call has lost, as others had set it right before. Pure. */
+/** Metadata of columns that others set right before a call, and that the call lost. Pure. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Action, MetadataUpdate } from "../../actions/model/action.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
@@ -8,8 +8,8 @@ import { formatPath } from "../../schema/path.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
 
 /**
- * What sets it again. `before`, `after`: the table around the commit of the call; none where that commit is not the call's, as
- * the table was recreated since. What others have set after it, as `now` shows, stays.
+ * The updates that set it again, except what others have set after the call, as `now` shows. `before`, `after`: the
+ * table around the commit. Empty if the commit is not the call's, because the table was recreated since.
  */
 export function lostMetadata(action: Action, before: Table, after: Table, now: Table): readonly MetadataUpdate[] {
   const expected = afterwards(action, before);
@@ -32,7 +32,7 @@ function bare({ columns }: Table): readonly Column[] {
   return columns.map(withoutMetadata);
 }
 
-/** Undefined where the table was another by then, so that the action makes no sense on it. */
+/** Undefined if the action does not apply to the table, because it was another table at that point. */
 function afterwards(action: Action, before: Table): Table | undefined {
   try {
     return tablesAfter(new Map([[action.table, before]]), action).get(action.table);

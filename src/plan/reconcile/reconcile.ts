@@ -1,4 +1,4 @@
-/** The plan against the tables as they are: how far a run that was never heard of again got, and drift. Pure. */
+/** Compares the plan with the current tables: finds drift, and how far an interrupted run got. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { rewrites } from "../../actions/apply-action.ts";
 import { change, sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
@@ -12,7 +12,7 @@ export function touchedTables({ migrations }: Plan): readonly string[] {
   return [...new Set(migrations.flatMap(({ actions }) => actions.flatMap(({ before }) => [...before.keys()])))];
 }
 
-/** Those of which indexes are known, or will be lost, so that these are to be looked at too. */
+/** The tables whose indexes must be described too, because the plan knows or loses some of them. */
 export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
   const rewritten = migrations
     .flatMap(({ actions }) => actions)
@@ -24,14 +24,14 @@ export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
   ]);
 }
 
-/** The plan without what turns out to be done. Throws ERR_DRIFT when a table is neither as before nor as after. */
+/** The plan without the actions that turn out to be done. Throws ERR_DRIFT if a table matches no expected state. */
 export function reconcile(plan: Plan, sights: Tables): Plan {
   const accounted = new Set<string>();
   const migrations = plan.migrations.map((planned) => {
     const own = touchedTables({ ...plan, migrations: [planned] });
     const place = planned.doubtful ? progressIn(planned.actions, sights) : undefined;
     if (place === undefined) return planned;
-    // A table that this migration was found to have reached is as it should be; the others have to be as before.
+    // If the migration has progressed, its tables match; the others must be unchanged.
     if (place.done > 0 || place.midway) for (const table of own) accounted.add(table);
     return place.done === 0 ? planned : withoutDone(planned, place.done);
   });
@@ -39,7 +39,7 @@ export function reconcile(plan: Plan, sights: Tables): Plan {
   return { migrations, now: withFound(plan, migrations) };
 }
 
-/** The database after the ledger and what was found done beyond it. */
+/** The database after what the ledger records and what was found done beyond it. */
 function withFound({ now, migrations }: Plan, settled: readonly PlannedMigration[]): Plan["now"] {
   const found = migrations.flatMap(({ actions, done }, index) => actions.slice(0, settled[index]!.done - done));
   const database = new Map(now);
@@ -54,13 +54,13 @@ export interface PlanProgress {
   readonly midway: boolean;
 }
 
-/** The one place in a row of actions at which every table is as it is now. */
+/** The first point in a sequence of actions at which every table is as it is now; undefined if there is none. */
 export function progressIn(actions: readonly PlannedAction[], sights: Tables): PlanProgress | undefined {
   const expected = new Map(actions.toReversed().flatMap(({ before }) => [...before]));
   for (let done = 0; ; done++) {
     if (sameTables(expected, sights)) return { done, midway: false };
     const next = actions[done];
-    // Past an action before which the ledger had to be written, the ledger would know.
+    // Past an action with `recordFirst`, the ledger would have a record.
     const mayBePast = next !== undefined && (done === 0 || !next.recordFirst);
     const isPast = mayBePast && sameTables(new Map([...expected, ...next.after]), sights);
     const between = isPast ? [] : statesBetween(next?.commits ?? []);
@@ -81,9 +81,9 @@ function withoutDone(planned: PlannedMigration, found: number): PlannedMigration
   };
 }
 
-/** The same check where only the list of tables is known: those that should be there are, and the others are not. */
+/** Like `reconcile`, if only the list of tables is known: checks that exactly the expected tables exist. */
 export function checkPresence(plan: Plan, names: ReadonlySet<string>): void {
-  // The one action that may have run without being recorded may have made its table.
+  // The one action that may have run without a record may have created its table.
   const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0]?.action;
   for (const table of touchedTables(plan)) {
     const expected = plan.now.get(table);

@@ -1,4 +1,4 @@
-/** How rows that were written in a migration's schema are put back into the one before it. Pure. */
+/** How rows that were written after a migration are put back into the schema before it. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import { childColumns, sameType, type Column, type DataType } from "../../schema/data-type.ts";
@@ -8,8 +8,9 @@ import { arrowName } from "../../wire/arrow/arrow-cast.ts";
 import { followPath } from "../compile/undescribed.ts";
 
 /**
- * SQL for each column that the table had before, but for those that the engine computes; undefined where a value can't be told, or may not fit. `actions`: the
- * migration's own on that table. A column that it drops holds nulls in these rows.
+ * SQL for each column that the table had before, except those that the engine computes; undefined if a value cannot be
+ * derived or may not fit. `actions`: the migration's actions on the table. A column that they drop is null in these
+ * rows.
  */
 export function putBackColumns(
   before: Table,
@@ -23,7 +24,10 @@ export function putBackColumns(
   return columns.every(isWhole) ? Object.fromEntries(columns) : undefined;
 }
 
-/** The columns whose values, or some of whose digits, rows lose that are put back: those that the migration added, above all. */
+/**
+ * The columns whose values, or some of whose digits, are lost when rows are put back: mainly those that the migration
+ * added.
+ */
 export function leftBehind(before: Table, after: Table, actions: readonly Action[]): readonly string[] {
   const isWhole = (column: Column) => {
     const old = before.columns.find(({ name }) => placeAfter(name, actions) === column.name);
@@ -48,7 +52,7 @@ function expressionFor(column: Column, { columns }: Table, actions: readonly Act
   return verdict.allowed && !verdict.mayFail ? cast(quoted) : undefined;
 }
 
-/** What a top-level column is called after these actions; undefined where its values are others, or inside it names are. */
+/** The name of a top-level column after these actions; undefined if it has other values, or names inside it changed. */
 function placeAfter(name: string, actions: readonly Action[]): string | "gone" | undefined {
   let at: string = name;
   for (const action of actions) {
@@ -74,7 +78,7 @@ function pathsOf(action: Action): readonly (readonly string[])[] {
   }
 }
 
-/** A result in several batches has a dictionary with each, which no single file can hold. */
+/** A result of several batches has a dictionary for each batch, which a single file cannot hold. */
 function holdsDictionary(type: DataType): boolean {
   return type.kind === "dictionary" || childColumns(type).some((child) => holdsDictionary(child.type));
 }

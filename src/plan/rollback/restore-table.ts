@@ -1,4 +1,7 @@
-/** How a table is taken back of which a migration has lost something: by an old version of it, or by dropping what it had made. Pure. */
+/**
+ * The rollback of a table of which a migration loses something: restores an old version, or drops what the migration
+ * created. Pure.
+ */
 import type { TableVersions } from "../../ledger/state/record.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
@@ -14,19 +17,19 @@ import { leftBehind, putBackColumns } from "./reinsert-rows.ts";
 export interface RestoreOptions {
   /** Whether the target can restore an old version. */
   readonly able: boolean;
-  /** The versions of tables around the migration, as the ledger has them. */
+  /** The versions of tables before and after the migration, from the ledger. */
   readonly tables: TableVersions;
-  /** Whether rows that came since are put back where they can be. */
+  /** Whether rows written since are put back, if possible. */
   readonly putsBack: boolean;
 }
 
-/** An action that ran, and how it would be taken back by itself. */
+/** An action that ran, and its inverse. */
 export interface RanAction extends PlacedAction {
   readonly lineage: Lineage;
   readonly way: Inverse;
 }
 
-/** How each action that ran would be taken back. Carries `database` on to what it is after all of them. */
+/** The inverse of each action that ran. Updates `database` to the state after all of them. */
 export function waysBack(
   ran: readonly PlacedAction[],
   lineages: readonly Lineage[],
@@ -45,7 +48,7 @@ function tableIn(database: Database, name: string): readonly (readonly [string, 
   return table === undefined ? [] : [[name, table]];
 }
 
-/** What the engine would not carry out, or leads elsewhere, is no way back. */
+/** Replaces an inverse by `lost` if the engine would refuse it, or if it does not lead back. */
 function leadingBack(action: Action, way: Inverse, before: Database): Inverse {
   if ("lost" in way) return way;
   const database = new Map(before);
@@ -68,24 +71,24 @@ export function lostIn(ran: readonly RanAction[]): ReadonlySet<Lineage> {
   return new Set(ran.flatMap(({ way, lineage }) => ("lost" in way ? [lineage] : [])));
 }
 
-/** What was done to a table, in turn. */
+/** The actions on a table, in order. */
 export function actionsOn(lineage: Lineage, ran: readonly RanAction[]): readonly Action[] {
   return ran.filter((one) => one.lineage === lineage).map(({ action }) => action);
 }
 
-/** Why a table of which that is lost can't be taken back at all; undefined where it can. */
+/** Why a table that loses this cannot be rolled back at all; undefined if it can. */
 export function unrestorable(
   { way, lineage: { origin } }: Pick<RanAction, "way" | "lineage">,
   { able, tables }: Pick<RestoreOptions, "able"> & { readonly tables?: TableVersions | undefined },
 ): string | undefined {
-  // What the migration had made itself goes with its table.
+  // A table that the migration created is dropped with what it held.
   if (!("lost" in way) || origin === undefined) return undefined;
   if (way.isGone === true || !able) return way.lost;
   if (tables === undefined || ownValue(tables, origin)?.[0] != null) return undefined;
   return `${way.lost}, and the ledger does not know which version ${origin} had before`;
 }
 
-/** The part of an action in taking its table back as a whole, where something of that is lost. */
+/** The part of one action in the rollback of its table as a whole, if something of the table is lost. */
 export function wayOfLost(
   { action, lineage, way }: RanAction,
   ran: readonly RanAction[],
@@ -118,7 +121,7 @@ function restoration(
   const version = found!;
   const own = { table, version, after: end ?? version };
   const isSilent = sameColumns(before.columns, after.columns);
-  // Where the migration has written rows itself, what others wrote is only what came after its end.
+  // If the migration itself wrote rows, only rows after its end are known to be those of others.
   const writes = actions.some(changesRows);
   const since = end !== null && shared !== true ? end : writes ? undefined : version;
   const checks = putsBack && since !== undefined;
@@ -134,8 +137,8 @@ function restoration(
 }
 
 /**
- * The rows that a migration has given to its own table go with it: which ones these are its version tells, or else no more
- * than their number. `own`: what it did to the table.
+ * Rows that a migration wrote to its own table are dropped with it and do not block. They are identified by the table's
+ * version or, without versions, only counted. `own`: the migration's actions on the table.
  */
 export function withOwnRows(
   { actions, obstacles }: Way,
@@ -144,7 +147,7 @@ export function withOwnRows(
 ): Way {
   const isGiven = given(own).length > 0 || own.some(changesRows);
   const [before, after, shared] = ownValue(tables, own[0]!.table) ?? [];
-  // A table that was there before has had its name.
+  // If there is a version from before the migration, the name belonged to another table then.
   const version = before == null && shared !== true ? (after ?? null) : null;
   const rows = { own: ownRows(own), ...(able && isGiven && { version }) };
   const end = shared === true ? null : (after ?? null);
@@ -153,7 +156,7 @@ export function withOwnRows(
     obstacles: obstacles.flatMap((obstacle): readonly Blocker[] => {
       if (obstacle.kind === "rows") return [{ ...obstacle, ...rows }];
       if (obstacle.kind !== "filled") return [obstacle];
-      // Without versions nobody could tell own values from those of others.
+      // Without versions, own values cannot be distinguished from those of others.
       return able ? [{ ...obstacle, version: end }] : [];
     }),
   };
@@ -164,13 +167,13 @@ function given([first]: readonly Action[]): readonly RowValues[] {
 }
 
 function ownRows(own: readonly Action[]): number {
-  // Nobody knows how many of them are left.
+  // After a deletion, the number of own rows that are left is unknown.
   if (own.some(({ kind }) => kind === "deleteRows")) return 0;
   const created = given(own);
   const inserts = own.flatMap((action) => (action.kind === "insertRows" ? [action] : []));
   const key = inserts[0]?.key;
   if (key === undefined || inserts.some((one) => one.key !== key)) return created.length;
-  // A row whose key is there is not inserted.
+  // A row whose key exists is not inserted.
   const keys = [...created, ...inserts.flatMap(({ rows }) => rows)].map((row) => String(row[key]));
   return new Set(keys).size;
 }

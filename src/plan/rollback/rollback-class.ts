@@ -1,4 +1,4 @@
-/** How each action of a plan would be taken back, said before it runs. Pure. */
+/** Classifies how each action of a plan would be rolled back, before it runs. Pure. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { describeAction, kindsOf } from "../../actions/apply-action.ts";
@@ -12,28 +12,29 @@ import { actionsOn, lostIn, unrestorable, waysBack, withOwnRows, type RanAction 
 import type { PlacedAction } from "../compile/compile.ts";
 
 /**
- * - `exact`: other actions bring back the schema and every value.
- * - `checked`: so they do, unless rows stand in the way, which is found out before anything is changed where rows can be counted.
- * - `restore`: the version that the table had before the migration brings it back. Rows that were written since are lost, or put back where they were only added.
- * - `none`: this target can't take it back.
+ * - `exact`: other actions restore the schema and every value.
+ * - `checked`: the same, unless rows block it. If rows can be counted, that is checked before anything is changed.
+ * - `restore`: the table's version from before the migration is restored. Rows written since are lost, or put back if
+ *   they were only added.
+ * - `none`: this target cannot roll it back.
  */
 export type RollbackClass = "exact" | "checked" | "restore" | "none";
 
 export interface ActionRollback {
   readonly class: RollbackClass;
-  /** What takes it back, in this order; nothing where nothing does, and where it goes with the whole table. */
+  /** The actions that roll it back, in order. Empty if there are none, or if the table is rolled back as a whole. */
   readonly actions: readonly Action[];
-  /** These in words. */
+  /** The rollback as text. */
   readonly text: string;
-  /** What may stand in the way, or why there is no way, or none by actions. */
+  /** What may block the rollback, or why there is none, or none by actions. */
   readonly reason: string | undefined;
-  /** The table of which an old version is restored, as it is called before the migration. */
+  /** The table of which an old version is restored, by its name before the migration. */
   readonly restores?: string | undefined;
 }
 
 /**
- * Of each of a migration's actions, in their order. `before`: the tables before the first of them. `lineages`: which
- * tables they are about.
+ * The rollback of each of a migration's actions, in their order. `before`: the tables before the first of them.
+ * `lineages`: which tables they are about.
  */
 export function classify(
   actions: readonly PlacedAction[],
@@ -52,13 +53,13 @@ function none(reason: string): ActionRollback {
   return { class: "none", actions: [], text: "", reason };
 }
 
-/** With the rows that it gave to a table which it has made. */
+/** The inverse. Rows that the migration wrote to a table which it created do not block it. */
 function wayOf({ way, lineage }: RanAction, all: readonly RanAction[], { actions }: Able): Inverse {
   const able = actions.restoreTable === true;
   return "lost" in way ? way : withOwnRows(way, actionsOn(lineage, all), { able, tables: {} });
 }
 
-/** Of an action on a table of which the migration loses something. */
+/** The rollback of an action on a table of which the migration loses something. */
 function classOfTable(one: RanAction, all: readonly RanAction[], able: Able): ActionRollback {
   const { way, lineage, action } = one;
   const { origin } = lineage;

@@ -1,4 +1,4 @@
-/** How a migration is taken back: the actions that do it, last step first, and the rows that may stand in their way. Pure. */
+/** The rollback of a migration: its actions, last step first, and the rows that may block them. Pure. */
 import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
@@ -26,14 +26,14 @@ export interface Rollback {
 export interface PlacedObstacle {
   readonly place: StepPlace;
   readonly obstacle: Blocker;
-  /** How many of the rollback's actions come before the one that it stands in the way of. */
+  /** How many of the rollback's actions come before the one that it blocks. */
   readonly at: number;
 }
 
-/** Where no old version can be restored. */
+/** For when no old version can be restored. */
 const noRestoring: RestoreOptions = { able: false, tables: {}, putsBack: false };
 
-/** `done`: how many of its actions were. `before`: the database before them. Throws ERR_IRREVERSIBLE. */
+/** `done`: how many actions of the migration are done. `before`: the database before them. Throws ERR_IRREVERSIBLE. */
 export function rollbackOf(
   migration: Migration,
   done: number,
@@ -43,7 +43,7 @@ export function rollbackOf(
 ): Rollback {
   const forward = compileMigration(migration, describing);
   const ran = forward.slice(0, done);
-  // Of what stopped half-way the file does not say how it is taken back.
+  // The `down` of a file applies only to a migration that is completely done.
   const written = done === forward.length ? writtenBack(migration, describing) : undefined;
   const database = new Map(before);
   const { actions, obstacles } = written ?? derived(ran, before, database, describing, restoring);
@@ -53,7 +53,7 @@ export function rollbackOf(
   return { actions, obstacles };
 }
 
-/** As the file says; its author knows what becomes of the rows. */
+/** The `down` of the file. No rows block it: its author decides what happens to them. */
 function writtenBack({ file, down }: Migration, describing: Describing): Rollback | undefined {
   const actions = down?.flatMap((step, index) =>
     actionsOf(step, describing).map((action) => ({
@@ -64,7 +64,7 @@ function writtenBack({ file, down }: Migration, describing: Describing): Rollbac
   return actions && { actions, obstacles: [] };
 }
 
-/** Carries `database` on to what it is after all that ran. */
+/** Updates `database` to the state after all actions that ran. */
 function derived(
   ran: readonly PlacedAction[],
   before: Database,
@@ -104,7 +104,7 @@ function derived(
   return { actions, obstacles };
 }
 
-/** What leads elsewhere is no way back, whoever wrote it. */
+/** Refuses a rollback that does not lead back, also one that a file exports. */
 function checkLeadsBack(
   actions: readonly PlacedAction[],
   database: Map<string, Table>,

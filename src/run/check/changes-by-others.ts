@@ -1,4 +1,7 @@
-/** What others have given tables, and can't be given to them again once an old version is restored: asked before anything is changed. */
+/**
+ * Finds metadata and indexes that others have added to tables and that can't be added again after an old version is
+ * restored. Runs before anything is changed.
+ */
 import { othersSince, withOthers, type Others } from "../../plan/reconcile/changes-by-others.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { carryOn } from "../../plan/reconcile/live-commits.ts";
@@ -10,7 +13,7 @@ import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
-/** In words. A version that is gone is refused elsewhere. */
+/** As text. A missing version is refused elsewhere. */
 export async function othersInTheWay(plan: Plan, target: Target): Promise<readonly string[]> {
   const planned = plan.migrations.flatMap(({ actions }) => actions);
   if (target.versions === undefined || planned.every(({ action }) => action.kind !== "restoreTable")) return [];
@@ -19,7 +22,7 @@ export async function othersInTheWay(plan: Plan, target: Target): Promise<readon
     const table = (await target.describeTable(name, true))?.table;
     if (table !== undefined) live.set(name, table);
   }
-  // What each table is called now.
+  // The current name of each table, by its name at that point of the plan.
   const names = new Map<string, string>();
   const problems: string[] = [];
   for (const one of planned) {
@@ -32,7 +35,7 @@ export async function othersInTheWay(plan: Plan, target: Target): Promise<readon
   return problems;
 }
 
-/** Carries `live` on to what the table is then. `name`: of the table now. */
+/** What the restore would lose. Updates `live` to the table after it. `name`: the table's current name. */
 async function lostBy(
   planned: PlannedAction,
   { table, version }: ActionFor<"restoreTable">,

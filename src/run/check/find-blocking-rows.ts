@@ -1,4 +1,4 @@
-/** Rows that stand in the way of taking migrations back, looked for before anything is changed. */
+/** Finds rows that block a rollback, before anything is changed. */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { questionsOf, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
 import type { Plan } from "../../plan/make-plan.ts";
@@ -7,24 +7,27 @@ import { differences } from "../../schema/table.ts";
 import type { OldVersion, Since, SinceScope, Target } from "../../targets/contract/target.ts";
 
 export interface Consent {
-  /** Lose what was written since into what is taken away. */
+  /** Lose what was written since and is removed by the rollback. */
   readonly acceptLoss?: boolean | undefined;
-  /** Put rows back that were only added since to a table of which an old version is restored. */
+  /** Put back the rows of a table that is restored to an old version, if since then rows were only added. */
   readonly keepAppended?: boolean | undefined;
 }
 
 interface InTheWay {
   readonly words: string;
-  /** The same where it is put back. */
+  /** The text if the rows are put back. */
   readonly putBack?: string;
-  /** Whether it may go on all the same: only what came since is lost. */
+  /** Whether the rollback may proceed with consent: it loses only what was written since. */
   readonly mayLose: boolean;
   readonly mayPutBack?: boolean;
-  /** Why it can't be put back. */
+  /** Why the rows can't be put back. */
   readonly unkept?: string | undefined;
 }
 
-/** The plan with what stands in its way, `others` besides rows, and what was accepted to be lost, or to be put back. Throws ERR_ROLLBACK_BLOCKED where not even that can be told. */
+/**
+ * The plan with its blockers, and with what the user has accepted to lose or to put back. `others`: blockers other than
+ * rows, as text. Throws ERR_ROLLBACK_BLOCKED if the blockers can't be determined.
+ */
 export async function withObstacles(
   plan: Plan,
   target: Target,
@@ -54,7 +57,7 @@ export async function withObstacles(
     if (mixed !== undefined && keepAppended === true) throw oneByOne(mixed.table);
     const there = await rowsInTheWay(question, target);
     if (there === undefined) {
-      // Nobody can tell, so nothing but their consent lets it go on.
+      // The number is unknown, so only consent lets the rollback proceed.
       if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
     } else if (isTooMany(there) || there.rows < least) found.push({ words: words(there.rows, there.written), mayLose });
   }
@@ -80,8 +83,8 @@ function oneByOne(table: string): MigrateError {
 }
 
 /**
- * Undefined where restoring the version loses nothing. `putBack`: rows of each table that are put back on the way. Throws
- * ERR_IRREVERSIBLE where the version is gone.
+ * Undefined if restoring the version loses nothing. `putBack`: how many rows of each table are put back; updated here.
+ * Throws ERR_IRREVERSIBLE if the version can't be restored.
  */
 async function lostSince(
   question: SinceQuestion,
@@ -120,7 +123,7 @@ async function lostSince(
   };
 }
 
-/** Whether a run that was killed had done it already. Throws ERR_IRREVERSIBLE where there is nothing to restore. */
+/** Whether a run that was killed has already restored the version. Throws ERR_IRREVERSIBLE if it can't be restored. */
 async function isRestored(
   { place, table, restores, after, as }: SinceQuestion,
   { versions, explain }: Target,
@@ -138,16 +141,16 @@ async function isRestored(
   return old.restored !== undefined;
 }
 
-/** Undefined where that is unknown. */
+/** Undefined if unknown. */
 async function writtenSince(question: SinceQuestion, target: Target): Promise<Since | undefined> {
   const { table, version, restores, after, until, writes, spans } = question;
   if (version === undefined) return undefined;
   const sinceEnd = version === restores ? undefined : await writtenIn(spans, table, version, until, target);
-  // Only the version that is restored is kept from being cleaned up.
+  // Only the version that is restored is protected from being cleaned up.
   return sinceEnd ?? (writes ? undefined : await sinceOf(target, table, restores, { until, from: after }));
 }
 
-/** Undefined where that is unknown. */
+/** Undefined if unknown. */
 async function writtenIn(
   spans: readonly Span[] | undefined,
   table: string,
@@ -175,7 +178,7 @@ async function sumOf(
   return sum;
 }
 
-/** Undefined also where the version was cleaned up, or a table that was recreated has another history. */
+/** Undefined if unknown, also because the version was cleaned up, or belongs to a table that was recreated since. */
 export async function sinceOf(
   { versions }: Target,
   table: string,
@@ -192,7 +195,7 @@ export async function sinceOf(
 
 export interface RowsThere {
   readonly rows: number;
-  /** Those of them that are more than may be there; undefined where nobody can tell. */
+  /** How many of them exceed what may be there; undefined if unknown. */
   readonly written: number | undefined;
 }
 
@@ -200,7 +203,7 @@ export function isTooMany({ rows, written = rows }: RowsThere): boolean {
   return written > 0;
 }
 
-/** Undefined where they can't be counted. */
+/** Undefined if they can't be counted. Throws ERR_STEP_IMPOSSIBLE if the query fails. */
 export async function rowsInTheWay(
   { place, asks, allowed, since, spans, wasAsked }: Question,
   target: Target,
@@ -215,7 +218,7 @@ export async function rowsInTheWay(
       if (since === undefined || rows === 0) return { rows, written: more };
       const written = since === null ? undefined : await writtenIn(spans, ask.table, since, ask.version, target);
       const added = written && written.added + written.changed;
-      // A table that was dropped and made anew may be at that version once more.
+      // A table that was dropped and recreated may have reached that version number again.
       return { rows, written: added === undefined ? undefined : Math.min(rows, Math.max(more, added)) };
     } catch (error) {
       failure = error;

@@ -1,6 +1,6 @@
 /**
- * Tables that look as an action leaves them and are another program's work: it created the table or added the column itself, and
- * gave it other rows or values, or none.
+ * Detects tables that look as an action leaves them although another program made them so: it created the table or
+ * added the column itself, with other rows or values, or none.
  */
 import { formatVersion } from "../../migrations/file-name.ts";
 import { unseenOf } from "../../plan/compile/unseen-effects.ts";
@@ -9,14 +9,20 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { ActionRef } from "../events.ts";
 
 /**
- * What is known of the action's call: it was refused, and there was none before; the ledger says that it was about to be made;
- * or nothing. A target that can't be asked is believed unless it was refused; one that does not know, where it had begun.
+ * What is known of the action's call.
+ * - `refused`: it was refused, and no earlier call is in doubt.
+ * - `begun`: the ledger records that it was about to be made.
+ * - `unknown`: nothing.
+ *
+ * If the target can't be asked, the action counts as done unless it was refused. If the target's answer is unknown, the
+ * action counts as done only if it had begun.
  */
 type CallOf = "refused" | "begun" | "unknown";
 
 /**
- * In words, what is missing of an action that its table looks to have had, and what people can do; undefined where it is there.
- * `after`: the place of the ledger that follows the action, as `migrate repair --to` takes it.
+ * What is missing although the table looks as if the action were done, and what people can do about it, as text;
+ * undefined if nothing is missing. `after`: the place in the ledger that follows the action, as `migrate repair --to`
+ * takes it.
  */
 export async function lookAlike(
   action: Action,

@@ -1,4 +1,4 @@
-/** Whether tables are the ones that were seen earlier: what the target is asked for that. */
+/** Asks the target whether tables are the ones that were seen earlier. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { identityQuestions } from "../../plan/assess/required-identities.ts";
 import type { Plan } from "../../plan/make-plan.ts";
@@ -9,7 +9,7 @@ export function versionIn(sight: SeenTable | undefined): SeenVersion | undefined
   return sight?.version === undefined ? undefined : { version: sight.version, at: sight.at };
 }
 
-/** When the version that was seen was made; undefined where the target does not tell. */
+/** When the version of a snapshot was made; undefined if the target does not report it. */
 export async function timeOf(
   table: string,
   { version, at }: TableSnapshot,
@@ -18,15 +18,15 @@ export async function timeOf(
   return at ?? (version === undefined ? undefined : await versions?.time(table, version));
 }
 
-/** Undefined where that is unknown. */
+/** Undefined if unknown. */
 export function isOtherInstance(seen: SeenTable | undefined, now: string | undefined): boolean | undefined {
   return seen?.instance === undefined || now === undefined ? undefined : seen.instance !== now;
 }
 
-/** What tells a table that was seen from others of its name. */
+/** What distinguishes a table that was seen from others of its name. */
 export type SeenTable = Pick<TableSnapshot, "version" | "at" | "instance">;
 
-/** Whether a table proves to be another than the one that was seen first. */
+/** Whether a table is proven not to be the one that was seen first. */
 export async function isAnother(
   table: string,
   first: SeenTable | undefined,
@@ -37,11 +37,12 @@ export async function isAnother(
   if (now?.version === undefined || now === first || seen === undefined) return false;
   const at = seen.at === undefined ? undefined : await versions?.time(table, seen.version);
   const identity = identityOf(seen, { newest: now.version, at });
-  // Only where the version was cleaned up: in an overlay file system the first write gives a directory another birth time.
+  // The instance counts only if the version was cleaned up: in an overlay file system, the first write gives a
+  // directory another birth time.
   return identity === "unknown" ? isOtherInstance(first, now.instance) === true : identity === "another";
 }
 
-/** By the newest of the versions that were seen and are still listed. */
+/** Decided by the first of the versions in `seen` that is still listed; pass the newest first. */
 export async function identify(table: string, seen: readonly SeenVersion[], target: Target): Promise<Identity> {
   const newest = (await target.describeTable(table))?.version;
   if (newest === undefined) return "unknown";
@@ -53,8 +54,8 @@ export async function identify(table: string, seen: readonly SeenVersion[], targ
 }
 
 /**
- * Tables that were dropped and recreated since the migrations that are taken back, in words: what would be dropped is not
- * what these migrations made. Throws ERR_IRREVERSIBLE where an old version of such a table would be restored.
+ * Tables that were dropped and recreated after the migrations that are rolled back, as text: what would be dropped is
+ * not what these migrations made. Throws ERR_IRREVERSIBLE if an old version of such a table would be restored.
  */
 export async function recreatedTables(plan: Plan, target: Target): Promise<readonly string[]> {
   if (target.versions === undefined) return [];
@@ -63,7 +64,7 @@ export async function recreatedTables(plan: Plan, target: Target): Promise<reado
     const recreated = `table ${table} was dropped and recreated after ${place.file}`;
     const irreversible = (problem: string) => new MigrateError("ERR_IRREVERSIBLE", { ...place, problem });
     if ((await identify(table, seen, target)) !== "another") {
-      // The table was recreated while the migration was under way, which then ended on the new one.
+      // The table was recreated during the migration, which then ended on the new one.
       if (restores === undefined || (await identify(table, [restores], target)) !== "another") continue;
       throw irreversible(
         `version ${restores.version} of table ${table} is not the one that ${place.file} found: the table was dropped and recreated`,

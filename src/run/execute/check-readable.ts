@@ -1,7 +1,7 @@
 /**
- * Whether a table can be read after a drop of columns whose end no run has seen. The engine also drops the last column that some
- * rows have in their files, and no scan works afterwards. The run that drops them checks that and restores the version before, but it may be
- * killed first.
+ * Checks whether a table can be read after a drop of columns whose end no run has seen. The engine also drops the last
+ * column that some rows have in their files, and no scan works afterwards. The run that drops columns checks that
+ * itself and restores the version before, but it may be killed first.
  */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { PlannedAction } from "../../plan/make-plan.ts";
@@ -25,7 +25,7 @@ export async function requireReadable(planned: PlannedAction, { target, lease }:
   const { versions } = target;
   if (versions === undefined) throw problem.error;
   const { dropped, before, newest } = await versionsAround(table, left, versions);
-  // It is the target's own trouble if it can't read the version before either, or can read the newest now.
+  // The drop is not the cause if the version before it can't be read either, or if the newest version can be read now.
   if (before !== undefined && (await readProblem(table, before, target)) !== undefined) throw problem.error;
   if ((await readProblem(table, undefined, target)) === undefined) return;
   const details = { ...place, table, dropped: action.paths.map((path) => `${table}.${path}`).join(", "), newest };

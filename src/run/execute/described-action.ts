@@ -1,4 +1,7 @@
-/** One action on a target that describes its tables: looked at before, and after, whatever the answer was. */
+/**
+ * Executes one action on a target that describes its tables. They are described before the call, and after it whatever
+ * the answer was.
+ */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { withoutSwaps } from "../../plan/compile/undescribed.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
@@ -26,7 +29,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   const { target, lease, mayAct, place } = acting;
   const { action, before, after } = planned;
   const hasTrace = !changesRows(action);
-  // A version that is restored may have other columns or indexes: then the table tells, also of an action that changes rows.
+  // Restoring a version may also change columns or indexes. Then the table shows whether it was done.
   const isDoneIn = (tables: Tables) => sameTables(after, tables) && (hasTrace || !sameTables(before, tables));
   const withIndexes =
     acting.withIndexes ??
@@ -45,12 +48,12 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     const isStill = sameTables(before, found) && !(await isAnother(action.table, first, seen, target));
     return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
   };
-  /** Why a table that looks as it should be is another program's; undefined where it is not. */
+  /** The ending if a table looks as it should because of another program; undefined otherwise. */
   const foreign = async (): Promise<Ending | undefined> => {
     const isRefused = !inDoubt && failure?.kind !== "unanswered";
     const problem = await lookAlike(action, isRefused ? "refused" : "unknown", target, placeAfter(place));
     if (problem === undefined) return undefined;
-    // It may be the next holder's doing, if we slept.
+    // If this process was suspended, the next holder may have done it.
     await lease.check();
     return { error: new Error(problem), inDoubt: true };
   };
@@ -59,7 +62,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     await requireReadable(planned, acting);
     return (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), acting))?.problem;
   };
-  /** As an action that is done leaves it; what others had given a table that it has restored is put back first. */
+  /** Ends an action that is done, after putting back what others had given a table that it has restored. */
   const ended = async (done: Done, call: RestoredTable): Promise<Done> => {
     const { commits, harm = done.harm } = await putOthersBack(planned, call, acting);
     if (commits === 0) return { ...done, harm };
@@ -72,7 +75,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     const sights = isGiven ? given! : await describeTables(before.keys(), target, withIndexes);
     given = undefined;
     const seen = sights.get(action.table);
-    // After the look: whoever slept in between must not act on what his successor has made of the table.
+    // Checked after the description: a run that was suspended in between must not act on its successor's tables.
     if (!isGiven) await lease.check();
     if (inDoubt && isDoneIn(tablesIn(sights)))
       return (
@@ -88,14 +91,16 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
       if (await isAnother(action.table, one, seen, target)) return { error: recreated(planned), inDoubt };
     if (mayAct?.(tablesIn(sights), seen?.version) === false)
       return { error: changed(planned, sights), inDoubt, moved: true };
-    // Nothing is awaited from here to the call: who slept until a successor may have come looks again.
+    // Nothing is awaited from here to the call. A run that was suspended until it may have a successor describes them
+    // again.
     if (!lease.isSure()) continue;
     const sends = maySend(planned, failure, target);
     const sent = inDoubt && action.kind === "putBackRows" ? { ...action, mayBeDone: true } : action;
     const called = sends ? await attemptHedged(sent, seen, acting, stillThere) : undefined;
     if (called !== undefined) failure = called.failure;
     else if (!hasTrace) return { error: failure!.error, inDoubt };
-    // Whatever the answer was, or whether there was one: the table tells what happened, where only rows changed the answer.
+    // The tables show what happened, whatever the answer was, or if there was none. If only rows changed, the answer
+    // shows it.
     const found = await describeTables(before.keys(), target, withIndexes);
     if (failure === undefined ? sameTables(after, tablesIn(found)) : isDoneIn(tablesIn(found)))
       return (
@@ -111,7 +116,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
           { seen, made: inDoubt ? undefined : called?.made },
         ))
       );
-    // Not as it should be: it may be the next holder's doing, if we slept.
+    // The tables are not as they should be. If this process was suspended, the next holder may have done that.
     await lease.check();
     const wasDone = failure === undefined;
     failure ??= unexpected(planned, found, target);
@@ -121,7 +126,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     inDoubt ||= action.kind === "putBackRows";
     if (!sameTables(before, tablesIn(found))) return { error: failure.error, inDoubt: inDoubt || wasDone };
     if (!(await again(failure))) {
-      // What may still be under way would come in the middle of a detour.
+      // A call that may still be under way could take effect in the middle of a detour.
       const starved = failure.kind === "conflict" && !wasUnanswered;
       return { error: failure.error, inDoubt, starved };
     }
@@ -129,9 +134,10 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
 }
 
 /**
- * A call without an answer may still be under way, and a service would carry out both. Once more of most is harmless: the
- * second is refused, or changes nothing. A swap of names would be taken back, so it is only looked for; and two inserts at
- * once would both insert, so the next run makes it.
+ * Whether the call may be sent again. A call without an answer may still be under way, and a service would execute
+ * both. For most actions that is harmless: the second call is refused or changes nothing. But a second swap of names
+ * would undo the first, so the run only looks for the effect of the first. Two inserts at once would both insert, so
+ * the next run repeats the insert.
  */
 function maySend({ action }: PlannedAction, failure: Failure | undefined, { capabilities }: Target): boolean {
   if (failure?.kind !== "unanswered" || capabilities.fences) return true;
@@ -139,8 +145,9 @@ function maySend({ action }: PlannedAction, failure: Failure | undefined, { capa
 }
 
 /**
- * A call makes one version. Refreshing a column makes two, or none like what was done already. One that was refused makes none:
- * the table was as it should be, such as without an index of which nothing was known.
+ * How many versions the call made. A call makes one, or two if it refreshes a column; none if there was nothing to
+ * change. A call that was refused made none: the table was already as it should be, for example without an index that
+ * was unknown.
  */
 function commitsMade(
   { kind }: Action,
@@ -153,7 +160,7 @@ function commitsMade(
   return kind === "refreshColumn" ? 2 : 1;
 }
 
-/** What two at once would do twice. */
+/** Actions that two calls at once would do twice. */
 const addsRows: ReadonlySet<ActionKind> = new Set(["insertRows", "putBackRows"]);
 
 export async function describeTables(
@@ -190,7 +197,7 @@ function recreated({ place, action: { table } }: PlannedAction): MigrateError {
   return new MigrateError("ERR_TABLE_CHANGED", { ...place, table, differences: ["it was dropped and recreated"] });
 }
 
-/** What was answered well and has another result. A service may also not yet show what it has done. */
+/** The failure of a call that succeeded with another result. A service may not show yet what it has done. */
 function unexpected({ place, before, after }: PlannedAction, found: Snapshots, { capabilities }: Target): Failure {
   const error = new MigrateError("ERR_UNEXPECTED_RESULT", { ...place, ...wrongIn(after, found) });
   const mayCome = !capabilities.fences && sameTables(before, tablesIn(found));

@@ -1,6 +1,6 @@
 /**
- * Carries out planned migrations under a lease, so that a run that is killed anywhere can be gone on with: the ledger
- * and the target together always tell how far it got.
+ * Executes planned migrations under a lease. A run that is killed at any point can be resumed: the ledger and the
+ * target together always show how far it got.
  */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -35,21 +35,21 @@ export interface Execution {
   readonly clock: Clock;
   readonly emit: Emit;
   readonly signal?: AbortSignal | undefined;
-  /** Where what others write meanwhile may not be lost. */
+  /** Set if writes that others make meanwhile must not be lost. */
   readonly lateWrites?: LateWrites | undefined;
-  /** The tables that a saved plan was made for. */
+  /** The tables for which a saved plan was made. */
   readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
-  /** Whether a migration may lose what nothing brings back; each when absent. */
+  /** Whether a migration may lose what can't be brought back; when absent, every one may. */
   readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
 }
 
-/** What a course says in the ledger: on its way, and at its end. */
+/** The ledger events of each direction: under way, and at the end. */
 const events = {
   up: { onTheWay: "advanced", end: "applied" },
   down: { onTheWay: "reverting", end: "reverted" },
 } as const;
 
-/** Carries out the migrations, gives how many, and releases the lease with the last record. */
+/** Executes the migrations, returns how many, and releases the lease with the last record. */
 export async function execute(migrations: readonly PlannedMigration[], given: Execution): Promise<number> {
   const { lease, target } = given;
   const execution = { ...given, bound: new Map(given.bound) };
@@ -59,8 +59,8 @@ export async function execute(migrations: readonly PlannedMigration[], given: Ex
     const ended = await executeMigration(planned, index, execution);
     const record = following?.direction === "up" ? { ...ended, next: following.migration.version } : ended;
     if (planned.direction === "down") {
-      // A migration that is not known to be rolled back may still need the version; without the lease, a next run may keep
-      // another one under the same name.
+      // Recorded first: a migration that is not known to be rolled back may still need the version. Without the lease,
+      // the next run may keep another version under the same name.
       await lease.record([record]);
       // A run that took over before this record was written still needs the version.
       await lease.check();
@@ -78,7 +78,7 @@ export async function execute(migrations: readonly PlannedMigration[], given: Ex
   return migrations.length;
 }
 
-/** The record that says the migration has come to its end. What stops it is recorded here, with how far it got. */
+/** Returns the record of the migration's end. If the migration is stopped, records how far it got, and throws. */
 async function executeMigration(
   given: PlannedMigration,
   applied: number,
@@ -107,14 +107,14 @@ async function executeMigration(
       tables: starts ?? versions.tables(),
     });
 
-  /** What the run ends with; it is recorded where it may be. */
+  /** The error that the run ends with. It is recorded here if the ledger may be written. */
   const failed = async (action: PlannedAction, { error: cause, inDoubt }: FailedCall, unwritten?: unknown) => {
-    // A record that could not be written may be there all the same: nothing may follow it.
+    // A record whose write failed may be stored anyway, so nothing may follow it.
     if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {
       emit({ event: "left", version, name, direction, applied, done, total });
       return cause;
     }
-    // Drift and a result that nobody expected say themselves what is wrong.
+    // Errors such as drift or an unexpected result already state what is wrong.
     const error =
       isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER")
         ? cause
@@ -130,7 +130,7 @@ async function executeMigration(
             },
             { cause },
           );
-    // A ledger that can't be written either is left held: the next run takes it over and looks.
+    // If this can't be written either, the lease is not released: the next run takes it over and checks the tables.
     const record = { event: "failed", ...facts(), detail: error.message } as const;
     await lease.release([record], inDoubt ? version : undefined).catch(() => {});
     return error;
@@ -143,7 +143,7 @@ async function executeMigration(
   });
   if (points !== undefined) {
     versions.begin(points);
-    // Before anything is changed: whoever goes on from there has to know them.
+    // Recorded before anything is changed: a run that resumes has to know these versions.
     await lease.record([{ event: onTheWay, ...facts(), next: version }]);
   }
   const unreadable = await unreadableByFound(planned, execution);
@@ -162,7 +162,7 @@ async function executeMigration(
     }
     if (action.recordFirst) await lease.record([{ event: onTheWay, ...facts(), next: version }]);
     const place = { version, name, action: done + 1, total };
-    // Whoever was at this migration and was taken over from may yet have done the action that was in doubt.
+    // The run that was taken over may have done the action that is in doubt, or may still do it.
     const mayBeDone = planned.doubtful && index === 0;
     let unwritten: unknown;
     const noting: Noting = {
@@ -195,10 +195,10 @@ async function executeMigration(
     const ending = await guarded(run, planned, action, done, execution.lateWrites);
     if ("error" in ending) throw await failed(action, ending, unwritten);
     versions.note(action, ending);
-    // From here on the name is another table's.
+    // From here on, the name may belong to another table.
     if (replacesTable.has(action.action.kind)) bound.delete(action.action.table);
     done++;
-    // What is lost is reported once: the action is done.
+    // The action is done, so the loss is reported only once.
     const lost = ending.lost ?? lostMetadata(place, ending.harm);
     if (lost !== undefined) throw await failed(action, { error: lost, inDoubt: false });
   }
@@ -217,7 +217,7 @@ async function unreadableByFound({ found }: PlannedMigration, { target, lease }:
   }
 }
 
-/** What the last action of a run that was stopped has lost; undefined where that is nothing. */
+/** The error if the last action of a run that was stopped has lost something; otherwise undefined. */
 async function lostByFound(
   { found, migration: { version, name }, done, total }: PlannedMigration,
   { target, lease, lateWrites }: Execution,
@@ -243,7 +243,7 @@ function lostMetadata(
   return new MigrateError("ERR_METADATA_LOST", { version: formatVersion(version), name, action, problem });
 }
 
-/** The versions of the tables of which older ones are to be restored. */
+/** The current versions of the tables that will be restored to older ones. */
 async function startsOf({ actions }: PlannedMigration, target: Target): Promise<TableVersions> {
   const starts: Record<string, OwnVersions> = {};
   for (const { action } of actions)
@@ -252,7 +252,10 @@ async function startsOf({ actions }: PlannedMigration, target: Target): Promise<
   return starts;
 }
 
-/** Errors after which the ledger may not be written: the lease runs out, and the next run finds out how far this one got. */
+/**
+ * Errors after which the ledger must not be written: the lease runs out, and the next run finds out how far this one
+ * got.
+ */
 function isHeld(cause: unknown): boolean {
   return (
     ["ERR_LEASE_LOST", "ERR_ACTED_LATE", "ERR_TARGET_UNREACHABLE", "ERR_CREDENTIALS", "ERR_LEDGER_UNWRITABLE"] as const
@@ -279,15 +282,15 @@ async function executeAction(planned: PlannedAction, mayBeDone: boolean, acting:
   const quiet = clock.every(firstWord, () => emit({ event: "running", ...place, text, elapsed: elapsed() }));
   try {
     const carryOut = target.capabilities.describes ? (mayTakeCommits(planned) ? actInCommits : act) : actBlindly;
-    // A call that is still under way could come to a table that a later action makes.
+    // A call that is still under way could reach a table that a later action makes.
     const ending = await carryOut(planned, mayBeDone, acting).finally(() => Promise.allSettled(pending));
-    // It may have done harm, whatever the call that came first was answered.
+    // Any of these calls may have done harm, whichever was answered first.
     const called = await Promise.all(pending);
     if ("error" in ending) return ending;
     emit({ event: "done", ...place, text, duration: elapsed() });
     return { ...ending, harm: ending.harm ?? called.find(({ harm }) => harm !== undefined)?.harm };
   } catch (error) {
-    // A look or a question that failed: the action may have run.
+    // A description or a query failed. The action may have run.
     return { error, inDoubt: true };
   } finally {
     quiet();

@@ -1,12 +1,15 @@
-/** An action that destroys something, guarded against writes of others that arrive in that moment. */
+/** Guards an action that destroys something against writes of others that arrive at that moment. */
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { Acting, Ending } from "./send-action.ts";
 import type { LateWrites, Watch } from "./late-writes.ts";
 
-/** Others may write to the table each time that it was looked at. */
+/** At most this many checks: others may write to the table after each one. */
 const mostLooks = 5;
 
-/** An action that is not sent where what it destroys has changed since that was asked for; then it is asked again. */
+/**
+ * Runs the action, unless what it destroys has changed since the check: then checks again. After the last check the
+ * call is sent anyway, except a drop of a table.
+ */
 export async function guarded(
   run: (mayAct: Acting["mayAct"], inDoubt: boolean) => Promise<Ending>,
   planned: PlannedMigration,
@@ -15,7 +18,7 @@ export async function guarded(
   lateWrites: LateWrites | undefined,
 ): Promise<Ending & { readonly lost?: unknown }> {
   if (lateWrites === undefined || planned.direction === "up") return await run(undefined, false);
-  // A call that was not answered may still come.
+  // A call without an answer may still take effect.
   let inDoubt = false;
   for (let looks = 1; ; looks++) {
     const isLast = looks === mostLooks && action.action.kind !== "dropTable";

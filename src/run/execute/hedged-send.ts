@@ -1,21 +1,24 @@
 /**
- * A call that an engine tries again and again by itself because others' commits come first: with each of its tries it is
- * further behind. The same call from what the table is now comes first more often than not, so it is sent beside.
+ * Repeats a call in parallel while the engine itself keeps retrying it because others' commits come first. Each try of
+ * the engine takes longer than the one before. The same call on a new snapshot usually succeeds sooner.
  */
 import type { Clock } from "../../time/clock.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { TableSnapshot } from "../../targets/contract/target.ts";
 import { attempt, type Acting, type Called, type Calling } from "./send-action.ts";
 
-/** A call that nobody comes before takes some 10 ms in a folder. Where it takes longer than this, the second is refused. */
+/**
+ * Milliseconds after which a call is sent once more. A call without competitors takes about 10 ms in a folder. If one
+ * takes longer than this, the second call is refused.
+ */
 const pause = 1_000;
-/** Then the engine is left to give up by itself. */
+/** After this many calls, the run waits until the engine gives up. */
 const mostCalls = 10;
 
 /**
- * As `attempt`. Of several calls one takes effect, for the engine refuses the others once it has; they are left in
- * `pending`. `stillThere` looks once more and gives what it sees, or undefined where the call is not to be sent any more;
- * after it nothing is awaited.
+ * As `attempt`. At most one of the calls takes effect, because the engine then refuses the others; they are left in
+ * `pending`. `stillThere` describes the table again, or returns undefined if the call must not be sent any more.
+ * Nothing is awaited between it and the call.
  */
 export async function attemptHedged(
   action: Action,
@@ -29,7 +32,7 @@ export async function attemptHedged(
   while (calls.length < mostCalls) {
     const ended = firstGood(calls);
     if (!(await isSlow(ended, clock))) break;
-    // A look that fails or takes long is no reason to wait for no answer any more.
+    // A description that fails or takes long must not delay an answer.
     const sight = await Promise.race([ended.then(() => undefined), stillThere().catch(() => undefined)]);
     if (sight === undefined) break;
     calls.push(attempt(action, sight, acting));
@@ -47,18 +50,18 @@ async function isSlow(ended: Promise<unknown>, clock: Clock): Promise<boolean> {
   try {
     return await Promise.race([ended.then(() => false), waited]);
   } finally {
-    // A process does not end before its timers.
+    // A pending timer would keep the process alive.
     waiting.abort();
   }
 }
 
-/** What changes names only, or drops columns; a cast would be worked out twice, and "not null" be looked for. */
+/** Whether the action only renames or drops columns. Otherwise a second call would repeat a cast or look for nulls. */
 function isMomentary(action: Action): boolean {
   if (action.kind !== "alterColumns") return action.kind === "dropColumns";
   return action.alterations.every(({ type, nullable }) => type === undefined && nullable === undefined);
 }
 
-/** The first that was answered well; when all have failed, a failure, if there is one of another kind than a conflict. */
+/** The first call that succeeds. If all fail, one that failed for another reason than a conflict, if there is one. */
 async function firstGood(calls: readonly Promise<Called>[]): Promise<Called> {
   return await new Promise((resolve, reject) => {
     const failed: Called[] = [];

@@ -1,6 +1,6 @@
 /**
- * Calls that may have come after their lease: a run that was stopped said so and ended. Whoever holds the lease next looks
- * at their tables before anything else.
+ * Checks late calls. A run that was stopped has recorded them and ended; the next holder of the lease checks their
+ * tables before anything else.
  */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Clock } from "../../time/clock.ts";
@@ -25,7 +25,7 @@ import { attempt } from "./send-action.ts";
 import type { ActionRef, Emit } from "../events.ts";
 import { hasColumns } from "./probe-columns.ts";
 
-/** An action that the ledger says is done. */
+/** An action of a migration, and its place there. */
 interface Call {
   readonly action: Action;
   readonly place: ActionRef;
@@ -38,17 +38,17 @@ interface Looking {
   readonly lease: Lease;
   readonly plan: Plan;
   readonly state: LedgerState;
-  /** All that the ledger knows. */
+  /** All migrations that the ledger or the plan knows. */
   readonly migrations: readonly Migration[];
 }
 
-/** The records that say that somebody looked. Throws ERR_DRIFT when a table is not as it should be. */
+/** Returns the records that state that the calls were checked. Throws ERR_DRIFT if a table is not as it should be. */
 export async function checkLateCalls(calls: readonly LateCall[], looking: Looking): Promise<readonly LedgerEntry[]> {
   const { plan, state, target, lease, emit } = looking;
   const done = doneActions(looking);
   const requireRight = async (table: string, words: readonly string[]): Promise<void> => {
     if (words.length === 0) return;
-    // It may be the next holder's doing, if we slept.
+    // If this process was suspended, the next holder may have done it.
     await lease.check();
     throw new MigrateError("ERR_DRIFT", {
       table,
@@ -61,7 +61,7 @@ export async function checkLateCalls(calls: readonly LateCall[], looking: Lookin
     const { version, action: number, isBack } = late;
     const at = isBack ? -1 : done.findIndex(({ place }) => place.version === version && place.action === number);
     const call = done[at];
-    // What the ledger does not know as done is in doubt, and found out about before it is done.
+    // An action that is not recorded as done is in doubt. The run checks it when it executes the migration, not here.
     const isPlanned = plan.migrations.some((one) => one.doubtful && one.migration.version === version);
     if (call === undefined && !isPlanned && !isDone(state.migrations.get(version), late)) continue;
     looked.push(late);
@@ -91,7 +91,7 @@ export async function checkLateCalls(calls: readonly LateCall[], looking: Lookin
   return looked.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
 }
 
-/** One call of each kind on each table that taking the migration back may have made. */
+/** The actions of the migration, in place of the calls that may have rolled it back: these concern the same tables. */
 function callsOf(version: number, { migrations, target }: Looking): readonly Call[] {
   const migration = migrations.find((one) => one.version === version);
   const compiled = migration === undefined ? [] : compileMigration(migration, target.capabilities);
@@ -102,8 +102,9 @@ function callsOf(version: number, { migrations, target }: Looking): readonly Cal
 }
 
 /**
- * What is wrong with the table of a call that took a migration back. Its columns have their names of before or after, and
- * nobody knows which, so where it can't be seen all that the migration had altered is stated once more.
+ * What is wrong with the table of a call that rolled a migration back. Its columns have their names from before or
+ * after the call, and it is unknown which. So if the target can't describe the table, types and nullability of all
+ * columns that the migration had altered are set again.
  */
 async function lookBack(call: Call, late: LateCall, looking: Looking): Promise<readonly string[]> {
   const { target, plan, lease } = looking;
@@ -131,7 +132,7 @@ async function lookBack(call: Call, late: LateCall, looking: Looking): Promise<r
   return await stateAgain(wanted, call, now, looking, null);
 }
 
-/** How a table differs from what it should be: an action of several commits may be between two of them. */
+/** How a table differs from what it should be. The action that is in doubt may be between two of its commits. */
 async function lookClosely(
   action: Action,
   { midway }: LateCall,
@@ -150,7 +151,7 @@ async function lookClosely(
   return differences(inTheMiddle(state, expected, begun.action, begun.after.get(table)), found);
 }
 
-/** What the ledger says is done, in the order in which it was. */
+/** The actions that the ledger records as done, in the order in which they ran. */
 function doneActions({ migrations, state, target }: Looking): readonly Call[] {
   return inOrder(migrations, state).flatMap((migration) => {
     const { version, name } = migration;
@@ -161,7 +162,10 @@ function doneActions({ migrations, state, target }: Looking): readonly Call[] {
   });
 }
 
-/** What is wrong with the table of a late call as far as it can be asked; types and nullability are set to what they should be. */
+/**
+ * What is wrong with the table of a late call, if the target can't describe it. Types and nullability that the call may
+ * have changed are set to what they should be.
+ */
 async function askBlindly(call: Call, since: readonly Action[], looking: Looking): Promise<readonly string[]> {
   const { target, plan } = looking;
   const { table: name } = call.action;
@@ -179,7 +183,7 @@ async function askBlindly(call: Call, since: readonly Action[], looking: Looking
   return possible.length === 0 ? ["it exists, but should not"] : ["its columns are not those that it should have"];
 }
 
-/** Undoes what a late retype or change of nullability may have done to what came later. */
+/** Undoes what a late retype or change of nullability may have done to the result of later actions. */
 async function restate(
   { action, place }: Call,
   since: readonly Action[],
@@ -203,18 +207,18 @@ async function restate(
   return await stateAgain(wanted, { action, place }, table, { target, lease, plan });
 }
 
-/** One by one: a retype and "not null" can't be in one call. */
+/** Sends the alterations one by one: a retype and "not null" can't be in one call. */
 async function stateAgain(
   wanted: readonly Alteration[],
   { action, place }: Call,
   table: Table,
   { target, lease, plan }: Pick<Looking, "target" | "lease" | "plan">,
-  /** What is in doubt where nothing is planned. */
+  /** Null if no migration is in doubt when nothing is planned. */
   otherwise?: null,
 ): Promise<readonly string[]> {
   const calling = { target, lease, place, next: plan.migrations[0]?.migration.version ?? otherwise };
   for (const alteration of wanted) {
-    // Nothing is awaited between the clock's word and the call.
+    // Nothing is awaited between `isSure` and the call.
     do await lease.check();
     while (!lease.isSure());
     const again: Action = { kind: "alterColumns", table: action.table, alterations: [alteration] };
@@ -226,8 +230,8 @@ async function stateAgain(
 }
 
 /**
- * What a column may have been made since, where the late call came from a run that put another one right: that one stated
- * what held at its time.
+ * The alterations of a column since the late call. That call may come from a run that repaired the effect of another
+ * late call, and it then set what held at that time.
  */
 function saidSince(now: string, since: readonly Action[]): readonly Alteration[] {
   return since.flatMap((action, index) => {
@@ -236,7 +240,7 @@ function saidSince(now: string, since: readonly Action[]): readonly Alteration[]
   });
 }
 
-/** Where a column is now to which a late call may have come: the one that had the name before or after any of the actions. */
+/** Where columns are now that a late call may have reached: those with the name before or after any of the actions. */
 function whereNow(path: string, since: readonly Action[]): readonly string[] {
   const named = formatPath(parsePath(path));
   const places = since.reduce(

@@ -1,6 +1,7 @@
 /**
- * Writes of others that arrive while `down` runs. The plan has asked for them before anything was changed; here it is asked
- * again right before each action that destroys something, and right after it of the version that the action replaced.
+ * Detects writes of others that arrive while `down` runs. The plan asks for such writes before anything is changed.
+ * This file asks again right before each action that destroys something, and right after it about the version that the
+ * action replaced.
  */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { questionsAt, type Question, type SinceQuestion } from "../../plan/assess/blocking-rows.ts";
@@ -11,22 +12,22 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Done } from "./send-action.ts";
 import { isTooMany, rowsInTheWay, sinceOf } from "../check/find-blocking-rows.ts";
 
-/** A table's version before an action, of which it is known that the action may destroy it. */
+/** A table's version before an action, after the check that the action may destroy it. */
 export interface Watch {
   readonly version: number | undefined;
   readonly rows: readonly Question[];
 }
 
 export interface LateWrites {
-  /** Undefined where the action destroys nothing. Throws ERR_ROLLBACK_STOPPED. */
+  /** Undefined if the action destroys nothing. Throws ERR_ROLLBACK_STOPPED. */
   before(planned: PlannedMigration, action: PlannedAction, at: number): Promise<Watch | undefined>;
   /** Throws ERR_WRITES_LOST, ERR_WRITES_UNKNOWN. */
   after(watch: Watch | undefined, action: PlannedAction, ending: Done): Promise<void>;
 }
 
-/** `seen`: each table's version before the plan asked. */
+/** `seen`: each table's version before the plan asked its questions. */
 export function lateWrites(target: Target, seen: Readonly<Record<string, number | null>>): LateWrites {
-  // Everything up to this version of a table has been asked for, or was written by this run.
+  // Every write up to this version of a table was asked for, or was made by this run.
   const known = new Map(Object.entries(seen));
   return {
     async before(planned, { action, before, place }, at) {
@@ -50,7 +51,7 @@ export function lateWrites(target: Target, seen: Readonly<Record<string, number 
         before !== undefined && after !== undefined && (after === before || after === before + (ending.commits ?? 1));
       if (isAlone && known.get(table) === before) known.set(table, after);
       else known.delete(table);
-      // Of a table that was dropped no version is left to ask.
+      // A table that was dropped has no versions left to ask about.
       if (isAlone || watch?.version === undefined || watch.rows.length === 0 || planned.action.kind === "dropTable")
         return;
       const { version } = watch;
@@ -75,7 +76,7 @@ export function lateWrites(target: Target, seen: Readonly<Record<string, number 
   };
 }
 
-/** In words. `version`: of which it is asked; of the table as it is when absent. */
+/** The blockers as text. `version`: the version that is queried; the newest when absent. */
 async function tooMany(questions: readonly Question[], target: Target, version?: number): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const question of questions) {
@@ -87,7 +88,7 @@ async function tooMany(questions: readonly Question[], target: Target, version?:
   return problems;
 }
 
-/** Rows that were added are put back after the version was restored; what else was written would be lost. */
+/** Rows that were only added are put back after the restore. Everything else that was written would be lost. */
 async function lostSince(
   questions: readonly SinceQuestion[],
   from: number | undefined,
@@ -112,7 +113,7 @@ async function lostSince(
   return problems;
 }
 
-/** The version right before the one in which the table first was as the commit leaves it; or why that is unknown, in words. */
+/** The version right before the first one with the columns that the commit leaves; or why it is unknown, as text. */
 async function replacedBy(
   table: string,
   after: Tables,

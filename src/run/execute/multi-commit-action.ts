@@ -1,6 +1,7 @@
 /**
- * One action that takes several commits on a target that describes its tables. Before the first, the ledger is told of
- * which step it is and what it would lose, so that whoever goes on after a crash does the same and can put it back.
+ * Executes an action that takes several commits, on a target that describes its tables. Before the first commit, the
+ * run records the step and what the action would lose. A run that resumes after a crash can then do the same and put
+ * that back.
  */
 import type { Preserved, PartialAction } from "../../ledger/state/record.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
@@ -23,13 +24,13 @@ import type { Acting, Done, Ending, Snapshots, FailedCall } from "./send-action.
 import { versionIn } from "../check/table-identity.ts";
 import { lookAlike, placeAfter } from "../check/look-alike.ts";
 
-/** What the ledger knows of the action, and how it is told more. */
+/** What the ledger knows of the action, and how to record more. */
 export interface Noting {
   readonly midway: PartialAction | undefined;
   note(kept: Preserved, commit: number): Promise<void>;
 }
 
-/** Whether it takes several commits, or might on a table with an index that nobody knows of yet. */
+/** Whether the action takes several commits, or may do so if the table has an index that is not known yet. */
 export function mayTakeCommits({ action, commits }: PlannedAction): boolean {
   return commits.length > 1 || rewrites(action).size > 0;
 }
@@ -43,13 +44,14 @@ export async function actInCommits(
   const { action, before } = planned;
   const ways: Ways = { turnsAt: undefined, dropped: new Set(), droppedAgain: new Set(), lookedAgain: 0, refreshed: 0 };
   let noted: (Preserved & Pick<PartialAction, "commit">) | undefined = acting.midway;
-  // A late record of the run that noted it, such as that it failed and left nothing half-done, must not erase it.
+  // An earlier run's note is recorded again: a late record of that run, such as that it failed and left nothing
+  // half-done, must not erase it.
   let isOwn = false;
   let [isBegun, isResumed, isOurs] = [mayBeDone, mayBeDone, !mayBeDone];
   let versions: Done | undefined;
-  // The table's version since its new values were worked out, while nobody else has made one.
+  // The table's version, while only this run has made versions since it computed the new values.
   let fresh: number | undefined;
-  // What was seen after a commit is what is there before the next, where nothing was awaited since.
+  // The snapshots after a commit serve the next one, if nothing was awaited since.
   let seen: Snapshots | undefined;
   for (;;) {
     const isSeen: boolean = seen !== undefined && lease.isSure();
@@ -84,7 +86,7 @@ export async function actInCommits(
     const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);
     const isToNote = leads || (isNews && (commits.length > 1 || isTurn));
     if (isToNote) {
-      // Before the loss nothing leads back: a look tells.
+      // Before the loss, no commit leads back to an earlier state, so the table shows how far the action got.
       noted = { ...kept, commit: leads ? at : (noted?.commit ?? 0) };
       await note(kept, noted.commit);
       isOwn = true;
@@ -96,10 +98,11 @@ export async function actInCommits(
     const ending = await act(plannedOf(now, planned), isResumed && !isRefresh, {
       ...acting,
       withIndexes: true,
-      // The lease's and the ledger's answers may have taken long.
+      // The snapshots may be outdated after a call to the lease or the ledger.
       sights: isSeen && !isToNote ? sights : undefined,
       whileOthers: now.detour.length > 0 ? "detour" : hides ? "hurried" : undefined,
-      // While a call of ours is refused or waits, others may do the same themselves, or give it what would go with it unseen.
+      // While this run's call is refused or waits, others may make the same change, or give the table something that
+      // the call would silently remove.
       mayAct: (tables) =>
         isAllLeft(now.action, tables) &&
         (!now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain >= mostAgain),
@@ -123,27 +126,27 @@ export async function actInCommits(
       ways.lookedAgain++;
       isResumed ||= ending.inDoubt;
     } else if (!(isRefresh && isResumed && (await isAfter(commit, target)))) {
-      // Who was taken over from may have done the commit itself meanwhile: then the next look finds it done.
+      // The run that was taken over may have made the commit meanwhile. Then the next pass finds it done.
       return ending.inDoubt || isUntouched ? ending : await takenBack(commit, ending, planned, acting);
     }
   }
 }
 
-/** Others may write to the table without end. */
+/** At most this many refreshes, and repeated checks, of one action: others may write to the table without end. */
 const mostAgain = 5;
 
-/** What a run has found out about the way. */
+/** What the run has learned while it executes the commits. */
 interface Ways {
-  /** The commit, in words, before which others came each time, so that its detour is gone. */
+  /** The text of the commit that lost to others' commits each time, so that its detour is taken. */
   turnsAt: string | undefined;
-  /** The indexes that were dropped, and once more: who makes them again and again is not to be outrun. */
+  /** The commits that dropped indexes, and those that did so once more; an index that others recreate again stays. */
   readonly dropped: Set<string>;
   readonly droppedAgain: Set<string>;
   lookedAgain: number;
   refreshed: number;
 }
 
-/** The commit that is next; undefined when all are done. */
+/** The next commit; undefined when all are done. */
 function nextOf(where: CommitProgress, found: Tables, ways: Ways): PlannedCommit | undefined {
   const { commits, progress } = where;
   const due = commits[progress.commits];
@@ -164,17 +167,17 @@ function keptOf({ indexes, metadata }: Preserved): Preserved {
   return { indexes, metadata };
 }
 
-/** Whether it gives a column the values that an expression is worth. */
+/** Whether the commit computes the values of a column from an expression. */
 function worksOut({ action }: PlannedCommit): boolean {
   return action.kind === "addColumns" && action.columns.some(({ name }) => name === madeName);
 }
 
-/** The version that a commit made right after the one that was seen before it. */
+/** The version that the commit made, if no other version lies between it and the one before the commit. */
 function quietly({ before, after }: Done): number | undefined {
   return before !== undefined && after?.version === before.version + 1 ? after.version : undefined;
 }
 
-/** What has to be worked out again before the commit, as others have written to the table since. */
+/** The commit that computes the values again, as others have written to the table since. */
 function refreshOf({ refresh, before }: PlannedCommit): PlannedCommit {
   return planCommits(refresh!, before, { actions: {}, describes: true })[0]!;
 }
@@ -188,8 +191,8 @@ function plannedOf({ action, text, before, after }: PlannedCommit, { place }: Pl
 }
 
 /**
- * What came before a commit that was refused is taken back, so that the table is as if nothing had begun; where there is
- * no way back, the next run goes on from there.
+ * Rolls back the commits before one that was refused, so that the table is as if the action had not begun. If they
+ * can't be rolled back, the next run resumes from there.
  */
 async function takenBack(
   { undo, before }: PlannedCommit,
@@ -202,7 +205,7 @@ async function takenBack(
   for (const action of undo) {
     const [commit] = planCommits(action, at, { actions: {}, describes: true });
     const back = await act(plannedOf(commit!, planned), false, acting);
-    // What could not be taken back is found by the next run, which goes on from there.
+    // The next run finds what could not be rolled back, and resumes from there.
     if ("error" in back) return { ...ending, inDoubt: true };
     at = commit!.after;
   }

@@ -1,4 +1,4 @@
-/** What a target that can't describe its tables can be asked all the same. */
+/** Questions that a target can answer although it can't describe its tables. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { ActionFor } from "../../actions/model/action.ts";
@@ -7,7 +7,10 @@ import type { Table } from "../../schema/table.ts";
 import { retry } from "../../targets/contract/retry.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
-/** Whether a table has all these columns: renamed to their own names, which changes nothing and is refused where one is not there. */
+/**
+ * Whether a table has all these columns. They are renamed to their own names, which changes nothing and is refused if
+ * one of them is missing.
+ */
 export async function hasColumns(
   name: string,
   table: Table,
@@ -17,7 +20,7 @@ export async function hasColumns(
   const alterations = paths.map((path) => ({ path: formatPath(path), rename: path.at(-1)! }));
   const question: ActionFor<"alterColumns"> = { kind: "alterColumns", table: name, alterations };
   try {
-    // A question may be asked again.
+    // The call changes nothing, so it may be repeated.
     await retry(() => target.execute(question, { table, version: undefined }), target.verdict, clock);
     return true;
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * After an old version of a table was restored: what others had given the table since, and the restored version has not, is
- * given to it again. The version that was replaced tells what that is, also to a run that resumes after a kill.
+ * After an old version of a table was restored: gives the table the metadata and indexes again that others had given it
+ * since. The version that was replaced shows what these are, also to a run that resumes after a kill.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { othersSince, type Others } from "../../plan/reconcile/changes-by-others.ts";
@@ -16,20 +16,20 @@ import { attempt, type Calling } from "./send-action.ts";
 export interface PutBack {
   /** How many versions that made. */
   readonly commits: number;
-  /** What could not be put back, in words. */
+  /** What could not be put back, as text. */
   readonly harm?: string | undefined;
 }
 
-/** What was seen before the call that restored the table, and the version that it made, where that is known. */
+/** The snapshot before the call that restored the table, and the version that the call made, if they are known. */
 export interface RestoredTable {
   readonly seen?: TableSnapshot | undefined;
   readonly made?: number | undefined;
 }
 
-/** So often a call may fail; others may change the table each time. */
+/** After this many failures, a call that fails is given up: others may change the table each time. */
 const mostFailures = 5;
 
-/** Nothing for other actions, and where the target keeps no versions. */
+/** Does nothing for other actions, or if the target keeps no versions. */
 export async function putOthersBack(planned: PlannedAction, call: RestoredTable, calling: Calling): Promise<PutBack> {
   const { action } = planned;
   const { versions, explain } = calling.target;
@@ -45,14 +45,14 @@ export async function putOthersBack(planned: PlannedAction, call: RestoredTable,
   }
 }
 
-/** The version that was replaced, and the one that it was replaced by. */
+/** The version that was replaced (`source`), and the table in it and right after it. */
 interface Around {
   readonly source: number;
   readonly replaced: Table;
   readonly restored: Table;
 }
 
-/** Throws where a version is gone. */
+/** Throws if a version is gone. */
 async function versionsAround(
   { table, version, after }: ActionFor<"restoreTable">,
   { seen, made }: RestoredTable,
@@ -80,7 +80,7 @@ async function carryOut(planned: PlannedAction, around: Around, calling: Calling
     const calls = callsFor(table, others, around.restored, now.table);
     const next = calls.find(({ words }) => !refused.has(words));
     if (next === undefined) return { commits, harm: harmOf(planned.action, around, others.lost, refused) };
-    // Another run may have changed the table since the look.
+    // Another run may have changed the table since it was described.
     await lease.check();
     if (!lease.isSure()) continue;
     const { failure } = await attempt(next.action, now, calling);
@@ -100,7 +100,7 @@ function callsFor(table: string, { metadata, indexes }: Others, restored: Table,
   const words = updates.map((update) => `metadata ${JSON.stringify(update.metadata)} of ${update.path}`).join(", ");
   const setting: Call = { action: { kind: "setMetadata", table, updates }, words };
   const creating = indexes.map(([name, index]): Call => {
-    // One of its name that is another was there before.
+    // A different index of that name is dropped first.
     const isThere = (ownValue(now.indexes, name) ?? null) !== null;
     const action: Action = isThere ? { kind: "dropIndex", table, name } : { kind: "createIndex", table, name, index };
     return { action, words: `index ${name} on ${index.path} (${formatIndex(index)})` };
@@ -108,7 +108,7 @@ function callsFor(table: string, { metadata, indexes }: Others, restored: Table,
   return updates.length === 0 ? creating : [setting, ...creating];
 }
 
-/** What others have set since the version was restored is newer. */
+/** Leaves out keys that others have set since the version was restored: theirs are newer. */
 function stillUnset({ path, metadata }: MetadataUpdate, restored: Table, now: Table): readonly MetadataUpdate[] {
   const [old, current] = [restored, now].map(({ columns }) => findColumn(columns, parsePath(path))?.metadata ?? {});
   const left = Object.entries(metadata).filter(

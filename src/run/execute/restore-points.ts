@@ -1,4 +1,4 @@
-/** The versions of tables around a migration, as its records say them; and those that are kept so that they can be restored. */
+/** Tracks table versions around a migration for its records, and keeps those that a rollback restores. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerMigration } from "../../ledger/state/fold.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
@@ -19,13 +19,13 @@ interface Keeping {
   readonly emit: Emit;
   /** The ledger's table. */
   readonly ledger: string;
-  /** Whether a migration may lose what nothing brings back. */
+  /** Whether a migration may lose what can't be brought back. */
   readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
 }
 
 /**
- * The versions before the migration, where the target keeps them from now on: rolling it back restores them. Undefined
- * where none are to be taken, or they are known and an action may have run since.
+ * Keeps the versions before the migration, which its rollback restores, and returns them. Undefined if no versions are
+ * needed, or if they are known and an action may have run since.
  */
 export async function restorePoints(planned: PlannedMigration, keeping: Keeping): Promise<TableVersions | undefined> {
   const { target } = keeping;
@@ -49,8 +49,8 @@ export async function restorePoints(planned: PlannedMigration, keeping: Keeping)
 }
 
 /**
- * A run that begins the migration again keeps a later version under its name. It may be killed before it records that version,
- * and then it has not acted yet.
+ * The later version that is kept under the migration's name. A run that begins the migration again keeps one. It may be
+ * killed before it records that version, and then it has not acted yet.
  */
 async function keptLater(
   table: string,
@@ -59,16 +59,19 @@ async function keptLater(
   { target, ledger }: Keeping,
 ): Promise<OwnVersions | undefined> {
   const name = keptName(migration.version, ledger);
-  // A service that can keep no version may not list any either.
+  // A service that can't keep versions may not list any either.
   const kept = (await target.versions!.kept(table).catch(() => [])).find((one) => one.name === name);
   if (kept === undefined || version === null || kept.version <= version) return undefined;
   return ownVersions(kept.version, null, false, [(await target.versions!.time(table, kept.version)) ?? null, null]);
 }
 
-/** Others may clean up old versions without end. */
+/** At most this many tries: others may clean up old versions without end. */
 const mostTries = 5;
 
-/** Undefined where there is no version. Throws ERR_VERSION_UNKEPT, or emits `unkept` where what is lost may be lost. */
+/**
+ * Keeps the newest version; undefined if there is none. If it can't be kept, throws ERR_VERSION_UNKEPT, or emits
+ * `unkept` if the migration may lose data.
+ */
 async function keepNewest(
   table: string,
   planned: PlannedMigration,
@@ -79,13 +82,13 @@ async function keepNewest(
     if (sight?.version === undefined) return undefined;
     const { version } = sight;
     const time = await timeOf(table, sight, target);
-    // A holder that slept would keep a version that its successor has made.
+    // A run that was suspended would keep a version that its successor has made.
     await lease.check();
     try {
       await target.versions!.keep(table, version, keptName(planned.migration.version, ledger));
     } catch (error) {
       if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
-      // Others have written since, and cleaned up the version that was seen.
+      // Others have written since, and cleaned up the version that was described.
       if (tries < mostTries && (await target.describeTable(table))?.version !== version) continue;
       const { version: number, name } = planned.migration;
       const problem = target.explain(error);
@@ -99,7 +102,7 @@ async function keepNewest(
   }
 }
 
-/** Whether the table was recreated since the version was recorded, which went with the old one. */
+/** Whether the table was recreated since the version was recorded; the version was dropped with the old table. */
 async function isOfAnother(table: string, [version, , , times]: OwnVersions, target: Target): Promise<boolean> {
   if (version === null) return false;
   return (await identify(table, [{ version, at: times?.[0] ?? undefined }], target)) === "another";
@@ -119,11 +122,11 @@ export interface VersionsTrack {
   readonly tables: () => TableVersions;
   readonly begin: (points: TableVersions) => void;
   readonly note: (planned: Pick<PlannedAction, "action">, ending: Done) => void;
-  /** Adds the times of versions that no look told. */
+  /** Adds the times of versions that no snapshot had. */
   readonly date: (target: Pick<Target, "versions">) => Promise<void>;
 }
 
-/** `ran`: those of the migration's actions that are done. */
+/** `ran`: the migration's actions that are already done. */
 export function trackVersions(
   {
     restores,
@@ -137,7 +140,7 @@ export function trackVersions(
   const goesOn = done > 0 || doubtful || midway !== undefined;
   let tables: TableVersions = goesOn ? known : {};
   const watched = new Set([...restores, ...(goesOn ? Object.keys(known) : [])]);
-  // Under which name each is recorded; undefined for one that took another's name.
+  // The name under which each table is recorded; undefined for a table that took another's name.
   const names = namesAfter(ran, known);
   return {
     tables: () => tables,
@@ -149,7 +152,7 @@ export function trackVersions(
       const name = follow(action, names, ownValue(tables, action.table) !== undefined);
       if (name === undefined) return;
       const own = ownValue(tables, name);
-      // A rename makes no version, and the table is not there any more by that name.
+      // A rename makes no version, and the table no longer has that name.
       if (action.kind === "renameTable" && own !== undefined) return;
       const isMade = action.kind === "createTable" && own === undefined;
       if (isMade) watched.add(name);
@@ -175,7 +178,7 @@ export function trackVersions(
 
 type Names = Map<string, string | undefined>;
 
-/** The names under which tables are recorded after the actions of a migration that a run before has done. */
+/** The names under which tables are recorded, after the actions that an earlier run has done. */
 function namesAfter(ran: readonly Action[], known: TableVersions): Names {
   const names: Names = new Map();
   const recorded = new Set(Object.keys(known).filter((name) => known[name]![0] !== null));
@@ -192,22 +195,22 @@ function follow(action: Action, names: Names, isRecorded: boolean): string | und
   if (action.kind === "createTable" && isRecorded) names.set(table, undefined);
   const name = names.has(table) ? names.get(table) : table;
   if (action.kind === "renameTable") {
-    // A table that is created under the name later is another.
+    // A table that is created under the name later is another one.
     names.delete(table);
     names.set(action.name, name);
   }
   return name;
 }
 
-/** A migration that has another number from now on. */
+/** A migration that gets another number. */
 export interface RenumberedMigration {
   readonly version: number;
   readonly known: Pick<LedgerMigration, "version" | "tables">;
 }
 
 /**
- * Keeps what is kept for migrations under their new numbers too, before these are recorded: whoever is killed in between
- * does it once more. Gives what lets go of the old ones.
+ * Keeps the kept versions of these migrations under their new numbers too, before these are recorded: if the run is
+ * killed in between, the next one does it again. Returns a function that releases the old names.
  */
 export async function keepRenumbered(
   renumbered: readonly RenumberedMigration[],
@@ -220,7 +223,7 @@ export async function keepRenumbered(
   for (const table of await listTables())
     for (const kept of await versions.kept(table)) {
       const { name, version } = kept;
-      // By the version too: under an old number another one may be kept by now.
+      // The version must match too: by now, another one may be kept under an old number.
       const one = renumbered.find(
         ({ known }) =>
           keptFor(kept, table, ledger, () => known.tables) === known.version &&
@@ -228,7 +231,7 @@ export async function keepRenumbered(
       );
       if (one !== undefined) marks.push({ table, version, name, number: one.version });
     }
-  // The last first: the new number of one may be the old one of the next.
+  // The highest number first: the new number of one may be the old number of the next.
   for (const { table, version, number } of marks.toSorted((one, other) => other.number - one.number))
     await versions.keep(table, version, keptName(number, ledger));
   return async () => {
@@ -238,7 +241,7 @@ export async function keepRenumbered(
   };
 }
 
-/** Whether rows that came after a version that is kept for this migration are put back when the following ones are rolled back. */
+/** Whether rolling back the following migrations puts back rows that were written after a version kept for this one. */
 export function isSince({ tables }: PlannedMigration, following: readonly PlannedMigration[]): boolean {
   const kept = new Set(Object.values(tables).map(([before]) => before));
   return following.some(({ actions }) =>
@@ -246,7 +249,7 @@ export function isSince({ tables }: PlannedMigration, following: readonly Planne
   );
 }
 
-/** What is kept for a migration is needed no more. What can't be let go now is left to `migrate prune`. */
+/** Releases the versions that are kept for a migration. What can't be released now is left to `migrate prune`. */
 export async function releaseRestorePoints(
   { migration, tables }: PlannedMigration,
   { versions }: Target,

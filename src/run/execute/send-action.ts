@@ -1,4 +1,4 @@
-/** One call to the target, what its error means, and how often it may be tried again. */
+/** Sends one call to the target, classifies its error, and limits how often it is retried. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Clock } from "../../time/clock.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
@@ -12,55 +12,57 @@ import { aftermath, type Harm } from "./side-effects.ts";
 import type { ActionRef, Emit } from "../events.ts";
 import type { SeenTable } from "../check/table-identity.ts";
 
-/** What was seen of some tables, by name; undefined where there is no such table. */
+/** Snapshots of some tables, by name; undefined if there is no such table. */
 export type Snapshots = ReadonlyMap<string, TableSnapshot | undefined>;
 
-/** What carrying out an action needs. */
+/** What executing an action needs. */
 export interface Acting {
   readonly target: Target;
   readonly lease: Lease;
   readonly clock: Clock;
   readonly emit: Emit;
   readonly place: ActionRef;
-  /** The table that a saved plan was made for. */
+  /** The table for which a saved plan was made. */
   readonly bound?: SeenTable | undefined;
   /** Calls that may still be under way when the action is done; waited for at its end. */
   readonly pending: Promise<Called>[];
-  /** How long it is tried while others' commits come first: not for long where there is another way, or on that way. */
+  /**
+   * Selects a lower limit for retries while others' commits come first: `detour` if there is a detour, `hurried` on it.
+   */
   readonly whileOthers?: "detour" | "hurried" | undefined;
-  /** Whether indexes are looked at where the action itself has to do with none. */
+  /** Whether indexes are described; if absent, only if the action restores a table or concerns known indexes. */
   readonly withIndexes?: boolean | undefined;
-  /** What was looked at just before, nothing awaited since: it need not be looked at again. */
+  /** Snapshots that were just taken, with nothing awaited since; they need not be taken again. */
   readonly sights?: Snapshots | undefined;
-  /** Whether what others have set since may be lost with a version that is replaced. */
+  /** Whether metadata and indexes that others have set since may be lost with a version that is replaced. */
   readonly mayLose?: boolean | undefined;
-  /** Whether it may still be sent, by the look right before: what was decided on an earlier one may hold no more. */
+  /** Whether the call may still be sent, given the snapshot right before it; an earlier decision may be outdated. */
   readonly mayAct?: ((found: Tables, version: number | undefined) => boolean) | undefined;
 }
 
-/** How an action ended: with the table's versions around it where the target tells them, or with an error. */
+/** How an action ended: with the table's versions around it, if the target reports them, or with an error. */
 export type Ending = Done | FailedCall;
 
 export interface Done {
   readonly before: SeenVersion | undefined;
   readonly after: SeenVersion | undefined;
-  /** What was seen of the action's tables last, when it was done. */
+  /** The last snapshots of the action's tables, taken when it was done. */
   readonly found?: Snapshots;
   /** How many versions its own commits made; one when absent. */
   readonly commits?: number | undefined;
-  /** The action's tables as the commit leaves them that may lose values, where that is not the last one. */
+  /** The action's tables after the commit that may lose values, if that is not the last commit. */
   readonly lossy?: Tables;
-  /** Metadata of others that was lost with it, in words. */
+  /** Metadata or indexes of others that were lost with it, as text. */
   readonly harm?: string | undefined;
 }
 
 export interface FailedCall {
   readonly error: unknown;
-  /** Whether the action may have run, or may yet run, all the same. */
+  /** Whether the action may have been done anyway, or may still be done. */
   readonly inDoubt: boolean;
   /** Others' commits came first each time. */
   readonly starved?: boolean;
-  /** It was not sent this time, as `mayAct` says. */
+  /** It was not sent this time, because `mayAct` did not allow it. */
   readonly moved?: boolean;
 }
 
@@ -68,22 +70,22 @@ export interface Failure extends CallOutcome {
   readonly error: unknown;
 }
 
-/** How a call ended: well, where there is no failure. */
+/** How a call ended; it succeeded if there is no failure. */
 export interface Called {
   readonly failure?: Failure | undefined;
-  /** The table's version after it, where the target tells it. */
+  /** The table's version after it, if the target reports it. */
   readonly made?: number | undefined;
-  /** Metadata of others that was lost with it, in words. */
+  /** Metadata of others that was lost with it, as text. */
   readonly harm?: string | undefined;
 }
 
-/** What a single call needs: `place` is what the ledger is told should it come late. */
+/** What a single call needs. `place` is recorded in the ledger if the call is late. */
 export type Calling = Pick<Acting, "target" | "lease" | "place" | "mayLose"> & {
-  /** The migration that is in doubt should the run end with the call; that of the place when absent, none when null. */
+  /** The migration that is in doubt if the run ends with the call; if absent, that of `place`; none if null. */
   readonly next?: number | null | undefined;
 };
 
-/** Its caller asked `isSure` and awaited nothing since. Throws ERR_TABLE_RECREATED, ERR_ACTED_LATE. */
+/** The caller must have checked `isSure` and awaited nothing since. Throws ERR_TABLE_RECREATED, ERR_ACTED_LATE. */
 export async function attempt(action: Action, seen: TableSnapshot | undefined, calling: Calling): Promise<Called> {
   const { target, place } = calling;
   let failure: Failure | undefined;
@@ -102,7 +104,7 @@ export async function attempt(action: Action, seen: TableSnapshot | undefined, c
   return { failure, made, harm: harm?.problem };
 }
 
-/** After a call without an answer: whether the table is the one that was seen before it. Throws ERR_TABLE_RECREATED. */
+/** Requires, after a call without an answer, that the table is still the same. Throws ERR_TABLE_RECREATED. */
 export async function requireSame(action: Action, seen: TableSnapshot | undefined, calling: Calling): Promise<void> {
   requireNotRecreated(await aftermath(action, seen, undefined, calling), calling.place);
 }
@@ -113,27 +115,27 @@ function requireNotRecreated(harm: Harm | undefined, { version, name, action }: 
 }
 
 /**
- * A run that was stopped between its last look at the clock and the call may have acted when another one held the lease. The
- * embedded engine refuses many such calls and accepts others; a service carries them out. So every one is recorded in the
- * ledger, whatever its kind, and the next run looks at its table.
+ * A process that was suspended between its last check of the clock and the call may have acted while another run held
+ * the lease. The embedded engine refuses many such calls and accepts others; a service executes them. So every such
+ * call that may have taken effect is recorded in the ledger, whatever its kind, and the next run checks its table.
  */
 async function recordLateCall(
   failure: Failure | undefined,
   harm: Harm | undefined,
   { target, lease, place, next }: Calling,
 ): Promise<void> {
-  // What an engine in the same process refuses it may have begun.
+  // The embedded engine may have begun a call that it refuses.
   const mayHaveBegun = failure?.kind === "unanswered" || (failure?.kind === "refused" && target.capabilities.fences);
   const surelyNothing = failure !== undefined && !mayHaveBegun;
   if (surelyNothing || lease.isSure()) return;
   try {
     await lease.check();
   } catch (cause) {
-    // Also where nobody answers whose the lease is.
+    // Also if the check gets no answer.
     const { version, name, action, total } = place;
     const inDoubt = next === null ? undefined : (next ?? version);
     const late = { event: "late", next: inDoubt, version, name, step: action, total } as const;
-    // What can't be written is said at least here.
+    // If the record can't be written, at least the error states it.
     await lease.recordLate(late).catch(() => {});
     const details = { version: formatVersion(version), name, action, problem: harm?.problem };
     throw new MigrateError("ERR_ACTED_LATE", details, { cause });
@@ -141,8 +143,8 @@ async function recordLateCall(
 }
 
 /**
- * How often an action is tried, and how long it is waited in between: when another writer's commit came first, and when
- * there was no answer, so that what may still be under way gets time to end.
+ * How often an action is tried, and the first and the longest pause between tries in milliseconds. After a call without
+ * an answer the pauses are longer, so that a call that is still under way can end.
  */
 const patiences = {
   conflict: { tries: 30, first: 20, longest: 1_000 },
@@ -154,7 +156,7 @@ const patiences = {
   refused: { tries: 0, first: 0, longest: 0 },
 };
 
-/** Waits before the next try, longer each time; false when there is to be none. */
+/** Waits before the next try, longer each time; false if there is no next try. */
 export function patience({ text }: PlannedAction, { target, clock, emit, place, whileOthers }: Acting) {
   let tried = 0;
   return async ({ kind, pause = 0, error }: Failure): Promise<boolean> => {

@@ -1,7 +1,7 @@
 /**
- * What a call did besides its action, where others changed the table between the look and the call. The engine accepts some
- * calls on a table that was dropped and recreated in between, and a rename or a drop of columns replaces metadata of columns
- * that was set in between (docs/engine.md). It is put right where that is exact.
+ * Finds side effects of a call on a table that others changed between its description and the call. The engine accepts
+ * some calls on a table that was dropped and recreated in between. A rename or a drop of columns replaces column
+ * metadata that was set in between (docs/engine.md). Side effects are repaired if that can be done exactly.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { lostMetadata } from "../../plan/reconcile/lost-metadata.ts";
@@ -13,19 +13,25 @@ import type { Lease } from "../../ledger/lease/lease.ts";
 import type { TableSnapshot, Target, UndoResult, Versions } from "../../targets/contract/target.ts";
 import { isOtherInstance } from "../check/table-identity.ts";
 
-/** What could not be put right, in words. Whether the action was done is known for lost metadata only. */
+/**
+ * A side effect to report, as text: metadata that could not be set again, or a commit on another table, even if it was
+ * undone. Whether the action was done is known for lost metadata only.
+ */
 export interface Harm {
   readonly code: "ERR_TABLE_RECREATED" | "ERR_METADATA_LOST";
   readonly problem: string;
 }
 
-/** Where it is looked for. What is lost is set again only by the holder of the lease. */
+/** The target to check, and the lease under which lost metadata is set again. */
 export interface LeasedTarget {
   readonly target: Target;
   readonly lease: Pick<Lease, "check" | "isSure">;
 }
 
-/** `made`: the version that the call made, where the target tells it. */
+/**
+ * The harm that a call did, as far as it was not repaired. `made`: the version that the call made, if the target
+ * reports it.
+ */
 export async function aftermath(
   action: Action,
   seen: TableSnapshot | undefined,
@@ -42,8 +48,9 @@ export async function aftermath(
 }
 
 /**
- * The same of metadata where the action was done although its call has no answer, or was that of a run that was stopped.
- * `first`: the table before the call, where this run has seen it; `after`: as the action leaves it.
+ * The same for metadata only, of an action that was done although its call has no answer or was made by a run that was
+ * stopped. `first`: the table before the call, if this run has described it; `after`: the table as the action leaves
+ * it.
  */
 export async function lostUnanswered(
   action: Action,
@@ -66,12 +73,13 @@ export async function lostUnanswered(
   }
 }
 
-/** So many versions are looked at for the one that a run which was stopped has made. */
+/** At most this many versions are searched for the one that a stopped run has made. */
 const mostVersions = 1_000;
 
 /**
- * The first after the one that was seen with the columns that the action leaves; or else the first of the newest ones with
- * these: a later call of a run that was taken for stopped may have changed the table since.
+ * The version that the call made. If this run has described the table (`seen`), it is the first later version with the
+ * columns that the action leaves. Otherwise it is the oldest of the newest consecutive versions with these columns:
+ * newer ones may lack them, because a later call of a run that was taken for stopped may have changed the table since.
  */
 async function versionMade(
   table: string,
@@ -96,9 +104,9 @@ async function versionMade(
 }
 
 /**
- * Whether the call may have come to another table than the one that was seen. Where the version that was seen was cleaned up,
- * only the table's instance tells. In an object store, where neither is known, all versions are listed only where that version
- * can't be opened.
+ * Whether the call may have reached another table than the one that was described. If the described version was cleaned
+ * up, only the table's instance can tell. In an object store, where neither the version's time nor an instance is
+ * known, all versions are listed only if that version can't be opened.
  */
 async function mayBeAnother(
   table: string,
@@ -121,7 +129,7 @@ async function mayBeAnother(
   return !isThere && (await versions!.time(table, version)) === undefined;
 }
 
-/** These are about the name of a table, whichever has it. */
+/** These actions apply to whichever table has the name. */
 export const replacesTable: ReadonlySet<ActionKind> = new Set(["createTable", "dropTable", "renameTable"]);
 const replacesMetadata: ReadonlySet<ActionKind> = new Set(["alterColumns", "dropColumns"]);
 
@@ -132,7 +140,7 @@ async function recreated(
   target: Target,
 ): Promise<Harm | undefined> {
   const { table } = action;
-  // A table that is gone shows itself.
+  // That the table is gone shows when it is described next.
   if ((await target.describeTable(table)) === undefined) return undefined;
   const what = `table ${table} was dropped and recreated while the call ran, or version ${seen.version} of it was cleaned up`;
   try {
@@ -173,7 +181,7 @@ async function putMetadataBack(
       if (now === undefined) return undefined;
       left = lostMetadata(action, before, after, now.table);
       if (left.length === 0) return undefined;
-      // Another run may have renamed the columns since the look.
+      // Another run may have renamed the columns since the table was described.
       await lease.check();
       if (!lease.isSure()) throw new Error("the lease ran out");
       const setting: Action = { kind: "setMetadata", table, updates: left };

@@ -1,6 +1,6 @@
 /**
- * One action on a target that can't describe its tables. While an action is in doubt, because its own answer was lost or
- * because who began it was never heard of again, the target is asked for the names that only the action can have made.
+ * Executes one action on a target that can't describe its tables. While the action is in doubt, because its call has no
+ * answer or because the run that began it was lost, the target is asked for names that only the action can have made.
  */
 import type { PlannedAction } from "../../plan/make-plan.ts";
 import { parsePath } from "../../schema/path.ts";
@@ -24,9 +24,9 @@ export async function actBlindly(planned: PlannedAction, mayBeDone: boolean, act
       acting,
     );
     if (failure === undefined) return done;
-    // The first of two calls may have come through between the question and the second.
+    // An earlier call may have succeeded between the question and this call.
     if (failure.kind === "refused" && inDoubt && (await hasRun(planned, acting))) return done;
-    // It may be the next holder's doing that we were refused, if we slept.
+    // If this process was suspended, the call may have been refused because of what the next holder did.
     await lease.check();
     inDoubt ||= failure.kind === "unanswered";
     if (!(await again(failure))) return { error: failure.error, inDoubt };
@@ -39,7 +39,7 @@ async function hasRun({ action, proof, after }: PlannedAction, acting: Acting): 
   if (table === undefined) return false;
   switch (proof?.kind) {
     case "listed":
-      // A table of that name with other columns is somebody else's.
+      // A table of that name without these columns was made by another program.
       return (
         (await target.listTables()).includes(action.table) &&
         (await hasColumns(action.table, table, columnPaths(table.columns), acting))

@@ -1,10 +1,10 @@
-/** Under which names versions of tables are kept for the migrations of a ledger. Two ledgers may migrate one table. */
+/** The names under which a ledger keeps table versions for its migrations. Two ledgers may migrate one table. */
 import type { TableVersions } from "../../ledger/state/record.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import { ownValue } from "../../schema/data-type.ts";
 import type { KeptVersion } from "../../targets/contract/target.ts";
 
-/** A ledger is called this unless the configuration says otherwise. */
+/** The ledger's name unless the configuration sets another one. */
 export const usualLedger = "_migrations";
 
 export function keptName(migration: number, ledger: string): string {
@@ -13,8 +13,8 @@ export function keptName(migration: number, ledger: string): string {
 }
 
 /**
- * The migration for which a version of a table is kept; undefined where that is another ledger's. Older releases left the
- * ledger out of the name, so there the version tells that it is the one which this ledger has recorded.
+ * The migration for which a version of a table is kept; undefined if it is kept for another ledger. Older releases left
+ * the ledger out of the name. With such a name, the version must be the one that this ledger has recorded.
  */
 export function keptFor(
   { name, version }: KeptVersion,

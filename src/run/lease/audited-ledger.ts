@@ -1,4 +1,4 @@
-/** The ledger and what is wrong with it. Changes nothing. */
+/** Audits the ledger. Changes nothing. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { auditLedger, type LedgerFinding } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
@@ -6,7 +6,10 @@ import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { Journal } from "../../ledger/journal/journal.ts";
 import type { LedgerRecord } from "../../ledger/state/record.ts";
 
-/** A list that is read while somebody adds to it may miss a record, so that what looks wrong is read again. */
+/**
+ * All records and the findings of their audit. A read may miss a record that another run adds meanwhile, so findings
+ * count only if two reads in a row yield the same ones.
+ */
 export async function audited(
   journal: Journal,
 ): Promise<{ readonly records: readonly LedgerRecord[]; readonly findings: readonly LedgerFinding[] }> {
@@ -20,10 +23,13 @@ export async function audited(
   }
 }
 
-/** Why a ledger is not to be planned by: its records together say something else than the newest one. */
+/**
+ * Why a run must not plan by this ledger: its newest record and all its records together disagree on which migrations
+ * are applied. Undefined if they agree, or if the audit finds an innocent cause.
+ */
 export async function contradiction(journal: Journal, state: LedgerState): Promise<MigrateError | undefined> {
   if (agreesWithNewest(state)) return undefined;
-  // A record that came late is no fault, nor is a write of several markers that was cut off: no record is gone by that.
+  // A late record is not an error, nor is an interrupted write of several markers: neither loses a record.
   const { findings } = await audited(journal);
   if (findings.every(({ known, kind }) => known || kind === "applied")) return undefined;
   const problem = "its newest record says that other migrations are applied than all its records together";

@@ -1,4 +1,4 @@
-/** Waiting for whoever holds the lease, however often it passes on. */
+/** Waits for the holder of the lease, even if the lease passes from one run to another meanwhile. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { systemClock } from "../../time/clock.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
@@ -7,16 +7,21 @@ import { waitForHolder } from "../../ledger/lease/lease.ts";
 import type { MigratorOptions } from "../options.ts";
 
 export interface Waiting {
-  /** Whether somebody holds the lease, so that it has to be waited for: nobody has been silent for a whole lease. */
+  /**
+   * Whether the lease is held and must be waited for. False once `wait` has found its holder silent for a whole lease.
+   */
   isDue(state: LedgerState): boolean;
-  /** Where it is due: until the lease is free or may be taken over, or a record of its holder says enough. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
+  /**
+   * Call it only if `isDue`. Waits until the lease is free or may be taken over, or until `until` accepts a newest
+   * record. Throws ERR_LEASE_HELD, ERR_INTERRUPTED.
+   */
   wait(state: LedgerState, until?: (seen: LedgerHead) => boolean): Promise<void>;
 }
 
 export function waitingFor(journal: Journal, options: MigratorOptions): Waiting {
   const { lease, clock = systemClock, signal, emit = () => {} } = options;
   let waited = 0;
-  // The record after which the ledger has stood still for so long that its holder may be taken over from.
+  // The newest record of a ledger that was silent for so long that the lease may be taken over.
   let silentSince: LedgerHead | undefined;
   return {
     isDue: ({ holder, head }) => holder !== undefined && !sameRecord(silentSince, head),
@@ -48,7 +53,7 @@ export function throwIfInterrupted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw interruptedEarly();
 }
 
-/** What ends a command that was told to end before it changed a table. */
+/** The error of a command that was interrupted before it changed a table. */
 export function interruptedEarly(): MigrateError {
   return new MigrateError("ERR_INTERRUPTED", { done: "no table was changed; run it again" });
 }

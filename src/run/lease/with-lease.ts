@@ -1,4 +1,7 @@
-/** The turn of a run that writes to the ledger: it waits until the lease is free, takes it, and looks again at everything. */
+/**
+ * Runs work that writes to the ledger: prepares it, takes the lease once it is free, and prepares the work again before
+ * doing it.
+ */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { systemClock } from "../../time/clock.ts";
 import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
@@ -9,13 +12,13 @@ import type { MigratorOptions } from "../options.ts";
 import { throwIfInterrupted, waitingFor } from "./wait-for-lease.ts";
 
 export interface LeasedWork<Result> {
-  /** The result where nothing is to be done: for that nobody is waited for. */
+  /** The result if there is nothing to do; then the lease is not waited for. */
   readonly settled?: (ledger: Ledger) => Promise<Result | undefined>;
-  /** Which record of a holder ends the wait for it; only the end of its epoch does when absent. */
+  /** Which newest record ends the wait for a holder early; if absent, none does before its epoch ends. */
   readonly until?: (state: LedgerState) => ((seen: LedgerHead) => boolean) | undefined;
   /**
-   * What is to be done to the ledger as it is now. It is asked before the lease is taken, so that what can't be done takes
-   * none, and once more with it. Undefined when somebody has written to the ledger meanwhile.
+   * Prepares the work for the ledger as it was read. Called before the lease is taken, so that work that can't be done
+   * takes no lease, and again under the lease. Undefined if another run has written to the ledger meanwhile.
    */
   readonly prepare: (ledger: Ledger) => Promise<Prepared<Result> | undefined>;
 }
@@ -27,12 +30,12 @@ export interface Ledger {
 }
 
 export interface Prepared<Result> {
-  /** The migration to begin with: in doubt should this run die. */
+  /** The first migration of the work: it is in doubt if this run dies. */
   readonly first: number | undefined;
   act(lease: Lease): Promise<Result>;
 }
 
-/** Does the work as the holder, and releases the lease when the work has not. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
+/** Does the work, and releases the lease if the work has not. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
 export async function withLease<Result>(
   journal: Journal,
   options: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
@@ -49,7 +52,7 @@ export async function withLease<Result>(
       ledger = undefined;
       const state = foldLedger(records);
       if (state.holder?.run !== runner.run) {
-        // Should we have been told that the epoch is ours: the ledger is what everyone else believes.
+        // The target may have granted this run an epoch that the ledger gives to another one. The ledger decides.
         lease?.abandon();
         lease = undefined;
       }
@@ -58,7 +61,7 @@ export async function withLease<Result>(
         await lease?.release();
         return result;
       }
-      // Looking at tables beside a runner that is at work would take its half-done changes for drift.
+      // If tables were described while another run is running, its half-done changes would look like drift.
       if (lease === undefined && waiting.isDue(state)) {
         await waiting.wait(state, until?.(state));
         continue;
@@ -70,7 +73,7 @@ export async function withLease<Result>(
         await lease.release();
         return done;
       }
-      // Preparing took its time: of many that start together most see here that somebody was quicker.
+      // Preparing takes time. Of many runs that start together, most find here that another one was faster.
       if (!(await journal.isNewest(state.head ?? start))) continue;
       throwIfInterrupted(signal);
       emit({ event: "taking" });
@@ -78,7 +81,7 @@ export async function withLease<Result>(
       ledger = lease?.ledger;
     }
   } catch (error) {
-    // What stops a run before its first action leaves nothing in doubt; later on the executor has said what does.
+    // An error before the first action leaves nothing in doubt. Later, the executor has already recorded what does.
     if (lease !== undefined && isMigrateError(error) && ["refused", "interrupted", "usage"].includes(error.outcome))
       await lease.release().catch(() => {});
     throw error;

@@ -1,4 +1,4 @@
-/** Plans that are saved, and runs that carry out just what was saved. */
+/** Saved plans, and runs that execute exactly what was saved. */
 import { systemClock } from "../../time/clock.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Journal } from "../../ledger/journal/journal.ts";
@@ -31,17 +31,17 @@ import { survey } from "./estimate.ts";
 import { timeOf, type SeenTable } from "../check/table-identity.ts";
 import type { Runner } from "../../ledger/lease/record-chain.ts";
 
-/** What a run is bound to by the plan that it was given; to nothing where it was given none. */
+/** What binds a run to the saved plan that it was given. A run without one is bound to nothing. */
 export interface Binding {
-  /** Throws ERR_PLAN_STALE where another run has written to the ledger since. */
+  /** Throws ERR_PLAN_STALE if another run has written to the ledger since. */
   checkLedger(records: readonly LedgerRecord[]): void;
-  /** Throws ERR_PLAN_STALE where the planned migrations are not as they were. */
+  /** Throws ERR_PLAN_STALE if the planned migrations have changed. */
   checkFiles(): Promise<void>;
-  /** What `plan` makes. Throws ERR_PLAN_STALE where that is not what was saved. */
+  /** Returns what `plan` makes. Throws ERR_PLAN_STALE if that is not what was saved. */
   keep(plan: () => Promise<Planned | undefined>): Promise<Planned | undefined>;
-  /** What is recorded before anything is done. `next`: the first migration, as it is in doubt should the run die. */
+  /** The entries to record before the first action. `next`: the first migration, which is in doubt if the run dies. */
   opening(next: number | undefined): readonly LedgerEntry[];
-  /** The tables that it was made for, by their names then. */
+  /** The tables for which the plan was made, by their names at that time. */
   readonly tables: ReadonlyMap<string, SeenTable>;
 }
 
@@ -53,7 +53,7 @@ const free: Binding = {
   tables: new Map(),
 };
 
-/** Throws ERR_PLAN_STALE where the plan is for another target, ERR_USAGE where it goes the other way. */
+/** Throws ERR_PLAN_STALE if the plan is for another target, ERR_USAGE if it is for the other direction. */
 export function bindingOf(
   saved: SavedPlan | undefined,
   direction: Direction,
@@ -82,7 +82,7 @@ export function bindingOf(
         throw asStale(saved, error);
       });
       if (made === undefined) return undefined;
-      // As it was written: nothing in it is a secret.
+      // The saved document was cleaned of secrets, so the new one is cleaned before they are compared.
       checkPlan(saved, cleaned(planDocument(made.plan, target.name, direction)));
       checkTables(saved, await tablesNow(saved, target));
       return made;
@@ -97,7 +97,10 @@ function tablesOf({ tables, times }: SavedPlan): Binding["tables"] {
   return new Map(seen.map(([table, version]) => [table, { version, at: times?.[table] ?? undefined }]));
 }
 
-/** The plan with all that it was made from. `tables`: where they were looked at before. Throws what a run of it would refuse. */
+/**
+ * The plan with everything that it was made from. `tables`: the tables, if they were described before. Throws if a run
+ * of the plan would be refused.
+ */
 export async function bind(
   { plan, records }: { readonly plan: Plan; readonly records: readonly LedgerRecord[] },
   direction: Direction,
@@ -121,7 +124,7 @@ export async function bind(
 
 type BoundTables = Pick<SavedPlan, "tables" | "times">;
 
-/** The tables that a plan touches, as it is bound to them. */
+/** The tables that a plan touches, in the form in which it is bound to them. */
 export async function boundTables(plan: Plan, target: Target): Promise<BoundTables> {
   const tables: Record<string, number | null> = {};
   const times: Record<string, number | null> = {};

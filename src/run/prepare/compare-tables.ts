@@ -1,4 +1,4 @@
-/** The ledger and the tables, looked at so that what another run is at is not taken for a change by hand. */
+/** Compares the tables with the ledger, and does not take what another run is doing for a change by hand. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
@@ -15,20 +15,20 @@ export interface Comparing {
   readonly target: Target;
   readonly ledger: string;
   readonly state: LedgerState;
-  /** All that there are files of. */
+  /** All migrations that have files. */
   readonly migrations: readonly Migration[];
-  /** The run that looks: its own doing is no doubt to it. */
+  /** The id of the run that compares: its own migration is not in doubt. */
   readonly run: string;
 }
 
 export interface Compared {
-  /** The tables that were looked at. */
+  /** The tables as described. */
   readonly sights: Tables;
   readonly differences: readonly TableDifference[];
 }
 
 export interface ComparedTo extends Compared {
-  /** The tables as they should be, but for what somebody is at. */
+  /** The tables as the ledger implies, without migrations that are in doubt or under way. */
   readonly expected: Database;
 }
 
@@ -38,7 +38,7 @@ export async function compare({ target, ledger, state, migrations, run }: Compar
   const begun = migrations.filter(({ version }) => doubtful.has(version));
   const unknown = [...doubtful].find((version) => !migrations.some((migration) => migration.version === version));
   if (unknown !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unknown), file: undefined });
-  // What is being taken back is planned in that direction.
+  // A migration that is being rolled back is planned in that direction.
   const plan = makePlan({ migrations, pending: begun, state, doubtful, target, ledger });
   const tables = tablesToCompare(plan, migrations, capabilities);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
@@ -46,7 +46,7 @@ export async function compare({ target, ledger, state, migrations, run }: Compar
   return { sights, differences: compareTables(plan, sights, capabilities), expected: plan.now };
 }
 
-/** The tables as they are: without columns where the target can't describe. */
+/** The tables as they are now; without columns if the target can't describe them. */
 export async function describeForComparison(
   target: Target,
   tables: readonly string[],

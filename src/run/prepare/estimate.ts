@@ -1,4 +1,4 @@
-/** What can be told of a plan only by asking its target: calls as they will be, what they cost, and rows that are at risk. */
+/** Estimates that need the target: the calls of a plan, what they cost, and how many rows are at risk. */
 import type { Action } from "../../actions/model/action.ts";
 import { tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
 import { databaseOf, type Tables } from "../../schema/table.ts";
@@ -22,7 +22,7 @@ import type { ActionRollback } from "../../plan/rollback/rollback-class.ts";
 import { writtenValues, type WrittenValue } from "../../plan/assess/written-values.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
-/** Asks for the size of every table that is written to, and for the rows of every risk and every condition. */
+/** Queries the size of every table that the plan writes to, and the rows that each risk and condition concerns. */
 export async function survey(plan: Plan, target: Target): Promise<Survey> {
   const { now } = plan;
   const known = await costs(plan, target);
@@ -44,7 +44,10 @@ export async function survey(plan: Plan, target: Target): Promise<Survey> {
   return found;
 }
 
-/** What the actions cost. `isQuick`: without a query of the rows for which a condition holds; then it may be every row. */
+/**
+ * What the actions cost. `isQuick`: does not count the rows that match a condition, which may then be all rows, and
+ * samples no values.
+ */
 export async function costs({ now, migrations }: Plan, target: Target, isQuick = false): Promise<Costs> {
   const planned = migrations.flatMap(({ actions }) => actions);
   const sizes = await sizesNow(planned, [...now.keys()], target);
@@ -72,7 +75,7 @@ async function callsOf(
   return calls;
 }
 
-/** Undefined where nothing takes it back, or it goes with the whole table; none where an old version is restored. */
+/** Undefined if nothing undoes the action, or if dropping the whole table does; empty if an old version is restored. */
 function commitsBack(
   { class: is, actions }: ActionRollback,
   after: Tables,
@@ -82,12 +85,12 @@ function commitsBack(
   return actions.length === 0 ? undefined : commitsOf(actions, after, target);
 }
 
-/** Which version is restored nobody knows before the migration runs. */
+/** If `back` is empty, an old version is restored. Which one is unknown before the migration runs. */
 function costBack(back: readonly PlannedCommit[], sizes: Sizes, widths: Widths): Cost {
   return back.length === 0 ? { ...nothing, versions: 1 } : costOf(back, sizes, widths);
 }
 
-/** Asks the tables as they are now how long the values are that commits write, and no value twice. */
+/** Samples in the current tables how long the values are that commits write. Samples no value twice. */
 export function sampling(now: Tables, sizes: Sizes, { widths }: Pick<Target, "widths">) {
   const known = new Map<string, number | undefined>();
   const keyOf = ({ table, sql }: WrittenValue) => `${table} ${sql}`;
@@ -101,7 +104,7 @@ export function sampling(now: Tables, sizes: Sizes, { widths }: Pick<Target, "wi
       const rows = sizes.get(table)?.rows ?? 0;
       if (asked.length === 0 || rows === 0 || widths === undefined) continue;
       const expressions = asked.map(({ sql }) => sql);
-      // A value that can't be asked for is not known: a service may not have the function.
+      // A value that can't be queried is unknown: a service may lack the function.
       const found = await widths(table, expressions, rows).catch(() => undefined);
       for (const [index, one] of asked.entries()) known.set(keyOf(one), found?.[index]);
     }
@@ -134,7 +137,7 @@ async function sizesNow(
   return sizes;
 }
 
-/** That nobody can tell how large a table is, is no reason not to plan. */
+/** An unknown size does not prevent planning. */
 async function sizeOf(table: string, size: NonNullable<Target["size"]>): Promise<Size> {
   try {
     return await size(table);
@@ -143,7 +146,7 @@ async function sizeOf(table: string, size: NonNullable<Target["size"]>): Promise
   }
 }
 
-/** The rows that an update or a deletion is about, where its condition can be asked of the table as it is now. */
+/** How many rows an update or a deletion concerns, if its condition can be evaluated on the current table. */
 async function rowsOfCondition(action: Action, before: readonly Action[], target: Target): Promise<number | undefined> {
   if (action.kind !== "updateRows" && action.kind !== "deleteRows") return undefined;
   const isAsNow = before.every((one) => !tablesOfAction(one).includes(action.table));
@@ -158,7 +161,7 @@ async function countOf(
   try {
     return await count(ask.table, ask.predicate);
   } catch {
-    // What can't be asked is not known: a column may have another name by now, or a service has no such question.
+    // What can't be queried is unknown: a column may have another name now, or a service may lack the query.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** A plan with what is known to fail of it: the tables are asked before anything is changed. */
+/** Marks the actions of a plan that are known to fail. The tables are queried before anything is changed. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { isInKey, suspicionsOf, type FailureQuestion, type Suspicion } from "../../plan/assess/known-failures.ts";
 import { asWhole } from "../../actions/kinds/columns/add-field.ts";
@@ -7,7 +7,7 @@ import { withoutNewFields } from "../../schema/table-format.ts";
 import type { Plan } from "../../plan/make-plan.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
-/** What can't be asked is unknown, and no reason to refuse. */
+/** What can't be queried is unknown, and does not refuse an action. */
 export async function withKnownFailures(plan: Plan, target: Target): Promise<Plan> {
   const suspicions = suspicionsOf(plan);
   const problems = new Map<unknown, string>();
@@ -75,7 +75,7 @@ async function answerOf({ ask, isSame, problem }: FailureQuestion, target: Targe
       () => true,
       () => false,
     );
-    // Only the expression can be the reason: the table can be read.
+    // The table can be read, so the expression must be the cause.
     const cause = isMigrateError(error) ? (error.cause ?? error) : error;
     return isThere ? `its values can't be worked out: ${explain(cause)}` : undefined;
   }

@@ -1,4 +1,4 @@
-/** The files whose text is not the one that ran. */
+/** Loads migrations whose text has changed since they ran. */
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import { matchesHash } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
@@ -6,7 +6,7 @@ import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
 
-/** The migrations that have run whose text is not the one that ran. */
+/** Each with the steps that ran, if its file exports them in `ran`. */
 export async function loadChanged(
   source: MigrationSource,
   files: readonly MigrationFile[],

@@ -1,4 +1,4 @@
-/** The plan of a run: from files, ledger and tables as they are now, and whether they stood still for it. */
+/** Plans a run from the current files, ledger and tables, and detects whether these change meanwhile. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { sameRecord, type Journal } from "../../ledger/journal/journal.ts";
@@ -38,7 +38,7 @@ export interface PlanningInput {
   readonly state: LedgerState;
   /** Those from which the state was computed. */
   readonly records: readonly LedgerRecord[];
-  /** The run that plans: its own doing is no doubt to it. */
+  /** The id of the run that plans: its own migration is not in doubt. */
   readonly run: string;
   /** Whether another runner may be changing the tables meanwhile. */
   readonly besideAnother: boolean;
@@ -46,17 +46,20 @@ export interface PlanningInput {
 
 export interface Planned {
   readonly plan: Plan;
-  /** Everything that had to be loaded for it. */
+  /** All migrations that were loaded for the plan. */
   readonly migrations: readonly Migration[];
-  /** The version of each table before it was asked what blocks a rollback. */
+  /** The version of each table before the target was asked what blocks the rollback. */
   readonly seen?: Readonly<Record<string, number | null>>;
-  /** What says of migrations that were in doubt that nothing of them has run. */
+  /** The records that state that nothing of certain migrations in doubt has run. */
   readonly notBegun?: readonly LedgerEntry[];
 }
 
+/** Plans a run from the current files, ledger and tables, and detects whether these change meanwhile. */
+import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 /**
- * The plan for a ledger as it was read; undefined when another runner has written to it meanwhile. What then looks like
- * drift, or blocks a rollback, is what that runner did: it writes to the ledger before it changes a table.
+ * The plan for the ledger as it was read. Undefined if the plan is blocked or contradicted by the tables, and another
+ * runner has written to the ledger meanwhile. What looks like drift, or blocks a rollback, is then what that runner
+ * did: a runner writes to the ledger before it changes a table.
  */
 export async function planUnlessMoved<Input extends PlanningInput>(
   journal: Journal,
@@ -69,7 +72,7 @@ export async function planUnlessMoved<Input extends PlanningInput>(
   const hasMoved = async () => {
     const again = await journal.read();
     const newest = foldLedger(again).head;
-    // In our own epoch nobody else writes: we have renewed the lease, as planning may take long.
+    // Only this run writes in its own epoch: it has renewed the lease, because planning may take long.
     const isOwn = holder?.run === input.run && newest?.epoch === head?.epoch;
     // A list that is read while another run adds to it may miss an older record too.
     return !isOwn && (!sameRecord(newest, head) || again.length !== input.records.length);
@@ -83,7 +86,7 @@ export async function planUnlessMoved<Input extends PlanningInput>(
   }
 }
 
-/** A plan against the ledger and the tables as they are now, and the records that it was made from. Changes nothing. */
+/** The plan for the current ledger and tables, and the records that it was made from. Changes nothing. */
 export async function planNow(
   journal: Journal,
   { signal, ...options }: Pick<MigratorOptions, "migrations" | "target" | "clock" | "signal">,
@@ -99,7 +102,7 @@ export async function planNow(
   }
 }
 
-/** What is pending and chosen. */
+/** Plans the chosen pending migrations. */
 export async function planPending(input: PlanningInput & { readonly choice: Choice }): Promise<Planned> {
   const { files, state, choice, run, besideAnother } = input;
   checkNotReverting(state);
@@ -110,7 +113,7 @@ export async function planPending(input: PlanningInput & { readonly choice: Choi
   return await planChosen(pending, "up", input);
 }
 
-/** The chosen ones, in that order; with everything loaded that the ledger knows, or of which a call may have come late. */
+/** Plans the chosen migrations, in that order. Also loads all that the ledger knows or that have a late call. */
 export async function planChosen(
   chosen: readonly { readonly version: number }[],
   direction: Direction,
@@ -139,7 +142,7 @@ export async function planChosen(
   return { plan: await planForTables(input, target, besideAnother), migrations };
 }
 
-/** The plan without what turns out to be done. Throws ERR_DRIFT. */
+/** The plan for the tables, without actions that turn out to be done. Throws ERR_DRIFT. */
 async function planForTables(input: PlanInput, target: Target, besideAnother: boolean): Promise<Plan> {
   const plan = makePlan(input);
   if (target.capabilities.describes) {
@@ -155,7 +158,8 @@ async function planForTables(input: PlanInput, target: Target, besideAnother: bo
     try {
       return await settle(!besideAnother);
     } catch (error) {
-      // Who was silent for a lease may be at work again: then one table was seen before and another after what it does.
+      // A runner that was silent for a whole lease may be running again. Then one table may have been described before
+      // its change and another one after it.
       if (besideAnother || !isMigrateError(error, "ERR_DRIFT")) throw error;
       return await settle(false);
     }
@@ -164,7 +168,7 @@ async function planForTables(input: PlanInput, target: Target, besideAnother: bo
   return plan;
 }
 
-/** What looks done has to be what the migrations do. Throws ERR_STEP_IMPOSSIBLE. */
+/** Requires that actions that look done were done by the migrations. Throws ERR_STEP_IMPOSSIBLE. */
 async function requireOwn(plan: Plan, settled: Plan, target: Target): Promise<void> {
   for (const [index, { migration, found, done }] of settled.migrations.entries()) {
     if (found === undefined) continue;
@@ -178,8 +182,9 @@ async function requireOwn(plan: Plan, settled: Plan, target: Target): Promise<vo
 }
 
 /**
- * The engine lists no indexes of a table that can't be read. If a run that was stopped may have dropped columns of it, they
- * are taken to be as the drop leaves them: whoever finds it done restores the table. Otherwise it can't be planned for.
+ * The engine lists no indexes of a table that can't be read. If a run that was stopped may have dropped columns of it,
+ * its indexes are assumed to be as the drop leaves them: a run that finds the drop done restores the table. Otherwise
+ * the error is thrown.
  */
 function seeingDrops({ migrations }: Plan, target: Target) {
   const unreadable = new Map<string, unknown>();
@@ -205,8 +210,9 @@ function seeingDrops({ migrations }: Plan, target: Target) {
 }
 
 /**
- * The tables as they are. They are looked at one after another, so beside a runner that is at work they are looked at
- * until two rounds say the same: otherwise one table may be seen before and another after what it does.
+ * The tables as they are now. They are described one after another, so if another runner may be running, they are
+ * described until two rounds agree. Otherwise one table might be described before a change by that runner and another
+ * one after it.
  */
 export async function describeForPlan(
   target: Target,
@@ -225,9 +231,10 @@ export async function describeForPlan(
 }
 
 /**
- * What is recorded before the first action. The epoch was taken for what then was the first migration; a late record of
- * an older holder may have made it another, and that one is in doubt should this run die. And applied migrations whose
- * text changed and whose steps did not: their new hashes make the next look quick again.
+ * The entries to record before the first action. The epoch was taken for the migration that was the first one then. A
+ * late record of an older holder may have changed which one is first, and the new one is in doubt if this run dies.
+ * Applied migrations whose text changed but not their steps are recorded with their new hashes, so that the next run
+ * can again find from the newest record alone that nothing is pending.
  */
 export function openingEntries(
   migrations: readonly Migration[],

@@ -1,4 +1,4 @@
-/** The ledger with the names that migrations have now, where files stand for what it knows by others. */
+/** Records the current names of migrations that the ledger knows under other names. */
 import { systemClock } from "../../time/clock.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { appliedHash } from "../../ledger/state/applied-hash.ts";
@@ -15,12 +15,12 @@ import { thisRunner } from "../run-identity.ts";
 import { keepRenumbered, type RenumberedMigration } from "../execute/restore-points.ts";
 import { withLease } from "../lease/with-lease.ts";
 
-/** Whether some were something else before. */
+/** Whether any file states former names, or migrations that it replaces. */
 export function areFormer(files: readonly MigrationFile[]): boolean {
   return files.some(({ was, replaces }) => was !== undefined || replaces !== undefined);
 }
 
-/** Records the names of now, under the lease, where that is to be done. Throws ERR_REPLACES. */
+/** Records the current names under the lease, if there are any to record. Throws ERR_REPLACES. */
 export async function recordRecognised(options: MigratorOptions, files: readonly MigrationFile[]): Promise<void> {
   const { target, ledger, runner = thisRunner(), emit = () => {} } = options;
   const journal = journalOf(target, ledger, options.clock);
@@ -34,7 +34,7 @@ export async function recordRecognised(options: MigratorOptions, files: readonly
         const entries = await newEntries(recognised, state, options);
         await checkOrder(recognised, state, files, options);
         return {
-          // It changes no table, so nothing is in doubt should it die.
+          // It changes no table, so nothing is in doubt if the run dies.
           first: undefined,
           async act(lease) {
             await lease.check();
@@ -51,7 +51,7 @@ export async function recordRecognised(options: MigratorOptions, files: readonly
   );
 }
 
-/** What is recorded can't be taken back, so it has to lead somewhere. Throws ERR_REPLACES. */
+/** Records can't be reverted, so the history must be valid under the new names. Throws ERR_REPLACES. */
 async function checkOrder(
   recognised: readonly Recognised[],
   state: LedgerState,
@@ -73,7 +73,7 @@ async function checkOrder(
   }
 }
 
-/** The state as `recordRecognised` would leave it, for whoever only looks. Throws ERR_REPLACES. */
+/** The state as `recordRecognised` would leave it, without recording anything. Throws ERR_REPLACES. */
 export async function recognisedState(
   state: LedgerState,
   files: readonly MigrationFile[],
@@ -106,14 +106,14 @@ async function newEntries(
   return entriesOf(recognised, state, new Map(loaded), target.capabilities);
 }
 
-/** Of several that are put together no old version is needed any more; migrate prune lets these go. */
+/** Squashed migrations are left out: their kept versions are no longer needed, and `migrate prune` releases them. */
 function renumberedOf(recognised: readonly Recognised[]): readonly RenumberedMigration[] {
   return recognised.flatMap(({ file, known }) =>
     file.replaces === undefined ? known.map((one) => ({ version: file.version, known: one })) : [],
   );
 }
 
-/** A plan is bound to the ledger as it is, so nothing may be to be recorded before it. Throws ERR_REPLACES. */
+/** A plan is bound to the ledger as it is, so no names may be left to record before it. Throws ERR_REPLACES. */
 export async function checkRecorded(options: MigratorOptions): Promise<void> {
   const { target, ledger, clock, migrations: source } = options;
   const files = source.list();

@@ -1,5 +1,5 @@
 /**
- * Migrations that a run turned to and was never heard of again, when earlier ones are rolled back. As long as the ledger leaves
+ * Settles migrations that a lost run may have begun, before earlier ones are rolled back. As long as the ledger leaves
  * them in doubt, `up` takes them for the last that ran.
  */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
@@ -13,10 +13,13 @@ import type { Target } from "../../targets/contract/target.ts";
 import { describeTables, tablesIn } from "../execute/described-action.ts";
 import { planChosen, type PlanningInput } from "./plan-run.ts";
 
-/** What says of them that nothing has run. Throws ERR_UNSETTLED where the tables say otherwise, and ERR_BEGUN where a file is not here. */
+/**
+ * The records that state that nothing of them has run. Throws ERR_UNSETTLED if the tables show otherwise, and ERR_BEGUN
+ * if a file is missing here.
+ */
 export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntry[]> {
   const { state, files, run, target, besideAnother } = input;
-  // What another run is at now is for that run to say.
+  // A run that is still running records the outcome itself.
   if (besideAnother || !target.capabilities.describes) return [];
   const doubtful = migrationsInDoubt(state, run);
   const begun = [...doubtful].filter((version) => !state.migrations.has(version));
@@ -40,7 +43,10 @@ export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntr
   return entries;
 }
 
-/** Before an action that sets metadata a table may already look as it does after it. */
+/**
+ * Whether the tables fail to prove that nothing has run. A table may look the same before and after an action that sets
+ * metadata.
+ */
 async function mayHaveBegun({ done, actions, total }: PlannedMigration, target: Target): Promise<boolean> {
   const [first] = actions;
   if (first === undefined || done > 0 || actions.length < total) return true;

@@ -1,9 +1,9 @@
-/** TypeScript laid out in lines as the common formatters do. Pure. */
+/** Lays out TypeScript in lines as the common formatters do. Pure. */
 import type { Source } from "../../schema/text/typescript-source.ts";
 
 export const width = 80;
 
-/** Of a text on a screen: letters of some alphabets are twice as wide, and marks on a letter take no place. */
+/** The width of a text on a screen: letters of some alphabets are twice as wide, and combining marks take no place. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let sum = 0;
@@ -15,17 +15,17 @@ const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
 
 export interface PrintCursor {
-  /** Spaces in front of the line that it begins on. */
+  /** Spaces in front of the line on which the source begins. */
   readonly indent: number;
-  /** How much of that line is taken before it. */
+  /** How many columns of that line are taken before it. */
   readonly used: number;
-  /** How much has to follow on its last line. */
+  /** How many columns its last line must leave free for what follows. */
   readonly tail: number;
-  /** In front of what the package exports: nothing, or `m.`. */
+  /** The prefix of names that the package exports: none, or `m.`. */
   readonly prefix: string;
 }
 
-/** What the package has to export for it. */
+/** The names that the source needs from the package. */
 export function namesIn(source: Source): readonly string[] {
   switch (source.kind) {
     case "value":
@@ -72,7 +72,9 @@ export function layOut(source: Source, place: PrintCursor): string {
 
 type Call = Extract<Source, { kind: "call" }>;
 
-/** Its last argument begins on the first line where that is an object or a list, and the others fit on that. */
+/**
+ * The last argument begins on the first line if it is an object or a list, and the other arguments fit on that line.
+ */
 function callInLines(
   source: Call,
   { indent, used, tail, prefix }: PrintCursor,
@@ -92,7 +94,7 @@ function callInLines(
   return block(`${prefix}${name}(`, lines, end, indent);
 }
 
-/** A long text behind a key that is not short stands on a line of its own. */
+/** A long value goes on a line of its own, unless its key is short. */
 function entry(key: string, value: Source, indent: number, inner: (one: Source, before: string) => string): string {
   const text = inner(value, `${key}: `);
   const isLong = value.kind === "value" && indent + widthOf(key) + 2 + widthOf(text) + 1 > width;
@@ -109,7 +111,7 @@ function block(open: string, lines: readonly string[], close: string, indent: nu
   return `${open}\n${lines.map((line) => `${pad}${line}${comma}\n`).join("")}${" ".repeat(indent)}${close}`;
 }
 
-/** Numbers, as many as fit on each line. */
+/** Lines of numbers, as many numbers as fit on each. */
 function filled(items: readonly Source[], { indent, prefix }: PrintCursor): readonly string[] {
   const lines: string[] = [];
   for (const text of items.map((item) => `${flat(item, prefix)},`)) {
@@ -121,7 +123,7 @@ function filled(items: readonly Source[], { indent, prefix }: PrintCursor): read
   return lines;
 }
 
-/** A list of several objects, or lists, of several values each stands in lines of its own. */
+/** A list of several objects or lists, each with several values, is never written on one line. */
 function hasToBreak(source: Source): boolean {
   switch (source.kind) {
     case "value":
@@ -166,7 +168,7 @@ function flat(source: Source, prefix: string): string {
   }
 }
 
-/** `__proto__: x` would set a prototype. */
+/** In brackets, because `__proto__: x` would set a prototype. */
 function keyText(key: string): string {
   if (key === "__proto__") return `["__proto__"]`;
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) || /^(0|[1-9]\d{0,14})$/.test(key) ? key : textText(key);
@@ -177,7 +179,7 @@ function valueText(value: string | number | boolean | null): string {
   return Object.is(value, -0) ? "-0" : String(value).replace("e+", "e");
 }
 
-/** In single quotes where that takes fewer backslashes. */
+/** A string literal, in single quotes if that takes fewer backslashes. */
 export function textText(text: string): string {
   const quoted = JSON.stringify(text).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
   const [double, single] = [text.split('"').length, text.split("'").length];

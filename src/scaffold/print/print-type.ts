@@ -1,18 +1,18 @@
-/** Types of TypeScript laid out in lines as the common formatters do. Pure. */
+/** Lays out TypeScript types in lines as the common formatters do. Pure. */
 import { textText, width, widthOf } from "./print-source.ts";
 
 export type TypeSource =
   | string
   | { readonly tuple: readonly TypeSource[] }
-  /** A type by its name, with what it takes. */
+  /** A named type with its type argument. */
   | { readonly name: string; readonly of?: TypeSource | undefined; readonly orNull?: boolean }
   | { readonly members: readonly TypeMember[] }
-  /** Members that stand on a line each. */
+  /** Members, each on a line of its own. */
   | { readonly lines: readonly TypeMember[] };
 
 export type TypeMember = readonly [key: string, type: TypeSource, access?: "readonly" | undefined];
 
-/** `used`: how much of its first line is taken. One character has to follow it. */
+/** `used` is how many columns of the first line are taken. One character must fit behind the type. */
 export function layOutType(source: TypeSource, indent: number, used: number): string {
   const inOneLine = flat(source);
   if (inOneLine !== undefined && used + widthOf(inOneLine) + 1 <= width) return inOneLine;
@@ -35,7 +35,7 @@ function layOutMember([key, type, access]: TypeMember, indent: number): string {
 
 type Named = Extract<TypeSource, { readonly name: string }>;
 
-/** One that is too long for its line is broken at what it takes, if that takes something itself. */
+/** A type that is too long for its line is broken at its argument, if that has an argument itself. */
 function named(source: Named, indent: number): string {
   const { name, of, orNull } = source;
   const pad = " ".repeat(indent + 2);
@@ -47,7 +47,7 @@ function named(source: Named, indent: number): string {
   return `${name}<\n${pad}${inside}\n${" ".repeat(indent)}>${orNull === true ? " | null" : ""}`;
 }
 
-/** Undefined where it has to be broken. */
+/** The type on one line; undefined if it must be broken. */
 function flat(source: TypeSource): string | undefined {
   if (typeof source === "string") return source;
   if ("tuple" in source) {
@@ -67,7 +67,7 @@ function flat(source: TypeSource): string | undefined {
     : `{ ${members.map(([key, type]) => `${key}: ${type}`).join("; ")} }`;
 }
 
-/** A name that is a whole number is a text among names, so it keeps its quotes. */
+/** A name that is a whole number keeps its quotes, because names are texts. */
 function keyText(key: string): string {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? key : textText(key);
 }

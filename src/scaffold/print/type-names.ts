@@ -1,6 +1,6 @@
-/** Names for types out of names of tables and columns. Pure. */
+/** Derives names of types from names of tables and columns. Pure. */
 
-/** Gives each text a name that no other has, such as `MyNotes` for `my_notes`; where that is taken already, with a number. */
+/** Gives each text a unique name, such as `MyNotes` for `my_notes`; with a number if that name is taken. */
 export function namer(taken: readonly string[] = []): (text: string) => string {
   const known = new Set(taken.map((name) => name.toLowerCase()));
   return (text) => {

@@ -1,4 +1,4 @@
-/** What an application wants to know of tables: types of their rows as @lancedb/lancedb gives them, and Arrow schemas. Pure. */
+/** Generates types for an application: of rows as @lancedb/lancedb returns them, and Arrow schemas. Pure. */
 import type { Column, DataType } from "../../schema/data-type.ts";
 import { call } from "../../schema/text/typescript-source.ts";
 import type { Database } from "../../schema/table.ts";
@@ -8,7 +8,7 @@ import { layOut, namesIn, width } from "../print/print-source.ts";
 import { namer } from "../print/type-names.ts";
 import { layOutType, type TypeMember, type TypeSource } from "../print/print-type.ts";
 
-/** What every file that `migrate types` writes begins with. */
+/** The beginning of every file that `migrate types` writes. */
 export const writtenMark = "// Written by migrate types; do not edit.";
 
 export function applicationTypes(database: Database): string {
@@ -17,7 +17,7 @@ export function applicationTypes(database: Database): string {
   const named = tables.map(([table, { columns }]) => ({ table, columns, name: nameOf(table) }));
   const known = named.filter(({ columns }) => columns.every(({ type }) => hasArrow(type)));
   const isIn = new Set(known.map(({ table }) => table));
-  // A type inside may not be called as the row of another table is.
+  // A nested type must not have the name of another table's row type.
   const inner = namer(known.map(({ name }) => `${name}Row`));
   const schemas = known.map(({ name, columns }) => {
     const start = `export const ${name.slice(0, 1).toLowerCase()}${name.slice(1)}Schema: Schema = `;
@@ -56,7 +56,7 @@ function importOf(names: readonly string[]): string {
   return flat.length <= 81 ? flat : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`;
 }
 
-/** The row, with a type of its own for every struct in it. */
+/** The type of a row, and a type of its own for every struct in it. */
 function rowTypes(
   name: string,
   comment: string,
@@ -66,14 +66,14 @@ function rowTypes(
   const inside: string[] = [];
   const members = columns.map((column): TypeMember => {
     const own = `${name} ${column.name}`;
-    // The engine refuses whatever else is written to a computed column.
+    // The engine refuses other values than its own in a computed column.
     const access = column.computed === undefined ? undefined : "readonly";
     return [column.name, nullableType(column, valueType(column.type, own)), access];
   });
   const written = `/** ${comment.replaceAll("*/", "*\\/")} */\nexport ${interfaceOf(name, members)}`;
   return [written, ...inside];
 
-  /** What a value of that type is in JavaScript (test/e2e/application-types.test.ts). */
+  /** The JavaScript type of a value (test/e2e/application-types.test.ts). */
   function valueType(type: DataType, own: string): TypeSource {
     switch (type.kind) {
       case "struct": {
@@ -86,14 +86,14 @@ function rowTypes(
       case "fixedSizeList":
         return { name: "Vector", of: arrowType(type.item.type, own) };
       case "dictionary":
-        // Reading one throws: apache-arrow looks for a key with a number.
+        // Reading such a value throws, because apache-arrow looks it up with a number as key.
         return type.index.kind.endsWith("64") ? { name: "never" } : valueType(type.value, own);
       default:
         return { name: values[type.kind] ?? "number" };
     }
   }
 
-  /** The class of apache-arrow, for what a vector holds. */
+  /** The class of apache-arrow for the items of a vector. */
   function arrowType(type: DataType, own: string): TypeSource {
     switch (type.kind) {
       case "struct": {
@@ -132,7 +132,7 @@ function interfaceOf(name: string, members: readonly TypeMember[]): string {
   return `interface ${name} ${layOutType({ lines: members }, 0, 0)}\n`;
 }
 
-/** Of all others numbers are given: dates and timestamps as milliseconds. */
+/** The JavaScript types of values. All others are numbers; dates and timestamps are milliseconds. */
 const values: Readonly<Partial<Record<DataType["kind"], string>>> = {
   null: "null",
   bool: "boolean",

@@ -1,4 +1,4 @@
-/** Our types as the TypeScript that makes them with apache-arrow. Pure. */
+/** Types as TypeScript source that creates them with apache-arrow. Pure. */
 import { childColumns, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
 import { call, valueSource, type Source } from "../../schema/text/typescript-source.ts";
 
@@ -9,7 +9,7 @@ const units: Readonly<Record<TimeUnit, string>> = {
   ns: "Nanosecond",
 };
 
-/** Whether apache-arrow has a class for it, and for all inside it. */
+/** Whether apache-arrow has classes for a type and for all types inside it. */
 export function hasArrow(type: DataType): boolean {
   return !["largeList", "unknown"].includes(type.kind) && childColumns(type).every((child) => hasArrow(child.type));
 }
@@ -34,7 +34,7 @@ export function arrowClass(type: DataType): string {
   }
 }
 
-/** A column as a field of a schema. */
+/** A column as a field of an Arrow schema. */
 export function fieldSource({ name, type, nullable }: Column): Source {
   return call("new Field", valueSource(name), arrowSource(type), valueSource(nullable));
 }
@@ -43,7 +43,10 @@ function arrowSource(type: DataType): Source {
   return call(`new ${arrowClass(type)}`, ...argumentsOf(type));
 }
 
-/** What a file needs that holds dictionaries with keys of 64 bits: apache-arrow takes them, and does not tell TypeScript. */
+/**
+ * A helper for files with dictionaries that have 64-bit keys: apache-arrow accepts these keys, but its TypeScript types
+ * do not.
+ */
 export const wideKeys = `function wideKeys(type: unknown): never {
   return type as never;
 }

@@ -1,4 +1,4 @@
-/** `history.d.ts`: the tables after each migration, as the types that `after` looks into. Pure. */
+/** Generates `history.d.ts`: the tables after each migration, as the types that `after` uses. Pure. */
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
 import { shapesOf, type Shape, type Shapes } from "../../schema/text/type-shape.ts";
@@ -14,7 +14,7 @@ declare module "lance-migrate" {
   interface History {
 `;
 
-/** A table is written anew only where a migration changes it, so that what is new in the file is what has changed. */
+/** A table is written again only for a migration that changes it, so that a diff of the file shows what has changed. */
 export function historyTypes(moments: readonly SchemaRevision[]): string {
   const nameOf = namer();
   const names = new Map<string, string>();

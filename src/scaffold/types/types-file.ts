@@ -1,4 +1,4 @@
-/** The files of `migrate types`: what they have to hold, whether they do, and writing them. */
+/** The files of `migrate types`: their content, whether they are up to date, and writing them. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { dirname, join, relative } from "node:path";
@@ -14,7 +14,7 @@ export interface TypesFile {
 
 const historyName = "history.d.ts";
 
-/** In the migrations folder, as TypeScript looks there for what the migrations need. */
+/** The file is in the migrations folder, because TypeScript looks there for what the migrations need. */
 export function historyFile(migrations: string, moments: readonly SchemaRevision[]): TypesFile {
   return { path: join(migrations, historyName), text: historyTypes(moments) };
 }
@@ -23,27 +23,27 @@ export function applicationFile(path: string, moments: readonly SchemaRevision[]
   return { path, text: applicationTypes(moments.at(-1)?.database ?? new Map()) };
 }
 
-/** Whether it is there and as it has to be. Throws ERR_TYPES_FILE. */
+/** Whether the file exists and is up to date. Throws ERR_TYPES_FILE. */
 export function isWritten({ path, text }: TypesFile): boolean {
   return textAt(path) === text;
 }
 
-/** Whether it is there, and written by `migrate types`. Throws ERR_TYPES_FILE. */
+/** Whether the file exists and `migrate types` wrote it. Throws ERR_TYPES_FILE. */
 export function isOurs(path: string): boolean {
   return textAt(path)?.startsWith(writtenMark) === true;
 }
 
-/** Whether something is there that `migrate types` did not write. Throws ERR_TYPES_FILE. */
+/** Whether there is a file that `migrate types` did not write. Throws ERR_TYPES_FILE. */
 export function isForeign(path: string): boolean {
   return existsSync(path) && !isOurs(path);
 }
 
-/** Refuses to write over what somebody else wrote. Throws ERR_TYPES_FOREIGN, ERR_TYPES_FILE. */
+/** Refuses to overwrite a file that `migrate types` did not write. Throws ERR_TYPES_FOREIGN, ERR_TYPES_FILE. */
 export function checkOurs({ path }: TypesFile): void {
   if (isForeign(path)) throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), path) });
 }
 
-/** As a whole, so that nobody reads half of it. Throws ERR_TYPES_FILE. */
+/** Writes the file atomically, so that nobody reads half of it. Throws ERR_TYPES_FILE. */
 export function writeTypes({ path, text }: TypesFile): void {
   const draft = `${path}.${randomUUID().slice(0, 8)}`;
   orRefused(path, "written", () => {
@@ -57,7 +57,10 @@ export function writeTypes({ path, text }: TypesFile): void {
   });
 }
 
-/** Undefined where there is no such file. Line ends are a matter of the checkout. Throws ERR_TYPES_FILE. */
+/**
+ * The file's text with LF line ends, because the checkout determines them; undefined if there is no such file. Throws
+ * ERR_TYPES_FILE.
+ */
 export function textAt(path: string): string | undefined {
   return orRefused(path, "read", () =>
     existsSync(path) && statSync(path).isFile() ? readFileSync(path, "utf8").replaceAll("\r\n", "\n") : undefined,

@@ -1,22 +1,25 @@
-/** Declaring the tables that an application wants, for `schema.ts`. What these make is plain data; it is checked when it is loaded. */
+/**
+ * Declares the tables that an application wants, for `schema.ts`. The result is plain data; it is checked when it is
+ * loaded.
+ */
 import { columnsOf } from "./type-builders.ts";
 import type { ColumnType, Fields } from "../typed/shape.ts";
 import type { Column } from "../data-type.ts";
 import type { IndexType } from "../table-index.ts";
 
 export interface DeclaredIndex {
-  /** A column, or a path. */
+  /** The name or the path of a column. */
   readonly on: string;
   readonly type: IndexType;
-  /** That of the column and `_idx` when absent. */
+  /** When absent, the path with `_` for dots, and `_idx`. */
   readonly name?: string | undefined;
 }
 
 export interface DeclaredTable {
   readonly columns: readonly Column[];
-  /** All that there should be; none of them is looked at when absent. */
+  /** All indexes that the table should have; not compared when absent. */
   readonly indexes?: readonly DeclaredIndex[] | undefined;
-  /** Of the schema; not compared when absent. */
+  /** The metadata of the schema; not compared when absent. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -44,7 +47,7 @@ export function defineSchema(tables: Readonly<Record<string, Fields | DeclaredTa
   return { tables: Object.entries(tables).map(([name, one]) => [name, isTable(one) ? one : table(one)]) };
 }
 
-/** A column called columns is a type, and no list. */
+/** Tells fields from a table. In fields, `columns` is a column with that name and so a type, not an array. */
 function isTable(one: Fields | DeclaredTable): one is DeclaredTable {
   const { columns } = (one ?? {}) as { readonly columns?: readonly Column[] | ColumnType };
   return Array.isArray(columns);

@@ -1,18 +1,18 @@
-/** Builders for indexes, with the engine's parameters under its names; what is left out is the engine's own choice. */
+/** Builders for indexes. Parameters have the engine's names; the engine chooses those that are left out. */
 import type { languages } from "./index-options.ts";
 import type { IndexKind, IndexType } from "../table-index.ts";
 
-/** Of every vector index. */
+/** The parameters of every vector index. */
 export interface VectorOptions {
   readonly distanceType?: "l2" | "cosine" | "dot";
-  /** As many as the engine thinks right for the rows when absent. */
+  /** When absent, the engine chooses it by the number of rows. */
   readonly numPartitions?: number;
   readonly maxIterations?: number;
   readonly sampleRate?: number;
 }
 
 export interface FlatOptions extends Omit<VectorOptions, "distanceType"> {
-  /** `hamming` for vectors of uint8. */
+  /** `hamming` is for vectors of uint8. */
   readonly distanceType?: "l2" | "cosine" | "dot" | "hamming";
 }
 
@@ -27,7 +27,7 @@ export interface GraphOptions extends VectorOptions {
 }
 
 export interface TextOptions {
-  /** Keep where words stand, for searches of phrases. */
+  /** Stores the positions of words, for phrase searches. */
   readonly withPosition?: boolean;
   readonly baseTokenizer?: "simple" | "whitespace" | "raw" | "ngram";
   readonly language?: (typeof languages)[number];
@@ -35,7 +35,7 @@ export interface TextOptions {
   readonly lowercase?: boolean;
   readonly stem?: boolean;
   readonly removeStopWords?: boolean;
-  /** Instead of those of the language. */
+  /** Replaces the stop words of the language. */
   readonly customStopWords?: readonly string[];
   readonly asciiFolding?: boolean;
   readonly ngramMinLength?: number;
@@ -44,26 +44,26 @@ export interface TextOptions {
   readonly blockSize?: 128 | 256;
 }
 
-/** For equality, ranges and order. */
+/** For equality, ranges and sorting. */
 export const btree = (): IndexType<"btree"> => made("btree");
-/** For equality, where few different values are. */
+/** For equality on columns with few distinct values. */
 export const bitmap = (): IndexType<"bitmap"> => made("bitmap");
-/** For what a list holds. */
+/** For the items of lists. */
 export const labelList = (): IndexType<"labelList"> => made("labelList");
 /** For parts of text. */
 export const fm = (): IndexType<"fm"> => made("fm");
-/** For searches of words. */
+/** For full-text search. */
 export const fts = (options: TextOptions = {}): IndexType<"fts"> => made("fts", options);
-/** For nearest vectors: in partitions, as they are. */
+/** For nearest vectors: partitioned, without quantization. */
 export const ivfFlat = (options: FlatOptions = {}): IndexType<"ivfFlat"> => made("ivfFlat", options);
-/** In partitions, with product quantisation. */
+/** For nearest vectors: partitioned, with product quantization. */
 export const ivfPq = (options: QuantisedOptions = {}): IndexType<"ivfPq"> => made("ivfPq", options);
-/** In partitions, with binary quantisation. */
+/** For nearest vectors: partitioned, with binary quantization. */
 export const ivfRq = (options: Omit<QuantisedOptions, "numSubVectors"> = {}): IndexType<"ivfRq"> =>
   made("ivfRq", options);
-/** In a graph, with product quantisation. */
+/** For nearest vectors: in a graph, with product quantization. */
 export const hnswPq = (options: QuantisedOptions & GraphOptions = {}): IndexType<"hnswPq"> => made("hnswPq", options);
-/** In a graph, with scalar quantisation. */
+/** For nearest vectors: in a graph, with scalar quantization. */
 export const hnswSq = (options: GraphOptions = {}): IndexType<"hnswSq"> => made("hnswSq", options);
 
 function made<Kind extends IndexKind>(kind: Kind, options: object = {}): IndexType<Kind> {

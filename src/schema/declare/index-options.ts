@@ -1,4 +1,7 @@
-/** Which parameters each kind of index takes, and their values (measured): the engine passes over names that it does not know, and dies of a language. */
+/**
+ * The parameters of each kind of index, and their values (measured). They are checked here because the engine ignores
+ * unknown names and crashes on an unknown language.
+ */
 import { z } from "zod";
 import { indexKinds, type IndexKind, type IndexType } from "../table-index.ts";
 
@@ -54,7 +57,7 @@ const text = {
   blockSize: z.literal([128, 256], "has to be 128 or 256").optional(),
 };
 
-/** Strict, so that a name that is written wrong is refused. */
+/** A strict object, so that a misspelt name is refused. */
 function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   const known = Object.keys(shape).join(", ") || "none";
   const error: z.core.$ZodErrorMap = (issue) =>
@@ -77,7 +80,7 @@ const indexOptions = {
   hnswSq: strict({ ...partitioned, ...graph }),
 } as const satisfies Record<IndexKind, z.ZodType>;
 
-/** An index with its parameters, whoever wrote it. */
+/** An index with its parameters, built or written by hand. */
 export const indexType = z.discriminatedUnion(
   "kind",
   indexKinds.map((kind) => z.strictObject({ kind: z.literal(kind), options: indexOptions[kind] })) as never,

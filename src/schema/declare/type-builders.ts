@@ -1,4 +1,4 @@
-/** The type builders of the public API. What they make is plain data; zod checks it when the migration is loaded. */
+/** The type builders of the public API. They return plain data; zod checks it when the migration is loaded. */
 import { itemName, type Column, type DataType, type PlainKind, type TimeUnit } from "../data-type.ts";
 import type {
   DictionaryShape,
@@ -11,7 +11,7 @@ import type {
   Fields,
 } from "../typed/shape.ts";
 
-// On the prototype, so that what a migration exports stays plain data.
+// The methods are on the prototype, so that what a migration exports stays plain data.
 const nullableType = {
   notNull(this: NullableType): ColumnType<false> {
     return { type: this.type, nullable: false };
@@ -50,15 +50,15 @@ export const largeBinary = plain("largeBinary");
 export const date32 = plain("date32");
 /** Milliseconds since 1970. */
 export const date64 = plain("date64");
-/** A column that holds nothing but nulls; Arrow calls the type `null`. */
+/** A column that contains only nulls; Arrow calls the type `null`. */
 export const nullType = plain("null");
 
-/** Bytes of one length. */
+/** Bytes of a fixed length. */
 export function fixedSizeBinary<Length extends number>(length: Length): NullableType<`fixedSizeBinary(${Length})`> {
   return columnType({ kind: "fixedSizeBinary", length });
 }
 
-/** Decimal of 1 to 38 digits, `scale` of them behind the point. */
+/** A decimal of 1 to 38 digits, `scale` of them after the decimal point. */
 export function decimal128<Precision extends number, Scale extends number>(
   precision: Precision,
   scale: Scale,
@@ -76,7 +76,7 @@ export function time64<Unit extends "us" | "ns">(unit: Unit): NullableType<`time
   return columnType({ kind: "time64", unit });
 }
 
-/** A point in time; with a zone such as "UTC" or "Europe/Berlin" it is one, without it is a local time. */
+/** A timestamp. With a zone such as "UTC" or "Europe/Berlin" it is a point in time, without one a local time. */
 export function timestamp<Unit extends TimeUnit, Zone extends string | undefined = undefined>(
   unit: Unit,
   zone?: Zone,
@@ -98,7 +98,7 @@ export function largeList<Item extends ColumnType>(item: Item): NullableType<["l
   return columnType({ kind: "largeList", item: itemOf(item) });
 }
 
-/** Lists of one length. The engine keeps their items nullable. */
+/** Lists of a fixed length. The engine keeps their items nullable. */
 export function fixedSizeList<Item extends NullableType, Length extends number>(
   item: Item,
   length: Length,
@@ -106,10 +106,10 @@ export function fixedSizeList<Item extends NullableType, Length extends number>(
   return columnType({ kind: "fixedSizeList", item: itemOf(item), length });
 }
 
-/** A vector of `length` numbers, float32 unless said otherwise: the short form of `fixedSizeList`. */
+/** A vector of `length` numbers, float32 by default: the short form of `fixedSizeList`. */
 export function vector<Length extends number, Item extends NullableType = NullableType<"float32">>(
   length: Length,
-  // Where it is left out, the parameter's type is that of float32.
+  // If the argument is left out, `Item` is the type of float32.
   item: Item = float32() as NullableType as Item,
 ): NullableType<VectorShape<ShapeOf<Item>, Length>> {
   return fixedSizeList(item, length);
@@ -127,11 +127,11 @@ export function dictionary<Index extends NullableType, Value extends NullableTyp
   return columnType({ kind: "dictionary", index: index?.type, value: value?.type });
 }
 
-/** Columns as the list that a step holds; whatever is wrong with them is left for zod to name. */
+/** The fields as the list of columns that a step contains. Errors are left for zod to report. */
 export function columnsOf(fields: Fields): readonly Column[] {
   if (Array.isArray(fields) && fields.every((pair) => Array.isArray(pair) && pair.length === 2))
     return (fields as readonly (readonly [string, ColumnType])[]).map(named);
-  // Another array would pass for a list of columns, or give columns named 0, 1, …
+  // Any other array would pass as a list of columns, or give columns named 0, 1, …
   // And { __proto__: … } sets a prototype instead of naming a column.
   const isPlain = typeof fields === "object" && fields !== null && Object.getPrototypeOf(fields) === Object.prototype;
   if (!isPlain) return undefined as unknown as Column[];

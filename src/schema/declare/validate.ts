@@ -1,4 +1,4 @@
-/** zod schemas of types and columns: what a step may hold, whoever wrote it. */
+/** zod schemas of types, columns and rows: what a step may contain, built or written by hand. */
 import { z } from "zod";
 import type { RowValue, RowValues } from "../row-values.ts";
 import { integerKinds, itemName, plainKinds, timeUnits, type Column, type DataType } from "../data-type.ts";
@@ -8,14 +8,14 @@ const length = z
   .min(1, "has to be at least 1")
   .max(2 ** 31 - 1, "has to be at most 2147483647");
 
-/** Stands where a type with notNull() was given and only a type can be meant, so that the refusal can say so. */
+/** Replaces a type that was given with notNull() where only a type is allowed, so that the error message can say so. */
 export const notNullMark = "not null";
 
 const zone = z
   .string()
   .refine(isZone, "has to be a time zone's name such as UTC or Europe/Berlin; the engine takes no offsets");
 
-/** The type of a column. A getter where it holds itself, as zod wants it. */
+/** The type of a column. Members that contain types are getters, as zod requires for recursion. */
 export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
   "kind",
   [
@@ -87,14 +87,14 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
   },
 );
 
-/** A column with its name, or a field of a struct, or the item of a list. */
+/** A column, a field of a struct, or the item of a list. */
 export const column: z.ZodType<Column> = withoutNull({
   name: z.string(),
   type: dataType,
   nullable: z.boolean("has to be a type such as int64() or utf8()"),
 });
 
-/** A column of a table of `schema.ts`, which may be a computed one. */
+/** A column of a table in `schema.ts`, which may be computed. */
 export const declaredColumn: z.ZodType<Column> = withoutNull({
   name: z.string(),
   type: dataType,
@@ -128,7 +128,7 @@ export const rows: z.ZodType<readonly RowValues[]> = z
   .array(z.record(z.string(), rowValue, "has to be an object of values"), "has to be a list of rows")
   .min(1, "has to have at least one row");
 
-/** Of a table's schema. */
+/** The metadata of a table's schema. */
 export const schemaMetadata = z
   .record(z.string(), z.string("has to be text"), "has to be an object of texts")
   .refine((metadata) => Object.keys(metadata).length > 0, "has to have at least one key");
@@ -145,7 +145,7 @@ function isZone(zone: string): boolean {
 
 function hasFixedWidth(type: DataType): boolean {
   if (type.kind === "fixedSizeBinary") return true;
-  // Structs in vectors it has, structs in vectors of vectors it can't create.
+  // The engine supports vectors of structs, but can't create vectors of vectors of structs.
   if (type.kind === "fixedSizeList") return type.item.type.kind !== "struct";
   return !/utf8|binary|list|dictionary|null/i.test(type.kind);
 }

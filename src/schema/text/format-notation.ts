@@ -1,4 +1,4 @@
-/** Columns and types as `notationOf` reads them again, in words that a shell passes on as they are. Pure. */
+/** Formats columns and types in the notation that `notationOf` reads, and values for a shell. Pure. */
 import { formatType, type DataType } from "../data-type.ts";
 import type { Path } from "../path.ts";
 
@@ -15,7 +15,7 @@ function nameNotation(name: string): string {
   return /^[^\s`".:,()<>[\]{}]+$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``;
 }
 
-/** A value behind a flag, in quotes where the shell would make something else of it. */
+/** A flag's value, in quotes if the shell would change it. */
 export function shellWord(text: string): string {
   return /^[\p{L}\p{N}_.,:=@%+/-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

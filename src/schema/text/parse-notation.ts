@@ -1,6 +1,6 @@
 /**
- * Tables, columns, types and indexes as people type them: `documents.title`, `id int64 not null`, `vector(768)`,
- * `struct<a: int32, b: list<utf8>>`, `ivfPq(distanceType: cosine)`. What is read is checked by whoever wants it. Pure.
+ * Parses tables, columns, types and indexes as users type them: `documents.title`, `id int64 not null`, `vector(768)`,
+ * `struct<a: int32, b: list<utf8>>`, `ivfPq(distanceType: cosine)`. The caller checks what was read. Pure.
  */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { itemName, plainKinds, type Column, type DataType } from "../data-type.ts";
@@ -9,29 +9,32 @@ import { formatPath } from "../path.ts";
 import { indexKinds, type IndexOption, type IndexType } from "../table-index.ts";
 
 export interface Notation {
-  /** A name; in backticks or double quotes where it holds a space or one of `.:,()<>[]{}`. */
+  /** A name; in backticks or double quotes if it contains a space or one of `.:,()<>[]{}`. */
   name(): string;
-  /** `table.column`, or deeper: the table, and the path in it. */
+  /** `table.column`, or a longer path: the table, and the path in it. */
   column(): { readonly table: string; readonly path: string };
-  /** A type, and `not null` or nothing. */
+  /** A type, optionally followed by `not null`. */
   type(): Pick<Column, "type" | "nullable">;
   /** `(id int64 not null, title utf8)`. */
   columns(): readonly Column[];
   index(): IndexType;
-  /** Whether the next is this sign or word, which is taken then. */
+  /** Consumes this sign or word if it comes next. Returns whether it did. */
   takes(token: string): boolean;
   expect(token: string): void;
-  /** Whatever is left, as SQL. */
+  /** The rest of the text, as SQL. */
   sql(): string;
-  /** Whatever is left, as JSON. */
+  /** The rest of the text, as JSON. */
   json(): unknown;
-  /** Refuses whatever is left. */
+  /** Throws if any text is left. */
   end(): void;
-  /** Of a text inside this one. */
+  /** A parser of another text, such as one inside this text's JSON. */
   inner(text: string): Notation;
 }
 
-/** Throws ERR_NOTATION. `flag` and `form`: how it is written, for the message. */
+/**
+ * A parser of `text`. Its methods throw ERR_NOTATION. `flag` and `form`: the flag and the form of its value, for
+ * messages.
+ */
 export function notationOf(text: string, flag: string, form: string): Notation {
   let at = 0;
   const fail = (problem: string): never => {
@@ -196,7 +199,7 @@ export function notationOf(text: string, flag: string, form: string): Notation {
     json() {
       try {
         return JSON.parse(rest(), (key, value: unknown) => {
-          // Whoever copies it would set a prototype.
+          // Copying such a key would set a prototype.
           if (key === "__proto__") throw new SyntaxError("__proto__ can't be a key");
           return value;
         }) as unknown;
@@ -231,7 +234,7 @@ const typeWords: ReadonlyMap<string, string> = new Map(
   ].map((kind) => [kind.toLowerCase(), kind]),
 );
 
-/** What other tools call our types. */
+/** Names that other tools use for these types. */
 const otherWords: ReadonlyMap<string, string> = new Map(
   Object.entries({
     string: "utf8",

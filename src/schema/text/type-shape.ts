@@ -1,10 +1,10 @@
-/** Columns as shapes, which the types of typed/shape.ts describe: what `history.d.ts` holds. Pure. */
+/** Columns as shapes (src/schema/typed/shape.ts), for `history.d.ts`. Pure. */
 import { formatType, itemName, type Column, type DataType } from "../data-type.ts";
 
-/** Undefined where a list calls its item by another name than the others do: no path in the types leads there. */
+/** Undefined for a list whose item has another name than `item`: paths in the types can't lead into it. */
 export type Shape = string | readonly [head: string, inside: Shape | Shapes] | undefined;
 
-/** By their names. */
+/** Shapes by the names of their columns. */
 export type Shapes = ReadonlyMap<string, Shape>;
 
 export function shapesOf(columns: readonly Column[]): Shapes {

@@ -1,10 +1,10 @@
-/** Types, indexes and values as the TypeScript that makes them, before it is laid out in lines. Pure. */
+/** The TypeScript that creates types, indexes and values, before it is laid out in lines. Pure. */
 import { itemName, type Column, type DataType } from "../data-type.ts";
 import type { IndexType } from "../table-index.ts";
 
 export type Source =
   | { readonly kind: "value"; readonly value: string | number | boolean | null }
-  /** Of a function that the package exports. */
+  /** A call of a function that the package exports. */
   | {
       readonly kind: "call";
       readonly name: string;
@@ -19,7 +19,7 @@ export function call(name: string, ...args: readonly Source[]): Source {
   return { kind: "call", name, args };
 }
 
-/** Whatever JSON holds; what is undefined is left out. */
+/** Any JSON value. Members that are undefined are left out. */
 export function valueSource(value: unknown): Source {
   if (Array.isArray(value)) return { kind: "array", items: value.map(valueSource) };
   if (typeof value === "object" && value !== null) return objectSource(Object.entries(value));
@@ -31,7 +31,7 @@ function objectSource(entries: readonly (readonly [string, unknown])[]): Source 
   return { kind: "object", entries: given.map(([key, value]) => [key, valueSource(value)]) };
 }
 
-/** The last argument of a builder: nothing where none of them is given. */
+/** The last argument of a builder; empty if no option is given. */
 export function optionsSource(options: Readonly<Record<string, unknown>>): readonly Source[] {
   const source = objectSource(Object.entries(options));
   return source.kind === "object" && source.entries.length === 0 ? [] : [source];
@@ -44,7 +44,7 @@ export function columnSource({ type, nullable, computed }: Pick<Column, "type" |
   return nullable ? source : { ...source, ...(source.kind === "call" && { notNull: true }) };
 }
 
-/** Columns by their names; in pairs where an object would put them into another order. */
+/** Columns by name, or as pairs if an object would put them into another order. */
 export function fieldsSource(columns: readonly Column[]): Source {
   const names = columns.map(({ name }) => name);
   const inObject = Object.keys(Object.fromEntries(names.map((name) => [name, true])));
@@ -57,7 +57,7 @@ export function fieldsSource(columns: readonly Column[]): Source {
   return { kind: "array", items: pairs };
 }
 
-/** The call of the builder that makes a type. Throws for one that no builder makes. */
+/** The call of the builder for a type. Throws if there is none. */
 export function typeSource(type: DataType): Source {
   switch (type.kind) {
     case "fixedSizeBinary":

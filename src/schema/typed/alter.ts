@@ -1,8 +1,8 @@
-/** Columns after what is done to them, as types. */
+/** The columns and indexes of a table after changes, as types. */
 import type { LastOf, ParentOf, Siblings, StructHead } from "./path.ts";
 import type { IsNotNull, NotNull, Nullable, ShapeOf } from "./shape.ts";
 
-/** One change of a column; several of them are a union. */
+/** One change of a column; several changes are a union. */
 export interface Change {
   readonly path: string;
   readonly rename?: string | undefined;
@@ -10,7 +10,7 @@ export interface Change {
   readonly nullable?: boolean | undefined;
 }
 
-/** The columns after changes that are made at once. */
+/** The columns after the changes of one call. */
 export type Altered<Columns, Changes extends Change, Parent extends string = ""> = unknown extends Columns
   ? unknown
   : {
@@ -29,7 +29,7 @@ type AlteredColumn<Shape, Changes extends Change, Path extends string> = Alterin
 type AlteredInside<Shape, Changes extends Change, Path extends string> = Shape extends [infer Head, infer Inner]
   ? Head extends StructHead
     ? [Head, Altered<Inner, Changes, `${Path}.`>]
-    : // Where the item has another name, nobody can tell what a path means.
+    : // If the call renames the item, paths into the list can't be resolved.
       [Extract<Changes, { readonly path: `${Path}.item`; readonly rename: string }>] extends [never]
       ? [Head, AlteredColumn<Inner, Changes, `${Path}.item`>]
       : unknown
@@ -70,12 +70,12 @@ type NewPath<
   ? `${NewName<Changes, `${Parent}${First}`, First>}.${NewPath<Rest, Changes, `${Parent}${First}.`>}`
   : NewName<Changes, `${Parent}${Path}`, Path>;
 
-/** Indexes by their names, on the paths that their columns have after changes. */
+/** Indexes by name, with the paths of their columns after changes. */
 export type MovedIndexes<Indexes, Changes extends Change> = {
   [Name in keyof Indexes]: Indexes[Name] extends string ? NewPath<Indexes[Name], Changes> : Indexes[Name];
 };
 
-/** The names around a column after changes, its own left out, all in small letters: the engine does not tell them apart. */
+/** The names of a column's siblings after changes, in lower case: names that differ only in case are duplicates. */
 export type NamesAround<Columns, Changes extends Change, Path extends string> = OthersOf<
   Siblings<Columns, Path>,
   Changes,
@@ -87,7 +87,7 @@ type OthersOf<Columns, Changes extends Change, Parent extends string, Own extend
   [Name in keyof Columns & string]: Name extends Own ? never : Lowercase<NewName<Changes, `${Parent}${Name}`, Name>>;
 }[keyof Columns & string];
 
-/** The columns without one; a struct without fields goes with its last one, and so does the list that holds it. */
+/** The columns without one. Dropping a struct's last field also drops the struct, and the list that contains it. */
 export type Dropped<Columns, Path extends string> = unknown extends Columns
   ? unknown
   : Path extends keyof Columns
@@ -120,7 +120,7 @@ type Filled<Head, Fields> = unknown extends Fields
 
 type Kept<Shape, Name> = [Shape] extends [never] ? never : Name;
 
-/** Those that are not on a column or inside it. */
+/** The indexes that are not on a column or inside it. */
 export type IndexesLeft<Indexes, Path extends string> = {
   [Name in keyof Indexes as Indexes[Name] extends Path | `${Path}.${string}` ? never : Name]: Indexes[Name];
 };

@@ -1,7 +1,7 @@
 /**
- * What the arguments of a step may be: themselves where they are right; and where they are wrong what could stand there, or
- * a sentence, which TypeScript then shows at the argument. In each the argument itself is one of the branches, as TypeScript
- * learns from that what was written.
+ * The types of the arguments of steps. A type resolves to the argument itself if that is valid, and otherwise to the
+ * valid values or to a sentence, which TypeScript shows at the argument. The argument itself is a branch of every type,
+ * because TypeScript infers from that branch what was written.
  */
 import type { Change, Dropped, NamesAround } from "./alter.ts";
 import type { Castable } from "./cast.ts";
@@ -22,7 +22,7 @@ export type TableArgument<Database, Table extends string> = unknown extends Data
         ? "there are no tables at this point"
         : keyof Database & string;
 
-/** The name of a table that is not there yet. */
+/** The name of a table that does not exist yet. */
 export type NewTableArgument<Database, Table extends string> = unknown extends Database
   ? Table
   : string extends Table
@@ -64,7 +64,7 @@ type IsItem<Columns, Path extends string> = Path extends `${infer Parent}.item`
       : false
   : false;
 
-/** A new name for the column at a path, beside other changes that are made with it. */
+/** A new name for the column at a path. `Changes`: all changes of the same call. */
 export type RenameArgument<
   Database,
   Table extends string,
@@ -153,7 +153,7 @@ type CastArgument<From, To, Place extends string, Type> = unknown extends From
 
 type IsSame<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : false) : false;
 
-/** Whether the column at a path is to hold nulls. */
+/** The new nullability of the column at a path. */
 export type NullableArgument<Database, Table extends string, Path extends string, Value> = boolean extends Value
   ? Value
   : IsOpen<Path> extends true
@@ -170,7 +170,7 @@ type NullabilityArgument<Shape, Value, Place extends string> = unknown extends S
         ? `${Place} is nullable already`
         : Value;
 
-/** The name that an index has unless it is given one. */
+/** The default name of an index. */
 export type IndexNameOf<Path extends string> =
   IsOpen<Path> extends true
     ? string
@@ -178,7 +178,7 @@ export type IndexNameOf<Path extends string> =
       ? IndexNameOf<`${First}_${Rest}`>
       : `${Path}_idx`;
 
-/** The path of a column on which an index is made. */
+/** The path of a column on which an index is created. */
 export type IndexedArgument<Database, Table extends string, Path extends string, Name extends string> = [
   PathArgument<Database, Table, Path>,
 ] extends [Path]
@@ -189,14 +189,14 @@ export type IndexedArgument<Database, Table extends string, Path extends string,
     : Path
   : PathArgument<Database, Table, Path>;
 
-/** The name of an index that is not there yet. */
+/** The name of an index that does not exist yet. */
 export type IndexNameArgument<Database, Table extends string, Name extends string> = string extends Name
   ? Name
   : Name extends keyof IndexesOf<Database, Table>
     ? `${Table} already has an index ${Name}; drop it first`
     : Name;
 
-/** What the index is. */
+/** The type of an index. */
 export type IndexArgument<Database, Table extends string, Path extends string, Kind extends IndexKind> =
   IsOpen<Path> extends true
     ? IndexType<Kind>
@@ -204,7 +204,7 @@ export type IndexArgument<Database, Table extends string, Path extends string, K
       ? `${Kind} is no index for ${WordsOf<Nullable<At<ColumnsOf<Database, Table>, Path>>>}`
       : IndexType<Kind>;
 
-/** The changes of a list, each beside the others. */
+/** The list of changes of one call. Each is checked together with the others. */
 export type AlterationsArgument<
   Database,
   Table extends string,

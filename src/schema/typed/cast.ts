@@ -1,7 +1,10 @@
-/** The casts that the engine takes, as types: which are allowed at all in ../cast.ts, pair by pair (test/types/casts.test.ts). */
+/**
+ * The casts that the engine accepts, as types: those that ../cast-rules.ts allows, compared pair by pair in
+ * test/types/relations.test.ts.
+ */
 import type { Nullable } from "./shape.ts";
 
-/** Of types without their nullability. `boolean` where it can't be told. */
+/** Whether a type can be cast to another, both without nullability. `boolean` if it can't be determined. */
 export type Castable<From, To> = unknown extends From
   ? boolean
   : unknown extends To
@@ -29,7 +32,7 @@ type ListCastable<Head extends string, Item, OtherHead extends string, OtherItem
 type FixedHead = `fixedSizeList(${string}`;
 type ListHead = "list" | "list not null" | "largeList" | "largeList not null" | FixedHead;
 
-/** Lengths that are not known may be the same. */
+/** Lengths that are not known may be equal. */
 type SameLength<Head, OtherHead> = Head extends FixedHead
   ? OtherHead extends FixedHead
     ? Nullable<Head> extends Nullable<OtherHead>
@@ -60,7 +63,7 @@ type LeafCastable<From, To> = [Family<From>] extends [never]
           : false
         : false;
 
-/** Casts stay inside one family. What is in none is never cast. */
+/** Casts stay within one family. A type without a family is never cast. */
 type Family<Type> = Type extends `int${string}` | `uint${string}`
   ? "integer"
   : Type extends `float${string}`

@@ -1,15 +1,15 @@
-/** The database as TypeScript knows it: tables by name, each with its columns and its indexes. */
+/** The database as a type: tables by name, each with its columns and its indexes. */
 import type { Altered, Change, Dropped, IndexesLeft, MovedIndexes } from "./alter.ts";
 import type { IsField, IsOpen } from "./path.ts";
 
-/** `unknown` for a table that is not there, or that nobody can tell. */
+/** `unknown` for a table that does not exist or can't be determined. */
 export type ColumnsOf<Database, Table> = Table extends keyof Database
   ? Database[Table] extends { columns: infer Columns }
     ? Columns
     : unknown
   : unknown;
 
-/** The paths of indexes by their names. */
+/** The paths of indexes by name. */
 export type IndexesOf<Database, Table> = Table extends keyof Database
   ? Database[Table] extends { indexes: infer Indexes }
     ? Indexes
@@ -18,7 +18,7 @@ export type IndexesOf<Database, Table> = Table extends keyof Database
 
 type None = Readonly<Record<never, string>>;
 
-/** The database with a table put in place of what has its name. */
+/** The database with a table added or replaced. */
 export type WithTable<Database, Table extends string, Shape> =
   IsUnclear<Database, Table> extends true
     ? unknown
@@ -37,7 +37,7 @@ export type WithRenamedTable<Database, Table extends string, Name extends string
     : { [Own in keyof Database as Own extends Table ? Name : Own]: Database[Own] }
   : unknown;
 
-/** After changes of columns. A step that is refused has been told of, so those after it are not. */
+/** After changes of columns. The error of an invalid step is reported at that step, not at the steps after it. */
 export type WithChanges<Database, Table extends string, Changes extends Change> =
   IsOpen<Changes["path"]> extends false
     ? Table extends keyof Database
@@ -81,7 +81,7 @@ export type WithColumns<Database, Table extends string, Columns> = Table extends
     >
   : Otherwise<Database, Table>;
 
-/** With a column, or with a field where the name is a path. */
+/** With a new column, or with a new field if the name is a path. */
 export type WithColumn<Database, Table extends string, Name extends string, Shape> =
   IsField<Name> extends false
     ? WithColumns<Database, Table, string extends Name ? unknown : { [One in Name]: Shape }>
@@ -123,14 +123,14 @@ export type WithoutIndex<Database, Table extends string, Name extends string> = 
       >
     : Otherwise<Database, Table>;
 
-/** After the changes of a list, which are made at once. */
+/** After the changes of one call. */
 export type WithAlterations<
   Database,
   Table extends string,
   Changes extends readonly Change[],
 > = number extends Changes["length"] ? unknown : WithChanges<Database, Table, Changes[number]>;
 
-/** A table that is not there changes nothing; one that nobody can tell may be any. */
+/** A step on a missing table changes nothing. A step on a table that can't be determined may change any table. */
 type Otherwise<Database, Table extends string> = IsUnclear<Database, Table> extends true ? unknown : Database;
 
 type IsUnclear<Database, Table extends string> = unknown extends Database ? true : string extends Table ? true : false;

@@ -1,3 +1,3 @@
-/** Filled by the history.d.ts that `migrate types` writes: the tables after each migration, by its version. */
-// An interface, as only that is added to from outside; it is empty where nothing was generated.
+/** The tables after each migration, by version. The history.d.ts that `migrate types` writes adds them. */
+// An interface, because only an interface can be extended from outside. It is empty if nothing was generated.
 export interface History {}

@@ -1,7 +1,11 @@
-/** Which index the engine makes on which column, as types: what ../table-index.ts allows, pair by pair (test/types/relations.test.ts). */
+/**
+ * Which indexes the engine creates on which columns, as types: those that ../table-index.ts allows without options,
+ * compared pair by pair in test/types/relations.test.ts. Exception: `ivfFlat` on a vector of uint8, which needs
+ * `hamming`.
+ */
 import type { Nullable } from "./shape.ts";
 
-/** Of a type without its nullability. `boolean` where it can't be told. */
+/** Whether a type without its nullability can have an index. `boolean` if it can't be determined. */
 export type Indexable<Kind extends string, Shape> = unknown extends Shape
   ? boolean
   : Kind extends "btree"

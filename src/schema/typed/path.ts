@@ -1,6 +1,6 @@
 /** Dotted paths through the columns of a table, as types. */
 
-/** The shape of the column at a path: `never` where there is none, `unknown` where nobody can tell. */
+/** The shape of the column at a path: `never` if there is none, `unknown` if it can't be determined. */
 export type At<Columns, Path extends string> = unknown extends Columns
   ? unknown
   : Path extends keyof Columns
@@ -19,7 +19,7 @@ type Inside<Shape, Path extends string> = unknown extends Shape
       : Path extends `item.${infer Rest}`
         ? Inside<Inner, Rest>
         : Path extends "item"
-          ? // The engine knows the item of a fixed size list only as the way to the fields of a struct inside.
+          ? // The engine accepts the item of a fixed size list only inside a path to a field of a struct in the list.
             Head extends `fixedSizeList(${string}`
             ? never
             : Inner
@@ -28,7 +28,7 @@ type Inside<Shape, Path extends string> = unknown extends Shape
 
 export type StructHead = "struct" | "struct not null";
 
-/** What could stand there instead of a path that leads nowhere: the names beside it, or a sentence. */
+/** What could replace a path that leads nowhere: the existing names at that point, or a sentence. */
 export type Around<
   Columns,
   Path extends string,
@@ -49,7 +49,7 @@ type AroundInside<Shape, Path extends string, Parent extends string> = Shape ext
         : `${Parent}.item`
   : `there is nothing inside ${Parent}`;
 
-/** The columns among which the last name of a path stands. */
+/** The columns at the level of the last name of a path. */
 export type Siblings<Columns, Path extends string> = unknown extends Columns
   ? unknown
   : Path extends `${infer First}.${infer Rest}`
@@ -66,31 +66,34 @@ type SiblingsInside<Shape, Path extends string> = Shape extends [infer Head, inf
       : unknown
   : unknown;
 
-/** What stands before the last name, with its dot. */
+/** The part of a path before the last name, with its dot. */
 export type ParentOf<Path extends string> = Path extends `${infer First}.${infer Rest}`
   ? `${First}.${ParentOf<Rest>}`
   : "";
 
 export type LastOf<Path extends string> = Path extends `${string}.${infer Rest}` ? LastOf<Rest> : Path;
 
-/** Whether nobody can tell what the path means: it is no literal, or names in it are quoted. */
+/** Whether a path can't be resolved: it is not a literal, or names in it are quoted. */
 export type IsOpen<Path extends string> = string extends Path
   ? true
   : Path extends `${string}\`${string}`
     ? true
     : false;
 
-/** Whether it is the path of a field. */
+/** Whether a path leads to a field of a struct. */
 export type IsField<Path extends string> = string extends Path
   ? false
   : Path extends `${string}.${string}`
     ? true
     : false;
 
-/** The path of what a field is in. */
+/** The path of the struct that contains a field. */
 export type StructOf<Path extends string> = ParentOf<Path> extends `${infer Struct}.` ? Struct : never;
 
-/** The shape of a struct at a path that leads through structs alone; something else where there is none. */
+/**
+ * The shape of the struct at a path through structs alone; "none" if there is none, `unknown` if it can't be
+ * determined.
+ */
 export type StructAt<Columns, Path extends string> = unknown extends Columns
   ? unknown
   : Path extends keyof Columns

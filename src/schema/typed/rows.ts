@@ -1,13 +1,13 @@
-/** Rows that steps insert and change, as types. */
+/** The rows that steps insert and change, as types. */
 import type { RowValue, RowValues } from "../row-values.ts";
 import type { ColumnsOf } from "./database.ts";
 
-/** What `execute` does to rows: sets columns to SQL expressions, or deletes. */
+/** What `execute` does: sets columns to SQL expressions, or deletes rows. */
 export type RowChange =
   | { readonly update: Readonly<Record<string, string>>; readonly where?: string }
   | { readonly delete: string };
 
-/** The column that tells rows apart. */
+/** The column that identifies rows. */
 export type KeyArgument<Database, Table extends string, Key extends string> =
   unknown extends ColumnsOf<Database, Table>
     ? Key
@@ -27,5 +27,5 @@ export type RowChangeArgument<Database, Table extends string> =
     ? RowChange
     : { readonly update: Updated<ColumnsOf<Database, Table>>; readonly where?: string } | { readonly delete: string };
 
-/** A column may be quoted, too. */
+/** SQL expressions by column, whose name may be quoted. */
 type Updated<Columns> = { readonly [Name in keyof Columns]?: string } & { readonly [quoted: `\`${string}`]: string };

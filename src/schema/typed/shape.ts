@@ -1,7 +1,7 @@
 /**
- * Types and columns as TypeScript knows them, for migrations that are checked while they are written. A shape is the
- * notation of a type, `"int64 not null"`; or in a pair with what is inside it, `["list", "utf8"]` and
- * `["struct not null", { url: "utf8" }]`. `unknown` is what can't be told, and everything is allowed of it.
+ * Types and columns as TypeScript types, so that migrations are checked while they are written. A shape is the notation
+ * of a type, `"int64 not null"`, or a pair with the shape inside, `["list", "utf8"]` and
+ * `["struct not null", { url: "utf8" }]`. A shape that can't be determined is `unknown`; everything is allowed with it.
  */
 import type { TimeUnit, DataType } from "../data-type.ts";
 
@@ -14,7 +14,7 @@ export type ShapeOf<Column> =
         : NotNull<Shape>
     : unknown;
 
-/** The columns of a table or a struct, by their names. */
+/** The shapes of a table's columns or a struct's fields, by name. */
 export type ShapesOf<Fields> = Fields extends readonly (readonly [string, unknown])[]
   ? PairedShapes<Fields[number]>
   : string extends keyof Fields
@@ -25,10 +25,10 @@ type PairedShapes<Pair extends readonly [string, unknown]> = string extends Pair
   ? unknown
   : { [One in Pair as One[0]]: ShapeOf<One[1]> };
 
-/** Names that are whole numbers are no texts in an object. */
+/** Keys that are whole numbers are numbers in an object type, not strings. */
 type TextOf<Name> = Name extends number ? `${Name}` : Name;
 
-/** The same type, refusing nulls. */
+/** The same shape, not null. */
 export type NotNull<Shape> = unknown extends Shape
   ? unknown
   : Shape extends `${string} not null` | [`${string} not null`, unknown]
@@ -39,7 +39,7 @@ export type NotNull<Shape> = unknown extends Shape
         ? [`${Head} not null`, Inside]
         : unknown;
 
-/** The same type, letting nulls in: what a type alone is. */
+/** The same shape, nullable. */
 export type Nullable<Shape> = Shape extends `${infer Type} not null`
   ? Type
   : Shape extends [`${infer Head} not null`, infer Inside]
@@ -52,7 +52,7 @@ export type IsNotNull<Shape> = unknown extends Shape
     ? true
     : false;
 
-/** As people write it, for sentences. */
+/** A shape as text, for error messages. */
 export type WordsOf<Shape> = Shape extends string
   ? Shape
   : Shape extends [infer Head extends string, infer Inside]
@@ -77,22 +77,25 @@ export type VectorShape<Item, Length extends number> = [`fixedSizeList(${Length}
 
 declare const shape: unique symbol;
 
-/** A type and its nullability: what a column is made of. Nullable unless `.notNull()` says otherwise. */
+/** The type of a column with its nullability. Nullable unless `.notNull()` is called. */
 export interface ColumnType<Nullable extends boolean = boolean, Shape = unknown> {
   readonly type: DataType;
   readonly nullable: Nullable;
-  /** Of a column that the engine computes from others. */
+  /** The SQL expression of a computed column. */
   readonly expression?: string;
-  /** Known to TypeScript alone, as far as it is: the type in our notation. */
+  /** The shape, as far as it is known. Exists only in TypeScript types. */
   readonly [shape]?: Shape;
 }
 
-/** A nullable column type, which `.notNull()` turns into one that refuses nulls. */
+/** A nullable column type. `.notNull()` returns the same type, not null. */
 export interface NullableType<Shape = unknown> extends ColumnType<true, Shape> {
   notNull(): ColumnType<false, Shape>;
-  /** Of a column that the engine computes from others by an SQL expression; for `schema.ts`, as steps have `addComputedColumn`. */
+  /**
+   * Makes it a column that the engine computes from others by an SQL expression. For `schema.ts` only: in a migration
+   * use `addComputedColumn`.
+   */
   computed(expression: string): ColumnType<true, Shape>;
 }
 
-/** Columns by name; or in pairs, where some are called by whole numbers, which JavaScript puts first in an object. */
+/** Columns by name. Use pairs if names are whole numbers, which JavaScript puts first in an object. */
 export type Fields = Readonly<Record<string, ColumnType>> | readonly (readonly [name: string, column: ColumnType])[];

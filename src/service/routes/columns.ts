@@ -1,4 +1,4 @@
-/** Columns: altering, adding, dropping, and their metadata. */
+/** Routes for columns: altering, adding, dropping, and their metadata. */
 import { z } from "zod";
 import { dropColumns, DropRefused } from "../../engine/drop-columns.ts";
 import { alterColumns, readColumns, type EngineTable } from "../../engine/engine.ts";
@@ -124,7 +124,7 @@ export const columnRoutes = [
   }),
 ];
 
-/** Throws where the engine could not read or write the table any more. */
+/** Throws if the engine could not read or write the table any more. */
 function checkMetadata(
   { metadata: before = {} }: Column,
   { metadata, replace }: { readonly metadata: Readonly<Record<string, string | null>>; readonly replace?: boolean },
@@ -137,7 +137,7 @@ function checkMetadata(
   }
 }
 
-/** Alters a table. Throws what the engine would refuse, and what it would take and break on. */
+/** Alters a table. Throws what the engine refuses, and refuses what it would accept although it breaks the table. */
 async function alter(name: string, table: EngineTable, wanted: readonly Alteration[]): Promise<number> {
   const columns = await readColumns(table);
   const seen = new Set<string>();
@@ -152,11 +152,13 @@ async function alter(name: string, table: EngineTable, wanted: readonly Alterati
     if (change !== undefined) real.push(change);
   }
   checkAltered(name, columns, real);
-  // What changes nothing goes to the engine as it came, which answers with a new version.
+  // Alterations that change nothing are passed on too: the engine answers them with a new version.
   return await alterColumns(table, withWholeStructs(columns, wanted));
 }
 
-/** Throws where the engine would take what breaks the table; what it refuses itself, it says in its own words. */
+/**
+ * Throws for changes that the engine would accept although they break the table. What it refuses itself is left to it.
+ */
 function checkAltered(name: string, columns: readonly Column[], changes: readonly Alteration[]): void {
   try {
     alteredTable(name, { columns }, changes);
@@ -167,7 +169,7 @@ function checkAltered(name: string, columns: readonly Column[], changes: readonl
   }
 }
 
-/** The column at a path. Throws when there is none. */
+/** The column at a path. Throws if there is none. */
 function known(name: string, columns: readonly Column[], path: string): Column {
   const column = findColumn(columns, parsePath(path));
   if (column === undefined)

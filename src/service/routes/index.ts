@@ -1,4 +1,4 @@
-/** All routes. A new group is a file and a line here. */
+/** All routes. To add a group, add a file and a line here. */
 import { columnRoutes } from "./columns.ts";
 import { indexRoutes } from "./indexes.ts";
 import { queryRoutes } from "./query.ts";

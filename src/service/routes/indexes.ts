@@ -1,4 +1,4 @@
-/** Indexes. They are there when the answer comes: this service has no jobs. */
+/** Routes for indexes. An index exists when its request is answered: this service has no jobs. */
 import { z } from "zod";
 import { createIndex } from "../../engine/indexes.ts";
 import { unlistedIndexes } from "../../engine/read-indexes.ts";
@@ -10,7 +10,7 @@ import { invalidInput, refuse } from "../tables/error-answer.ts";
 
 const route = routesOf("indexes");
 
-/** What the protocol calls them, and the engine's builders. */
+/** The protocol's names of parameters, and those of the engine's builders. */
 const options = {
   distance_type: "distanceType",
   metric_type: "distanceType",
@@ -55,7 +55,7 @@ export const indexRoutes = [
         const { column, index_type: kind, name: indexName, replace, ...given } = body;
         const known = indexKindOf(kind);
         if (known === undefined) throw unsupported(`indexes of type ${kind}`);
-        // The engine ends its process at another.
+        // The engine ends its process on any other language.
         if (!languages.some((one) => one === (given["language"] ?? "English")))
           throw invalidInput(`language has to be one of ${languages.join(", ")}`);
         await createIndex(table, { column, kind: known, name: indexName, replace, options: toOptions(given) });

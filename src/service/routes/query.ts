@@ -1,4 +1,4 @@
-/** Queries: plain, by vector, by text. */
+/** Routes for queries: plain, by vector, by text. */
 import { z } from "zod";
 import { search, type VectorSearch, type Search } from "../../engine/query.ts";
 import { joinFiles } from "../../wire/arrow/ipc-file.ts";
@@ -19,11 +19,11 @@ import {
 
 const route = routesOf("query");
 
-// Not z.int: what stands for "all" is too large for it.
-/** The engine counts with 32 bits, and begins again at nought behind them. */
+/** The engine counts with 32 bits, and larger numbers wrap around to 0. */
 const largest = 2 ** 32 - 1;
 const tooLarge = `must not be larger than ${largest}`;
 
+// Not z.int, for which the number that means "all" is too large.
 const count = z
   .number("has to be a number")
   .min(0, "has to be at least 0")
@@ -65,7 +65,7 @@ const columns = z
       readonly column_aliases?: Record<string, string> | null;
     };
     if (Array.isArray(names)) return names;
-    // The key may also be the name of a column that an older client asks for.
+    // `column_aliases` may also be the name of a column that an older client asks for.
     return Object.entries(
       typeof aliases === "object" && aliases !== null ? aliases : (given as Record<string, string>),
     );
@@ -126,7 +126,7 @@ export const queryRoutes = [
     answer: undefined,
     handler: async ({ tables, name, body }) => {
       const wanted = toSearch(body);
-      // A result outlives the handle that it came from.
+      // A result can still be read after its table handle is closed.
       const found = await tables.read(name, async (table) => {
         await checkOut(table, body);
         return await search(table, wanted);
@@ -142,7 +142,7 @@ function toSearch(given: z.output<typeof body>): Search {
   return {
     filter: given.filter === "" ? undefined : given.filter,
     columns: given.columns,
-    // The official client writes "all" as a number that is too large for JSON.
+    // The official client asks for all rows with a number that is too large for JSON.
     limit: limit === undefined || limit > largest ? undefined : limit,
     offset: given.offset,
     orderBy: given.order_by?.map(({ column_name: columnName, ascending, nulls_first: nullsFirst }) => ({

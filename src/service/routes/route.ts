@@ -1,4 +1,4 @@
-/** What a route is. A new one is an entry in the list of its file; nothing else knows them one by one. */
+/** The interface of a route. To add one, add an entry to the list of its file; nothing else refers to single routes. */
 import { z } from "zod";
 import { hasSecondStatement } from "../../schema/sql.ts";
 import type { ServedTables } from "../tables/open-tables.ts";
@@ -7,17 +7,17 @@ import { refuse } from "../tables/error-answer.ts";
 
 export interface Route {
   readonly method: "GET" | "POST";
-  /** As the web framework writes it: `/v1/table/:name/describe`. */
+  /** In the web framework's notation: `/v1/table/:name/describe`. */
   readonly path: string;
   readonly group: string;
   readonly summary: string;
   /** Whether it needs no key. */
   readonly open: boolean;
-  /** What the body may be; none is always an empty JSON object. */
+  /** What the body may be. A missing body always counts as an empty JSON object. */
   readonly accepts: "json" | "arrow" | "either" | "nothing";
   readonly query: z.ZodObject;
   readonly body: z.ZodType;
-  /** What a good answer holds; undefined for Arrow data. */
+  /** What a successful answer contains; undefined for Arrow data. */
   readonly answer: z.ZodType | undefined;
   readonly handler: (request: RouteRequest) => Promise<unknown>;
 }
@@ -26,15 +26,15 @@ export interface RouteRequest<Query = Readonly<Record<string, unknown>>, Body = 
   readonly tables: ServedTables;
   /** The OpenAPI document of all routes. */
   readonly document: () => object;
-  /** The path's parts by their names. */
+  /** The parts of the path by name. */
   readonly params: Readonly<Record<string, string>>;
-  /** The table, where the path has one. */
+  /** The table's name; empty if the path has none. */
   readonly name: string;
   readonly query: Query;
   readonly body: Body;
-  /** Whether the body is Arrow data; what `body` is then is nobody's business. */
+  /** Whether the body is Arrow data. Then only `arrow` may be used, not `body`. */
   readonly hasArrow: boolean;
-  /** The Arrow data of the body, checked. Throws where there is none. */
+  /** The checked Arrow data of the body. Throws if there is none. */
   readonly arrow: () => IpcFile;
 }
 
@@ -52,7 +52,7 @@ interface RouteInput<Query extends z.ZodObject, Body extends z.ZodType> {
 
 export const anything = z.looseObject({});
 
-/** A group's way to write its routes: types flow from the schemas into the handler. */
+/** Gives the function that defines the routes of a group. Types flow from the schemas into the handler. */
 export function routesOf(group: string) {
   return <Query extends z.ZodObject = typeof anything, Body extends z.ZodType = z.ZodUnknown>(
     input: RouteInput<Query, Body>,
@@ -65,17 +65,17 @@ export function routesOf(group: string) {
     answer: anything,
     ...input,
     group,
-    // The handler is only ever called with what the schemas beside it have let through.
+    // The handler is called only with values that the schemas have accepted.
     handler: input.handler as Route["handler"],
   });
 }
 
-/** A JSON body; where there is none it is an empty object. */
+/** A JSON body; a missing one counts as an empty object. */
 export function json<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.looseObject(shape, "has to be a JSON object").prefault({} as never);
 }
 
-/** Absent and null are one. */
+/** Absent and null mean the same. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }

@@ -1,4 +1,4 @@
-/** Rows: inserting, merging, counting, updating, deleting. */
+/** Routes for rows: inserting, merging, counting, updating, deleting. */
 import { z } from "zod";
 import { addRows, mergeRows } from "../../engine/write-rows.ts";
 import { checkColumns } from "../../schema/table.ts";
@@ -72,7 +72,7 @@ export const rowRoutes = [
           query.when_not_matched_by_source_delete === true && (query.when_not_matched_by_source_delete_filt ?? true),
         useIndex: query.use_index,
       };
-      // Alone, so that the look and the write of one merge see no other's rows in between.
+      // Exclusive, so that no other request's rows arrive between the read and the write of one merge.
       const counts = await tables.change(name, async (table) => await mergeRows(table, merge, bytes));
       return {
         version: counts.version,

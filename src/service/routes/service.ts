@@ -1,4 +1,4 @@
-/** What the service says of itself. */
+/** Routes about the service itself. */
 import { z } from "zod";
 import { routesOf } from "./route.ts";
 

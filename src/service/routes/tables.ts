@@ -1,4 +1,4 @@
-/** Tables as a whole: listing, creating, describing, dropping. */
+/** Routes for whole tables: listing, creating, describing, dropping. */
 import { z } from "zod";
 import { readIpcSchema, type EngineTable } from "../../engine/engine.ts";
 import { checkColumns } from "../../schema/table.ts";
@@ -134,7 +134,7 @@ export const tableRoutes = [
   }),
 ];
 
-/** Shows a table at an old version, for reading. */
+/** Checks out the version or the tag, if one is given. Throws a refusal if the version does not exist. */
 export async function checkOut(
   table: EngineTable,
   { version, tag }: { readonly version?: number | undefined; readonly tag?: string | undefined },

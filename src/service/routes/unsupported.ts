@@ -1,4 +1,7 @@
-/** What clients ask for and this service does not do: said in words, with a status that nobody tries again. */
+/**
+ * Routes that clients use and this service does not have. They answer with a message and a status that no client
+ * retries.
+ */
 import { routesOf, unsupported, type Route } from "./route.ts";
 
 const route = routesOf("not served");

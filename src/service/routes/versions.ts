@@ -1,4 +1,4 @@
-/** Versions and tags. */
+/** Routes for versions and tags. */
 import { z } from "zod";
 import { checkOut } from "./tables.ts";
 import { committed, json, routesOf, text, textParameter, versionNumber } from "./route.ts";

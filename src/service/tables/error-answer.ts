@@ -1,4 +1,4 @@
-/** What went wrong, as a status, a code of the namespace protocol and a sentence that gives nothing away. */
+/** Turns errors into a status, a code of the namespace protocol and a sentence that reveals nothing internal. */
 import { engineProblem, isConflict, isEngineError } from "../../engine/engine.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 
@@ -40,7 +40,7 @@ export const tableLeft = (name: string) =>
     `the folder of table '${name}' has files but no table: a drop did not end, or another program is creating it; if no program is doing either, the operator of this service has to remove that folder`,
   );
 
-/** `folder` is where the tables are, which is nobody's business. */
+/** `folder` is where the tables are. It is kept out of answers. */
 export function problemOfError(thrown: unknown, folder: string): Problem {
   if (isMigrateError(thrown, "ERR_REQUEST")) {
     const { status, code, problem } = thrown.details;
@@ -54,7 +54,7 @@ export function problemOfError(thrown: unknown, folder: string): Problem {
   return webProblemOf(thrown);
 }
 
-// 404 is kept for what is missing in the path: the official client takes any for a missing table.
+// Only what is missing in the path gets 404: the official client takes every 404 for a missing table.
 const engineProblems: readonly (readonly [RegExp, number, keyof typeof codes])[] = [
   [/^Table '.*' was not found/, 404, "tableNotFound"],
   [/^Table '.*' already exists/, 400, "tableExists"],
@@ -67,7 +67,7 @@ const engineProblems: readonly (readonly [RegExp, number, keyof typeof codes])[]
 
 const internal = "the service could not do this; its operator finds more under this request's id";
 
-/** The one trouble of the service's own that its clients are told: whoever waits and tries again waits for nothing else. */
+/** The only internal problem that clients are told about: one that retries can succeed only when it is solved. */
 const diskFull: Problem = { status: 507, code: codes.internal, error: "the service has no space left for this" };
 
 function isFull(thrown: unknown): boolean {
@@ -113,7 +113,7 @@ const webProblems: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: "the path is not well-formed",
 };
 
-/** What the web framework refuses by itself. */
+/** Problems that the web framework itself reports. */
 function webProblemOf(thrown: unknown): Problem {
   if (isFull(thrown)) return diskFull;
   const { statusCode, code } = thrown as { readonly statusCode?: unknown; readonly code?: unknown };

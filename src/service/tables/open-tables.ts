@@ -1,4 +1,7 @@
-/** The tables of the folder: found, opened and locked for each request anew, as other processes may act on them too. */
+/**
+ * The tables of the folder. They are found, opened and locked anew for each request, because other processes may change
+ * them too.
+ */
 import { accessSync, constants, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createTableFrom, leftoverIn, renameTable } from "../../engine/create-table.ts";
@@ -22,17 +25,20 @@ type Work<Result> = (table: EngineTable) => Promise<Result>;
 
 export interface ServedTables {
   readonly folder: string;
-  /** All names, in the order of their bytes. */
+  /** All names, in byte order. */
   names(): Promise<readonly string[]>;
   read<Result>(name: string, work: Work<Result>): Promise<Result>;
-  /** Writes rows, beside others who do. */
+  /** Writes rows; other requests may write rows at the same time. */
   write<Result>(name: string, work: Work<Result>): Promise<Result>;
-  /** Changes the table itself, with nobody beside. */
+  /** Changes the table itself, while no other request writes to it. */
   change<Result>(name: string, work: Work<Result>): Promise<Result>;
-  /** Creates a table from an Arrow IPC file and gives its version. Throws a refusal when mode is create and it is there. */
+  /**
+   * Creates a table from an Arrow IPC file and gives its version. Throws a refusal if the table exists and `mode` is
+   * create.
+   */
   create(name: string, file: Buffer, mode: CreateMode): Promise<number>;
   drop(name: string): Promise<void>;
-  /** Throws a refusal when there is one of the new name. */
+  /** Throws a refusal if a table of the new name exists. */
   rename(name: string, to: string): Promise<void>;
   close(): void;
 }
@@ -41,7 +47,7 @@ const tries = 30;
 const longestWait = 500;
 const longestTime = 20_000;
 
-/** Opens the folder and makes it where it is not there. Throws ERR_SERVICE_DATA. */
+/** Opens the folder; creates it if it does not exist. Throws ERR_SERVICE_DATA. */
 export async function openTables(folder: string): Promise<ServedTables> {
   const db = await openFolder(folder);
   const locks = createLocks();
@@ -57,7 +63,7 @@ export async function openTables(folder: string): Promise<ServedTables> {
     try {
       return await work(table);
     } catch (error) {
-      // Dropped while it was read: what the engine then misses is some file.
+      // The table was dropped while it was read: the engine then reports a missing file.
       if (/not found/i.test(String(error)) && (await openTable(db, name)) === undefined) throw tableNotFound(name);
       throw error;
     } finally {
@@ -89,7 +95,7 @@ export async function openTables(folder: string): Promise<ServedTables> {
         if (!(await dropTable(db, folder, name))) throw tableNotFound(name);
       }),
     rename: (name, to) => {
-      // In one order, so that two renames never wait for each other.
+      // Locked in a fixed order, so that two renames never wait for each other.
       const [first, second] = [name, to].toSorted();
       return locks.alone(first!, () => locks.alone(second!, async () => await rename(name, to)));
     },
@@ -100,7 +106,7 @@ export async function openTables(folder: string): Promise<ServedTables> {
 async function openFolder(folder: string): Promise<Connection> {
   try {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) throw new Error("is a file");
-    // The engine makes the folder and says what is wrong with it.
+    // The engine creates the folder and reports what is wrong with it.
     const db = await connect({ uri: folder });
     accessSync(folder, constants.R_OK | constants.W_OK);
     return db;
@@ -120,7 +126,7 @@ async function create(db: Connection, folder: string, name: string, file: Buffer
   await createFilledTable(db, name, file, "overwrite");
 }
 
-/** An engine's conflict means that nothing was committed, so the whole look and act is done again. */
+/** A conflict means that the engine committed nothing, so the whole work is repeated, reads included. */
 async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
   const started = performance.now();
   for (let attempt = 1; ; attempt++) {
@@ -128,7 +134,7 @@ async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
       return await work();
     } catch (error) {
       if (!isConflict(error)) throw error;
-      // The engine may have tried for half a minute itself: a client does not wait for thirty of those.
+      // The engine may have retried for half a minute itself, and a client does not wait for thirty such tries.
       if (attempt === tries || performance.now() - started > longestTime)
         throw refuse(409, "concurrentModification", tooManyChanges);
       await sleep(Math.random() * Math.min(longestWait, 10 * 2 ** attempt));

@@ -1,10 +1,10 @@
 /**
- * Who may act on which table at a time. Changes of a schema stand alone; writers of rows go together, but never beside
- * such a change: the engine would acknowledge what they append during a retype and lose it (docs/engine.md).
+ * Locks on tables. A schema change runs alone. Writers of rows run together, but never beside a schema change: the
+ * engine would acknowledge values that are appended during a retype, and lose them (docs/engine.md).
  */
 
 export interface Locks {
-  /** Beside others that share, never beside one that is alone. */
+  /** Runs beside other shared work, but never beside work that runs alone. */
   shared<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   alone<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
 }
@@ -20,7 +20,7 @@ interface Waiter {
   readonly start: () => void;
 }
 
-/** Locks by name, each first come, first served: nobody waits forever, and whoever comes behind a waiter waits too. */
+/** Locks by name, each in order of arrival: nothing waits forever, and work that comes after a waiter waits too. */
 export function createLocks(): Locks {
   const locks = new Map<string, Lock>();
 

@@ -1,4 +1,4 @@
-/** The name of a table in a request, in its path or its body. */
+/** Validates the name of a table in a request's path or body. */
 import { z } from "zod";
 import { privateFolder } from "../../engine/create-table.ts";
 import { tableNameProblem } from "../../schema/names.ts";

@@ -1,6 +1,6 @@
-/** Where the calls stand that made steps, noted while somebody asks for it: steps stay plain data. */
+/** The places of the calls that built steps. They are kept outside the steps, so that steps stay plain data. */
 
-/** A call in a file, both counted from 1. `file`: as Node names it, a URL or a path. */
+/** A call in a file. `line` and `column` are counted from 1. `file`: a URL or a path, as Node reports it. */
 export interface Call {
   readonly file: string;
   readonly line: number;
@@ -9,19 +9,19 @@ export interface Call {
 
 type Builder = (...args: never) => unknown;
 
-// On the global object: a migration file may load a second copy of this package.
+// On the global object, because a migration file may load a second copy of this package.
 const key = Symbol.for("lance-migrate.built");
 const hooks = globalThis as { [key]?: ((step: object, builder: Builder) => void) | undefined };
 
 const calls = new WeakMap<object, readonly Call[]>();
 
-/** What a builder has made. */
+/** Returns the step that a builder has made, and notes its calls if `notingCalls` is running. */
 export function built<Step extends object>(step: Step, builder: Builder): Step {
   hooks[key]?.(step, builder);
   return step;
 }
 
-/** Notes the calls of all builders until `work` is done. */
+/** Notes the calls of all builders until `work` has ended. */
 export async function notingCalls<Result>(work: () => Promise<Result>): Promise<Result> {
   hooks[key] = (step, builder) => calls.set(step, callsAbove(builder));
   try {
@@ -31,12 +31,12 @@ export async function notingCalls<Result>(work: () => Promise<Result>): Promise<
   }
 }
 
-/** The calls that led to a step, innermost first; none of what was made by hand, or while nobody asked. */
+/** The calls that led to a step, innermost first; empty if it was written by hand, or made outside `notingCalls`. */
 export function callsOf(step: unknown): readonly Call[] {
   return typeof step === "object" && step !== null ? (calls.get(step) ?? []) : [];
 }
 
-/** A step that was checked is another object than the one that was built. */
+/** Copies the noted calls from the step that was built to the checked one, which is another object. */
 export function passOnCalls(built: unknown, step: object): void {
   const known = callsOf(built);
   if (known.length > 0) calls.set(step, known);
@@ -55,7 +55,7 @@ function callsAbove(builder: Builder): readonly Call[] {
         return { file: site.getFileName() ?? "", line, column };
       });
     Error.captureStackTrace(holder, builder);
-    // The sites are asked for when the stack is first read.
+    // Node calls `prepareStackTrace` when the stack is first read.
     return holder.stack as readonly Call[];
   } finally {
     Object.assign(Error, { prepareStackTrace, stackTraceLimit });

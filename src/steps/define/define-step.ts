@@ -1,4 +1,4 @@
-/** What a step kind is. A migration holds steps as plain data; a definition knows what to make of them. */
+/** Defines step kinds. A migration contains steps as plain data; the definition of their kind interprets them. */
 import { z } from "zod";
 import type { Action } from "../../actions/model/action.ts";
 import { dataType, notNullMark } from "../../schema/declare/validate.ts";
@@ -13,17 +13,19 @@ import { built } from "./call-sites.ts";
 interface Definition<Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape> {
   /** The name of the step in migrations, plans and the ledger; equal to the name of the builder. */
   readonly kind: Kind;
-  /** What a step of this kind holds; zod refuses the rest. */
+  /** The fields of a step of this kind; zod refuses all others. */
   readonly fields: z.ZodObject<Shape>;
-  /** From the builder's arguments to the fields, unchecked: zod names what is wrong, with the file and the step. */
+  /**
+   * Converts the builder's arguments to the fields. It checks nothing: zod reports errors later, with file and step.
+   */
   readonly build: (...args: Args) => unknown;
-  /** What targets execute for it. */
+  /** The actions that a step compiles to. */
   readonly compile: (step: z.output<z.ZodObject<Shape>>) => readonly Action[];
-  /** The builder's arguments, as they are written in a migration. */
+  /** The builder's arguments as TypeScript, as they are written in a migration. */
   readonly source: (step: z.output<z.ZodObject<Shape>>) => readonly Source[];
-  /** How it is written on the command line of `migrate new`. */
+  /** The flags of `migrate new` that make such a step. */
   readonly flags: readonly StepFlag[];
-  /** What of it is otherwise where tables and columns have other names, besides its `table` and its `path`. */
+  /** The fields, besides `table` and `path`, that change if tables and columns have the names in `to`. */
   readonly moved?: (
     step: z.output<z.ZodObject<Shape>>,
     to: Moving,
@@ -35,29 +37,29 @@ export interface StepFlag {
   /** Without dashes. */
   readonly name: string;
   readonly describe: string;
-  /** What its value looks like, such as `TABLE.COLUMN:NAME`. */
+  /** The form of its value, such as `TABLE.COLUMN:NAME`. */
   readonly form: string;
-  /** The step's fields, unchecked: zod names what is wrong. */
+  /** Reads the step's fields. It does not check them: zod reports errors later. */
   readonly read: (notation: Notation) => Readonly<Record<string, unknown>>;
 }
 
-/** Plain data of one kind: what migrations export. */
+/** A step of one kind as plain data, as migrations export it. */
 export type StepOf<Kind extends string, Fields> = Readonly<{ kind: Kind } & Fields>;
 
 declare const effect: unique symbol;
 
-/** A step that TypeScript knows to lead from one database to the next; see `after`. */
+/** A step with the type of the database before and after it; see `after`. */
 export interface StepOn<Before, After> {
   readonly kind: string;
   readonly table: string;
-  /** Known to TypeScript alone. */
+  /** Exists only in TypeScript types. */
   readonly [effect]?: (before: Before) => After;
 }
 
-/** What a builder makes whose step is checked in `after`. */
+/** The result of a builder whose step TypeScript checks in `after`. */
 export type CheckedStep<Kind extends string, Fields, Before, After> = StepOf<Kind, Fields> & StepOn<Before, After>;
 
-/** A builder with its definition attached, so that one export is all that a step kind needs. */
+/** A builder with its definition attached, so that a step kind needs only one export. */
 export interface StepKind<
   Kind extends string,
   Args extends readonly unknown[],
@@ -72,11 +74,14 @@ export interface StepDefinition<Kind extends string, Shape extends z.ZodRawShape
   readonly compile: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Action[];
   readonly source: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Source[];
   readonly flags: readonly StepFlag[];
-  /** What of it is otherwise there, besides its `table` and its `path`. */
+  /** The fields, besides `table` and `path`, that change if tables and columns have the names in `to`. */
   readonly moved: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>, to: Moving) => object;
 }
 
-/** What it makes may be called by an interface of its own, with which TypeScript checks the steps of `after`. */
+/**
+ * Makes a builder. `Builder` may be an interface with its own call signature, by which TypeScript checks the steps of
+ * `after`.
+ */
 export function defineStep<
   const Kind extends string,
   Args extends readonly unknown[],
@@ -85,7 +90,7 @@ export function defineStep<
 >(definition: Definition<Kind, Args, Shape>): Builder {
   const { kind, fields, build, compile, source, flags, moved = () => ({}) } = definition;
   type Step = StepOf<Kind, z.output<z.ZodObject<Shape>>>;
-  // The step is checked when its migration is loaded, where the file and the step's number are known.
+  // The step is checked when its migration is loaded, because the file and the step's number are known then.
   const builder = (...args: Args): Step => built({ kind, ...(build(...args) as object) } as Step, builder);
   const schema = z.strictObject({ kind: z.literal(kind), ...fields.shape }) as unknown as z.ZodType<Step>;
   return Object.assign(builder, {
@@ -98,20 +103,20 @@ export function defineStep<
   }) as unknown as Builder;
 }
 
-/** The name of a table, checked closer by the fold. */
+/** The name of a table. The models of actions check it further. */
 export const tableName = z.string("has to be the name of a table").min(1, "has to be the name of a table");
 
 /** A dotted path to a column. */
 export const columnPath = z.string("has to be the path of a column").min(1, "has to be the path of a column");
 
-/** A name, of an index or the like. */
+/** A name, such as that of an index. `of`: its description, for messages. */
 export const ownName = (of: string) =>
   z
     .string(`has to be the name of ${of}`)
     .min(1, `has to be the name of ${of}`)
     .refine((name) => name !== "." && name !== "..", "can't be . or .., which lead elsewhere in an address");
 
-/** An SQL expression, as the engine reads it. */
+/** An SQL expression. */
 export const sql = z
   .string("has to be an SQL expression")
   .min(1, "has to be an SQL expression")
@@ -120,9 +125,9 @@ export const sql = z
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   });
 
-/** The type behind a builder such as `int64()`, for steps in which nullability has no place. */
+/** The type that a builder such as `int64()` returns, for steps that take no nullability. */
 export function typeOf(column: ColumnType): DataType {
-  // The mark is no type; zod refuses it with a sentence that tells the way out.
+  // The mark is not a type: zod refuses it with a message that states what to do instead.
   return column?.nullable === false ? (notNullMark as unknown as DataType) : column?.type;
 }
 

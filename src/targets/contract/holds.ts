@@ -1,6 +1,6 @@
 /**
- * Whether a table holds what an action gives it besides what a look shows. Another program may have made it look the same: then
- * its rows or values are others. What applications have written since does not count.
+ * Checks whether a table holds the rows and values that an action gives it, which its description does not show.
+ * Another program may have given it the same description with other rows or values. Later writes do not count.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Action, ActionFor } from "../../actions/model/action.ts";
@@ -14,7 +14,7 @@ import { isRestored, listVersions } from "./restore-versions.ts";
 import type { VersionedTable } from "./versioned-table.ts";
 import { writtenSince } from "./written-since.ts";
 
-/** Undefined where it is unknown. */
+/** Undefined if it is unknown. */
 export async function holds(table: VersionedTable, action: Action): Promise<boolean | undefined> {
   try {
     switch (action.kind) {
@@ -30,18 +30,18 @@ export async function holds(table: VersionedTable, action: Action): Promise<bool
         return true;
     }
   } catch (error) {
-    // What it does not answer is unknown; that nobody can reach it is no answer.
+    // If the target answers with an error, the result is unknown. If it can't be reached, the check itself fails.
     if (isMigrateError(error) && !isMigrateError(error, "ERR_ANSWER")) throw error;
     return undefined;
   }
 }
 
-/** The rows that a table is made with are in its first version. */
+/** Whether the action's rows are in the table's first existing version or in its newest. */
 async function holdsRows(table: VersionedTable, action: ActionFor<"createTable">): Promise<boolean | undefined> {
   const versions = await newestFirst(table);
   const first = versions.at(-1)!;
   for (const version of new Set([first, versions[0]!])) if (await hasRows(table, version, action)) return true;
-  // What is in the first version that is left may have been changed before.
+  // If the first version was cleaned up, the rows may have been changed before the oldest that is left.
   return first === 1 ? false : undefined;
 }
 
@@ -66,7 +66,7 @@ async function hasRows(
   return removed === 0;
 }
 
-/** The values that an expression gave are in the version that added the columns. */
+/** Whether the newest version, or the one that added the columns, has the values of their expressions. */
 async function holdsValues(table: VersionedTable, { columns }: ActionFor<"addColumns">): Promise<boolean | undefined> {
   const filled = columns.filter(({ name, as }) => as !== undefined && !isNull(as) && !isReserved(name));
   if (filled.length === 0) return true;
@@ -81,11 +81,11 @@ async function holdsValues(table: VersionedTable, { columns }: ActionFor<"addCol
   const added = await addedIn(versions, has);
   if (added === undefined) return undefined;
   if (added !== newest && (await hasValues(added))) return true;
-  // Values may have been changed before the first version that is left.
+  // If older versions were cleaned up, the values may have been changed before the oldest that is left.
   return versions.includes(added - 1) ? false : undefined;
 }
 
-/** The rows in which a column has another value than an expression. */
+/** A predicate for rows in which a column differs from an expression; only nulls count if its value varies. */
 function differing(column: string, value: string, as: string): string {
   const name = `\`${column.replaceAll("`", "``")}\``;
   const isOther = `(${name} is null) <> (${value} is null)`;
@@ -96,7 +96,7 @@ function sqlText(text: string): string {
   return text.replaceAll("'", "''");
 }
 
-/** A version was restored, or all its rows are there. */
+/** Whether the version was restored, or all its rows are in the table. */
 async function isAsRestored(table: VersionedTable, action: ActionFor<"restoreTable">): Promise<boolean | undefined> {
   if (await isRestored(table, action)) return true;
   const written = await writtenSince(table, action.version, { from: action.after });
@@ -106,7 +106,7 @@ async function isAsRestored(table: VersionedTable, action: ActionFor<"restoreTab
   return since.length === since[0]! - action.after ? false : undefined;
 }
 
-/** A column that is made anew has a name for a moment that only this tool gives. */
+/** Whether a version has the recreated column under its temporary name, which only this tool uses. */
 async function wasMade(table: VersionedTable, { type }: ActionFor<"convertColumn">): Promise<boolean | undefined> {
   const made = { name: madeName, type };
   const versions = await newestFirst(table);
@@ -115,10 +115,10 @@ async function wasMade(table: VersionedTable, { type }: ActionFor<"convertColumn
   return versions.at(-1) === 1 && versions.length <= mostVersions ? false : undefined;
 }
 
-/** So many versions are looked at. */
+/** At most this many versions are examined. */
 const mostVersions = 1_000;
 
-/** Of the versions that have it, the newest that follows one that has not; or the oldest of all. */
+/** The newest version that has it and follows one that lacks it; if there is none, the oldest that has it. */
 async function addedIn(
   versions: readonly number[],
   has: (version: number) => Promise<boolean>,

@@ -1,6 +1,6 @@
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 
-/** The row that is last when rows are ordered by some of their columns. */
+/** The last row by the order of some columns; undefined if there are no rows. */
 export function lastRow(rows: readonly Row[], order: readonly string[]): Row | undefined {
   return rows.reduce<Row | undefined>((last, row) => {
     const differs = order.find((column) => last !== undefined && last[column] !== row[column]);

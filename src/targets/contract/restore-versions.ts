@@ -1,4 +1,4 @@
-/** What old versions of a table tell, and restoring them so that doing it once more changes nothing. */
+/** Examines old versions of a table, and restores them so that a repetition changes nothing. */
 import { count } from "../../errors/migrate-error.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import { sameColumns } from "../../schema/data-type.ts";
@@ -8,13 +8,13 @@ import type { VersionedTable } from "./versioned-table.ts";
 
 export interface RestoreRequest {
   readonly version: number;
-  /** When it was made, where that is known. */
+  /** When it was created, if known. */
   readonly at?: number | undefined;
-  /** The version that the migration left, and what is restored differs from it. */
+  /** The version that the migration left. It differs from the version to restore. */
   readonly after: number;
 }
 
-/** Gives the table's version. Throws where the version is gone, or is that of another table. */
+/** Returns the table's newest version. Throws if `version` no longer exists or belongs to another table. */
 export async function restoreVersion(table: VersionedTable, { version, at, after }: RestoreRequest): Promise<number> {
   if (at !== undefined && (await table.list()).some((one) => one.version === version && (one.at ?? at) !== at))
     throw new Error(`version ${version} is not the one that the migration found: the table was dropped and recreated`);
@@ -24,7 +24,7 @@ export async function restoreVersion(table: VersionedTable, { version, at, after
 
 export type PuttingBack = Omit<PutBackRowsAction, "kind" | "table">;
 
-/** Gives the table's version. Throws where the restored version has replaced something that cannot be put back. */
+/** Returns the table's newest version. Throws if the restored version has replaced what cannot be put back. */
 export async function putBack(table: VersionedTable, putting: PuttingBack): Promise<number> {
   const { version, after, since = version, columns, leaves = [], mayBeDone = false } = putting;
   const restored = await restoredAs(table, version, after);
@@ -66,7 +66,7 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
   return await table.version();
 }
 
-/** Where the version that the migration left is gone, or cannot be compared, the restored one is there. */
+/** Compares with version `since`; if it is gone or can't be compared, with the restored one, unless `writes` is set. */
 async function sinceAny(
   table: VersionedTable,
   { version, after, since = version, writes }: PuttingBack,
@@ -84,27 +84,27 @@ async function sinceAny(
   return undefined;
 }
 
-/** In their order, without what only this file reads. */
+/** In ascending order, without the fields that only this file reads. */
 export async function listVersions(table: VersionedTable): Promise<readonly TableVersion[]> {
   return (await table.list())
     .map(({ version, at }) => ({ version, at }))
     .toSorted((one, other) => one.version - other.version);
 }
 
-/** Whether a version was restored after another one. Throws where that is unknown. */
+/** Whether a version was restored after another one. Throws if that is unknown. */
 export async function isRestored(table: VersionedTable, { version, after }: RestoreRequest): Promise<boolean> {
   return (await restoredAs(table, version, after)) !== undefined;
 }
 
-/** What a table's version was like, and whether it was restored after another one. */
+/** The columns of a version, and whether it was restored after another one. */
 export async function describeVersion(table: VersionedTable, version: number, after: number): Promise<OldVersion> {
   const restored = await restoredAs(table, version, after);
   return { columns: await table.columns(version), restored };
 }
 
 /**
- * The first version after another one that holds the very same as this: the same files, columns and rows. A commit that
- * leaves all that as it is, such as one of an index, may come after it.
+ * The first version after `after` with the same files, columns and rows as `version`. Commits that change none of
+ * these, such as that of an index, may follow it.
  */
 async function restoredAs(table: VersionedTable, version: number, after: number): Promise<number | undefined> {
   const all = await versionsOf(table);
@@ -121,13 +121,13 @@ async function restoredAs(table: VersionedTable, version: number, after: number)
   return undefined;
 }
 
-/** Of two versions with the same columns, and as many files and rows. Throws where that is unknown. */
+/** Of two versions with the same columns and equally many files and rows. Throws if that is unknown. */
 async function holdSameRows(table: VersionedTable, version: number, other: number): Promise<boolean> {
   const [one, two] = [table.contents?.(version), table.contents?.(other)];
   if (one !== undefined && two !== undefined) return one.files === two.files && sameIds(one, two, [...one.ids.keys()]);
   const written = await writtenSince(table, version, { until: other });
   if (written !== undefined) return written.added + written.changed + written.removed === 0;
-  // Too many to compare by value. A column that was dropped and added again holds nulls alone.
+  // There are too many rows to compare by value. A column that was dropped and added again holds only nulls.
   const tallies = [await tallyOf(table, version, Infinity), await tallyOf(table, other, Infinity)] as const;
   if (tallies[0] === undefined || tallies[1] === undefined)
     throw new Error(`versions ${version} and ${other} can't be compared`);
@@ -139,7 +139,7 @@ async function holdSameRows(table: VersionedTable, version: number, other: numbe
   return true;
 }
 
-/** Whether these rows were added since, which only an earlier try can have done. Undefined where that is unknown. */
+/** Whether these rows were added since, which only an earlier try can have done. Undefined if that is unknown. */
 async function wasAppended(
   table: VersionedTable,
   restored: number,
@@ -158,7 +158,7 @@ async function wasAppended(
   return false;
 }
 
-/** Undefined where they hold a type that can't be read. */
+/** Undefined if they have a type that can't be read. */
 async function sameRows(one: Buffer, other: Buffer): Promise<boolean | undefined> {
   if (one.equals(other)) return true;
   const { sumOfRows } = await import("../../wire/rows/row-checksum.ts"); // Arrow is slow to load
@@ -173,11 +173,11 @@ async function sameRows(one: Buffer, other: Buffer): Promise<boolean | undefined
 interface Version {
   readonly version: number;
   readonly rows: number;
-  /** Of its files and rows: what two versions share that hold the same. */
+  /** The totals of its files and rows, which are equal for two versions that hold the same. */
   readonly totals: string;
 }
 
-/** In their order. */
+/** In ascending order. */
 async function versionsOf(table: VersionedTable): Promise<readonly Version[]> {
   return (await table.list())
     .map(({ version, metadata }) => {

@@ -1,11 +1,11 @@
-/** For what may be sent again, because a second time changes nothing. */
+/** Retries work that may be repeated, because a second time changes nothing. */
 import type { Clock } from "../../time/clock.ts";
 import type { CallOutcome } from "./target.ts";
 
 const mostTries = 8;
 const longestPause = 2_000;
 
-/** Tries again while another came first or there was no answer; a refusal is final. */
+/** Retries after a conflict, throttling or a missing answer, up to `mostTries` tries in all. A refusal is final. */
 export async function retry<Result>(
   work: () => Promise<Result>,
   verdict: (error: unknown) => CallOutcome,

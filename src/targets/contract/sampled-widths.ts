@@ -1,6 +1,6 @@
-/** How long values are, by a sample of rows from all over a table. */
+/** Measures the size of values, from a sample of rows spread over a table. */
 
-/** These expressions of so many rows from the one at `offset` on, as Arrow IPC. */
+/** Reads these expressions of `limit` rows, from the one at `offset` on, as Arrow IPC. */
 export type ReadRows = (
   columns: readonly (readonly [name: string, sql: string])[],
   limit: number,
@@ -9,10 +9,10 @@ export type ReadRows = (
 
 const places = 8;
 const mostRows = 64;
-/** A sample of long values has fewer of them. */
+/** If values are long, fewer rows are read at each place, to stay below this size. */
 const mostBytes = 2 ** 20;
 
-/** The mean bytes of each expression's value; undefined where the table has no rows. */
+/** The mean size in bytes of each expression's values; undefined if the table has no rows. */
 export async function sampledWidths(
   read: ReadRows,
   expressions: readonly string[],
@@ -23,7 +23,7 @@ export async function sampledWidths(
   const sums = columns.map(() => 0);
   let [seen, longest, limit] = [0, 0, 1];
   for (let place = 0; place <= places; place++) {
-    // The first place is read twice: one row says how many to ask for.
+    // The first place is read twice: first one row, which shows how many rows to request.
     const offset = Math.floor((Math.max(0, place - 1) * rows) / places);
     let [count, length] = [0, 0];
     for (const file of await read(columns, limit, offset)) {

@@ -1,10 +1,10 @@
-/** What the errors of a service mean. */
+/** Classifies the errors of a service. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { CallOutcome } from "./target.ts";
 
 export function verdictOf(error: unknown): CallOutcome {
   if (isMigrateError(error, "ERR_TARGET_UNREACHABLE")) return { kind: "unanswered" };
-  // Whatever else it is, nothing was sent.
+  // Any other error means that nothing was sent, or that the service refused the key.
   if (!isMigrateError(error, "ERR_ANSWER")) return { kind: "refused" };
   const { status, conflict, pause } = error.details;
   if (status === 429) return { kind: "throttled", pause };

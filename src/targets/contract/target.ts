@@ -1,10 +1,10 @@
 /**
  * How to write a target:
  * 1. `options`: a strict zod object with its `kind`, so that the configuration's type follows from it.
- * 2. `open(options, context)`: may connect lazily; says ERR_TARGET_UNREACHABLE when it can't.
- * 3. `capabilities`: what it can do, and in words why it can't do the rest. The plan refuses by them.
- * 4. `execute`: each action as one atomic commit; never repeated by the target itself.
- * 5. `call`: the same in words, exactly, for plans.
+ * 2. `open(options, context)`: may connect lazily; throws ERR_TARGET_UNREACHABLE if it can't.
+ * 3. `capabilities`: what it supports, and as text why it does not support the rest. A plan refuses the rest.
+ * 4. `execute`: executes each action as one atomic commit, which the target itself never repeats.
+ * 5. `call`: the exact call that `execute` makes, as text, for plans.
  * 6. `ledger`: a small table of rows, or else tables whose names are the records.
  * 7. Add it to targets/index.ts and run the contract suite on it (test/contract).
  */
@@ -16,111 +16,123 @@ import type { Draw } from "../../wire/rows/sample-values.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 
 export interface Capabilities {
-  /** True for what the target can do; in words why it can't, where there is more to say than that it has no call for it. */
+  /** True for supported kinds; for others, the reason as text if it is more than a missing call. */
   readonly actions: Readonly<Partial<Record<ActionKind, true | string>>>;
-  /** In words why it can't do one that is of a kind that it can do; undefined when it can. */
+  /** Why it does not support an action although it supports the kind, as text; undefined if it supports it. */
   readonly refuses?: ((action: Action, before: Table | undefined) => string | undefined) | undefined;
-  /** Whether `look` can tell a table's columns. Where it can't, it only tells whether there is such a table. */
+  /** Whether `describeTable` returns a table's columns. If not, it only shows whether the table exists. */
   readonly describes: boolean;
   /**
-   * Whether `execute` on a sight that is out of date is refused where that would undo a change of columns by others, and each
-   * call has an answer. It is no proof that a late call did nothing: docs/engine.md.
+   * Whether `execute` refuses an outdated snapshot if the call would undo others' change of columns, and every call
+   * gets an answer. This does not prove that a late call did nothing: docs/engine.md.
    */
   readonly fences: boolean;
 }
 
-/** A table as it was seen. The one who looked acts on what he saw. */
+/** A table as it was described. Actions are executed on the snapshot. */
 export interface TableSnapshot {
-  /** Without columns where the target can't describe. */
+  /** Without columns if the target can't describe tables. */
   readonly table: Table;
-  /** The table's version, where the target tells it. */
+  /** The table's version, if the target reports it. */
   readonly version: number | undefined;
-  /** When that version was made, where the target tells it with the look. The table was opened after that was read. */
+  /** When that version was created, if the description includes it. It was read before the table was opened. */
   readonly at?: number | undefined;
-  /** As `instance` of the target gives it, read before the table was opened. */
+  /** The result of the target's `instance`, read before the table was opened. */
   readonly instance?: string | undefined;
 }
 
 /**
  * What the error of a call means.
- * - `refused`: nothing was done, and nothing will be when it is sent again.
- * - `conflict`: nothing was done; another came first, so that the same call may well work now.
- * - `throttled`: nothing was done; the target wants to be asked later.
- * - `unanswered`: nobody knows whether it was done.
+ * - `refused`: nothing was done, and sending the call again would not change that.
+ * - `conflict`: nothing was done because another commit came first; the same call may succeed now.
+ * - `throttled`: nothing was done; the target asks to be called later.
+ * - `unanswered`: it is unknown whether the call was done.
  */
 export interface CallOutcome {
   readonly kind: "refused" | "conflict" | "throttled" | "unanswered";
-  /** Milliseconds for which the target asks to be left alone. */
+  /** How many milliseconds the target asks to wait. */
   readonly pause?: number | undefined;
 }
 
-/** The version that was restored; or why none was: others have made `newer` versions, or there is none before the commit. */
+/** The version that was restored. Or, if none was: `newer` versions of others, or no version before the commit. */
 export type UndoResult =
   | { readonly restored: number }
   | { readonly before: number | undefined; readonly newer: readonly number[] };
 
 export interface Target {
-  /** As the configuration calls it. */
+  /** Its name in the configuration. */
   readonly name: string;
-  /** Where it is, without anything secret: a folder, an address. */
+  /** Its folder or address, without secrets. */
   readonly place: string;
   readonly capabilities: Capabilities;
   /** The names of all tables. */
   listTables(): Promise<readonly string[]>;
-  /** The table of that name as it is now, its indexes where they are asked for; undefined when there is none. */
+  /** The current table of that name, with its indexes if requested; undefined if there is none. */
   describeTable(table: string, withIndexes?: boolean): Promise<TableSnapshot | undefined>;
   /**
-   * What tells a table from every other that had its name, also where old versions were cleaned up; for one run only, as a
-   * copy of the database has others. Absent where the target can't tell, and undefined where it can't tell for this table.
+   * Identifies a table among all that have had its name, even if old versions were cleaned up. Valid for one run only,
+   * because a copy of the database has others. Absent if the target can't identify tables; undefined if not this one.
    */
   readonly instance?: ((table: string) => Promise<string | undefined>) | undefined;
   /**
-   * Carries out one action on what was seen, as one atomic commit, and gives the table's new version where the target
-   * tells it. Throws whatever the target answers; who called finds out what happened.
+   * Executes one action on `seen`, as one atomic commit. Returns the table's new version if the target reports it.
+   * Throws the target's own error; the caller determines what happened.
    */
   execute(action: Action, seen: TableSnapshot | undefined): Promise<number | undefined>;
   /**
-   * Undoes a commit that `execute` made on another table than the one that was seen, by restoring the version before it. Undefined
-   * where it is not proven that the commit is that call's.
+   * Undoes a commit that `execute` made on another table than `seen`, by restoring the version before it. Undefined if
+   * it is not proven that this call made the commit.
    */
   readonly undo?: ((action: Action, seen: TableSnapshot, made: number) => Promise<UndoResult | undefined>) | undefined;
-  /** What `execute` calls for an action on a table as it is then: the request, or the engine's method with what it is given. */
+  /** What `execute` calls for an action on `before`, as text: the request, or the engine's method with arguments. */
   call(action: Action, before: Table | undefined): Promise<string>;
   verdict(error: unknown): CallOutcome;
-  /** What the target threw, in one line without places in its source. */
+  /** The target's error in one line, without locations in its source code. */
   explain(error: unknown): string;
   readonly ledger: LedgerStore;
-  /** Set where the target keeps old versions of tables and can restore them. */
+  /** Set if the target keeps old versions of tables and can restore them. */
   readonly versions?: Versions | undefined;
-  /** How many rows of a table, or of one of its versions, there are for which an SQL predicate holds, or at all; where the target can be asked. */
+  /**
+   * Counts the rows of a table, or of one of its versions, that match an SQL predicate, or all of them. Absent if the
+   * target can't count.
+   */
   readonly count?: ((table: string, predicate?: string, version?: number) => Promise<number>) | undefined;
   /**
-   * Whether a table that looks as it does after an action holds what a look does not show: rows, or values of columns, now or
-   * when it came to look so. Undefined where that is unknown; absent where the target can't be asked.
+   * Whether a table with the description that it has after an action also holds what the description does not show:
+   * rows or values, now or when it got that description. Undefined if unknown; absent if the target can't be asked.
    */
   readonly holds?: ((action: Action) => Promise<boolean | undefined>) | undefined;
-  /** How many rows a table has; where the target can be asked quickly. */
+  /** How many rows a table has. Absent if the target can't answer quickly. */
   readonly size?: ((table: string) => Promise<TableSize>) | undefined;
   /**
-   * The mean bytes of the values of SQL expressions, by a sample of a table of so many rows; where the target can be queried.
-   * Undefined where there are no rows.
+   * The mean size in bytes of the values of SQL expressions, from a sample of a table with `rows` rows. Undefined if
+   * there are no rows; absent if the target can't be queried.
    */
   readonly widths?:
     | ((table: string, expressions: readonly string[], rows: number) => Promise<readonly number[] | undefined>)
     | undefined;
-  /** How migrations make tables, where that is chosen. */
+  /** How migrations create tables, if configured. */
   readonly newTables?: NewTables | undefined;
-  /** How the files of a table are written; where the target can tell, and undefined where it can't for this table. */
+  /** The format of a table's files; undefined if it can't be determined. Absent if the target can't determine any. */
   readonly formatOf?: ((table: string) => TableFormat | undefined) | undefined;
-  /** In words, columns at which looking at the table would fail; where the target can tell. */
+  /** The columns, as text, that make describing the table fail. Absent if the target can't determine them. */
   readonly unreadable?: ((table: string) => readonly string[]) | undefined;
-  /** Puts copies of tables as they are now into a folder, as an embedded database, and changes nothing here; where the target can. */
+  /**
+   * Copies tables in their current state into a folder, as an embedded database, and changes nothing in the target.
+   * Absent if the target can't.
+   */
   readonly copyTo?: ((folder: string, tables: readonly string[]) => Promise<void>) | undefined;
-  /** Drops columns of a copy of a table, and changes nothing here: what goes wrong, undefined where it works; where the target can. */
+  /**
+   * Drops columns of a copy of a table, and changes nothing in the target. Returns the error as text; undefined if it
+   * succeeds. Absent if the target can't.
+   */
   readonly tryDropping?: ((table: string, paths: readonly string[]) => Promise<string | undefined>) | undefined;
-  /** Declares a computed column on an empty table with these columns, and changes nothing here: what goes wrong, undefined where it works; where the target can. */
+  /**
+   * Declares a computed column on an empty table with these columns, and changes nothing in the target. Returns the
+   * error as text; undefined if it succeeds. Absent if the target can't.
+   */
   readonly tryComputing?: ((columns: readonly Column[], added: AddedColumn) => Promise<string | undefined>) | undefined;
-  /** Drops a scratch table, where the target can. */
+  /** Drops a scratch table. Absent if the target can't. */
   readonly discard?: ((table: string) => Promise<void>) | undefined;
   close(): Promise<void>;
 }
@@ -129,52 +141,55 @@ export interface TableSize {
   readonly rows: number;
 }
 
-/** A throw-away database on the embedded engine, in a folder of its own that is gone when it is closed. */
+/** A temporary database on the embedded engine, in a folder of its own that is removed when it is closed. */
 export interface Scratch {
   readonly folder: string;
-  /** Does what the embedded engine does, and gives tables other names too. */
+  /** Supports what the embedded engine does, and also renames tables. */
   readonly target: Target;
-  /** Makes a table with made-up rows, always the same ones; without any where it can't hold them. Gives how many. */
+  /** Creates a table with generated rows, always the same; without rows if none can be generated. Returns how many. */
   draw(name: string, table: Table, rows: number, draw: Draw): Promise<number>;
-  /** What tells the rows of a table from others. */
+  /** The number and the checksum of the rows of a table. */
   rows(table: string): Promise<TableRows>;
 }
 
 export interface TableRows {
   readonly count: number;
-  /** Another text for other values, in whatever order they are read; undefined where there is a type that can't be read. */
+  /** A checksum of all values, independent of the order of rows; undefined if a type can't be read. */
   readonly sum: string | undefined;
 }
 
 /** Old versions of tables. */
 export interface Versions {
-  /** Keeps a version from being cleaned up, under a name that is this version's from then on. */
+  /** Keeps a version from being cleaned up, under a name. A version that had the name before is released. */
   keep(table: string, version: number, name: string): Promise<void>;
-  /** Lets it go; nothing where there is none of that name. */
+  /** Releases the version of that name, if there is one. */
   letGo(table: string, name: string): Promise<void>;
-  /** What is kept of a table. */
+  /** The kept versions of a table. */
   kept(table: string): Promise<readonly KeptVersion[]>;
-  /** What a version is like, and whether it was restored after another one. Throws where it is gone. */
+  /** Describes a version, and whether it was restored after version `after`. Throws if it no longer exists. */
   look(table: string, version: number, after: number): Promise<OldVersion>;
-  /** Those of a table that there are still, in their order. */
+  /** The existing versions of a table, in ascending order. */
   list(table: string): Promise<readonly TableVersion[]>;
-  /** When a version was made, in milliseconds since 1970; undefined where it is gone, or the table is. What tells a table from another of its name: see schema/identity.ts. */
+  /**
+   * When a version was created, in milliseconds since 1970; undefined if the version or the table no longer exists. It
+   * distinguishes a table from another of its name: see schema/table-identity.ts.
+   */
   time(table: string, version: number): Promise<number | undefined>;
-  /** A table as it was at a version, its indexes where they are asked for, or told anyway. Throws where that is gone. */
+  /** A table at a version, with its indexes if requested or read anyway. Throws if the version no longer exists. */
   at(table: string, version: number, withIndexes?: boolean): Promise<Table>;
-  /** What was written after a version. Undefined where that cannot be determined. Throws where the version is gone. */
+  /** What was written after a version; undefined if unknown. Throws if the version no longer exists. */
   since(table: string, version: number, scope?: SinceScope): Promise<Since | undefined>;
 }
 
 export interface TableVersion {
   readonly version: number;
-  /** Milliseconds since 1970 by the clock of who made it, where the target tells. */
+  /** When it was created, in milliseconds since 1970 by the clock of its writer, if the target reports it. */
   readonly at?: number | undefined;
 }
 
 export interface OldVersion {
   readonly columns: readonly Column[];
-  /** The version that it became when it was restored after the other one; undefined where it was not. */
+  /** The version that restoring it created, after the other one; undefined if it was not restored. */
   readonly restored: number | undefined;
 }
 
@@ -185,28 +200,28 @@ export interface KeptVersion {
 
 export interface Since {
   readonly added: number;
-  /** Where rows are compared by value, one that was changed counts as removed and added. */
+  /** If rows are compared by value, a changed row counts as removed and added instead. */
   readonly changed: number;
   readonly removed: number;
 }
 
 export interface SinceScope {
-  /** The newer version that is compared; the newest when absent. */
+  /** The newer version that is compared; the newest if absent. */
   readonly until?: number | undefined;
-  /** The version from which on the table's columns should be as they are; `version` when absent. */
+  /** The version since which the table's columns should not have changed; `version` if absent. */
   readonly from?: number | undefined;
-  /** Whether the newer version may have columns that the older one had not: they are left out of the comparison. */
+  /** Whether the newer version may have columns that the older one lacks; these are not compared. */
   readonly mayHaveMore?: boolean | undefined;
 }
 
-/** Where a ledger can be kept. */
+/** How the target can store a ledger. */
 export type LedgerStore =
   /** In a small table. */
   | { readonly kind: "rows"; readonly records: (shape: RecordShape) => RecordTable }
-  /** In the names of tables, where rows can be written with a new table and never be read. */
+  /** In the names of tables, if rows can be written only with a new table and never be read. */
   | { readonly kind: "markers"; readonly create: CreateMarker };
 
-/** Creates a table with one row; false when there is one of that name. Of n racing creators exactly one is told true. */
+/** Creates a table with one row; false if one of that name exists. Of n racing creators exactly one gets true. */
 export type CreateMarker = (name: string, columns: readonly Column[], row: Row) => Promise<boolean>;
 
 export interface RecordShape {
@@ -217,26 +232,26 @@ export interface RecordShape {
   readonly key: string;
 }
 
-/** A small table that only grows. Reads see what every other process has written. */
+/** A small table that only grows. Reads see what all other processes have written. */
 export interface RecordTable {
-  /** Makes the table, unless it exists, so that of n racing creators all use the same one. */
+  /** Creates the table unless it exists. Racing creators all use the same table. */
   create(): Promise<void>;
-  /** These columns of every row, in any order; undefined while there is no table. */
+  /** These columns of every row, in any order; undefined if there is no table. */
   all(columns: readonly string[]): Promise<readonly Row[] | undefined>;
-  /** Some columns of the row that is last when ordered by others; undefined without table or rows. Quick however many rows there are. */
+  /** `columns` of the last row by `order`; undefined without table or rows. Fast for any number of rows. */
   last(order: readonly string[], columns: readonly string[]): Promise<Row | undefined>;
-  /** How many rows there are for which an SQL predicate holds; 0 while there is no table. */
+  /** How many rows match an SQL predicate; 0 if there is no table. */
   count(predicate: string): Promise<number>;
-  /** Adds a row unless its key is there; of n racing callers exactly one is told true. */
+  /** Adds a row unless its key exists. Of n racing callers exactly one gets true. */
   insertIfAbsent(row: Row): Promise<boolean>;
   insert(rows: readonly Row[]): Promise<void>;
-  /** Merges small files when there are many, leaving alone what others may be reading. Called by one writer at a time. */
+  /** Merges small files if there are many, but keeps what others may be reading. Called by one writer at a time. */
   tend(): Promise<void>;
 }
 
 /** What every target is opened with. */
 export interface OpenContext {
   readonly name: string;
-  /** Relative paths of the configuration start here. */
+  /** The base of relative paths in the configuration. */
   readonly folder: string;
 }

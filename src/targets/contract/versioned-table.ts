@@ -1,20 +1,20 @@
-/** A table of which old versions can be read: what restoring one, and counting the rows written since, need of it. */
+/** A table whose old versions can be read, as needed to restore one and to count the rows written since. */
 import type { Column } from "../../schema/data-type.ts";
 import type { TableVersion } from "./target.ts";
 
-/** What a target has to tell of the versions of one table. */
+/** What a target must provide about the versions of one table. */
 export interface VersionedTable {
   /** At most this many rows are compared by value. */
   readonly mostCompared: number;
-  /** The newest. */
+  /** The newest version. */
   version(): Promise<number>;
   list(): Promise<readonly (TableVersion & { readonly metadata: Readonly<Record<string, string>> })[]>;
   columns(version: number): Promise<readonly Column[]>;
-  /** Rows for which an SQL predicate holds, of a version or of the table as it is. */
+  /** The number of rows that match an SQL predicate, or of all rows, in a version or in the current table. */
   count(version: number | undefined, filter?: string): Promise<number>;
   /** These columns of all rows, as Arrow IPC files or streams. */
   batches(version: number, columns: readonly string[]): AsyncIterable<Buffer>;
-  /** What a version holds, where that can be told without reading rows. */
+  /** Identifies what a version holds, if that is possible without reading rows. */
   readonly contents?: ((version: number) => VersionContents | undefined) | undefined;
   /** An Arrow IPC file. */
   rows(version: number, filter: string, columns?: readonly (readonly [name: string, sql: string])[]): Promise<Buffer>;
@@ -22,9 +22,9 @@ export interface VersionedTable {
   append(file: Buffer): Promise<void>;
 }
 
-/** Two versions with the same of both hold the same rows. */
+/** Two versions with the same `ids` and `files` hold the same rows. */
 export interface VersionContents {
-  /** What identifies each top-level column: another text for a column that was dropped and added again. */
+  /** An id of each top-level column, by its name. A column that was dropped and added again has another id. */
   readonly ids: ReadonlyMap<string, string>;
   readonly files: string;
 }

@@ -1,17 +1,17 @@
-/** Which rows of a table were written after one of its versions. Nothing counts as unchanged that is not proven to be. */
+/** Finds the rows of a table that were written after a version. Rows count as unchanged only if that is proven. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { sameColumns, sameType, type Column } from "../../schema/data-type.ts";
 import type { VersionContents, VersionedTable } from "./versioned-table.ts";
 import type { Since, SinceScope } from "./target.ts";
 
-/** The rows that were added, as a filter on the newer version; undefined where they cannot be told from the others. */
 export interface WrittenRows extends Since {
+  /** A filter on the newer version that selects the added rows; undefined if they can't be selected. */
   readonly addedRows: string | undefined;
 }
 
 const nothing: WrittenRows = { added: 0, changed: 0, removed: 0, addedRows: "false" };
 
-/** Undefined where it cannot be determined. Throws where the version no longer exists. */
+/** Undefined if it cannot be determined. Throws if the version no longer exists. */
 export async function writtenSince(
   table: VersionedTable,
   version: number,
@@ -28,9 +28,9 @@ export async function writtenSince(
 }
 
 /**
- * By what tables with stable row ids know of each row: the versions that added it and changed it last. Undefined where the
- * table is not proven to have them, where another old version was restored in between, or where every row counts as
- * changed: adding or retyping a column does that too, and the values may be the same.
+ * By the versions that added each row and changed it last, which tables with stable row ids store. Undefined if the
+ * table is not proven to have such ids, if another old version was restored in between, or if every row counts as
+ * changed: adding or retyping a column has that effect too, although the values may be the same.
  */
 async function byRowIds(table: VersionedTable, version: number, newest: number): Promise<WrittenRows | undefined> {
   const before = await tallyOf(table, version, version);
@@ -48,12 +48,12 @@ interface Tally {
   readonly added: number;
   readonly changed: number;
   readonly unchanged: number;
-  /** Another text for other unchanged rows, in whatever order they are read. */
+  /** A checksum of the unchanged rows, independent of their order. */
   readonly sum: string;
   readonly hasStableIds: boolean;
 }
 
-/** Undefined where the target does not tell these columns. */
+/** Undefined if the target does not provide these columns. */
 export async function tallyOf(table: VersionedTable, version: number, since: number): Promise<Tally | undefined> {
   const { rowIdColumns, rowIdsOf } = await import("../../wire/rows/row-ids.ts"); // Arrow is slow to load
   const sums = new Uint32Array(4);
@@ -94,12 +94,12 @@ function mixInto(sums: Uint32Array, ...words: readonly number[]): void {
   }
 }
 
-/** So many versions are looked at one by one. */
+/** At most this many versions are examined one by one. */
 const mostVersions = 1_000;
 
 /**
- * Whether no column that both versions have was missing in between: a column that was dropped and added as null, or two
- * that exchanged names, leave no trace in the rows.
+ * Whether each column that both versions have is the same one throughout. A column that was dropped and added again as
+ * null, and two columns that exchanged names, leave no trace in the rows.
  */
 async function keptColumns(
   table: VersionedTable,
@@ -116,7 +116,7 @@ async function keptColumns(
     );
   const between = versions.filter((version) => version > from && version < newest);
   if (between.length !== newest - from - 1 || between.length > mostVersions || !versions.includes(from)) return false;
-  // Two columns that exchange their names in one commit are there in every version: any other schema may hide that.
+  // Two columns that exchange names in one commit exist in every version, so any other schema may hide that.
   const columns = await table.columns(from);
   for (const version of [...between, newest]) if (!sameColumns(columns, await table.columns(version))) return false;
   return true;
@@ -126,14 +126,14 @@ export function sameIds(one: VersionContents, other: VersionContents, names: rea
   return names.every((name) => one.ids.get(name) === other.ids.get(name));
 }
 
-/** Those of the columns that the others have too. */
+/** The columns that `others` has too, with the same type. */
 function common(columns: readonly Column[], others: readonly Column[]): readonly Column[] {
   return columns.filter(({ name, type }) => others.some((other) => other.name === name && sameType(other.type, type)));
 }
 
 /**
- * By comparing every value. Columns that only the older version has are passed over, as they are what the migration
- * dropped. Undefined where values cannot be read, or not be compared, or are too many.
+ * Compares every value. Columns that only the older version has are ignored, because the migration dropped them.
+ * Undefined if values cannot be read or compared, or are too many.
  */
 async function byValues(
   table: VersionedTable,
@@ -157,7 +157,7 @@ async function byValues(
   return { added: added.length, changed: 0, removed, addedRows: filterOf(added) };
 }
 
-/** Neither may nest deeply, which the engine's parser can't stand. */
+/** A filter for rows by their ids. Neither form may nest deeply, because the engine's parser would fail. */
 function filterOf(ids: readonly bigint[]): string {
   const spans: [first: bigint, last: bigint][] = [];
   for (const id of ids.toSorted((one, other) => (one < other ? -1 : 1))) {

@@ -1,4 +1,4 @@
-/** What the embedded engine does for each kind of action, on the handle that looked. */
+/** Executes each kind of action on the embedded engine, with the handle of the snapshot. */
 import { createTable } from "../../engine/create-table.ts";
 import { dropColumns } from "../../engine/drop-columns.ts";
 import { alterColumns, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
@@ -33,7 +33,7 @@ type Work<Kind extends ActionKind> = (
   database: LanceDatabase,
 ) => Promise<number | undefined>;
 
-/** By the kinds that it can do. Each is one commit, and gives the table's new version where the engine tells it. */
+/** By supported kind. Each is one commit, and returns the table's new version if the engine reports it. */
 const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
   addColumns: async ({ columns }, { handle }) => (await handle.addColumns(newColumns(columns))).version,
   addField: async ({ path, type }, { handle }) => {
@@ -59,7 +59,7 @@ const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
   insertRows: async ({ rows, key }, { handle, table }) => {
     const { givenColumns, valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // few migrations hold rows
     const file = Buffer.from(valuesToIpc(givenColumns(table.columns, rows), rows, "file"));
-    // Some indexes on the key, such as fm, can't tell whether it is there.
+    // Some indexes on the key column, such as fm, can't determine whether a key exists.
     return (await mergeRows(handle, { on: [key], insert: true, useIndex: false }, file)).version;
   },
   putBackRows: async (action, _, { oldVersions }) => await putBack(oldVersions(action.table), action),
@@ -75,20 +75,20 @@ const works: { readonly [Kind in ActionKind]?: Work<Kind> } = {
   },
 };
 
-/** The field alone in the structs around it, which the engine merges into those of the table. */
+/** The structs around the field, with no other fields. The engine merges them into the table's structs. */
 function fieldAlone([name, ...rest]: Path, type: DataType): Column {
   const own: DataType = rest.length === 0 ? type : { kind: "struct", fields: [fieldAlone(rest, type)] };
   return { name: name!, type: own, nullable: true };
 }
 
-/** As the engine's method takes them, in one call: those that it computes, or those that it fills. */
+/** The columns as one call of the engine's method accepts them: all computed, or all filled from expressions. */
 export function newColumns(columns: readonly AddedColumn[]): Parameters<EngineTable["addColumns"]>[0] {
   if (columns.some(({ computed }) => computed === undefined))
     return columns.map((column) => ({ name: column.name, valueSql: sqlOf(column) }));
   return { computed: columns.map((column) => ({ name: column.name, valueSql: computedSql(column) })) };
 }
 
-/** Gives a handle of its own each time. */
+/** Returns a new handle each time. */
 export function opening(connection: () => Promise<Connection | undefined>, name: string): OpenTable {
   return async () => {
     const db = await connection();
@@ -98,12 +98,12 @@ export function opening(connection: () => Promise<Connection | undefined>, name:
   };
 }
 
-/** What can be done to a table that is there. */
+/** The kinds that are supported on an existing table. */
 export const actions = Object.fromEntries(Object.keys(works).map((kind) => [kind, true as const]));
 
-/** Carries out an action on a table that is there. */
+/** Executes an action on an existing table. */
 export async function carryOut(action: Action, ...rest: [On, LanceDatabase]): Promise<number | undefined> {
-  // Each takes just its own kind, which TypeScript can't follow through the lookup.
+  // Each takes only its own kind, which TypeScript can't infer through the lookup.
   const work = works[action.kind] as Work<ActionKind> | undefined;
   if (work === undefined) throw new TypeError(`the engine has no ${action.kind}`);
   return await work(action, ...rest);

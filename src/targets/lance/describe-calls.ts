@@ -1,4 +1,4 @@
-/** What the embedded engine is called with for each kind of action, in words: as its JavaScript methods are called. */
+/** The call of the embedded engine for each kind of action, as text: its JavaScript method with arguments. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { assignments } from "../../actions/kinds/rows/update-rows.ts";

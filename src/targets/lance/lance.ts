@@ -1,4 +1,4 @@
-/** The embedded engine on a folder or an object store. */
+/** The target for the embedded engine, in a folder or an object store. */
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -45,14 +45,14 @@ const quoted = dataStorageVersions.map((version) => `"${version}"`).join(", ");
 
 export const options = z.strictObject({
   kind: z.literal("lance"),
-  /** A folder, or any URI that the engine takes, such as s3://bucket/path. */
+  /** A folder, or any URI that the engine accepts, such as s3://bucket/path. */
   uri: z.string("has to be a folder or a URI").superRefine((uri, context) => {
     const problem = uriProblem(uri);
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   }),
-  /** Handed to the engine's object store: region, endpoint, credentials. */
+  /** Passed to the engine's object store: region, endpoint, credentials. */
   storageOptions: z.record(z.string(), z.string("has to be a text"), "has to be an object of texts").optional(),
-  /** How migrations make tables, which decides what clients can read and write them (docs/clients.md). */
+  /** How migrations create tables, which determines the clients that can read and write them (docs/clients.md). */
   newTables: z
     .strictObject(
       {
@@ -62,7 +62,7 @@ export const options = z.strictObject({
       "has to be an object",
     )
     .optional(),
-  /** To wait for an object store while nothing is changed; 60 by default. */
+  /** How long to wait for an object store in calls that change nothing; 60 by default. */
   answerSeconds: seconds(0.1).optional(),
 });
 
@@ -76,12 +76,12 @@ export async function open(
 ): Promise<Target> {
   keepSecret(...secretsOfAddress(uri), ...secretsOfSettings(storageOptions ?? {}));
   const place: DatabaseLocation = { ...locationOf(uri, folder), storageOptions, newTables };
-  // Without a read consistency interval a handle keeps to the version that it saw, and the engine refuses to alter a
-  // table that has moved on since. With one it would refresh itself and act on a table that nobody looked at.
+  // Without a read consistency interval, a handle stays at the version that it opened, and the engine refuses to alter
+  // a table whose columns have changed since. With one, it would refresh itself and act on a table never described.
   const tables = connection(place);
   const records = connection(place, 0);
 
-  // The engine tries for a quarter of an hour. What changes something is left to it: nobody could tell what came of it.
+  // The engine retries for a quarter of an hour. A limit on calls that change something would leave them in doubt.
   const withinTime = async <Result>(work: () => Promise<Result>): Promise<Result> =>
     place.folder === undefined ? await within(answerSeconds, work()) : await work();
 
@@ -110,13 +110,13 @@ export async function open(
   const { folder: base } = place;
   const instanceOf = base === undefined ? undefined : (table: string) => instanceIn(base, table);
 
-  // The engine makes the folder and says what is wrong with it; Node's own recursive mkdir never ends under /proc.
+  // The engine creates the folder and reports what is wrong with it. Node's recursive mkdir never ends under /proc.
   const makeFolder = () =>
     reaching(async () => {
       if (place.folder !== undefined && !existsSync(place.folder)) (await connect(place)).close();
     });
 
-  // Of a run that was killed. Nobody waits for it before the end: what is removed may be large.
+  // Removes what a killed run has left of dropped tables. Awaited only in `close`, because it may be large.
   let cleaning: Promise<void> | undefined;
   const cleanUp = () => void (base !== undefined && (cleaning ??= removeDropped(base)));
 
@@ -188,7 +188,7 @@ export async function open(
           }),
         ),
       at: (table, version) => withinTime(() => oldVersions(table).table(version)),
-      // That a version is gone is no trouble of the target.
+      // Not `reaching`: a version that no longer exists does not mean that the target is unreachable.
       since: (table, version, scope) => withinTime(() => writtenSince(oldVersions(table), version, scope)),
     },
     verdict: (error) => ({ kind: isConflict(error) ? "conflict" : "refused" }),
@@ -208,7 +208,7 @@ export async function open(
         : (table, paths) => reaching(async () => await tryDropping(place.uri, table, paths)),
     tryComputing: (columns, added) =>
       reaching(async () => await onEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
-    // Given up half-way, part of the table would stay.
+    // No time limit: if the drop were given up half-way, part of the table would stay.
     discard: drop,
     async close() {
       await cleaning;
@@ -227,7 +227,7 @@ function rowsOf(table: EngineTable): ReadRows {
   };
 }
 
-/** Stores of the same address may be at different endpoints. */
+/** With the endpoint, because stores of the same address may be at different endpoints. */
 function whereIs({ uri, storageOptions = {} }: DatabaseLocation): string {
   const [, endpoint] = Object.entries(storageOptions).find(([name]) => /endpoint(_url)?$/i.test(name)) ?? [];
   return [uri, ...(endpoint === undefined ? [] : [endpoint])]
@@ -248,7 +248,7 @@ async function within<Result>(seconds: number, work: Promise<Result>): Promise<R
   }
 }
 
-/** A connection that is made when it is first needed: making one creates the folder, and reading must not. */
+/** A connection that is opened when it is first needed: opening one creates the folder, which a read must not do. */
 function connection(place: DatabaseLocation, readConsistencyInterval?: number) {
   let made: Promise<Connection> | undefined;
   return {
@@ -257,17 +257,17 @@ function connection(place: DatabaseLocation, readConsistencyInterval?: number) {
       return await (made ??= connect(place, readConsistencyInterval));
     },
     async close(): Promise<void> {
-      // What went wrong while opening has been said by whoever opened.
+      // The call that opened it has already thrown the error.
       const closed = made?.then(closeOnceIdle, () => {});
-      // An object store that has not answered so far would be waited for.
+      // Awaiting this would wait for an object store that has not answered so far.
       if (place.folder !== undefined) await closed;
     },
   };
 }
 
 /**
- * The engine refuses to close while a call is under way, such as one that nobody waits for since another failed. What is
- * not closed in the end goes with the process.
+ * The engine refuses to close while a call is under way, such as one that is no longer awaited because another failed.
+ * A connection that stays open ends with the process.
  */
 async function closeOnceIdle(db: Connection): Promise<void> {
   for (let tries = 0; tries < 100; tries++)
@@ -278,7 +278,7 @@ async function closeOnceIdle(db: Connection): Promise<void> {
     }
 }
 
-/** Whether the folder is there. Throws when it can't be made either, because a file stands in its place or above it. */
+/** Whether the folder exists. Throws if it can't be created either, because a file is in its place or above it. */
 function isFolder(path: string): boolean {
   let at = path;
   while (!existsSync(at) && dirname(at) !== at) at = dirname(at);

@@ -1,4 +1,4 @@
-/** The ledger's small table on the embedded engine. */
+/** The table of the ledger on the embedded engine. */
 import type { Column } from "../../schema/data-type.ts";
 import type { Cell, Row } from "../../wire/rows/ipc-rows.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
@@ -6,22 +6,22 @@ import { createOnce } from "../../engine/create-table.ts";
 import { engineProblem, isEngineError, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 
-/** Each append makes a file; more than this many cost every reader and writer more than merging them. */
+/** Each append creates a file. More files than this cost readers and writers more than merging them does. */
 const mostSmallFiles = 32;
 /**
- * Old versions stay this long: for readers that are in the middle of one, and for writers, whose commit the engine
- * checks against every version since. Each version that is kept makes writing a little slower.
+ * How many milliseconds old versions stay: for readers that are reading one, and for writers, because the engine checks
+ * a commit against every version since. Each version that stays makes writes a little slower.
  */
 const versionsStay = 60_000;
 
 interface Home {
-  /** Undefined while there is no database. */
+  /** Undefined if there is no database. */
   readonly connect: () => Promise<Connection | undefined>;
   readonly makeFolder: () => Promise<void>;
-  /** Gives up where a read takes too long. */
+  /** Gives up if a read takes too long. */
   readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
   readonly place: DatabaseLocation;
-  /** Removes what runs that were killed have left. */
+  /** Removes what killed runs have left. */
   readonly cleanUp: () => void;
 }
 
@@ -58,7 +58,7 @@ export function lanceRecords(
       const table = await open();
       if (table === undefined) return undefined;
       const ordering = order.map((columnName) => ({ columnName, ascending: false }));
-      // Selecting matters: sorting whole rows takes twice as long at ten thousand of them.
+      // The selection matters: with ten thousand rows, sorting whole rows takes twice as long.
       const query = () =>
         table
           .query()
@@ -94,7 +94,7 @@ export function lanceRecords(
   };
 }
 
-/** What the engine throws carries places in its source on the same line, and the ledger's sentences end with it. */
+/** Removes locations in the engine's source from its errors: the ledger's messages end with their first line. */
 function plainly<Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) {
   return async (...args: Args): Promise<Result> => {
     try {
@@ -105,7 +105,7 @@ function plainly<Args extends readonly unknown[], Result>(work: (...args: Args) 
   };
 }
 
-/** A reader that was stopped for longer than old versions stay finds its files gone; the newest version is there. */
+/** Repeats a failed read: if the process slept for longer than old versions stay, only the newest version has files. */
 async function patiently<Value>(read: () => Promise<Value>): Promise<Value> {
   try {
     return await read();

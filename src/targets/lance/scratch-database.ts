@@ -1,4 +1,4 @@
-/** A database for a while, in the system's folder for temporary files. */
+/** A temporary database, in the system's folder for temporary files. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { open } from "./lance.ts";
 
 const name = "the copy";
 
-/** Makes one. It is gone when it is closed, or when the process ends without that. */
+/** Creates one. It is removed when it is closed, or when the process ends without closing it. */
 export async function openScratch(newTables?: NewTables): Promise<Scratch> {
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -73,7 +73,7 @@ async function* filesOf({ first, others }: Found): AsyncGenerator<Buffer> {
   yield* others;
 }
 
-/** Nobody else is at work here, so that a table may be given another name. */
+/** Adds the renaming of tables, which is safe because no other program uses this database. */
 function withRenames(engine: Target, folder: string): Target {
   const { capabilities } = engine;
   return {

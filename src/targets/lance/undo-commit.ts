@@ -1,9 +1,9 @@
-/** Undoing a commit that the engine made on another table than the one that its handle had opened. */
+/** Undoes a commit that the engine made on another table than the one that its handle had opened. */
 import { readIpcSchema, type EngineTable } from "../../engine/engine.ts";
 import type { OpenTable } from "../../engine/versions.ts";
 import type { UndoResult } from "../contract/target.ts";
 
-/** `handle`: that made the commit. Undefined where the commit may be another's. */
+/** `handle`: the one that made the commit. Undefined if the commit may be another writer's. */
 export async function undoCommit(handle: EngineTable, made: number, open: OpenTable): Promise<UndoResult | undefined> {
   const table = await open();
   const versions = (await table.listVersions()).map(({ version }) => version).toSorted((one, other) => one - other);
@@ -20,8 +20,8 @@ export async function undoCommit(handle: EngineTable, made: number, open: OpenTa
 }
 
 /**
- * Whether the handle and the table agree on what the version holds. Should the call have committed to the old table, and the
- * table of today have a version of that number, they do not: the files of the old one are gone.
+ * Whether the handle and the current table agree on what the version holds. They do not if the call committed to the
+ * old table and the current one has a version of the same number: the files of the old table are gone.
  */
 async function showsTheSame(handle: EngineTable, table: EngineTable, version: number): Promise<boolean> {
   await table.checkout(version);

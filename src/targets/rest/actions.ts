@@ -1,4 +1,4 @@
-/** Each kind of action as the one request that carries it out. */
+/** Converts each kind of action to the one request that executes it. */
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import { assignments } from "../../actions/kinds/rows/update-rows.ts";
 import type { Table } from "../../schema/table.ts";
@@ -8,10 +8,10 @@ import type { Operation } from "./options/dialects.ts";
 import { jsonBody, type HttpRequest } from "./http/message.ts";
 import { toWire, type Vocabulary } from "./options/alter-types.ts";
 
-/** A request as the client sends it once. */
+/** The parts of a request that depend on the action. */
 export interface Sent {
   readonly body: HttpRequest["body"];
-  /** What stands in the path besides the table's name. */
+  /** Values for the path's placeholders besides the table's name. */
   readonly names?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
 }
@@ -86,14 +86,14 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
   },
 };
 
-/** The operation that carries out an action; undefined where the protocol has none. */
+/** The operation that executes an action; undefined if the protocol has none. */
 export function operationOf(kind: ActionKind): Operation | undefined {
   return calls[kind]?.operation;
 }
 
-/** What is sent for an action on a table as it is before. */
+/** What is sent for an action. `before`: the table before the action. */
 export async function sentFor(action: Action, before: Table, types: Vocabulary): Promise<Sent> {
-  // Each takes just its own kind, which TypeScript can't follow through the lookup.
+  // Each takes only its own kind, which TypeScript can't infer through the lookup.
   const call = calls[action.kind] as Call<ActionKind> | undefined;
   if (call === undefined) throw new TypeError(`the protocol has no ${action.kind}`);
   return await call.send(action, before, types);

@@ -1,4 +1,4 @@
-/** The operations of a dialect as requests, and the answers that all of them share. */
+/** Sends the operations of a dialect as requests, and handles the answers that they share. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Sent } from "./actions.ts";
 import { parseList, type Page } from "./parse-answers.ts";
@@ -13,19 +13,19 @@ export interface Client {
   read(operation: Operation, table: string, body: unknown): Promise<HttpResponse>;
   /** Sends a request that changes something, once. */
   write(operation: Operation, table: string, sent: Sent): Promise<HttpResponse>;
-  /** What `write` sends, in words. */
+  /** What `write` sends, as text. */
   shown(operation: Operation, table: string, sent: Sent): string;
   list(): Promise<readonly string[]>;
   exists(table: string): Promise<boolean>;
-  /** Whether an error says that there is no such table. */
+  /** Whether an error means that there is no such table. */
   saysMissing(error: unknown, table: string): Promise<boolean>;
-  /** The error for a success that is not what it should be. */
+  /** The error for an answer of success that is not a `wanted` one. */
   strange(operation: Operation, table: string, answer: HttpResponse, wanted: string): MigrateError;
   close(): Promise<void>;
 }
 
 const mostPages = 10_000;
-/** Pages in a row that bring nothing new. */
+/** At most this many consecutive pages without new names. */
 const mostIdlePages = 5;
 
 export function openClient(settings: Settings): Client {
@@ -48,7 +48,7 @@ export function openClient(settings: Settings): Client {
     const answer = await http.read({ endpoint });
     const found = parseList(answer);
     if (found === undefined) throw strangeAnswer(answer, { endpoint }, settings, "list of tables");
-    // A full page without a token may be cut off all the same: the open-source server says nothing.
+    // A full page without a token may still be cut off: the open-source server sends no token.
     const isFull = pageSize !== undefined && found.names.length >= pageSize;
     const last = found.names.at(-1);
     return { names: found.names, next: found.next ?? (isFull && last !== token ? last : undefined) };
@@ -68,7 +68,7 @@ export function openClient(settings: Settings): Client {
       if (tokens.has(next)) break;
       tokens.add(next);
     }
-    // Half a list would be taken for a ledger without its newest records.
+    // A part of the list would look like a ledger without its newest records.
     const problem = `its list of tables does not end: its pages come again and again, or are more than ${mostPages}`;
     throw new MigrateError("ERR_ANSWER", { target: settings.target, request: endpoints.list, status: 200, problem });
   };

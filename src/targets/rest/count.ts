@@ -1,8 +1,8 @@
-/** How many rows a table has. */
+/** Counts the rows of a table. */
 import { parseCount } from "./parse-answers.ts";
 import type { Client } from "./client.ts";
 
-/** Of those for which an SQL predicate holds, or of all; of the table as it is, or of a version. */
+/** Counts the rows that match an SQL predicate, or all; in the current table, or in a version. */
 export async function countRows(client: Client, table: string, predicate?: string, version?: number): Promise<number> {
   const answer = await client.read("count", table, { predicate, version });
   const number = parseCount(answer);

@@ -1,4 +1,4 @@
-/** The ledger's small table on a service of the namespace dialect: merged into by key, read by queries. */
+/** The table of the ledger on a service of the namespace dialect: written by merges by key, read by queries. */
 import { systemClock } from "../../time/clock.ts";
 import type { Cell, Row } from "../../wire/rows/ipc-rows.ts";
 import { retry } from "../contract/retry.ts";
@@ -12,7 +12,7 @@ import { parseInserted } from "./parse-answers.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { verdictOf } from "../contract/service-verdict.ts";
 
-/** All rows; a number that every service takes. */
+/** Requests all rows: a number that every service accepts. */
 const all = 2 ** 31 - 1;
 
 interface Wanted {
@@ -22,7 +22,7 @@ interface Wanted {
 }
 
 export function restRecords(client: Client, { name, columns, key }: RecordShape): RecordTable {
-  /** Two forms of a query are about; the first that is taken is kept. Only LanceDB's own knows an order. */
+  /** Services accept one of two forms of a query. The first accepted form is kept. Only LanceDB's own has an order. */
   let forms: readonly (typeof lanceQuery)[] = [lanceQuery, documentQuery];
 
   const query = async (wanted: Wanted): Promise<readonly Row[] | undefined> => {
@@ -50,12 +50,12 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
     } catch (error) {
       if (await client.saysMissing(error, name)) return 0;
       if (!isMigrateError(error, "ERR_ANSWER") || error.details.status !== 404) throw error;
-      // A first run may have made the table between the two questions.
+      // A first run may have created the table between the two requests.
       return await countRows(client, name, predicate);
     }
   };
 
-  /** Merging by key may be sent again: what is there is not added twice. Gives how many rows were, where the service says. */
+  /** Safe to repeat: existing keys are not added again. Returns how many rows were added, if the service reports it. */
   const merge = async (rows: readonly Row[]): Promise<number | undefined> => {
     const { rowsToIpc } = await import("../../wire/rows/ipc-rows.ts");
     const bytes = rowsToIpc(columns, rows, key);
@@ -73,7 +73,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
         try {
           await client.write("create", name, { body: { type: streamType, bytes } });
         } catch (error) {
-          // Somebody else was first, or our own answer was lost.
+          // Another run was first, or the answer to this run's own request was lost.
           if (!(await client.exists(name))) throw error;
         }
       };
@@ -84,19 +84,19 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
       const wanted = [...new Set([...order, ...names])];
       const [row] = (await query({ columns: wanted, most: 1, orderBy: order })) ?? [];
       if (row === undefined) return undefined;
-      // A service that knows no order gives any row.
+      // A service that supports no order returns any row.
       const isLast = (await count(isAfter(order, row))) === 0;
       return isLast ? row : lastRow((await query({ columns: wanted })) ?? [], order);
     },
     count,
     insertIfAbsent: async (row) => (await merge([row])) === 1,
     insert: async (rows) => void (await merge(rows)),
-    // The service looks after its own files.
+    // The service manages its own files.
     tend: async () => {},
   };
 }
 
-/** Undefined for an answer that is not what was asked for. */
+/** Undefined if the answer is not what was requested. */
 async function rowsOf({ body }: HttpResponse, columns: readonly string[]): Promise<readonly Row[] | undefined> {
   const { rowsFromIpc } = await import("../../wire/rows/ipc-rows.ts"); // apache-arrow is slow to load
   try {
@@ -111,12 +111,12 @@ function lanceQuery({ columns, most = all, orderBy }: Wanted): unknown {
   return { columns, k: most, vector: [], prefilter: true, order_by: order };
 }
 
-/** As the namespace's document has it. It knows no order, so a part of the rows would be any part. */
+/** The form of the namespace's document. It has no order, so a limit would return arbitrary rows. */
 function documentQuery({ columns }: Wanted): unknown {
   return { columns: { column_names: columns }, k: all, vector: {} };
 }
 
-/** The SQL predicate of rows that come after this one in an order. */
+/** An SQL predicate for the rows that come after this one by `order`. */
 function isAfter(order: readonly string[], row: Row): string {
   return order
     .map((column, index) => {

@@ -1,4 +1,4 @@
-/** Bodies of answers, read tolerantly where documents leave them open. Each gives undefined for what no service sends. */
+/** Parses answers, tolerantly where their form is not specified. Returns undefined for what no service sends. */
 import { z } from "zod";
 import type { Column } from "../../schema/data-type.ts";
 import { parseColumns } from "../../wire/lance/parse-lance-type.ts";
@@ -6,7 +6,7 @@ import type { HttpResponse } from "./http/message.ts";
 
 export interface Page {
   readonly names: readonly string[];
-  /** What to ask for the next page with. */
+  /** The token with which to request the next page. */
   readonly next: string | undefined;
 }
 
@@ -38,10 +38,10 @@ export function parseList(answer: HttpResponse): Page | undefined {
 
 export interface Description {
   readonly columns: readonly Column[];
-  /** Of the schema, where the service tells it. */
+  /** The metadata of the schema, if the service reports it. */
   readonly metadata: Readonly<Record<string, string>> | undefined;
   readonly version: number | undefined;
-  /** Whether types may be less exact than they are: a namespace server may leave out units, zones and dictionaries. */
+  /** Whether types may be incomplete: a namespace server may leave out units, zones and dictionaries. */
   readonly vague: boolean;
 }
 
@@ -54,7 +54,7 @@ export function parseDescription(answer: HttpResponse): Description | undefined 
   const parsed = description.safeParse(jsonOf(answer)).data;
   const columns = parseColumns(parsed?.schema.fields);
   if (parsed === undefined || columns === undefined) return undefined;
-  // Only the names of the namespace's document are vague; Lance's carry units, and have string and double.
+  // Only the type names of the namespace's document are vague. Lance's have units, and contain string and double.
   const vague = /"type"\s*:\s*"(utf8|large_utf8|timestamp|time32|time64|duration|date32|date64|float(16|32|64))"/i;
   return {
     columns,
@@ -64,14 +64,14 @@ export function parseDescription(answer: HttpResponse): Description | undefined 
   };
 }
 
-/** The table's version after a change: `{}`, nothing and `{"version": n}` are all that services answer. */
+/** The table's version after a change. Services answer `{}`, nothing, or `{"version": n}`. */
 export function parseVersion(answer: HttpResponse): { readonly version: number | undefined } | undefined {
   if (answer.body.toString("utf8").trim() === "") return { version: undefined };
   const parsed = z.looseObject({ version: z.number().nullish() }).safeParse(jsonOf(answer)).data;
   return parsed && { version: parsed.version ?? undefined };
 }
 
-/** How many rows a merge has inserted, where the service says. */
+/** How many rows a merge has inserted, if the service reports it. */
 export function parseInserted(answer: HttpResponse): number | undefined {
   return z.looseObject({ num_inserted_rows: z.number() }).safeParse(jsonOf(answer)).data?.num_inserted_rows;
 }

@@ -1,4 +1,4 @@
-/** The list of a table's indexes as services answer it. */
+/** Parses the list of a table's indexes. */
 import { z } from "zod";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import { toIndex } from "../../wire/lance/lance-index.ts";
@@ -16,7 +16,7 @@ const list = z.looseObject({
   ),
 });
 
-/** By their names. Undefined for what no service sends. */
+/** By name. Undefined for what no service sends. */
 export function parseIndexes(answer: HttpResponse): Readonly<Record<string, FoundIndex>> | undefined {
   const parsed = list.safeParse(jsonOf(answer)).data;
   if (parsed === undefined) return undefined;

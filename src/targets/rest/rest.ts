@@ -1,4 +1,4 @@
-/** A table service, over HTTP. */
+/** The target for a table service over HTTP. */
 import type { z } from "zod";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
@@ -139,7 +139,7 @@ async function describe(client: Client, table: string, withIndexes: boolean): Pr
   }
 }
 
-/** By their names; a service that can't list them has none that anybody could know of. */
+/** By name. */
 async function indexesOf(
   client: Client,
   table: string,
@@ -152,7 +152,7 @@ async function indexesOf(
   return found;
 }
 
-/** The schema of a query's answer, which is exact where a description leaves out units, zones and dictionaries. */
+/** The schema of a query's answer, which has the units, zones and dictionaries that a description may leave out. */
 async function columnsOfRows(client: Client, table: string, described: readonly Column[]): Promise<readonly Column[]> {
   try {
     const answer = await client.read("query", table, { k: 1, vector: {} });
@@ -171,7 +171,7 @@ async function createMarker(client: Client, name: string, columns: readonly Colu
     await client.write("create", name, { body: { type: streamType, bytes: rowsToIpc(columns, [row]) } });
     return true;
   } catch (error) {
-    // However a service says that the name is taken: it is in the list.
+    // Services report a taken name in different ways, but the list contains it.
     if (verdictOf(error).kind === "refused" && (await client.exists(name))) return false;
     throw error;
   }

@@ -13,14 +13,14 @@ import { countRows } from "./count.ts";
 import type { Endpoints, Operation } from "./options/dialects.ts";
 import { jsonBody } from "./http/message.ts";
 
-/** What it takes to restore one. */
+/** The operations that restoring a version needs. */
 const needed: readonly Operation[] = ["versions", "restore", "describe", "query", "count", "insert"];
 const neededToKeep: readonly Operation[] = ["tags", "createTag", "deleteTag"];
 
-/** Tags of these names are ours. */
+/** The names of this tool's tags begin with this. */
 const prefix = "lance-migrate-";
 
-/** All rows; a number that every service takes. */
+/** Requests all rows: a number that every service accepts. */
 const all = 2 ** 31 - 1;
 
 export function keepsVersions(endpoints: Endpoints): boolean {
@@ -31,8 +31,7 @@ export function restoreRequest(version: number): Sent {
   return { body: jsonBody({ version }) };
 }
 
-/** A tag keeps a version: services look after their own files. */
-/** `indexesOf`: of a table at a version. */
+/** Versions are kept by tags, because services manage their own files. `indexesOf`: of a table at a version. */
 export function restVersions(
   client: Client,
   indexesOf: (table: string, version: number) => Promise<Table["indexes"]>,
@@ -76,7 +75,7 @@ export function restVersions(
 
 const tags = z.record(z.string(), z.looseObject({ version: z.number() }));
 
-/** LanceDB's own services send them bare, the document wraps them. */
+/** LanceDB's own services send the tags bare; the namespace's document wraps them in an object. */
 function parseTags(answer: unknown): z.output<typeof tags> | undefined {
   const wrapped = z.looseObject({ tags }).safeParse(answer).data;
   return wrapped?.tags ?? tags.safeParse(answer).data;
@@ -113,7 +112,7 @@ export function versionedTable(client: Client, table: string): VersionedTable {
   const query = async (version: number, more: object): Promise<Buffer> =>
     (await client.read("query", table, { version, k: all, vector: [], prefilter: true, ...more })).body;
   return {
-    // An answer is held in memory as a whole.
+    // The whole answer is held in memory.
     mostCompared: 100_000,
     async version() {
       const { version } = await described(undefined);

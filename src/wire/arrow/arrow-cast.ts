@@ -1,22 +1,22 @@
-/** SQL that gives a column its values with exactly its type, for `add_columns`: types have no other names there. */
+/** SQL that gives a column values of exactly its type, for `add_columns`, which has no other way to name a type. */
 import type { Column, DataType, TimeUnit } from "../../schema/data-type.ts";
 import type { AddedColumn } from "../../actions/model/action.ts";
 
 /**
- * The expression for a new column. What it gives may be null as far as the engine can tell, unless the column is not null:
- * then that follows from the column's own expression.
+ * The expression for a new column. The engine makes the column nullable if the expression may be null as far as it can
+ * tell. Only for a not-null column does that follow from the column's own expression.
  */
 export function sqlOf({ type, nullable, as }: AddedColumn): string {
   const name = `'${arrowName(type).replaceAll("'", "''")}'`;
   const nothing = `arrow_cast(NULL, ${name})`;
   if (as === undefined) return nothing;
   const value = `arrow_cast((${as}), ${name})`;
-  // What does not change from row to row the engine works out beforehand, and of a constant it knows that it is not null:
-  // so it is compared with a null that might change.
+  // The engine evaluates constants beforehand and knows that they are not null. So the value is compared with a null
+  // that, as far as the engine knows, may change from row to row.
   return nullable ? `nullif(${value}, case when random() < 0 then ${nothing} else ${nothing} end)` : value;
 }
 
-/** A type as arrow-rs reads it. */
+/** The name of a type as arrow-rs parses it. */
 export function arrowName(type: DataType): string {
   switch (type.kind) {
     case "bool":

@@ -1,4 +1,4 @@
-/** Our columns as the fields of an Arrow schema, in flatbuffers, and back. */
+/** Converts columns to fields of an Arrow schema in flatbuffers, and back. */
 import { Binary } from "apache-arrow/fb/binary";
 import { Bool } from "apache-arrow/fb/bool";
 import { Date as ArrowDate } from "apache-arrow/fb/date";
@@ -27,7 +27,7 @@ import type { Builder, Offset } from "flatbuffers";
 import { metadataOf } from "./arrow-metadata.ts";
 import { childColumns, floatKinds, itemName, timeUnits, type Column, type DataType } from "../../schema/data-type.ts";
 
-/** `dictionaries`: every dictionary of a schema needs a number of its own. */
+/** `dictionaries` gives every dictionary of a schema an id of its own. */
 export function writeField(builder: Builder, column: Column, dictionaries: { next: bigint }): Offset {
   const { type } = column;
   const stored = type.kind === "dictionary" ? type.value : type;
@@ -102,7 +102,7 @@ function writeType(builder: Builder, type: DataType): [Type, Offset] {
       return [Type.Struct_, empty(builder, Struct_.startStruct_, Struct_.endStruct_)];
     case "dictionary":
     case "unknown":
-      // zod lets neither a dictionary of dictionaries nor an unknown type into a step.
+      // zod refuses steps with a dictionary of dictionaries or an unknown type.
       throw new TypeError(`no Arrow type for ${type.kind}`);
     default: {
       const signed = type.kind.startsWith("int");
@@ -171,7 +171,8 @@ function toType(field: Field, children: readonly Column[]): DataType {
     case Type.FixedSizeList:
       return {
         kind: "fixedSizeList",
-        // The engine hands the item back as nullable whatever was asked; say so wherever the schema comes from.
+        // The engine returns the item as nullable, whatever was declared. Schemas from other sources are read the same
+        // way.
         item: { ...children[0]!, name: itemName, nullable: true },
         length: (field.type(new FixedSizeList()) as FixedSizeList).listSize(),
       };

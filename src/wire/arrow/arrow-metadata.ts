@@ -1,4 +1,4 @@
-/** The metadata of Arrow's schemas and fields. */
+/** The metadata of Arrow schemas and fields. */
 import type { KeyValue } from "apache-arrow/fb/key-value";
 
 interface Annotated {
@@ -6,12 +6,11 @@ interface Annotated {
   customMetadata(index: number): KeyValue | null;
 }
 
-/** The metadata of a schema or of one of its fields. */
 export function metadataOf(annotated: Annotated): Readonly<Record<string, string>> {
   const entries = Array.from({ length: annotated.customMetadataLength() }, (_, index) => {
     const entry = annotated.customMetadata(index);
     return [entry?.key() ?? "", entry?.value() ?? ""];
   });
-  // Not an assignment: a key may be "__proto__".
+  // Not by assignment: a key may be "__proto__".
   return Object.fromEntries(entries);
 }

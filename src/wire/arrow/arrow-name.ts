@@ -1,2 +1,5 @@
-/** The package of which an application takes its classes; here, so that naming it loads nothing of it. */
+/**
+ * The package whose classes an application uses. In a file of its own, so that using the name does not load the
+ * package.
+ */
 export const arrowPackage = "apache-arrow";

@@ -1,6 +1,6 @@
 /**
- * Our columns as an Arrow schema message and back. apache-arrow 18 has no class for large_list and refuses to read a
- * schema that holds one, so this uses its generated flatbuffer accessors, which know every type of the format
+ * Converts columns to an Arrow schema message and back. apache-arrow 18 has no class for large_list and can't read a
+ * schema that contains one, so this file uses its generated flatbuffer accessors, which know every type of the format
  * (https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc).
  */
 import { Footer } from "apache-arrow/fb/footer";
@@ -17,7 +17,7 @@ import { toColumn, writeField } from "./arrow-field.ts";
 
 type Metadata = Readonly<Record<string, string>>;
 
-/** An Arrow IPC stream of no rows: the schema, a batch of nothing and the end mark. */
+/** An Arrow IPC stream without rows: the schema, an empty batch (none if there is a dictionary) and the end mark. */
 export function toIpcStream(columns: readonly Column[], metadata: Metadata = {}): Buffer {
   const batch = emptyBatch(columns);
   return Buffer.concat([
@@ -27,7 +27,7 @@ export function toIpcStream(columns: readonly Column[], metadata: Metadata = {})
   ]);
 }
 
-/** An Arrow IPC file of no rows, the form that the engine's own binding takes. */
+/** An Arrow IPC file without rows, the form that the engine's native binding takes. */
 export function toIpcFile(columns: readonly Column[], metadata: Metadata = {}): Buffer {
   const footer = schemaFooter(columns, metadata);
   const length = Buffer.alloc(4);
@@ -35,7 +35,7 @@ export function toIpcFile(columns: readonly Column[], metadata: Metadata = {}): 
   return Buffer.concat([magic, Buffer.alloc(2), schemaMessage(columns, metadata), endOfStream, footer, length, magic]);
 }
 
-/** The columns of an Arrow IPC file or stream; only the schema is read. */
+/** The columns of an Arrow IPC file or stream. Reads only the schema. */
 export function fromIpc(bytes: Buffer): readonly Column[] {
   const schema = readSchema(bytes);
   return Array.from({ length: schema.fieldsLength() }, (_, index) => toColumn(schema.fields(index)!));
@@ -68,7 +68,7 @@ function schemaMessage(columns: readonly Column[], metadata: Metadata): Buffer {
   return framed(builder.asUint8Array());
 }
 
-/** A message as streams have it. The format wants it to end on a multiple of eight bytes, prefix included. */
+/** A message in the frame that streams need. Its length, prefix included, must be a multiple of eight bytes. */
 function framed(message: Uint8Array): Buffer {
   const padded = Math.ceil(message.length / 8) * 8;
   const frame = Buffer.alloc(8 + padded);
@@ -81,7 +81,7 @@ function framed(message: Uint8Array): Buffer {
 function schemaFooter(columns: readonly Column[], metadata: Metadata): Uint8Array {
   const builder = new Builder();
   const schema = writeSchema(builder, columns, metadata);
-  // arrow-rs refuses a footer that leaves these lists out, even when they are empty.
+  // arrow-rs refuses a footer without these lists, even if they are empty.
   Footer.startDictionariesVector(builder, 0);
   const dictionaries = builder.endVector();
   Footer.startRecordBatchesVector(builder, 0);
@@ -96,7 +96,7 @@ function schemaFooter(columns: readonly Column[], metadata: Metadata): Uint8Arra
 }
 
 function writeSchema(builder: Builder, columns: readonly Column[], metadata: Metadata): Offset {
-  // Every dictionary of a schema needs a number of its own.
+  // Every dictionary of a schema needs an id of its own.
   const dictionaries = { next: 0n };
   const fields = Schema.createFieldsVector(
     builder,

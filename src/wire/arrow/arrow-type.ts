@@ -1,4 +1,4 @@
-/** Our types as classes of apache-arrow, for rows that are written with it. */
+/** Converts types to classes of apache-arrow, for rows that are written with it. */
 import * as arrow from "apache-arrow";
 import type { Column, DataType, TimeUnit } from "../../schema/data-type.ts";
 import { formatType } from "../../schema/data-type.ts";
@@ -36,7 +36,7 @@ export function toArrowField({ name, type, nullable }: Column): arrow.Field {
   return new arrow.Field(name, toArrow(type), nullable);
 }
 
-/** Throws where apache-arrow has no class for it. */
+/** Throws if apache-arrow has no class for the type. */
 export function toArrow(type: DataType): arrow.DataType {
   switch (type.kind) {
     case "fixedSizeBinary":

@@ -1,19 +1,21 @@
-/** Computed columns as the engine keeps them: in the metadata of their fields, beside its own notes about refreshes. */
+/**
+ * Computed columns as the engine stores them: in the metadata of their fields, beside its own notes about refreshes.
+ */
 import type { Column } from "../../schema/data-type.ts";
 import { arrowName } from "./arrow-cast.ts";
 
 const mark = "computed_column";
 const ofRefreshes = "computed_refresh.";
 
-/** The expression for the engine, which takes the column's type from it. */
+/** The expression for the engine, which derives the column's type from it. */
 export function computedSql(column: Column): string {
   const [start, end] = around(column);
   return `${start}${column.computed}${end}`;
 }
 
 /**
- * A column as it was read, without what the engine notes of a computed one. One that is computed by something else than SQL keeps
- * its mark, as no step declares it.
+ * A column as read, without the metadata that the engine keeps about a computed one. A column that is not computed from
+ * SQL keeps its mark, because no step declares such a column.
  */
 export function withComputed(column: Column): Column {
   const { metadata, ...rest } = column;
@@ -29,7 +31,7 @@ export function withComputed(column: Column): Column {
   };
 }
 
-/** Whether the engine computes its values, from SQL or otherwise. */
+/** Whether the engine computes the column's values, from SQL or otherwise. */
 export function isComputed({ computed, metadata }: Column): boolean {
   return computed !== undefined || metadata?.[mark] === "true";
 }
@@ -38,7 +40,7 @@ function around({ type }: Column): readonly [start: string, end: string] {
   return ["arrow_cast((", `), '${arrowName(type).replaceAll("'", "''")}')`];
 }
 
-/** Without the cast of `computedSql`. */
+/** The expression without the cast of `computedSql`. */
 function bare(column: Column, expression: string): string {
   if (column.type.kind === "unknown") return expression;
   const [start, end] = around(column);

@@ -1,4 +1,4 @@
-/** The record batch of no rows that some services want to see behind a schema before they create a table. */
+/** The record batch without rows that some services require after a schema before they create a table. */
 import { FieldNode } from "apache-arrow/fb/field-node";
 import { Buffer as BufferPlace } from "apache-arrow/fb/buffer";
 import { Message } from "apache-arrow/fb/message";
@@ -8,7 +8,7 @@ import { RecordBatch } from "apache-arrow/fb/record-batch";
 import { Builder } from "flatbuffers";
 import { childColumns, type Column, type DataType } from "../../schema/data-type.ts";
 
-/** The message without its frame; undefined where there is a dictionary, which would have to be sent first. */
+/** The message without its frame; undefined if there is a dictionary, which would have to be sent first. */
 export function emptyBatch(columns: readonly Column[]): Uint8Array | undefined {
   const types = columns.flatMap(({ type }) => withInner(type));
   if (types.some(({ kind }) => kind === "dictionary")) return undefined;
@@ -32,7 +32,7 @@ export function emptyBatch(columns: readonly Column[]): Uint8Array | undefined {
   return builder.asUint8Array();
 }
 
-/** A type and those inside it, in the order in which Arrow lays them out. */
+/** A type and the types inside it, in the order in which Arrow lays them out. */
 function withInner(type: DataType): readonly DataType[] {
   return [type, ...childColumns(type).flatMap((child) => withInner(child.type))];
 }

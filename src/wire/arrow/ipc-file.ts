@@ -1,7 +1,7 @@
 /**
- * From stream to file and back. The engine's binding takes and gives IPC files; over HTTP go streams, and answers as
- * either. The messages themselves stay as they are, so that every type and every compression that the engine knows
- * passes through, also those that apache-arrow has no class for.
+ * Converts Arrow IPC streams to files and back. The engine's binding takes and gives files; over HTTP, clients send
+ * streams, and answers are either. The messages themselves are not changed, so that every type and compression that the
+ * engine knows passes through, including those for which apache-arrow has no class.
  */
 import { Block } from "apache-arrow/fb/block";
 import { DictionaryBatch } from "apache-arrow/fb/dictionary-batch";
@@ -30,9 +30,11 @@ export interface IpcFile {
   readonly rows: number;
 }
 
-/** The stream that a client has sent as a file. Throws ERR_ARROW_INVALID, also when it unpacks to too much. */
+/**
+ * A stream from a client, as a file. Throws ERR_ARROW_INVALID, also if it unpacks to more than `largestUnpacked` bytes.
+ */
 export function toCheckedFile(body: Buffer, largestUnpacked: number): IpcFile {
-  // Some writers put the schema of a file into its footer alone, where nothing here looks for it.
+  // Some writers put the schema of a file into its footer alone, which is not read here.
   if (isIpcFile(body)) throw invalid("is an Arrow IPC file; send it as a stream");
   const sent = readMessages(body);
   checkMessages(sent, largestUnpacked);
@@ -50,7 +52,7 @@ function columnsOf(schema: Buffer): readonly Column[] {
   }
 }
 
-/** A file holds one dictionary for each column; a stream may repeat or replace it before every record batch. */
+/** A file holds one dictionary for each column. A stream may repeat or replace it before every record batch. */
 function withoutRepeats(messages: readonly IpcMessage[]): readonly IpcMessage[] {
   const known = new Map<bigint, Buffer>();
   return messages.filter((message) => {
@@ -69,7 +71,7 @@ export function rowsInFile(bytes: Buffer): number {
   return readMessages(bytes).reduce((sum, message) => sum + rowsIn(message), 0);
 }
 
-/** The messages of a file or a stream as a stream. */
+/** Converts a file or a stream to a stream. */
 export function toStream(bytes: Buffer): Buffer {
   return Buffer.concat([...readMessages(bytes).map((message) => message.bytes), endOfStream]);
 }
@@ -79,10 +81,10 @@ export interface IpcAnswer {
   readonly chunks: AsyncIterable<Buffer>;
 }
 
-/** The files in which the engine hands out a result, one a record batch, as one answer. */
+/** Joins the files in which the engine returns a result, one per record batch, into one answer. */
 export function joinFiles(first: Buffer, others: AsyncIterable<Buffer>): IpcAnswer {
   const messages = readMessages(first);
-  // Each of these files has a dictionary of its own, and only a stream can replace one.
+  // Each of these files has a dictionary of its own, and only a stream can replace a dictionary.
   const replaces = messages.some(({ kind }) => kind === "dictionary");
   return replaces
     ? { contentType: streamType, chunks: streamChunks(messages, others) }
@@ -140,7 +142,7 @@ function writeFooter(messages: readonly Written[]): Buffer {
   const dictionaries = writeBlocks("dictionary");
   const recordBatches = writeBlocks("batch");
   Footer.startFooter(builder);
-  // As its messages have it, or the engine refuses the file.
+  // The engine refuses a file whose footer has another version than its messages.
   Footer.addVersion(builder, messages[0]!.header.version());
   Footer.addSchema(builder, schema);
   Footer.addDictionaries(builder, dictionaries);
@@ -149,7 +151,7 @@ function writeFooter(messages: readonly Written[]): Buffer {
   return Buffer.from(builder.asUint8Array());
 }
 
-/** The schema as its message has it, with all metadata: the message's bytes, and the place of the schema in them. */
+/** Copies the schema with all metadata: the bytes of its message, and the offset of the schema in them. */
 function copySchema(builder: Builder, message: Written): Offset {
   const metadata = message.header.bb!.bytes();
   builder.startVector(1, metadata.length, 8);

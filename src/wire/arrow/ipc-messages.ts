@@ -1,6 +1,6 @@
 /**
- * Arrow IPC data as a row of messages
- * (https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format). What a client sends is checked here
+ * Arrow IPC data as a sequence of messages
+ * (https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format). Data from clients is checked here
  * before the engine sees it: the engine trusts lengths, and a wrong one can end the process.
  */
 import { CompressionType } from "apache-arrow/fb/compression-type";
@@ -20,9 +20,9 @@ export const endOfStream = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 export interface IpcMessage {
   readonly kind: "schema" | "dictionary" | "batch";
-  /** The whole of it: prefix, metadata and body. */
+  /** The whole message: prefix, metadata and body. */
   readonly bytes: Buffer;
-  /** Of the prefix and the metadata together, as footers count it. */
+  /** The length of the prefix and the metadata together, as footers count it. */
   readonly metadataLength: number;
   readonly bodyLength: number;
   readonly header: Message;
@@ -31,14 +31,17 @@ export interface IpcMessage {
 const mostFields = 20_000;
 const mostLetters = 4 * 2 ** 20;
 const deepest = 64;
-// Arrow's own limit of an array with 32-bit offsets.
+// Arrow's limit for an array with 32-bit offsets.
 const mostRows = 2 ** 31 - 1;
 
 export function isIpcFile(bytes: Buffer): boolean {
   return bytes.subarray(0, magic.length).equals(magic);
 }
 
-/** The messages of an Arrow IPC stream, or of a file as the engine writes it. Throws ERR_ARROW_INVALID when anything of it can't be right. */
+/**
+ * The messages of an Arrow IPC stream, or of a file as the engine writes it. Throws ERR_ARROW_INVALID if the data is
+ * malformed.
+ */
 export function readMessages(bytes: Buffer): readonly IpcMessage[] {
   if (bytes.length === 0) throw invalid("is empty");
   const messages: IpcMessage[] = [];
@@ -56,11 +59,13 @@ export function readMessages(bytes: Buffer): readonly IpcMessage[] {
   return messages;
 }
 
-/** Refuses what would cost the engine its memory or its life: a few bytes of LZ4 can stand for gigabytes. */
+/**
+ * Refuses data that would exhaust the engine's memory or end its process: a few bytes of LZ4 can stand for gigabytes.
+ */
 export function checkMessages(messages: readonly IpcMessage[], largestUnpacked: number): void {
   let unpacked = 0;
   for (const message of messages) {
-    // The accessors read past the end of what is too short, and throw in places.
+    // On data that is too short, the accessors read past its end, and sometimes throw.
     try {
       if (message.kind === "schema") checkSchema(schemaOf(message));
       else unpacked += unpackedLength(message, largestUnpacked);
@@ -84,16 +89,16 @@ export function invalid(problem: string, cause?: unknown): MigrateError {
   return new MigrateError("ERR_ARROW_INVALID", { problem }, { cause });
 }
 
-/** The magic is padded to eight bytes, and by the engine to 64. */
+/** The magic is padded to eight bytes; the engine pads it to 64. */
 function startOfFile(bytes: Buffer): number {
   let at = 8;
   while (at < 64 && at + 8 <= bytes.length && bytes.readBigUInt64LE(at) === 0n) at += 8;
   return at;
 }
 
-/** The message at a place; undefined where the data ends. */
+/** The message at an offset; undefined at the end of the data. */
 function readMessage(bytes: Buffer, at: number): IpcMessage | undefined {
-  // The end mark may be left out: whoever carries a stream says where it ends.
+  // The end mark may be missing, because the transport tells where a stream ends.
   if (at === bytes.length) return undefined;
   if (bytes.length - at < 4) throw cutShort();
   // Streams written before Arrow 0.15 lack the continuation mark.
@@ -133,7 +138,7 @@ function endLength(bytes: Buffer, at: number): number {
 const lists: ReadonlySet<Type> = new Set([Type.List, Type.LargeList, Type.FixedSizeList, Type.Map]);
 
 function checkSchema(schema: Schema): void {
-  // Children and names that are shared would let a small schema stand for one without end.
+  // Fields may share children and names, so a small message could describe a schema without end.
   let [fields, letters] = [mostFields, mostLetters];
   const visit = (field: Field | null, depth: number): void => {
     fields -= 1;
@@ -154,7 +159,7 @@ function unpackedLength(message: IpcMessage, most: number): number {
       ? (header.header(new RecordBatch()) as RecordBatch)
       : (header.header(new DictionaryBatch()) as DictionaryBatch).data();
   if (batch === null || !isCount(batch.length(), mostRows)) throw invalid("has a record batch of an impossible length");
-  // Both are lists of sixteen bytes an entry; the accessors would read on behind their end.
+  // Both lists have entries of sixteen bytes. The accessors would read past their end.
   if (batch.nodesLength() + batch.buffersLength() > metadataLength / 16)
     throw invalid("has a record batch whose description is cut short");
   for (let index = 0; index < batch.nodesLength(); index++) {
@@ -177,7 +182,7 @@ function unpackedLength(message: IpcMessage, most: number): number {
   return unpacked;
 }
 
-/** A packed buffer begins with the length of what it unpacks to; -1 says that it is not packed after all. */
+/** A compressed buffer begins with its uncompressed length; -1 means that it is not compressed. */
 function unpackedBuffer(buffer: Buffer, most: number): number {
   const length = buffer.length < 8 ? Number.NaN : Number(buffer.readBigInt64LE());
   if (length === -1) return buffer.length - 8;

@@ -1,4 +1,4 @@
-/** A table's schema as `describe` answers it: types in Lance's names, and the metadata that Arrow carries along. */
+/** A table's schema as `describe` returns it: types in Lance's names, and the metadata of the Arrow schema. */
 import { metadataOf } from "../arrow/arrow-metadata.ts";
 import { fromIpc, readSchema } from "../arrow/arrow-schema.ts";
 import { toField, type LanceField } from "./lance-type.ts";

@@ -1,16 +1,22 @@
-/** Parameters that an index is told of with and that the engine's builders can't set. Another client may have set them. */
+/** Parameters in an index's description that the engine's builders can't set. Another client may have set them. */
 import type { IndexKind } from "../../schema/table-index.ts";
 
-/** Null is what the engine gives where nothing is set, but here it gives a number, and no builder takes null. */
+/**
+ * For other parameters, null means that nothing is set. For this one the engine then has a number, and no builder takes
+ * null.
+ */
 const withoutNull = "max_token_length";
 
 interface Parameter {
-  /** Where it is in the details. */
+  /** The path of the parameter in the details. */
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** What of the details keeps an index from being recreated as it is, as a clause. `settable`: the places of what builders set. */
+/**
+ * Why an index can't be recreated with the same details, as a clause; undefined if it can. `settable`: the paths of the
+ * parameters that builders set.
+ */
 export function stuckParameters(
   kind: IndexKind,
   details: unknown,
@@ -47,7 +53,10 @@ function keyOf(path: readonly string[]): string {
 const iterations = "runtime_hints lance.ivf.max_iters";
 const samples = "runtime_hints lance.ivf.sample_rate";
 
-/** What the engine itself gives an index that its client makes (measured; test/contract/foreign-indexes.test.ts). */
+/**
+ * The values that the engine itself gives an index that its client creates (measured;
+ * test/contract/foreign-indexes.test.ts).
+ */
 function ownValues(kind: IndexKind, values: ReadonlyMap<string, unknown>): ReadonlyMap<string, unknown> {
   const isCode = values.get("base_tokenizer") === "code";
   return new Map<string, unknown>([
@@ -57,7 +66,7 @@ function ownValues(kind: IndexKind, values: ReadonlyMap<string, unknown>): Reado
     ["split_on_numerics", isCode],
     ["preserve_original", isCode],
     ["compression rotation_type", "fast"],
-    // The builders of these pass over it.
+    // The builders of these kinds ignore this parameter.
     ...(kind.startsWith("hnsw") ? [["compression num_bits", 8] as const] : []),
     ["hnsw max_level", 7],
     ["runtime_hints lance.hnsw.prefetch_distance", "2"],
@@ -69,7 +78,10 @@ function ownValues(kind: IndexKind, values: ReadonlyMap<string, unknown>): Reado
   ]);
 }
 
-/** The kind itself; and how much is done at once while the index is built, which leaves nothing in it. */
+/**
+ * Parameters that don't matter: the compression type, which follows from the kind, and how much is done at once while
+ * the index is built, which leaves nothing in it.
+ */
 function isMute(key: string): boolean {
   return key === "compression type" || key.startsWith("runtime_hints lance.ivf.shuffle_");
 }

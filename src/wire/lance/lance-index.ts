@@ -1,9 +1,9 @@
-/** An index as the engine tells of it, and the names that the REST protocol has for its parameters. */
+/** Indexes as the engine describes them, and the REST protocol's names for index parameters. */
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { FoundIndex, IndexKind, IndexOption, TableIndex } from "../../schema/table-index.ts";
 import { stuckParameters } from "./index-parameters.ts";
 
-/** What the engine and services call the kinds, in capitals and without underscores. */
+/** The kinds by the names that the engine and services use, in capitals and without underscores. */
 const kinds: Readonly<Record<string, IndexKind>> = {
   BTREE: "btree",
   BITMAP: "bitmap",
@@ -20,12 +20,12 @@ const kinds: Readonly<Record<string, IndexKind>> = {
   HNSWSQ: "hnswSq",
 };
 
-/** Undefined for a kind that we don't know. */
+/** Undefined for an unknown kind. */
 export function indexKindOf(name: string): IndexKind | undefined {
   return kinds[name.replaceAll("_", "").toUpperCase()];
 }
 
-/** What the protocol calls each kind. */
+/** The protocol's name for each kind. */
 export const protocolKinds: Readonly<Record<IndexKind, string>> = {
   btree: "BTREE",
   bitmap: "BITMAP",
@@ -64,7 +64,7 @@ export const protocolOptions: Readonly<Record<string, string>> = {
   blockSize: "block_size",
 };
 
-/** An index as it is told of; undefined for one that is on no column. */
+/** An index from its description; undefined if it is on no column. */
 export function toIndex(type: string | undefined, path: string | undefined, details: unknown): FoundIndex | undefined {
   if (path === undefined) return undefined;
   const kind = indexKindOf(type ?? "");
@@ -75,13 +75,15 @@ export function toIndex(type: string | undefined, path: string | undefined, deta
   return { path: plain, kind, options: optionsOf(kind, details), ...(stuck !== undefined && { stuck }) };
 }
 
-/** One of a kind that the engine's client can't make. */
+/** An index of a kind that the engine's client can't create. */
 export function unknownIndex(kind: string | undefined, path: string): FoundIndex {
   const stuck = kind === undefined ? "its kind is unknown" : `lance-migrate can't create an index of the kind ${kind}`;
   return { path, kind: kind ?? "unknown", options: {}, stuck };
 }
 
-/** The parameters that tell how to make the index again: all that the engine tells; how many partitions it does not. */
+/**
+ * The parameters for recreating the index: all that the engine reports. It does not report the number of partitions.
+ */
 function optionsOf(kind: IndexKind, details: unknown): TableIndex["options"] {
   const at = (path: readonly string[]): unknown =>
     path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], details);
@@ -94,7 +96,7 @@ function optionsOf(kind: IndexKind, details: unknown): TableIndex["options"] {
   return Object.fromEntries(found);
 }
 
-/** Where the details tell each parameter. */
+/** The path of each parameter in the details. */
 function placesOf(kind: IndexKind): Readonly<Record<string, readonly string[]>> {
   return kind === "fts" ? textDetails : vectorDetails;
 }

@@ -1,23 +1,23 @@
 /**
- * Types as services write them: in Lance's names, in Arrow's, in any letter case, as a text or as
- * `{ type, fields?, length? }`. What is written is in lance-type.ts.
+ * Parses types as services write them: in Lance's or Arrow's names, in any letter case, as a text or as `{ type,
+ * fields?, length? }`. lance-type.ts writes types.
  */
 import { itemName, plainKinds, timeUnits, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
 
-/** The type that a value means, or undefined when it means none that we know. */
+/** The type that a value denotes; undefined if it is not a known type. */
 export function parseDataType(value: unknown): DataType | undefined {
   return readType(value, () => undefined, 0);
 }
 
-/** The columns of a described schema, `schema.fields`; types that we don't know come back as unknown ones. */
+/** The columns of a described schema (`schema.fields`). Types that are not known become unknown ones. */
 export function parseColumns(fields: unknown): readonly Column[] | undefined {
   return readFields(fields, (name) => ({ kind: "unknown", name }), 0);
 }
 
-/** What stands for a type whose name we don't know. */
+/** Gives the type for a name that is not known. */
 type Unknown = (name: string) => DataType | undefined;
 
-// Deeper than any table, and far from the depth at which a hostile answer would exhaust the stack.
+// Deeper than any table, and far below the depth at which a malicious answer would exhaust the stack.
 const deepest = 64;
 
 function readFields(fields: unknown, unknown: Unknown, depth: number): readonly Column[] | undefined {
@@ -67,19 +67,19 @@ function readType(value: unknown, unknown: Unknown, depth: number): DataType | u
     }
     case "fixedsizebinary":
       return size === undefined ? readText(text, unknown) : { kind: "fixedSizeBinary", length: size };
-    // Arrow's REST encoding has one number for both.
+    // Arrow's REST encoding puts precision and scale into one number.
     case "decimal128":
       return size === undefined ? readText(text, unknown) : decimal(Math.floor(size / 1000), size % 1000);
     default: {
       const type = readText(text, unknown);
-      // The hosted service's documentation writes a vector as its item with a length.
+      // The hosted service's documentation writes a vector as its item type with a length.
       return size !== undefined && type?.kind.startsWith("float") === true ? vector(type, size) : type;
     }
   }
 }
 
 function vector(type: DataType, length: number): DataType {
-  // The engine names the item so and keeps it nullable, whatever was asked.
+  // The engine always gives the item this name and makes it nullable, whatever was declared.
   return { kind: "fixedSizeList", item: { name: itemName, type, nullable: true }, length };
 }
 
@@ -119,7 +119,7 @@ function readText(text: string, unknown: Unknown): DataType | undefined {
   }
 }
 
-/** The name alone, in small letters and without what separates its words: "Large_Utf8" and "largeUtf8" are one. */
+/** The name alone, in lower case and without separators: "Large_Utf8" and "largeUtf8" are the same. */
 function wordOf(text: string): string {
   const [name = ""] = text.trim().split(":", 1);
   return name.toLowerCase().replace(/[_\s-]/g, "");
@@ -158,7 +158,7 @@ function unitOf(text: string, units: readonly TimeUnit[]): TimeUnit | undefined 
   return units.find((unit) => unit === text.toLowerCase());
 }
 
-/** `decimal:128:10:2`, `decimal:10:2`, `decimal128:10:2`. */
+/** Parses `decimal:128:10:2`, `decimal:10:2` and `decimal128:10:2`. */
 function readDecimal(word: string, numbers: readonly number[], unknown: Unknown): DataType | undefined {
   const [bits, precision, scale] = numbers.length === 3 ? numbers : [Number(word.slice(7) || 128), ...numbers];
   return bits === 128 ? decimal(precision, scale) : unknown(`decimal${bits}(${precision}, ${scale})`);
@@ -169,7 +169,10 @@ function decimal(precision = 0, scale = Number.NaN): DataType | undefined {
   return fits ? { kind: "decimal128", precision, scale } : undefined;
 }
 
-/** `dict:string:int32:false`: the values, the index, whether they are ordered. A value's type may hold colons itself. */
+/**
+ * Parses `dict:string:int32:false`: the value type, the index type, and whether the values are ordered. The value type
+ * may contain colons itself.
+ */
 function dictionary(parts: readonly string[]): DataType | undefined {
   const value = readText(parts.slice(0, -2).join(":"), () => undefined);
   const index = readText(parts.at(-2) ?? "", () => undefined);

@@ -1,11 +1,11 @@
-/** Rows of migrations as Arrow IPC, by apache-arrow itself. Loaded when rows are sent. */
+/** Encodes rows of migrations as Arrow IPC with apache-arrow. Loaded when rows are sent. */
 import * as arrow from "apache-arrow";
 import type { Column, DataType } from "../../schema/data-type.ts";
 import { ticksOf } from "../../schema/iso-time.ts";
 import { valueIn, type RowValue, type RowValues } from "../../schema/row-values.ts";
 import { toArrow, toArrowField } from "../arrow/arrow-type.ts";
 
-/** These columns of the rows; `metadata`: of the schema. */
+/** Encodes the given columns of the rows. `metadata` is that of the schema. */
 export function valuesToIpc(
   columns: readonly Column[],
   rows: readonly RowValues[],
@@ -24,14 +24,14 @@ export function valuesToIpc(
   return arrow.tableToIPC(new arrow.Table([new arrow.RecordBatch(schema, data)]), format);
 }
 
-/** Those that some row has a value for: of the others, what merges rows knows itself that they are null. */
+/** The columns for which some row has a value. A merge itself fills the other columns with nulls. */
 export function givenColumns(columns: readonly Column[], rows: readonly RowValues[]): readonly Column[] {
   return columns.filter(({ name }) => rows.some((row) => valueIn(row, name) !== null));
 }
 
 type Values = readonly RowValue[];
 
-/** The package's own builders leave out the space of a null vector, and count nanoseconds as floats. */
+/** The package's own builders reserve no space for a null vector, and handle nanoseconds as floats. */
 function toData(values: Values, type: DataType): arrow.Data {
   const made = { type: toArrow(type), length: values.length, ...nullsOf(values) };
   switch (type.kind) {
@@ -66,7 +66,7 @@ function toData(values: Values, type: DataType): arrow.Data {
       const data = BigInt64Array.from(values, (value) => (value === null ? 0n : ticksOf(value as string, type.unit)!));
       return arrow.makeData({ ...(made as typeof made & { type: arrow.Timestamp }), data });
     }
-    // The package leaves out the bits of bools that are all null; those of bytes it does not.
+    // The package omits the bits of bools that are all null, but not bytes, so the bits are passed as bytes.
     case "bool":
       return arrow.makeData({ ...made, type: new arrow.Uint8(), data: bitsOf(values.map((value) => value === true)) });
     default: {
@@ -91,11 +91,11 @@ function bitsOf(flags: readonly boolean[]): Uint8Array {
   return bits;
 }
 
-/** One value; where there is none, something that has its width. */
+/** One value for the package's builder; for a null, a value of the same width. */
 function toValue(value: RowValue, { kind }: DataType): unknown {
   if (kind === "utf8" || kind === "largeUtf8") return value ?? "";
   if (kind === "int64" || kind === "uint64") return BigInt((value as string | number | null) ?? 0);
   if (kind === "date32") return value === null ? new Date(0) : new Date(`${value as string}T00:00:00Z`);
-  // Text stands for integers too.
+  // Integers may be given as text.
   return Number(value);
 }

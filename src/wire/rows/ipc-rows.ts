@@ -1,4 +1,4 @@
-/** Rows of a small table as Arrow IPC and back, by apache-arrow itself. Loaded when rows are sent or read. */
+/** Converts rows of a small table to Arrow IPC and back with apache-arrow. Loaded when rows are sent or read. */
 import {
   Field,
   Int64,
@@ -16,11 +16,11 @@ import {
 } from "apache-arrow";
 import { formatType, type Column, type DataType } from "../../schema/data-type.ts";
 
-/** A value of a small table; timestamps are milliseconds since 1970. */
+/** A value of a small table. Timestamps are milliseconds since 1970. */
 export type Cell = string | number | null;
 export type Row = Readonly<Record<string, Cell>>;
 
-/** The engine takes a column that is marked so for a key, and inserts a row by merge only when its key is not there. */
+/** Marks a column as the engine's primary key: a merge then inserts a row only if its key does not exist yet. */
 const keyMark = new Map([["lance-schema:unenforced-primary-key", "true"]]);
 
 /** An Arrow IPC stream of one batch, which may be empty. `key` names the column whose values are unique. */
@@ -37,9 +37,11 @@ export function rowsToIpc(columns: readonly Column[], rows: readonly Row[], key?
   return tableToIPC(new Table([new RecordBatch(schema, data)]), "stream");
 }
 
-/** These columns of the rows of an Arrow IPC file or stream. Throws when it is none, or does not hold them. */
+/**
+ * The given columns of the rows of an Arrow IPC file or stream. Throws if the data is not Arrow IPC or lacks a column.
+ */
 export function rowsFromIpc(bytes: Uint8Array, names: readonly string[]): readonly Row[] {
-  // apache-arrow takes nothing, and much that is no Arrow data, for a table without columns.
+  // apache-arrow reads empty input, and much that is not Arrow data, as a table without columns.
   const table = tableFromIPC(bytes);
   const columns = names.map((name) => {
     const values = table.getChild(name);

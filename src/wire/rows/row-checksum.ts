@@ -1,15 +1,21 @@
-/** Tells rows from others by every value, in whatever order and batches they come. Loaded when rows are compared. */
+/** Compares sets of rows by all values, whatever their order and batches. Loaded when rows are compared. */
 import { hash } from "node:crypto";
 import { DataType, tableFromIPC, type Data } from "apache-arrow";
 import { childColumns, type Column } from "../../schema/data-type.ts";
 
 export interface RowsSum {
   readonly rows: number;
-  /** Another text for other values, in whatever order they are read. Floats are told apart bit by bit, but one NaN is as good as another. */
+  /**
+   * Differs if any value differs, but not with the order of the rows. Floats are compared bit by bit, except that all
+   * NaNs are the same.
+   */
   readonly sum: string;
 }
 
-/** Whether rows of these columns can be read: apache-arrow has no large lists, and the engine hands out no vectors of structs beside other columns. */
+/**
+ * Whether rows of these columns can be read: apache-arrow has no large lists, and the engine can't return vectors of
+ * structs beside other columns.
+ */
 export function canRead(columns: readonly Column[]): boolean {
   return columns.every(({ type }) => {
     const inner = childColumns(type);
@@ -18,27 +24,30 @@ export function canRead(columns: readonly Column[]): boolean {
   });
 }
 
-/** Of the rows of Arrow IPC files of one schema; one file after another is in memory. */
+/** The checksum of the rows of Arrow IPC files of one schema. Only one file is in memory at a time. */
 export async function sumOfRows(files: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<RowsSum> {
   let rows = 0;
   let sum = 0n;
   for await (const file of files)
     for (const { hash } of rowsOf(file)) {
       rows++;
-      // A sum, as an exclusive or would not tell a row that is there twice from none.
+      // A sum, because an exclusive or would cancel a row that occurs twice.
       sum = BigInt.asUintN(256, sum + BigInt(`0x${hash}`));
     }
   return { rows, sum: sum.toString(16) };
 }
 
 export interface RowDifference {
-  /** The ids of rows that only the newer files hold. */
+  /** The ids of rows that only the newer files contain. */
   readonly added: readonly bigint[];
-  /** How many rows only the older files hold. */
+  /** How many rows only the older files contain. */
   readonly removed: number;
 }
 
-/** Of two sets of rows by value: a row that is there twice and was there once is added. `id` is a column with their ids, which is not compared. */
+/**
+ * Compares two sets of rows by value. A row that occurred once and occurs twice now counts as one added row. `id` is
+ * the column with the row ids, which is not compared.
+ */
 export async function rowDifference(
   older: AsyncIterable<Buffer> | Iterable<Buffer>,
   newer: AsyncIterable<Buffer>,
@@ -62,11 +71,11 @@ interface HashedRow {
   readonly id: bigint | undefined;
 }
 
-/** Two rows have the same hash where all values are the same. */
+/** Two rows have the same hash if all their values are the same. */
 function* rowsOf(file: Buffer, id?: string): Generator<HashedRow> {
   for (const batch of tableFromIPC(file).batches) {
     const { data, schema } = batch;
-    // A list without rows may have no items to look at.
+    // The list columns of an empty batch may have no items to read.
     if (data.length === 0) continue;
     const columns = data.children.filter((_, at) => schema.fields[at]!.name !== id);
     for (const column of columns) makeOneNaN(column);
@@ -79,7 +88,7 @@ function* rowsOf(file: Buffer, id?: string): Generator<HashedRow> {
   }
 }
 
-/** The values from one place to another: which of them are null, and the bytes of the others. */
+/** Writes the values from one index to another: which of them are null, and the bytes of the others. */
 function write(data: Data, from: number, to: number, bytes: Uint8Array[]): void {
   const hasNulls = DataType.isNull(data.type) || data.nullCount > 0;
   const valid = new Uint8Array(to - from).fill(1);
@@ -119,14 +128,14 @@ function bytesOf({ values }: Data): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
-/** Bytes that each value has; 0 where not all have as many, or they are no bytes of their own. */
+/** Bytes per value; 0 if the values differ in width or have no bytes of their own. */
 function widthOf({ type, values, valueOffsets, stride }: Data): number {
   const isPlain = ![DataType.isBool, DataType.isDictionary, DataType.isStruct, DataType.isNull].some((is) => is(type));
   if (!isPlain || DataType.isFixedSizeList(type) || valueOffsets !== undefined || values === undefined) return 0;
   return stride * values.BYTES_PER_ELEMENT;
 }
 
-/** There are many bit patterns that say «not a number», and a cast may change one into another. */
+/** Replaces every NaN by the same one: NaN has many bit patterns, and a cast may change one into another. */
 function makeOneNaN({ type, values, children, dictionary }: Data): void {
   for (const child of children) makeOneNaN(child);
   for (const chunk of dictionary?.data ?? []) makeOneNaN(chunk);

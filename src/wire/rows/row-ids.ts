@@ -1,9 +1,11 @@
-/** What a table knows of its rows themselves, out of Arrow IPC. Loaded when rows are compared. */
+/**
+ * Reads from Arrow IPC what a table records about its rows: ids, addresses and versions. Loaded when rows are compared.
+ */
 import { tableFromIPC } from "apache-arrow";
 
 export const rowIdColumns = ["_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version"] as const;
 
-/** Each value as two words, the lower one first. */
+/** Each value is two 32-bit words, the lower one first. */
 export interface RowIds {
   readonly count: number;
   readonly id: Uint32Array;
@@ -12,7 +14,7 @@ export interface RowIds {
   readonly updated: Uint32Array;
 }
 
-/** Of each batch of a file or a stream. Throws where one of the columns is missing. */
+/** One entry per batch of a file or a stream. Throws if one of the columns is missing. */
 export function* rowIdsOf(bytes: Uint8Array): Generator<RowIds> {
   for (const batch of tableFromIPC(bytes).batches) {
     const [id, address, created, updated] = rowIdColumns.map((name) => {

@@ -1,17 +1,20 @@
-/** Made-up rows of any columns, as an Arrow IPC file: always the same ones. Loaded when rows are drawn. */
+/** Generates sample rows for any columns, as an Arrow IPC file: always the same ones. Loaded when rows are drawn. */
 import * as arrow from "apache-arrow";
 import { childColumns, type Column, type DataType } from "../../schema/data-type.ts";
 import { drawInteger, drawText, mixed, byteWidth, type Draw } from "./sample-values.ts";
 import { toArrow, toArrowField } from "../arrow/arrow-type.ts";
 import { canRead } from "./row-checksum.ts";
 
-/** Whether rows of these columns can be drawn: apache-arrow writes no nulls inside a list, and the engine takes none inside a struct. */
+/**
+ * Whether rows of these columns can be drawn: apache-arrow can't write the null type inside a list, and the engine
+ * refuses it inside a struct.
+ */
 export function canDraw(columns: readonly Column[]): boolean {
   const inner = columns.flatMap(({ type }) => childColumns(type));
   return canRead(columns) && inner.every(({ type }) => type.kind !== "null") && (inner.length === 0 || canDraw(inner));
 }
 
-/** An Arrow IPC file with so many rows. The schema has no metadata. */
+/** An Arrow IPC file with this many rows. The schema has no metadata. */
 export function drawnRows(columns: readonly Column[], rows: number, draw: Draw): Buffer {
   const fields = columns.map(toArrowField);
   const children = columns.map((column, index) => toData(column, rows, { draw, salt: index + 1 }));
@@ -22,7 +25,7 @@ export function drawnRows(columns: readonly Column[], rows: number, draw: Draw):
 
 interface Drawing {
   readonly draw: Draw;
-  /** Another one for each column, or all would hold the same. */
+  /** Differs from column to column; otherwise all columns would hold the same values. */
   readonly salt: number;
 }
 
@@ -31,7 +34,7 @@ function toData(column: Column, length: number, drawing: Drawing): arrow.Data {
   const given = { type: toArrow(type), length, ...nullsOf(column, length, drawing) };
   const inner = (child: Column, count: number, at = 0, draw = drawing.draw) =>
     toData(child, count, { draw, salt: drawing.salt * 31 + at + 1 });
-  // Each makes the data of just its own type, which TypeScript can't follow through `toArrow`.
+  // Each case makes data of exactly its type, which TypeScript can't follow through `toArrow`.
   const made = given as typeof given & { type: never };
   switch (type.kind) {
     case "null":
@@ -53,7 +56,7 @@ function toData(column: Column, length: number, drawing: Drawing): arrow.Data {
     case "fixedSizeList":
       return arrow.makeData({
         ...(made as typeof given & { type: arrow.FixedSizeList }),
-        // The engine takes no NaN in a vector.
+        // The engine refuses NaN in a vector.
         child: inner(type.item, length * type.length, 0, "plain"),
       });
     case "dictionary": {
@@ -88,7 +91,7 @@ function textsOf(type: DataType, length: number, made: { readonly type: never },
   return arrow.makeData({ ...made, valueOffsets, data: Buffer.concat(texts) } as never);
 }
 
-/** Where each begins, and where the last one ends. */
+/** Where each value begins, and where the last one ends. */
 function endsOf(lengths: readonly number[]): readonly number[] {
   let end = 0;
   return [0, ...lengths.map((length) => (end += length))];

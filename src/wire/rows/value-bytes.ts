@@ -1,7 +1,7 @@
-/** How many bytes the values of Arrow IPC take. Loaded when rows are sampled. */
+/** How many bytes the values in Arrow IPC data take. Loaded when rows are sampled. */
 import { DataType, tableFromIPC, type Data } from "apache-arrow";
 
-/** Of each column of a file or a stream, without headers and padding. Throws where apache-arrow does not know a type. */
+/** For each column of a file or a stream, without headers and padding. Throws if apache-arrow does not know a type. */
 export function bytesOfColumns(file: Uint8Array): { readonly rows: number; readonly bytes: readonly number[] } {
   const { batches, numRows, schema } = tableFromIPC(file);
   const bytes = schema.fields.map((_, at) => batches.reduce((sum, { data }) => sum + bytesOf(data.children[at]!), 0));
@@ -9,7 +9,7 @@ export function bytesOfColumns(file: Uint8Array): { readonly rows: number; reado
 }
 
 function bytesOf(data: Data): number {
-  // A column of a type that can't be had without rows has no offsets either.
+  // A column without rows may have no offsets.
   if (data.length === 0) return 0;
   const { valueOffsets, values } = data;
   const own =

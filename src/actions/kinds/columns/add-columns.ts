@@ -34,7 +34,8 @@ export const addColumns: ActionModel<AddColumnsAction> = {
     for (const { name, type } of columns) checkMakeable(table, name, type);
     return new Map([[table, { ...before, columns: [...before.columns, ...added] }]]);
   },
-  // What an expression gives may be null, as far as the engine knows: "not null" is a commit after it.
+  // As far as the engine knows, the values of an expression may be null. So the column is added as nullable, and a
+  // second commit makes it not null.
   commits: (action) => {
     const { table, columns } = action;
     const strict = columns.filter(({ nullable }) => !nullable);
@@ -49,7 +50,7 @@ export const addColumns: ActionModel<AddColumnsAction> = {
   },
   invert: ({ table, columns }) => ({
     actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],
-    // What the engine computes it computes again.
+    // The engine can compute the values of a computed column again.
     obstacles: columns.flatMap(({ name, as, computed }) =>
       computed === undefined
         ? [
@@ -62,7 +63,7 @@ export const addColumns: ActionModel<AddColumnsAction> = {
         : [],
     ),
   }),
-  // One without values takes no room (test/contract/costs.test.ts).
+  // A column without values takes no space (test/contract/costs.test.ts).
   writes: ({ columns }) => {
     const filled = columns.filter(({ as }) => as !== undefined && !isNull(as));
     return filled.length === 0 ? undefined : { columns: filled };
@@ -75,8 +76,8 @@ export const addColumns: ActionModel<AddColumnsAction> = {
 };
 
 /**
- * Refuses a type of which the engine's SQL makes no column: it reads no escapes in the names of fields, and where there are
- * rows it gives structs no fields of type null (measured).
+ * Refuses a type that the engine's SQL can't create a column of. It reads no escapes in names of fields, and in a table
+ * with rows it can't create a struct with a field of type null (measured).
  */
 export function checkMakeable(table: string, column: string, type: DataType): void {
   if (holdsNullField(type))
@@ -94,7 +95,7 @@ export function checkMakeable(table: string, column: string, type: DataType): vo
   }
 }
 
-/** Only the new ones: a table made elsewhere may have had such names before. */
+/** Checks only the new columns: a table that another program created may already have such names. */
 export function checkAdded(columns: readonly Column[], added: readonly Column[], table: string): void {
   checkColumns(added, table);
   for (const { name } of added) {

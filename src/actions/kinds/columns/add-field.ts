@@ -46,7 +46,7 @@ export const addField: ActionModel<AddFieldAction> = {
   commits: (action, before, able) => {
     const { table, path } = action;
     const [name, around] = [parsePath(path).at(-1)!, parsePath(path).slice(0, -1)];
-    // The commit itself.
+    // Under its temporary name the field is added in one commit.
     if (name === madeName) return [{ action, undo: [] }];
     const made = formatPath([...around, madeName]);
     const adding: AddFieldAction = { ...action, path: made };
@@ -76,18 +76,24 @@ export const addField: ActionModel<AddFieldAction> = {
   ],
 };
 
-/** The way out where the field can't be added by itself. The engine casts a struct to one with more fields, which are null then. */
+/**
+ * The advice for a field that can't be added by itself. The engine casts a struct to one with more fields, which are
+ * null.
+ */
 export function asWhole(column: string): string {
   return `retypeColumn with { using: "${column}" } makes ${column} as a whole, with the field, as the last column`;
 }
 
-/** Nor is a column made with a field of type null. */
+/** A column with a field of type null can't be rebuilt as a whole either. */
 function wayOut(columns: readonly Column[], at: Path): string {
   const { name, type } = findColumn(columns, at.slice(0, 1))!;
   return holdsNullField(type) ? `${name} can only be created with its table` : asWhole(name);
 }
 
-/** Writes the struct again, and gives the field that was just made its name. Every field is cast to the type that it has. */
+/**
+ * Renames the new field from its temporary name and casts it to its own type. The target then casts the other fields of
+ * the struct to their own types too, which writes the struct again.
+ */
 function castingTo(name: string, { table, path, type }: AddFieldAction): ActionFor<"alterColumns"> {
   const around = parsePath(path).slice(0, -1);
   const types = new Map(
@@ -119,7 +125,7 @@ function checkAround(table: string, columns: readonly Column[], at: Path): void 
   checkNotComputed(table, columns, at, declareAgain);
 }
 
-/** A struct is written with all its fields, which are cast for that. */
+/** Refuses a struct with a field that can't be cast: to write the struct again, the engine casts all its fields. */
 function checkCast(table: string, columns: readonly Column[], at: Path): void {
   const stuck = leavesOf(findColumn(columns, at.slice(0, 1))!).find(({ type }) => !castVerdict(type, type).allowed);
   if (stuck === undefined) return;

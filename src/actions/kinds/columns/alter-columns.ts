@@ -59,7 +59,7 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
     );
     const was = indexesOn(before, rewritten);
     const indexes = able("createIndex")
-      ? // Backwards, so that whoever is killed while undoing leaves what the next run knows how to go on from.
+      ? // In reverse order, so that a run that is killed while undoing leaves a state from which the next run can resume.
         { drop: dropIndexes(table, was), undo: createIndexes(table, was.toReversed()) }
       : undefined;
     const guarded = columns.some(holdsNulls);
@@ -96,7 +96,9 @@ function holdsNulls({ nullable, type }: Column): boolean {
   return nullable || childColumns(type).some(holdsNulls);
 }
 
-/** The table after it as the engine leaves it: what is cast loses its metadata. */
+/**
+ * The table as the engine leaves it: columns that are cast lose their metadata. `after`: the table with the metadata.
+ */
 export function afterCast(action: AlterColumnsAction, after: Table): Table {
   const names = newNames(action.alterations);
   const cast = new Set([...rewrittenBy(action)].map((name) => currentPath([name], names)[0]!));
@@ -106,7 +108,10 @@ export function afterCast(action: AlterColumnsAction, after: Table): Table {
   };
 }
 
-/** Every change the other way round. What makes a column not null again comes first: no call may hold it beside a cast. */
+/**
+ * The inverse of every alteration. Columns are made not null again by an action of their own, which comes first,
+ * because the engine refuses "not null" and a cast in one call.
+ */
 function alterationsBack({ table, alterations }: AlterColumnsAction, database: Database): Inverse {
   const { columns } = getTable(database, table);
   const names = newNames(alterations);
@@ -141,7 +146,9 @@ function alterationsBack({ table, alterations }: AlterColumnsAction, database: D
   };
 }
 
-/** What is around a column and may be null: then the column counts as null too. */
+/**
+ * The outermost nullable column around a column; undefined if there is none. Where it is null, the column is null too.
+ */
 function nullableAround(columns: readonly Column[], path: Path): string | undefined {
   const around = path.slice(0, -1).map((_, at) => path.slice(0, at + 1));
   const found = around.find((one) => findColumn(columns, one)?.nullable === true);

@@ -58,7 +58,7 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
     const made = { ...guardColumn, name: madeName, type, nullable: true, as: using };
     const both: Action = { kind: "dropColumns", table, paths: [madeName, guardColumn.name] };
     const strict: Action = { kind: "alterColumns", table, alterations: [{ path: madeName, nullable: false }] };
-    // What others have updated since the new values were worked out.
+    // Computes the new values again if others have written to the table since they were computed.
     const refresh: Action = { kind: "updateRows", table, set: { [madeName]: using } };
     const rest: readonly Action[] = [
       { kind: "alterColumns", table, alterations: [{ path: madeName, rename: name! }] },

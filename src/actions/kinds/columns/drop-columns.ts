@@ -52,7 +52,7 @@ function isItem(columns: readonly Column[], path: Path): boolean {
   return parent !== undefined && parent.type.kind !== "struct";
 }
 
-/** A struct without fields goes with its last one, and so does the list that holds it. */
+/** Dropping the last field of a struct also drops the struct, and the list that contains it. */
 function withoutColumn(columns: readonly Column[], [name, ...rest]: Path): readonly Column[] {
   return columns.flatMap((column) => {
     if (column.name !== name) return [column];

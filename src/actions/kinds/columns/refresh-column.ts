@@ -18,7 +18,7 @@ export const refreshColumn: ActionModel<RefreshColumnAction> = {
       });
     return new Map([[table, before]]);
   },
-  // Its values follow from its inputs at any time, so there is nothing to bring back.
+  // The values can be computed from their inputs at any time, so a rollback has nothing to do.
   invert: () => ({ actions: [], obstacles: [] }),
   writes: ({ path }, { columns }) => {
     const column = findColumn(columns, parsePath(path));

@@ -61,20 +61,20 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
   },
 };
 
-/** What is set to what, by the columns' bare names: so the engine wants them. */
+/** Pairs of a column and its expression. The engine expects names of columns without quotes. */
 export function assignments({ set }: UpdateRowsAction): readonly (readonly [string, string])[] {
   return Object.entries(set).map(([path, expression]) => [parsePath(path).join("."), expression]);
 }
 
-/** The engine loses fields of these when it looks for the rows (measured: with two fields or more). */
+/** An update with a predicate loses fields of vectors of structs with two fields or more (measured). */
 function holdsVectorOfStructs({ type }: Column): boolean {
   const isOne = type.kind === "fixedSizeList" && childColumns(type.item.type).length > 1;
   return isOne || childColumns(type).some(holdsVectorOfStructs);
 }
 
 /**
- * A run that is killed right after an update can't know whether it was made, so the next one makes it again. That must
- * give the same rows.
+ * Refuses an update that gives other rows if it is repeated. If a run is killed during an update, the next run can't
+ * know whether the update took effect, and repeats it.
  */
 function checkRepeatable(table: string, set: UpdateRowsAction["set"]): void {
   const columns = new Set(Object.keys(set).map((path) => parsePath(path)[0]!.toLowerCase()));

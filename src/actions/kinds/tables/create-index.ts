@@ -43,7 +43,7 @@ export const createIndex: ActionModel<CreateIndexAction> = {
       : [],
 };
 
-/** Where the engine makes no index, whatever the column is (measured). */
+/** Why the engine creates no index at this path, whatever the column's type (measured); undefined if it does. */
 function placeProblem(columns: readonly Column[], path: Path): string | undefined {
   const around = path.slice(0, -1).map((_, index) => findColumn(columns, path.slice(0, index + 1))!);
   if (around.some(({ type }) => type.kind !== "struct")) return "which is inside a list";

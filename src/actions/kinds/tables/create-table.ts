@@ -30,7 +30,7 @@ export const createTable: ActionModel<CreateTableAction> = {
   },
 };
 
-/** Refuses a name that is taken, or that the engine does not take. */
+/** Refuses a name that is taken, or that the engine does not accept. */
 export function checkNewTable(database: ReadonlyMap<string, unknown>, table: string): void {
   const problem = tableNameProblem(table);
   if (problem !== undefined) throw new MigrateError("ERR_TABLE_NAME", { table, problem });

@@ -8,7 +8,7 @@ export const dropIndex: ActionModel<DropIndexAction> = {
   kind: "dropIndex",
   after: (database, { table, name }) => {
     const before = getTable(database, table);
-    // What no migration has made an application may have.
+    // An index that no migration created may exist anyway: an application may have created it.
     if (before.indexes?.[name] === null)
       throw new MigrateError("ERR_INDEX", { table, name, problem: "is not there at this point" });
     return new Map([[table, { ...before, indexes: { ...before.indexes, [name]: null } }]]);

@@ -1,6 +1,6 @@
 import type { Rule } from "./rule.ts";
 
-/** A column that LanceDB's clients look for by its name when they add rows. */
+/** Reports changes of a column that LanceDB's clients look up by name when they add rows. */
 export const breaksEmbeddingFunction = {
   id: "breaks-embedding-function",
   severity: "warning",

@@ -2,7 +2,7 @@ import { isReserved } from "../../../actions/rewrite/append-guard.ts";
 import { writtenBy } from "../../../actions/apply-action.ts";
 import { isNew, type Rule } from "./rule.ts";
 
-/** Values of a column in every row, however many there are. */
+/** Reports actions that write a column in every row. */
 export const fullRewrite = {
   id: "full-rewrite",
   severity: "note",
@@ -14,7 +14,7 @@ export const fullRewrite = {
       return what !== undefined && "columns" in what && what.where === undefined ? what.columns : [];
     });
     if (written.length === 0) return [];
-    // Columns of our own are there for a moment only; what is converted is made as one of them.
+    // The tool's own columns are temporary. A conversion writes to one of them, so the target column is named instead.
     const others = written.map(({ name }) => name).filter((name) => !isReserved(name));
     const names = action.kind === "convertColumn" ? [action.path] : [...new Set(others)];
     const columns = names.length > 3 ? `${names.length} columns` : names.join(", ");

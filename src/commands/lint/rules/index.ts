@@ -1,4 +1,4 @@
-/** The registry: the export of a rule here is all that `lint`, its comments and its configuration need. */
+/** The registry of rules. Exporting a rule here adds it to `lint`, its comments and its configuration. */
 export { breaksEmbeddingFunction } from "./breaks-embedding-function.ts";
 export { fullRewrite } from "./full-rewrite.ts";
 export { losesData } from "./loses-data.ts";

@@ -1,7 +1,7 @@
 import { isCut, remarksOnLosses } from "./losses.ts";
 import type { Rule } from "./rule.ts";
 
-/** Tables, columns, rows and values that go. */
+/** Reports the loss of tables, columns, rows and values. */
 export const losesData = {
   id: "loses-data",
   severity: "warning",

@@ -1,9 +1,9 @@
-/** What rules about losses have in common. Pure. */
+/** Code that the rules about losses share. Pure. */
 import type { Risk } from "../../../actions/model/risk.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
 import type { Remark, Surroundings } from "./rule.ts";
 
-/** The losses of an action for which `up` would ask for consent, unless its file accepts them. */
+/** The losses of an action for which `up` would ask for consent, unless its file accepts losses. */
 export function remarksOnLosses(
   { risks, rollback }: PlannedAction,
   { migration }: Surroundings,
@@ -11,7 +11,8 @@ export function remarksOnLosses(
 ): readonly Remark[] {
   const { accepts = [] } = migration;
   const consent = rollback?.class === "none" ? "irreversible" : "lossy";
-  // What a migration made itself nobody else has written to. That nothing brings it back another rule says.
+  // A loss with an exact rollback concerns only what the migration made itself, where no other writer has rows. The
+  // rule not-reversible reports that nothing can bring the data back.
   if (rollback?.class === "exact" || accepts.length > 0) return [];
   const meant = risks.filter((risk) => risk.kind === "loss" && isMeant(risk));
   return meant.map(({ text }) => ({
@@ -19,7 +20,7 @@ export function remarksOnLosses(
   }));
 }
 
-/** Whether values stay, and may be others. */
+/** Whether the risk is that values change, rather than go. */
 export function isCut({ obstacle, text }: Risk): boolean {
   return obstacle?.kind === "cast" || text.includes("may cut values");
 }

@@ -1,7 +1,7 @@
 import { isCut, remarksOnLosses } from "./losses.ts";
 import type { Rule } from "./rule.ts";
 
-/** Values that become others without a word. */
+/** Reports casts that may change values silently. */
 export const lossyCast = {
   id: "lossy-cast",
   severity: "warning",

@@ -1,7 +1,7 @@
 import { elsewhere } from "./other-targets.ts";
 import type { Rule } from "./rule.ts";
 
-/** What another target of the configuration can't do, so that its databases could not run the migration. */
+/** Reports actions that another configured target can't execute, so that the migration can't run there. */
 export const notEverywhere = {
   id: "not-everywhere",
   severity: "warning",

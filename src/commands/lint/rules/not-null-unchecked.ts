@@ -6,7 +6,7 @@ import { namesIn } from "../../../schema/sql.ts";
 import { restOf } from "../../../plan/compile/track-column.ts";
 import { isNew, type Rule, type Surroundings } from "./rule.ts";
 
-/** A column that is made not null though nothing has made sure that it holds no nulls. */
+/** Reports a column that is made not null although no earlier step of the migration fills its nulls. */
 export const notNullUnchecked = {
   id: "not-null-unchecked",
   severity: "note",
@@ -35,7 +35,7 @@ interface Place {
   readonly path: Path;
 }
 
-/** Looks back from the last of the earlier steps, by the names that all had then. */
+/** Whether an earlier action takes care of nulls. Goes backwards, so names are followed to what they were before. */
 function isLookedAfter(place: Place, { earlier }: Pick<Surroundings, "earlier">): boolean {
   let at = place;
   return earlier()
@@ -52,7 +52,7 @@ function placeBefore(at: Place, action: Action): Place {
   return { ...at, path: formerPath(at.path, newNames(action.alterations)) };
 }
 
-/** Whether it gives values to the column, or deletes rows by it. */
+/** Whether an action gives values to the column, or deletes rows by a condition on it. */
 function looksAfter(action: Action, { table, path }: Place): boolean {
   if (action.table !== table) return false;
   const isAround = (one: Path) => restOf(path, one) !== undefined;

@@ -1,10 +1,10 @@
 import type { Rule } from "./rule.ts";
 
-/** What this target can't take back, so that `down` will refuse it. */
+/** Reports actions that this target can't roll back, so that `down` will refuse. */
 export const notReversible = {
   id: "not-reversible",
   severity: "warning",
-  // A table that stays behind is no loss.
+  // A created table that can't be rolled back stays, which loses nothing.
   check: ({ action, rollback, text }, { migration: { accepts = [] } }) =>
     rollback?.class !== "none" || action.kind === "createTable" || accepts.includes("irreversible")
       ? []

@@ -1,4 +1,4 @@
-/** What targets other than the chosen one can't do. Pure. */
+/** Finds out what targets other than the chosen one can't do. Pure. */
 import { whyUnable, type Abilities } from "../../../plan/compile/capability-check.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
 
@@ -7,7 +7,7 @@ export interface OtherTarget {
   readonly capabilities: Abilities;
 }
 
-/** A sentence for each reason, with the targets that have it. */
+/** One sentence for each reason, with the targets that it applies to. */
 export function elsewhere(
   { action, before }: Pick<PlannedAction, "action" | "before">,
   others: readonly OtherTarget[],

@@ -4,7 +4,7 @@ import { placeAfter } from "../../../plan/compile/track-column.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
 import type { Declared, Rule } from "./rule.ts";
 
-/** A column that the application's schema, or its types, still have under the old name. */
+/** Reports a renamed column that the application's schema or types still declare under the old name. */
 export const renamesDeclaredColumn = {
   id: "renames-declared-column",
   severity: "warning",
@@ -15,7 +15,7 @@ export const renamesDeclaredColumn = {
       const was = parsePath(path);
       const now = placeAtLast({ table: action.table, path: [...was.slice(0, -1), rename] }, later());
       if (now === undefined) return [];
-      // Another migration may have made a column of that name since, as a swap does at once.
+      // A column of the old name may exist again: a later migration can add one, and a swap of names makes one.
       if (findColumn(after.get(now.table)?.columns ?? [], was) !== undefined) return [];
       const isOld = ({ tables }: Declared) => {
         const columns = tables.get(now.table)?.columns ?? [];
@@ -34,7 +34,7 @@ interface Place {
   readonly path: Path;
 }
 
-/** What it is called after all that comes later; undefined where it is gone then. */
+/** The name after all later actions; undefined if the column is gone by the end. */
 function placeAtLast(place: Place, later: readonly PlannedAction[]): Place | undefined {
   return later.reduce<Place | undefined>((at, { action }) => at && placeAfter(at, action), place);
 }

@@ -2,7 +2,7 @@ import { formatPath, parsePath } from "../../../schema/path.ts";
 import { ownValue } from "../../../schema/data-type.ts";
 import type { Rule } from "./rule.ts";
 
-/** A column that an index is on, so that an application is likely to search by its name. */
+/** Reports the rename of an indexed column: an application is likely to search by its name. */
 export const renamesIndexedColumn = {
   id: "renames-indexed-column",
   severity: "note",

@@ -1,4 +1,4 @@
-/** What a rule of `lint` is: what it finds dangerous in a step that can work. Pure. */
+/** The interface of a rule of `lint`, which reports what is dangerous in a step that can work. Pure. */
 import type { Migration } from "../../../migrations/load.ts";
 import type { Database } from "../../../schema/table.ts";
 import type { OtherTarget } from "./other-targets.ts";
@@ -8,9 +8,9 @@ export const severities = ["error", "warning", "note"] as const;
 export type Severity = (typeof severities)[number];
 
 export interface Rule {
-  /** Kebab-case: it stands in comments and configurations. */
+  /** In kebab-case; used in comments and in the configuration. */
   readonly id: string;
-  /** Unless the configuration says otherwise. */
+  /** The default severity. */
   readonly severity: Severity;
   readonly check: (action: PlannedAction, surroundings: Surroundings) => readonly Remark[];
 }
@@ -23,28 +23,27 @@ export interface Surroundings {
   readonly later: () => readonly PlannedAction[];
   /** The tables after all migrations. */
   readonly after: Database;
-  /** What files of the application say of its tables. */
   readonly declared: readonly Declared[];
-  /** The targets of the configuration that are not looked at now. */
+  /** The configured targets other than the chosen one. */
   readonly others: readonly OtherTarget[];
 }
 
-/** Tables as a file of the application has them, such as its `schema.ts`. */
+/** The tables that a file of the application declares, such as its `schema.ts`. */
 export interface Declared {
   readonly file: string;
   readonly tables: Database;
-  /** What is to be done where it has an old name. */
+  /** What to do if the file has an old name. */
   readonly hint: string;
 }
 
-/** One sentence that says what happens, and the way out. */
+/** A finding: one sentence on what happens and what to do about it. */
 export interface Remark {
   readonly message: string;
-  /** The word in the step that it is about: a name, or a path. */
+  /** The name or path in the step that the finding is about. */
   readonly word?: string | undefined;
 }
 
-/** Whether the same migration has made the table, so that nobody else has rows in it yet. */
+/** Whether the same migration creates the table, so that no other writer has rows in it yet. */
 export function isNew(table: string, { earlier }: Pick<Surroundings, "earlier">): boolean {
   return earlier().some(({ action }) => action.kind === "createTable" && action.table === table);
 }

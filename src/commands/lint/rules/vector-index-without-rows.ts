@@ -1,7 +1,7 @@
 import { withoutVectors } from "../../../plan/compile/vector-index-check.ts";
 import type { Rule } from "./rule.ts";
 
-/** An index of vectors where no row can have one yet: it fails on every database that runs the whole migration at once. */
+/** Reports a vector index on a column without vectors yet: it fails wherever the whole migration runs at once. */
 export const vectorIndexWithoutRows = {
   id: "vector-index-without-rows",
   severity: "error",

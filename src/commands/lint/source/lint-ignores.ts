@@ -1,15 +1,15 @@
-/** Comments that silence rules of `lint`: `// lint-ignore RULE, RULE: why`, on the line itself or on the lines above it. */
+/** Comments that silence rules of `lint`: `// lint-ignore RULE, RULE: why`, on the line or on the lines above it. */
 import type { SourcePosition } from "./source-positions.ts";
 
 export interface Ignored {
   readonly rule: string;
-  /** Where the comment names it. */
+  /** The position of the rule's name in the comment. */
   readonly place: SourcePosition;
 }
 
 const ignoring = /\/\/\s*lint-ignore\s+([\w-]+(?:\s*,\s*[\w-]+)*)/;
 
-/** All the rules that comments of a file name. */
+/** The rules that comments of a file silence, unknown ones included. */
 export function ignoresIn(text: string): readonly Ignored[] {
   if (!text.includes("lint-ignore")) return [];
   return text.split(/\r?\n/).flatMap((line, index) => {
@@ -24,7 +24,7 @@ export function ignoresIn(text: string): readonly Ignored[] {
   });
 }
 
-/** What is closed on its line; the rest of a line can't tell whether a text goes on over several. */
+/** Matches strings and comments that end on their line. A line alone can't tell whether it is inside a longer one. */
 const closed = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\/\*.*?\*\/|\/\/.*/g;
 
 /** The comment at the end of a line, with its slashes. */
@@ -33,7 +33,7 @@ function commentOf(line: string): string {
   return last.startsWith("//") ? last : "";
 }
 
-/** The rules that are silent at a place: a comment above it may go over several lines. */
+/** The rules that are silenced at a position. The comment above it may have several lines. */
 export function ignoredAt(text: string, ignores: readonly Ignored[], { line }: SourcePosition): readonly string[] {
   if (ignores.length === 0) return [];
   const lines = text.split("\n");

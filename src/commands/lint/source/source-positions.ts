@@ -1,9 +1,9 @@
-/** Places in the text of a migration file. */
+/** Finds positions in the text of a migration file. */
 import { pathToFileURL } from "node:url";
 import type { Call } from "../../../steps/define/call-sites.ts";
 import { tokensFrom, withoutComments } from "./tokens.ts";
 
-/** Both counted from 1, the column in UTF-16 units as editors and Node count it. */
+/** Both numbers start at 1. Columns count UTF-16 units, as editors and Node do. */
 export interface SourcePosition {
   readonly line: number;
   readonly column: number;
@@ -11,20 +11,20 @@ export interface SourcePosition {
 
 export const start: SourcePosition = { line: 1, column: 1 };
 
-/** Of the calls that led to a step, those in the file at `path`, innermost first. */
+/** The calls in the file at `path`, out of the calls that led to a step; innermost first. */
 export function callsIn(path: string, text: string, calls: readonly Call[]): readonly SourcePosition[] {
   const url = pathToFileURL(path).href;
   const lines = text.split("\n");
   return calls
     .filter(({ file }) => file === path || file.split("?", 1)[0] === url)
     .map(({ line, column }) => {
-      // Of m.renameColumn(…) Node names the place behind the dot.
+      // For m.renameColumn(…), Node reports the position after the dot.
       const receiver = /[\p{L}\p{N}_$]+\.$/u.exec(lines[line - 1]?.slice(0, column - 1) ?? "");
       return { line, column: column - (receiver?.[0].length ?? 0) };
     });
 }
 
-/** Where a file exports something; its start where nobody can tell. */
+/** The position of an export; the start of the file if it is not found. */
 export function placeOfExport(text: string, name: string): SourcePosition {
   const at = offsetOfExport(withoutComments(text), name);
   return at === undefined ? start : placeAt(text, at);
@@ -37,7 +37,7 @@ function offsetOfExport(code: string, name: string): number | undefined {
   return at === undefined || at === null ? undefined : at.index + at[0].length - name.length;
 }
 
-/** The ways to write an export, each up to the end of the name: as a module, as CommonJS, in an object. */
+/** Patterns for the ways to write an export, up to the end of the name: ES module, CommonJS, or in an object. */
 function exportsOf(name: string): readonly string[] {
   return [
     `^[^\\S\\n]*export\\s+(?:const|let|var|function)\\s+${name}\\b`,
@@ -47,7 +47,7 @@ function exportsOf(name: string): readonly string[] {
   ];
 }
 
-/** Where `up` says in `after` which version it comes after; its start where nobody can tell. */
+/** The position of the version that `up` passes to `after`; the start of the file if it is not found. */
 export function placeOfAfter(text: string, version: string): SourcePosition {
   const code = withoutComments(text);
   const from = offsetOfExport(code, "up") ?? 0;
@@ -55,12 +55,12 @@ export function placeOfAfter(text: string, version: string): SourcePosition {
   return at === null ? start : placeAt(text, from + at.index + at[0].length);
 }
 
-/** Where a word stands in the call at `place`, or else the call itself. `isFirst`: whether it may be the first argument. */
+/** The position of a word in the call at `place`, else that call. `isFirst`: whether it may be the first argument. */
 export function placeOfWord(text: string, place: SourcePosition, word: string, isFirst = false): SourcePosition {
   const from = offsetOf(text, place);
   const { end, comma } = callFrom(text, from);
   const arguments_ = text.slice(isFirst ? text.indexOf("(", from) : comma, end);
-  // As a whole text or at the end of a path, or else wherever it stands.
+  // Prefer a whole string, then the end of a path, then any other occurrence.
   const found = [word, word.slice(word.lastIndexOf(".") + 1)]
     .map(escaped)
     .flatMap((one) => [`(?<=["'\`])${one}(?=["'\`])`, `(?<=\\.)${one}(?=["'\`])`, one])
@@ -88,7 +88,7 @@ function offsetOf(text: string, { line, column }: SourcePosition): number {
   return offset + column - 1;
 }
 
-/** The end of the call that begins there, and of its first argument. */
+/** The ends of the call that begins at `from`, and of its first argument. */
 function callFrom(text: string, from: number): { readonly end: number; readonly comma: number } {
   let depth = 0;
   let comma: number | undefined;

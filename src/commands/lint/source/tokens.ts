@@ -1,8 +1,8 @@
-/** Text, comments and brackets of a migration file: what else stands in it does not matter to those who look for places. */
+/** Splits a migration file into strings, comments, brackets and commas, which is all that finding positions needs. */
 const tokens = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[^])*`|\/\/[^\n]*|\/\*[^]*?\*\/|[()[\]{},]/g;
 
 export interface Token {
-  /** Where it begins, in UTF-16 units. */
+  /** The offset at which it begins, in UTF-16 units. */
   readonly at: number;
   readonly token: string;
 }
@@ -13,7 +13,7 @@ export function* tokensFrom(text: string, from = 0): Generator<Token> {
   for (let match = own.exec(text); match !== null; match = own.exec(text)) yield { at: match.index, token: match[0] };
 }
 
-/** The text with blanks for comments: every place in it stays where it was. */
+/** The text with comments replaced by blanks, so that all offsets stay the same. */
 export function withoutComments(text: string): string {
   let code = "";
   for (const { at, token } of tokensFrom(text))

@@ -15,7 +15,7 @@ import {
 
 const fields = z.object({
   table: tableName,
-  /** Of a column, or the path of a field. */
+  /** The name of a column, or the path of a field. */
   name: ownName("a column"),
   type: dataType,
   nullable: z.boolean("has to be a type such as int64() or utf8()"),
@@ -43,8 +43,8 @@ interface AddColumn extends StepDefinition<"addColumn", (typeof fields)["shape"]
 }
 
 /**
- * Adds a column after the others: null in every row, or with the values of an SQL expression, cast to its type. Or adds a field
- * to a struct, null in every row.
+ * Adds a column after the others, null in every row or with the values of an SQL expression, cast to its type. Or adds
+ * a field to a struct, null in every row.
  *
  * @example
  * addColumn("documents", "language", utf8())
@@ -59,7 +59,7 @@ export const addColumn: AddColumn = defineStep({
     name,
     type: column?.type,
     nullable: column?.nullable,
-    // Refused as an unknown key: addComputedColumn is the step for it.
+    // zod refuses it as an unknown key: addComputedColumn is the step for computed columns.
     ...(column?.expression !== undefined && { computed: column.expression }),
     ...options,
   }),
@@ -92,7 +92,7 @@ export const addColumn: AddColumn = defineStep({
   ],
 });
 
-/** No column's name holds a dot. */
+/** A column's name can't contain a dot. */
 function isPath(name: string): boolean {
   return name.includes(".");
 }

@@ -32,8 +32,8 @@ interface AddComputedColumn extends StepDefinition<"addComputedColumn", (typeof 
 }
 
 /**
- * Declares a column that the engine computes from others by an SQL expression, cast to its type. It is null in every row until
- * `refreshColumn`, and nothing else writes to it.
+ * Adds a column that the engine computes from others by an SQL expression, cast to its type. It is null in every row
+ * until `refreshColumn`, and nothing else can write to it.
  *
  * @example
  * addComputedColumn("orders", "total", float64(), "price * pieces")

@@ -15,7 +15,7 @@ import {
   type StepDefinition,
 } from "../../define/define-step.ts";
 
-/** One change of `alterColumns`: a path and at least one of the three. */
+/** One change of `alterColumns`: a path, and at least one of `rename`, `type` and `nullable`. */
 export type ColumnChange = { readonly path: string } & (
   | { readonly rename: string; readonly type?: NullableType; readonly nullable?: boolean }
   | { readonly rename?: string; readonly type: NullableType; readonly nullable?: boolean }
@@ -53,7 +53,7 @@ interface AlterColumns extends StepDefinition<"alterColumns", (typeof fields)["s
 }
 
 /**
- * Several changes of one table in one atomic call. Every path means the table as it is before the call, so two names
+ * Makes several changes of one table in one atomic call. Every path refers to the table before the call, so two names
  * can be swapped.
  *
  * @example
@@ -102,7 +102,7 @@ function changeSource(change: Readonly<Record<string, unknown>>, type: DataType 
   return { kind: "object", entries: [...source.entries, ["type", typeSource(type)]] };
 }
 
-/** Its type stands in it as a text. */
+/** Parses the type of a change, which is a text in the JSON. */
 function withReadType(change: unknown, notation: Notation): unknown {
   const text = (change as { readonly type?: unknown } | null)?.type;
   return typeof text === "string"

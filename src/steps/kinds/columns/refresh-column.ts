@@ -13,7 +13,7 @@ interface RefreshColumn extends StepDefinition<"refreshColumn", (typeof fields)[
 }
 
 /**
- * Computes the values of a computed column, in the rows that have none or whose inputs have changed.
+ * Computes the values of a computed column in the rows that have none or whose inputs have changed.
  *
  * @example
  * refreshColumn("orders", "total")

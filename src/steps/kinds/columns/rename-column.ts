@@ -20,7 +20,7 @@ interface RenameColumn extends StepDefinition<"renameColumn", (typeof fields)["s
 }
 
 /**
- * Renames a column or a nested field: metadata only. The new name is the last part alone, without the path.
+ * Renames a column or a nested field; no data is rewritten. The new name is the last part alone, without the path.
  *
  * @example
  * renameColumn("documents", "source.fetched", "fetched_at")

@@ -37,8 +37,8 @@ interface RetypeColumn extends StepDefinition<"retypeColumn", (typeof fields)["s
 }
 
 /**
- * Casts a column to another type of its family; rewrites that column. Where the engine has no cast, `using` says how each
- * row's new value is worked out: then the column is made anew, as the last one.
+ * Casts a column to another type of its family, which rewrites the column. If the engine has no such cast, give
+ * `using`, an SQL expression for the new values: the column is then rebuilt as the last one.
  *
  * @example
  * retypeColumn("documents", "id", int64())

@@ -19,7 +19,7 @@ interface SetNullable extends StepDefinition<"setNullable", (typeof fields)["sha
   >;
 }
 
-/** Lets a column hold nulls (`true`) or refuses them (`false`, which fails while the column holds one). */
+/** Makes a column nullable (`true`) or not null (`false`, which fails if the column contains a null). */
 export const setNullable: SetNullable = defineStep({
   kind: "setNullable",
   fields,

@@ -28,8 +28,8 @@ interface Execute extends StepDefinition<"execute", (typeof fields)["shape"]> {
 }
 
 /**
- * Changes rows: updates those for which a predicate holds, or deletes them. A value may not be made from itself, as a run
- * that is killed makes the change once more; `retypeColumn` with `using` does that.
+ * Updates or deletes the rows for which a predicate holds. The expressions of an update can't read the columns that it
+ * sets, because it may be repeated after a crash; to compute a column from itself, use `retypeColumn` with `using`.
  *
  * @example
  * execute("documents", { update: { status: "'draft'" }, where: "status is null" })

@@ -17,7 +17,7 @@ interface InsertRows extends StepDefinition<"insertRows", (typeof fields)["shape
 }
 
 /**
- * Inserts rows, for small reference data: those whose key is not in the table yet. What is there stays as it is.
+ * Inserts the rows whose key is not in the table yet, for small reference data. Existing rows stay as they are.
  *
  * @example
  * insertRows("languages", [{ code: "en", name: "English" }], { key: "code" })

@@ -19,7 +19,7 @@ import {
   type StepDefinition,
 } from "../../define/define-step.ts";
 
-/** The name that an index has unless it is given one: the column's, and what it is. */
+/** The default name of an index: the path with `_` for dots, and `_idx`. */
 export function indexName(path: string): string {
   return `${path.replaceAll("`", "").replaceAll(".", "_")}_idx`;
 }
@@ -52,7 +52,7 @@ interface CreateIndex extends StepDefinition<"createIndex", (typeof fields)["sha
 }
 
 /**
- * Indexes a column. Its name is that of the column and `_idx` unless another is given.
+ * Creates an index on a column. Its default name is the path with `_` for dots, and `_idx`.
  *
  * @example
  * createIndex("documents", "id", btree())
@@ -76,7 +76,7 @@ export const createIndex: CreateIndex = defineStep({
     indexSource(type),
     ...optionsSource({ name }),
   ],
-  // Its name is that of the column as it was.
+  // The index keeps its default name, which comes from the column's old path.
   moved: ({ table, path, name = indexName(path) }, to) => (to.path(table, path) === path ? {} : { name }),
   flags: [
     {

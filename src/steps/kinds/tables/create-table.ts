@@ -17,7 +17,7 @@ const fields = z.object({
 
 interface TableOptions {
   readonly rows?: readonly RowValues[];
-  /** Of the schema, in which LanceDB's clients keep their embedding functions. It can't be changed later. */
+  /** The metadata of the schema, where LanceDB's clients keep their embedding functions. It can't be changed later. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
@@ -35,8 +35,8 @@ interface CreateTable extends StepDefinition<"createTable", (typeof fields)["sha
 }
 
 /**
- * Creates a table with its columns in this order, empty or with a few rows. JavaScript puts names that are whole numbers
- * first; pairs, `[["b", int32()], ["1", utf8()]]`, keep their order.
+ * Creates a table with its columns in this order, empty or with a few rows. JavaScript puts names that are whole
+ * numbers first. Pairs, `[["b", int32()], ["1", utf8()]]`, keep their order.
  *
  * @example
  * createTable("documents", { id: int64().notNull(), title: utf8(), embedding: vector(768) })

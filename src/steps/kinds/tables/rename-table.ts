@@ -14,7 +14,7 @@ interface RenameTable extends StepDefinition<"renameTable", (typeof fields)["sha
 }
 
 /**
- * Renames a table, on a service that can.
+ * Renames a table, on a service that supports it.
  *
  * @example
  * renameTable("docs", "documents")

@@ -1,4 +1,4 @@
-/** What went wrong with a request, in words, and what it means. No secret gets into a message. */
+/** Describes as text what went wrong with a request, and classifies it. Messages contain no secrets. */
 import { firstLine, isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
 import type { HttpResponse, HttpRequest } from "./message.ts";
 import type { Settings } from "../options/options.ts";
@@ -11,14 +11,14 @@ interface Broken {
   readonly name: string;
   readonly host: string;
   readonly hostname: string;
-  /** Whether nothing was answered so far, in plain text. */
+  /** Whether requests in plain text got no answer so far, so that the service may accept only TLS. */
   readonly mayWantTls: boolean;
-  /** How long an answer was waited for, in words. */
+  /** How long the request waited for an answer, as text. */
   readonly waited: string;
   readonly connectWaited: string;
 }
 
-/** What is known about connections that failed, the first that fits. */
+/** Known connection failures; the first that matches is described. */
 const connectionProblems: readonly (readonly [(broken: Broken) => boolean, (broken: Broken) => string])[] = [
   [({ code }) => code === "ECONNREFUSED", ({ host }) => `nothing listens at ${host}; check endpoint`],
   [
@@ -56,7 +56,7 @@ const connectionProblems: readonly (readonly [(broken: Broken) => boolean, (brok
   ],
 ];
 
-/** A request that got no answer, or not the whole of one. */
+/** The problem of a request that got no answer, or an incomplete one. */
 export function connectionProblem(
   thrown: unknown,
   settings: Settings,
@@ -86,14 +86,14 @@ function innermost(thrown: unknown): unknown {
   return at instanceof AggregateError ? at.errors[0] : at;
 }
 
-/** An answer that is no success. */
+/** The error for an answer that is not a success. */
 export function answerProblem(answer: HttpResponse, request: HttpRequest, settings: Settings): MigrateError {
   const { status } = answer;
   const { target } = settings;
   const problem = describeAnswer(answer, settings);
   const about = { target, request: nameOf(request), status, problem };
   if (status === 401 || status === 403) return new MigrateError("ERR_CREDENTIALS", about);
-  // A gateway that got no answer does not know whether there will be an effect.
+  // A gateway that got no answer does not know whether the request will take effect.
   if (status === 502 || status === 504)
     return new MigrateError("ERR_TARGET_UNREACHABLE", {
       target,
@@ -102,7 +102,7 @@ export function answerProblem(answer: HttpResponse, request: HttpRequest, settin
   return new MigrateError("ERR_ANSWER", { ...about, conflict: isConflict(answer), pause: pauseAskedFor(answer) });
 }
 
-/** An answer of success that is not what any known service sends. */
+/** The error for an answer of success that no known service sends. */
 export function strangeAnswer(
   answer: HttpResponse,
   request: HttpRequest,
@@ -139,18 +139,18 @@ function describeAnswer({ status, headers, body }: HttpResponse, { secrets }: Se
     return `it redirects${to}; put the address that it really has into endpoint`;
   }
   const text = body.toString("utf8");
-  // Both before and after: taking a sentence out of JSON undoes its escapes.
+  // Secrets are removed twice, both times after the message was taken out of its JSON, which undoes the escapes.
   const plain = withoutSecrets(withoutSecrets(sentenceIn(text) ?? text, secrets), secrets)
-    // oxlint-disable-next-line no-control-regex -- they must not get to a terminal
+    // oxlint-disable-next-line no-control-regex -- they must not reach a terminal
     .replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ")
-    // The engine behind may add places in its source.
+    // The engine behind the service may add locations in its source code.
     .replace(/,?\s*\b(location: Location|Caused by: |backtrace: ).*$/, "")
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
     .trim();
   return plain === "" ? "without a word" : plain.slice(0, shownOfAnswer);
 }
 
-/** The sentence of a JSON error body, under the names that services give to it. */
+/** The message of a JSON error body, under any of the names that services give to it. */
 function sentenceIn(text: string): string | undefined {
   try {
     const value = JSON.parse(text) as Record<string, unknown> | null;
@@ -172,7 +172,7 @@ function isConflict({ status, body }: HttpResponse): boolean {
   );
 }
 
-/** Milliseconds for which the service asks to be left alone. */
+/** How many milliseconds the service asks to wait; at most a minute. */
 export function pauseAskedFor({ headers }: Pick<HttpResponse, "headers">): number | undefined {
   const value = headers["retry-after"];
   if (typeof value !== "string") return undefined;
@@ -184,7 +184,7 @@ export function isWorthAnotherRead(status: number): boolean {
   return [429, 502, 503, 504].includes(status);
 }
 
-/** What a service said, without what everybody knows: which one it is. */
+/** The service's problem and status, without the name of the service, which the reader knows. */
 export function explain(error: unknown): string {
   if (isMigrateError(error, "ERR_ANSWER")) return `${error.details.problem} (${error.details.status})`;
   return firstLine(error);

@@ -1,4 +1,4 @@
-/** Requests to a service. What changes something is sent once; what reads is tried again. */
+/** Sends requests to a service. Requests that change something are sent once; requests that read are retried. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates } from "node:tls";
@@ -13,7 +13,7 @@ import { withoutData } from "../../../secrets/redact.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 
 export interface Http {
-  /** Sends a request that changes nothing, again and again while the service can't answer. */
+  /** Sends a request that changes nothing, up to `mostReads` times if the service can't answer. */
   read(request: HttpRequest): Promise<HttpResponse>;
   /** Sends a request once. */
   write(request: HttpRequest): Promise<HttpResponse>;
@@ -23,10 +23,10 @@ export interface Http {
 const mostReads = 4;
 const firstPause = 250;
 const longestPause = 30_000;
-/** A read that takes longer is lost; a retype may take as long as it is allowed to. */
+/** A read that takes longer is given up. A write, such as a retype, may take the whole `answerTimeout`. */
 const longestRead = 60_000;
 
-/** Both throw a MigrateError for anything but a 2xx. */
+/** `read` and `write` throw a MigrateError for anything but a 2xx. */
 export function openHttp(settings: Settings): Http {
   let dispatcher: Dispatcher | undefined;
   let answered = false;
@@ -52,14 +52,14 @@ export function openHttp(settings: Settings): Http {
         body: request.body?.bytes ?? null,
         signal: deadline,
       });
-      // A proxy that takes the connection and never answers is not ended by the signal.
+      // The signal does not end a request to a proxy that accepts the connection and never answers.
       const { statusCode, headers, body } = await Promise.race([answering, failure(deadline)]);
       answered = true;
       return { status: statusCode, headers, body: await collect(body, request, settings) };
     } catch (thrown) {
       if (isMigrateError(thrown)) throw thrown;
       const problem = connectionProblem(thrown, settings, limit, { proxied: proxies !== undefined, answered });
-      // Whoever reads the error's cause must not find there what the service has echoed.
+      // The error's cause must not contain what the service has echoed.
       const cause = withoutData(thrown, settings.secrets);
       throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: settings.target, problem }, { cause });
     }
@@ -86,13 +86,13 @@ export function openHttp(settings: Settings): Http {
       }
     },
     write: async (request) => checked(await send(request, randomUUID(), settings.answerTimeout), request),
-    // Nothing is under way that anybody waits for.
+    // No request that is still under way is awaited by anyone.
     close: async () => await dispatcher?.destroy(),
   };
 }
 
 function isRepeatable(error: unknown): boolean {
-  // A name that is not known and a certificate that is not trusted will not be in a second.
+  // An unknown host name or an untrusted certificate will be the same a second later.
   const { cause } = error as { cause?: { code?: unknown } };
   const lasting = /NOTFOUND|CERT|SSL|TLS|INVALID|UNABLE_TO|SELF_SIGNED/;
   return isMigrateError(error, "ERR_TARGET_UNREACHABLE") && !lasting.test(String(cause?.code));
@@ -106,7 +106,7 @@ function failure(signal: AbortSignal): Promise<never> {
 
 function dispatcherOf({ ca, connectTimeout, answerTimeout }: Settings, proxies: Proxies | undefined): Dispatcher {
   const tls = { timeout: connectTimeout, ...(ca === undefined ? {} : { ca: [...getCACertificates("default"), ca] }) };
-  // Over HTTP/2 a request that the server refuses late is sent again without a word.
+  // Over HTTP/2, a request that the server refuses late would be sent again silently.
   const common = { headersTimeout: answerTimeout, bodyTimeout: answerTimeout, allowH2: false, connect: tls };
   return makeDispatcher(common, proxies && { ...proxies, requestTls: tls });
 }

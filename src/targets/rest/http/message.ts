@@ -2,7 +2,7 @@
 import { jsonType } from "../../../wire/content-types.ts";
 
 export interface HttpRequest {
-  /** `METHOD /path`, filled in. */
+  /** `METHOD /path`, with its placeholders filled in. */
   readonly endpoint: string;
   readonly body?: { readonly type: string; readonly bytes: Uint8Array | string } | undefined;
 }

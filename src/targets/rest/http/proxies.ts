@@ -1,4 +1,4 @@
-/** The proxies that the environment names, as curl and most programs read it. */
+/** Reads the proxies that the environment names, as curl and most programs do. */
 import { MigrateError } from "../../../errors/migrate-error.ts";
 
 export interface Proxies {
@@ -6,7 +6,7 @@ export interface Proxies {
   readonly httpsProxy?: string;
 }
 
-/** Undefined where there are none. Throws ERR_TARGET_UNREACHABLE, without repeating an address that may hold a password. */
+/** Undefined if there are none. Throws ERR_TARGET_UNREACHABLE, without the address: it may contain a password. */
 export function proxiesOf(environment: NodeJS.ProcessEnv, target: string): Proxies | undefined {
   const http = proxyOf(environment, "http_proxy", target);
   const https = proxyOf(environment, "https_proxy", target);

@@ -1,6 +1,6 @@
 /**
- * The parts of undici that are used. Its index loads the whole package, a multiple of these, and a run with nothing
- * pending does little else than load it (npm run bench); what is inside is pinned by package.json and bundled.
+ * The parts of undici that are used. Its index loads the whole package, which is several times as large, and a run with
+ * nothing pending does little else than load it (npm run bench). The package is pinned by package.json and bundled.
  */
 import Agent from "undici/lib/dispatcher/agent.js";
 import Dispatcher from "undici/lib/dispatcher/dispatcher.js";
@@ -10,9 +10,9 @@ import request from "undici/lib/api/api-request.js";
 
 export type { Dispatcher };
 
-/** Keeps connections open between requests; goes through proxies where there are some. */
+/** Keeps connections open between requests, and uses proxies if there are any. */
 export function makeDispatcher(options: Agent.Options, proxies: EnvHttpProxyAgent.Options | undefined): Dispatcher {
-  // As its index does it; a proxy is spoken to by `connect`.
+  // As undici's index does it. Proxies are contacted with `connect`.
   Object.assign(Dispatcher.prototype, { request, connect });
   return proxies === undefined ? new Agent(options) : new EnvHttpProxyAgent({ ...options, ...proxies });
 }

@@ -1,4 +1,4 @@
-/** Types and alterations as `alter_columns` takes them, in each of the vocabularies that services have (docs/rest.md). */
+/** Types and alterations as `alter_columns` accepts them, in each vocabulary that services use (docs/rest.md). */
 import type { Alteration } from "../../../actions/model/alteration.ts";
 import { formatType, type Column, type DataType } from "../../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../../schema/path.ts";
@@ -14,7 +14,7 @@ export interface WireAlteration {
   readonly nullable?: boolean | undefined;
 }
 
-/** Why a retype can't be written in this vocabulary, or undefined. */
+/** Why a retype can't be expressed in this vocabulary; undefined if it can. */
 export function unwritable(
   alteration: Alteration,
   vocabulary: Vocabulary,
@@ -29,7 +29,7 @@ export function unwritable(
   return changesItemAlone ? undefined : notAlone(path);
 }
 
-/** Whether a retype of a list changes nothing but the type of its item, which has a path of its own. */
+/** Whether an alteration of a list changes only the type of its item, which has a path of its own. */
 function isItemAlone({ path, type, rename, nullable }: Alteration, columns: readonly Column[]): boolean {
   return (
     findColumn(columns, parsePath(path))?.type.kind === type?.kind && rename === undefined && nullable === undefined
@@ -39,7 +39,7 @@ function isItemAlone({ path, type, rename, nullable }: Alteration, columns: read
 const notAlone = (path: string) =>
   `its service takes types as plain strings, so the retype of ${path} has to change the list's item alone`;
 
-/** The alteration of a table with these columns as a service of this vocabulary takes it. */
+/** The alteration as a service with this vocabulary accepts it. `columns`: those of the table. */
 export function toWire(alteration: Alteration, vocabulary: Vocabulary, columns: readonly Column[]): WireAlteration {
   const { path, rename, type, nullable } = alteration;
   if (type === undefined) return { path, rename, nullable };
@@ -47,7 +47,7 @@ export function toWire(alteration: Alteration, vocabulary: Vocabulary, columns: 
   if (problem !== undefined) throw new Error(problem);
   const item = vocabulary === "string" ? listItem(type) : undefined;
   if (item === undefined) return { path, rename, data_type: write(type, vocabulary), nullable };
-  // A plain string has no room for what is inside a list, so the item is retyped by its own path.
+  // A plain string can't express what is inside a list, so the item is retyped by its own path.
   return { path: formatPath([...parsePath(path), item.name]), data_type: write(item.type, vocabulary) };
 }
 
@@ -73,7 +73,7 @@ const plainNames: Readonly<Partial<Record<DataType["kind"], string>>> = {
   largeBinary: "large_binary",
 };
 
-/** In the words of the namespace's document, which has no units, no zones and no dictionaries. */
+/** In the terms of the namespace's document; undefined if it has none: it has no units, zones or dictionaries. */
 function arrowType(type: DataType): ArrowType | undefined {
   switch (type.kind) {
     case "fixedSizeBinary":

@@ -1,10 +1,10 @@
-/** The address of a service as people type it. Problems never repeat what was typed: a key may have got into it. */
+/** Parses the address of a service as people type it. Problems never repeat the input, which may contain a key. */
 
 export type Base = { readonly base: string } | { readonly problem: string };
 
 const wanted = "has to be an address such as https://lance.example.com";
 
-/** The base that paths are put behind, without a slash at its end; or what is wrong with it. */
+/** The base to which paths are appended, without a slash at its end; or what is wrong with the address. */
 export function baseUrl(endpoint: string, region = "us-east-1"): Base {
   const text = endpoint.trim();
   const cloud = /^db:\/\/([A-Za-z0-9_-]+)\/?$/i.exec(text);
@@ -17,19 +17,19 @@ export function baseUrl(endpoint: string, region = "us-east-1"): Base {
   if (url.username !== "" || url.password !== "")
     return { problem: "holds a user name or a password; give the key as apiKey or MIGRATE_API_KEY" };
   if (url.search !== "" || url.hash !== "") return { problem: "has to end before ? and #; give the key as apiKey" };
-  // Documentation writes addresses with the version that our paths begin with.
+  // Documentation may show addresses with /v1 at the end, but the dialects' paths already begin with it.
   const path = url.pathname.replace(/\/+$/, "").replace(/\/+v1$/, "");
   return { base: `${url.origin}${path}` };
 }
 
-/** Without what URL makes a host of: a scheme typed without its colon or slashes, quotes, two addresses in one. */
+/** Undefined also for typing errors that `URL` accepts: a scheme without colon or slashes, quotes, two addresses. */
 function parse(text: string): URL | undefined {
   if (/[\s"'`\\<>,]/.test(text) || text.indexOf("://", 8) !== -1 || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   return /^(https?|db)$/i.test(url.hostname) ? undefined : url;
 }
 
-/** Without a scheme, only this machine is spoken to in plain text. */
+/** Whether the address is this machine, the only one that is contacted in plain text without a scheme. */
 function isLoopback(text: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])([:/]|$)/i.test(text);
 }

@@ -1,7 +1,7 @@
-/** What each dialect calls its endpoints and headers: one table each. A deployment that differs overrides single entries. */
+/** The endpoints and headers of each dialect. A deployment that differs overrides single entries. */
 import { z } from "zod";
 
-/** `METHOD /path`, with `{name}` where the table's name stands. */
+/** `METHOD /path`, with `{name}` in place of the table's name. */
 export const endpoint = z
   .string('has to be a method and a path, such as "POST /v1/tables/{name}"')
   .regex(
@@ -12,11 +12,11 @@ export const endpoint = z
 export interface Dialect {
   readonly databaseHeader: string;
   readonly endpoints: Endpoints;
-  /** How many tables to ask for at a time; undefined where nobody knows whether the list has pages. */
+  /** How many tables to request at a time; undefined if it is unknown whether the list has pages. */
   readonly pageSize: number | undefined;
 }
 
-/** The operations, and in which request each is. Those that are undefined the dialect does not have. */
+/** The names of all operations. */
 export const operations = [
   ...([
     "list",
@@ -36,11 +36,11 @@ export const operations = [
 ] as const;
 export type Operation = (typeof operations)[number];
 
-/** In which request each operation is; the dialect does not have those that are missing. */
+/** The request of each operation. The dialect does not support operations that are missing. */
 export type Endpoints = Readonly<Record<"list" | "create" | "alter", string>> &
   Readonly<Partial<Record<Operation, string>>>;
 
-/** The three endpoints of the service's document. */
+/** The three documented endpoints of the service. */
 const service: Dialect = {
   databaseHeader: "x-service-database",
   endpoints: {
@@ -51,14 +51,14 @@ const service: Dialect = {
   pageSize: undefined,
 };
 
-/** The open REST namespace, as LanceDB's own clients speak it to LanceDB Cloud and Enterprise. */
+/** The open REST namespace, as LanceDB's own clients use it with LanceDB Cloud and Enterprise. */
 const namespace: Dialect = {
   databaseHeader: "x-lancedb-database",
   endpoints: {
     list: "GET /v1/table/",
     create: "POST /v1/table/{name}/create/?mode=create",
     alter: "POST /v1/table/{name}/alter_columns/",
-    // Without the flag the open-source server leaves out the schema; others ignore it.
+    // Without this flag the open-source server leaves out the schema. Other servers ignore it.
     describe: "POST /v1/table/{name}/describe/?load_detailed_metadata=true",
     merge: "POST /v1/table/{name}/merge_insert/",
     query: "POST /v1/table/{name}/query/",

@@ -1,4 +1,4 @@
-/** What the configuration says about a service, and what the environment adds to it. */
+/** The configuration of a service, and what the environment adds to it. */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -15,18 +15,18 @@ import { baseUrl } from "./base-url.ts";
 import type { Vocabulary } from "./alter-types.ts";
 
 const text = (what: string) => z.string(`has to be ${what}`).min(1, `has to be ${what}`);
-/** What fits into a header. The message does not repeat the value: it may be a key. */
+/** A text that fits into a header. The message does not repeat the value, which may be a key. */
 const headerText = (what: string) =>
   text(what).regex(headerValue, `has to be ${what} of plain characters, without line breaks or spaces around it`);
 const headerName = text("the name of a header").regex(
   /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/,
   "has to be the name of a header",
 );
-/** Those that the client itself decides about. */
+/** Headers that only the client itself sets. */
 const ownHeaders =
   /^(connection|content-length|content-type|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
 
-/** A name is repeated only where it can't be a secret that was typed into it. */
+/** What is wrong with the headers, or undefined. Repeats a name only if it can't be a secret typed in its place. */
 function headersProblem(headers: Readonly<Record<string, unknown>>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
     if (!headerName.safeParse(name).success) return "holds something that is no name of a header";
@@ -39,21 +39,21 @@ function headersProblem(headers: Readonly<Record<string, unknown>>): string | un
 
 export const options = z.strictObject({
   kind: z.literal("rest"),
-  /** The service's address; MIGRATE_ENDPOINT when absent. `db://NAME` is LanceDB Cloud. */
+  /** The service's address; MIGRATE_ENDPOINT if absent. `db://NAME` is LanceDB Cloud. */
   endpoint: z.string("has to be an address").optional(),
-  /** MIGRATE_API_KEY when absent. */
+  /** MIGRATE_API_KEY if absent. */
   apiKey: headerText("a key").optional(),
-  /** The database's name, where the address does not say it; MIGRATE_DATABASE when absent. */
+  /** The database's name, if the address does not contain it; MIGRATE_DATABASE if absent. */
   database: headerText("a name").optional(),
-  /** `service`, the documented endpoints, unless the service is the open REST namespace. */
+  /** `service` by default: the documented endpoints. `namespace`: the open REST namespace. */
   dialect: z.enum(Object.keys(dialects) as ["service", "namespace"], 'has to be "service" or "namespace"').optional(),
-  /** With `db://NAME`: where the database is; us-east-1 when absent. */
+  /** With `db://NAME`: the region of the database; us-east-1 if absent. */
   region: text("a region")
     .regex(/^[A-Za-z0-9-]+$/, "has to be a region such as us-east-1")
     .optional(),
-  /** How the service wants types named in `alter_columns`: Lance's names, Arrow's names, or Arrow's names as plain strings. */
+  /** The type names that `alter_columns` expects: Lance's names, Arrow's names, or Arrow's names as plain strings. */
   types: z.enum(["lance", "arrow", "string"], 'has to be "lance", "arrow" or "string"').optional(),
-  /** Single endpoints that differ, as "METHOD /path" with {name} for the table. */
+  /** Endpoints that differ from the dialect's, as "METHOD /path" with {name} for the table. */
   endpoints: z
     .partialRecord(z.enum(operations), endpoint, "has to be an object of endpoints")
     .refine(
@@ -72,26 +72,26 @@ export const options = z.strictObject({
     })
     .transform((headers) => headers as Readonly<Record<string, string>>)
     .optional(),
-  /** A file of PEM certificates to trust, beside those that Node trusts. */
+  /** A file of PEM certificates to trust in addition to those that Node trusts. */
   ca: text("a file").optional(),
-  /** To wait for a connection; 10 by default. */
+  /** How long to wait for a connection; 10 by default. */
   connectSeconds: seconds(0.1).optional(),
-  /** To wait for an answer; 300 by default, since a retype rewrites a column. */
+  /** How long to wait for an answer; 300 by default, because a retype rewrites a column. */
   answerSeconds: seconds(0.1).optional(),
 });
 
-/** Everything that requests are made with. */
+/** Everything that requests need. */
 export interface Settings {
   readonly target: string;
-  /** The service and its database, without anything secret. */
+  /** The service and its database, without secrets. */
   readonly place: string;
   readonly base: string;
-  /** What is missing before the first request can be made; migrations can be checked without. */
+  /** Why no request can be sent yet, if something is missing; migrations can be checked without requests. */
   readonly missing: MigrateError | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly dialect: Dialect;
   readonly types: Vocabulary;
-  /** What must never be shown. */
+  /** Texts that must never be shown. */
   readonly secrets: readonly string[];
   readonly ca: string | undefined;
   /** Milliseconds. */
@@ -145,7 +145,7 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
   };
 }
 
-/** Names of headers know no case, and one that is there twice would be sent twice. */
+/** Header names are case-insensitive: without this, one that is given twice would be sent twice. */
 function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
