@@ -346,7 +346,6 @@ const commands = {
   ],
   prune: ["--yes", "--to"],
   lint: ["--write"],
-  simulate: ["--schedules", "--seed"],
   new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
   generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
   pull: ["--except"],

@@ -34,7 +34,6 @@ const invocations: Readonly<Record<string, readonly string[]>> = {
   resolve: ["--reverted", "1", "--wait", "0"],
   prune: ["--yes"],
   lint: [],
-  simulate: ["--schedules", "5"],
   new: ["add_column", "--add-column", "documents.n:int32"],
   types: ["--out", "db.ts"],
   generate: ["third", "--drop-column", "documents.n"],

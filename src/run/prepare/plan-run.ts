@@ -54,8 +54,6 @@ export interface Planned {
   readonly notBegun?: readonly LedgerEntry[];
 }
 
-/** Plans a run from the current files, ledger and tables, and detects whether these change meanwhile. */
-import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 /**
  * The plan for the ledger as it was read. Undefined if the plan is blocked or contradicted by the tables, and another
  * runner has written to the ledger meanwhile. What looks like drift, or blocks a rollback, is then what that runner
