@@ -36,8 +36,8 @@ export const reviewMutants: readonly Mutant[] = [
     id: "L4",
     does: "releases a lease that it has lost",
     file: "ledger/lease/lease.ts",
-    find: 'if (standing === "lost") {\n        // What',
-    replace: "if (duration < 0) {\n        // What",
+    find: 'if (standing === "lost") {\n        // The entries',
+    replace: "if (duration < 0) {\n        // The entries",
     killedBy: lease,
   },
   {

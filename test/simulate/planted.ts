@@ -147,7 +147,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "what another run does meanwhile is taken for drift",
     80,
     "run/prepare/plan-run.ts",
-    "if (againstPlan.every((code) => !isMigrateError(error, code)) || !(await hasMoved())) throw error;",
+    'if (!isMigrateError(error) || error.outcome !== "refused" || !(await hasMoved())) throw error;',
     "throw error;",
   ),
   bug(
@@ -325,7 +325,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a version is kept and not recorded before the migration begins",
     744,
     "run/execute/execute.ts",
-    "    // Before anything is changed: whoever goes on from there has to know them.\n    await lease.record([{ event: onTheWay, ...facts(), next: version }]);",
+    "    // Recorded before anything is changed: a run that resumes has to know these versions.\n    await lease.record([{ event: onTheWay, ...facts(), next: version }]);",
     "",
   ),
   bug(
