@@ -15,7 +15,7 @@ export type RunEvent =
       readonly actions: number;
       readonly risks: readonly Pick<Risk, "kind" | "text">[];
     }
-  /** What goes, or is put back, with what is taken back. */
+  /** What goes, or is put back, with what is taken back; or what was lost with it, where a loss was accepted. */
   | { readonly event: "accepted"; readonly words: string }
   /** A migration that ran under other names goes by its own from now on. */
   | ({ readonly event: "recognised"; readonly was: readonly string[] } & MigrationName)
