@@ -15,7 +15,7 @@ export type RunEvent =
       readonly actions: number;
       readonly risks: readonly Pick<Risk, "kind" | "text">[];
     }
-  /** What the rollback loses or puts back, with the user's consent; as text. */
+  /** What the rollback loses or puts back, or has lost, with the user's consent; as text. */
   | { readonly event: "accepted"; readonly words: string }
   /** A migration that ran under other names is recorded under its own name from now on. */
   | ({ readonly event: "recognised"; readonly was: readonly string[] } & MigrationName)

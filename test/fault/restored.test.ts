@@ -97,8 +97,29 @@ test.each(Object.entries(steps))(
     };
     await expect(down({ ...options, target: { ...target, execute } })).rejects.toMatchObject({
       message: expect.stringMatching(
-        /metadata and indexes that others had given t before version 2 was restored are lost is unknown/,
+        /metadata and indexes that others had given t after version \d+ and before version 2 was restored are lost is unknown/,
       ),
     });
+  },
+);
+
+test.each(Object.entries(steps))(
+  "%s: what was seen is put back whatever is cleaned up after that",
+  async (_, second) => {
+    const { folder, target, options, latest } = await migrated(second);
+    await give(latest);
+    const execute: Target["execute"] = async (action, seen) => {
+      const made = await target.execute(action, seen);
+      if (action.kind !== "restoreTable") return made;
+      // The newest version is never cleaned up.
+      const table = await latest();
+      await table.updateFieldMetadata([{ path: "b", metadata: { owner: "app" } }]);
+      await table.optimize({ cleanupOlderThan: new Date() });
+      return made;
+    };
+    expect(await down({ ...options, target: { ...target, execute } }, { acceptLoss: true })).toMatchObject({
+      reverted: 1,
+    });
+    expect(await belongingsOf(folder, "t")).toMatchObject(all);
   },
 );

@@ -26,8 +26,8 @@ export function lossesOf(
   const { table } = action;
   const current = () => tables.names().map((name) => tables.get(name)!);
   const losses: Loss[] = [];
-  const lose = (what: string, isLost: () => boolean, column?: string) => {
-    if (isLost()) losses.push({ sender, table, column, what, isLost });
+  const lose = (what: string, isLost: () => boolean, column?: string, since?: number) => {
+    if (isLost()) losses.push({ sender, table, column, since, what, isLost });
   };
   const isGone = (row: Row) => () => !hasRemoved(row) && current().every(({ rows }) => !rows.includes(row));
   // A migration drops a table with its rows. A rollback does not, except for rows that arrive in that moment.
@@ -62,9 +62,16 @@ export function lossesOf(
     };
     const isThere = () => current().some(({ columns }) => columns.some((one) => markOf(one) === value));
     const isLost = () => !isThere() && !isSetAnew();
-    lose(`metadata of ${table}.${column.name} is gone`, isLost, column.name);
+    lose(`metadata of ${table}.${column.name} is gone`, isLost, column.name, versionThatSet(value, before));
   }
   return losses;
+}
+
+function versionThatSet(value: string, table: MemoryTable): number {
+  const has = ({ columns }: MemoryTable) => columns.some((one) => markOf(one) === value);
+  let first = table;
+  while (first.previous !== undefined && has(first.previous)) first = first.previous;
+  return first.version;
 }
 
 /**

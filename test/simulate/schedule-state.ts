@@ -60,6 +60,8 @@ export interface SimulatedRun {
   readonly strayed: string[];
   /** Rows that it must not lose unasked when it rolls back: those that existed when it began, or came after its plan was saved. */
   found: readonly Row[];
+  /** What it said that goes, or may go, with what it rolls back. */
+  readonly accepted: string[];
   /** Undefined while it runs, and for ever when it was killed. */
   ended: { readonly result: RunResult } | { readonly error: unknown } | undefined;
 }
@@ -89,6 +91,8 @@ export interface Loss {
   readonly table: string;
   /** Where it is metadata of one. */
   readonly column: string | undefined;
+  /** The version in which the table got it, where it is metadata. */
+  readonly since: number | undefined;
   /** In words. */
   readonly what: string;
   /** Whether it has not come back. */

@@ -59,6 +59,7 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     order,
     strayed,
     found: [],
+    accepted: [],
     ended: undefined,
   };
   const rowsNow = () => tables.names().flatMap((one) => (isLedger(one) ? [] : tables.get(one)!.rows));
@@ -99,7 +100,10 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     clock: machine.clock,
     runner: { by: name, run: name, tool: "simulator" },
     signal: machine.signal,
-    emit: (event) => tell(() => `   ${name}: ${JSON.stringify(event)}`),
+    emit(event) {
+      if (event.event === "accepted") run.accepted.push(event.words);
+      tell(() => `   ${name}: ${JSON.stringify(event)}`);
+    },
   };
   const whenSaved = () => {
     bind(run, tables);

@@ -220,7 +220,7 @@ async function unreadableByFound({ found }: PlannedMigration, { target, lease }:
 /** The error if the last action of a run that was stopped has lost something; otherwise undefined. */
 async function lostByFound(
   { found, migration: { version, name }, done, total }: PlannedMigration,
-  { target, lease, lateWrites }: Execution,
+  { target, lease, lateWrites, emit }: Execution,
 ): Promise<unknown> {
   const place = { version, name, action: done, total };
   if (found === undefined) return undefined;
@@ -228,7 +228,8 @@ async function lostByFound(
   try {
     const now = await target.describeTable(action.table);
     const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
-    const { harm: lost } = await putOthersBack(found, {}, { target, lease, place, mayLose: lateWrites === undefined });
+    const mayLose = lateWrites === undefined;
+    const { harm: lost } = await putOthersBack(found, {}, { target, lease, place, emit, mayLose });
     return lostMetadata(place, harm?.problem ?? lost);
   } catch (error) {
     return error;

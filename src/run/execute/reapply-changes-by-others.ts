@@ -10,8 +10,8 @@ import { ownValue } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 import { formatIndex } from "../../schema/table-index.ts";
-import type { TableSnapshot, Versions } from "../../targets/contract/target.ts";
-import { attempt, type Calling } from "./send-action.ts";
+import type { TableSnapshot, Target, Versions } from "../../targets/contract/target.ts";
+import { attempt, type Acting, type Calling } from "./send-action.ts";
 
 export interface PutBack {
   /** How many versions that made. */
@@ -30,18 +30,27 @@ export interface RestoredTable {
 const mostFailures = 5;
 
 /** Does nothing for other actions, or if the target keeps no versions. */
-export async function putOthersBack(planned: PlannedAction, call: RestoredTable, calling: Calling): Promise<PutBack> {
+export async function putOthersBack(
+  planned: PlannedAction,
+  call: RestoredTable,
+  calling: Calling & Pick<Acting, "emit">,
+): Promise<PutBack> {
+  const { commits, harm } = await putBack(planned, call, calling);
+  if (harm === undefined || calling.mayLose !== true) return { commits, harm };
+  // It may be lost, but not silently.
+  calling.emit({ event: "accepted", words: harm });
+  return { commits };
+}
+
+async function putBack(planned: PlannedAction, call: RestoredTable, calling: Calling): Promise<PutBack> {
   const { action } = planned;
   const { versions, explain } = calling.target;
   if (action.kind !== "restoreTable" || versions === undefined) return { commits: 0 };
   try {
-    const putBack = await carryOut(planned, await versionsAround(action, call, versions), calling);
-    return calling.mayLose === true ? { commits: putBack.commits } : putBack;
+    return await carryOut(planned, await versionsAround(action, call, versions, explain), calling);
   } catch (cause) {
     if (isMigrateError(cause)) throw cause;
-    if (calling.mayLose === true) return { commits: 0 };
-    const what = `metadata and indexes that others had given ${action.table} before version ${action.version} was restored`;
-    return { commits: 0, harm: `whether ${what} are lost is unknown (${explain(cause)})` };
+    return { commits: 0, harm: unknownLoss(action, undefined, explain(cause)) };
   }
 }
 
@@ -50,21 +59,41 @@ interface Around {
   readonly source: number;
   readonly replaced: Table;
   readonly restored: Table;
+  /** What may be lost besides, in words: the version that was replaced is gone, and `replaced` is what was seen before. */
+  readonly unknown?: string;
 }
 
-/** Throws if a version is gone. */
+/** Throws if a version is gone that shows what others had given the table. */
 async function versionsAround(
-  { table, version, after }: ActionFor<"restoreTable">,
+  action: ActionFor<"restoreTable">,
   { seen, made }: RestoredTable,
   versions: Versions,
+  explain: Target["explain"],
 ): Promise<Around> {
-  const isNext = made !== undefined && made - 1 === seen?.version;
-  const restored = isNext ? made : (await versions.look(table, version, after)).restored;
-  if (restored === undefined) throw new Error(`no version after ${after} is like it`);
-  const source = restored - 1;
-  const isSeen = seen?.version === source && seen.table.indexes !== undefined;
-  const replaced = isSeen ? seen.table : await versions.at(table, source, true);
-  return { source, replaced, restored: await versions.at(table, restored) };
+  const { table, version, after } = action;
+  // The version that the restored one is a copy of is kept; others may clean up that copy at any time.
+  const restored = await versions.at(table, version);
+  try {
+    const isNext = made !== undefined && made - 1 === seen?.version;
+    const copy = isNext ? made : (await versions.look(table, version, after)).restored;
+    if (copy === undefined) throw new Error(`no version after ${after} is like it`);
+    const source = copy - 1;
+    const isSeen = seen?.version === source && seen.table.indexes !== undefined;
+    return { source, restored, replaced: isSeen ? seen.table : await versions.at(table, source, true) };
+  } catch (cause) {
+    if (isMigrateError(cause) || seen?.version === undefined) throw cause;
+    const { version: source, table: replaced } = seen;
+    return { source, restored, replaced, unknown: unknownLoss(action, source, explain(cause)) };
+  }
+}
+
+function unknownLoss(
+  { table, version }: ActionFor<"restoreTable">,
+  after: number | undefined,
+  problem: string,
+): string {
+  const when = `${after === undefined ? "" : `after version ${after} and `}before version ${version} was restored`;
+  return `whether metadata and indexes that others had given ${table} ${when} are lost is unknown (${problem})`;
 }
 
 async function carryOut(planned: PlannedAction, around: Around, calling: Calling): Promise<PutBack> {
@@ -119,11 +148,12 @@ function stillUnset({ path, metadata }: MetadataUpdate, restored: Table, now: Ta
 
 function harmOf(
   { table }: Action,
-  { source }: Around,
+  { source, unknown }: Around,
   lost: readonly string[],
   refused: ReadonlyMap<string, string>,
 ): string | undefined {
   const all = [...lost, ...[...refused].map(([words, why]) => `${words}, which could not be put back (${why})`)];
-  if (all.length === 0) return undefined;
-  return `${table} was restored without what others had given it since: ${all.join("; ")}; version ${source} still holds that`;
+  if (all.length === 0) return unknown;
+  const known = `${table} was restored without what others had given it since: ${all.join("; ")}; version ${source} still holds that`;
+  return unknown === undefined ? known : `${known}; ${unknown}`;
 }

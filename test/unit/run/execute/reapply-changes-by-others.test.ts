@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { down } from "../../../../src/commands/down.ts";
+import { up } from "../../../../src/commands/up.ts";
+import type { MigratorOptions } from "../../../../src/run/options.ts";
+import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
+import { aMigration } from "../../../simulate/history.ts";
+import { sourceOf } from "../../../simulate/start-run.ts";
+import { memoryTarget } from "../../../simulate/target/memory-target.ts";
+import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import type { Model } from "../../../simulate/target/carry.ts";
+
+/** Restores a version while others clean up the old ones right after it, and maybe set metadata right before it. */
+async function restored(model: Model, acceptLoss: boolean, beforeCall: Readonly<Record<string, string>> = {}) {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model, tables });
+  const set = (path: string, metadata: Readonly<Record<string, string>>) =>
+    tables.carryOut({ kind: "setMetadata", table: "t", updates: [{ path, metadata }] });
+  const target: Target = {
+    ...memory,
+    async execute(action, seen) {
+      if (action.kind !== "restoreTable") return await memory.execute(action, seen);
+      for (const [path, value] of Object.entries(beforeCall)) set(path, { owner: value });
+      const made = await memory.execute(action, seen);
+      tables.write("t", "compact");
+      tables.cleanUp("t");
+      return made;
+    },
+  };
+  const notes: string[] = [];
+  const options: MigratorOptions = {
+    target,
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [
+        { kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32(), c: int32() })] },
+      ]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "c" }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+    emit: (event) => void (event.event === "accepted" && notes.push(event.words)),
+  };
+  await up(options);
+  set("a", { owner: "seen" });
+  const seen = tables.get("t")!.version;
+  const ended = await down(options, { to: 1, acceptLoss }).catch((error: unknown) => error);
+  const owners = tables.get("t")!.columns.map(({ metadata }) => metadata?.["owner"]);
+  return { ended, notes, owners, seen };
+}
+
+const models = ["embedded", "namespace"] as const;
+const cases = models.flatMap((model) => [false, true].map((acceptLoss) => [model, acceptLoss] as const));
+
+test.each(models)(
+  "what others had set is put back although the restored version is cleaned up at once (%s)",
+  async (model) => {
+    const { ended, notes, owners } = await restored(model, true);
+    expect(ended).toEqual({ reverted: 1, total: 1 });
+    expect(notes).toEqual([]);
+    expect(owners).toEqual(["seen", undefined, undefined]);
+  },
+);
+
+test.each(cases)(
+  "where the replaced version is cleaned up, what was seen is put back, and the rest is said to be unknown (%s, accepting losses: %s)",
+  async (model, acceptLoss) => {
+    const { ended, notes, owners, seen } = await restored(model, acceptLoss, { b: "unseen" });
+    const words = expect.stringMatching(
+      new RegExp(
+        `whether metadata and indexes that others had given t after version ${seen} and before version 1 was restored are lost is unknown`,
+      ),
+    );
+    expect(owners).toEqual(["seen", undefined, undefined]);
+    if (acceptLoss) {
+      expect(ended).toEqual({ reverted: 1, total: 1 });
+      expect(notes).toEqual([words]);
+    } else expect(ended).toMatchObject({ code: "ERR_METADATA_LOST", message: words });
+  },
+);
