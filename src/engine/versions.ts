@@ -1,5 +1,4 @@
 /** Old versions of tables on the engine. */
-import { randomUUID } from "node:crypto";
 import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
 import { contentsOf } from "./manifest/contents.ts";
@@ -8,8 +7,6 @@ import { isUnreadable, readColumns, readSchema, type EngineTable } from "./engin
 import { readIndexes } from "./read-indexes.ts";
 import { addRows } from "./write-rows.ts";
 import { search } from "./query.ts";
-
-type Branches = Awaited<ReturnType<EngineTable["branches"]>>;
 
 /** A handle of its own, which may be led to another version. */
 export type OpenTable = () => Promise<EngineTable>;
@@ -24,35 +21,11 @@ export interface NamedVersion {
 
 /**
  * A branch keeps a version, and all that is cleaned up around it is still cleaned up. A tag would make `optimize` fail as soon
- * as it would remove that version.
+ * as it would remove that version. The engine writes the files of a branch before its name, and deletes them after it: where
+ * somebody was killed in between, it fails to make one of that name from then on, so a name is not to be used again.
  */
 export async function keepVersion(open: OpenTable, version: number, name: string): Promise<void> {
-  const branches = await (await open()).branches();
-  const branch = prefix + name;
-  // The engine makes none of a name that there is.
-  for (const one of Object.keys(await branches.list()))
-    if (one === branch || one.startsWith(`${branch}/`)) await branches.delete(one);
-  try {
-    await branches.create(branch, "main", version);
-  } catch (error) {
-    if (!(await removeLeftover(branches, branch, version))) throw error;
-    await branches.create(branch, "main", version);
-  }
-}
-
-/**
- * The engine writes the files of a branch before its name, and deletes them after it: whoever is killed in between leaves
- * files at which it fails from then on. With a branch below it removes the whole folder, as no other branch is in it.
- */
-async function removeLeftover(branches: Branches, branch: string, version: number): Promise<boolean> {
-  const below = `${branch}/${randomUUID()}`;
-  try {
-    await branches.create(below, "main", version);
-    await branches.delete(below);
-    return true;
-  } catch {
-    return false; // that is not why it failed
-  }
+  await (await (await open()).branches()).create(prefix + name, "main", version);
 }
 
 export async function letVersionGo(open: OpenTable, name: string): Promise<void> {

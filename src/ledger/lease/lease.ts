@@ -15,6 +15,8 @@ export interface LeaseTerms {
 export interface Lease {
   /** The ledger as it was read after the lease was taken. */
   readonly ledger: readonly LedgerRecord[];
+  /** The epoch that was held last: nobody else has held it. */
+  epoch(): number;
   /** Adds records in the order of the calls. */
   record(entries: readonly LedgerEntry[]): Promise<void>;
   /** Makes sure that the lease is still ours before something is changed. Throws ERR_LEASE_LOST. */
@@ -135,6 +137,7 @@ export async function takeLease(
 
   return {
     ledger,
+    epoch: () => epoch,
     record: (entries) => inTurn(() => write(entries)),
     check: () =>
       inTurn(async () => {

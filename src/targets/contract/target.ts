@@ -148,7 +148,7 @@ export interface TableRows {
 
 /** Old versions of tables. */
 export interface Versions {
-  /** Keeps a version from being cleaned up, under a name that is this version's from then on. */
+  /** Keeps a version from being cleaned up, under a name that was never used for this table. */
   keep(table: string, version: number, name: string): Promise<void>;
   /** Lets it go; nothing where there is none of that name. */
   letGo(table: string, name: string): Promise<void>;
