@@ -3,12 +3,12 @@ import { foldLedger, isHalfDone, type LedgerState } from "../ledger/state/fold.t
 import { journalOf } from "../ledger/journal/open-journal.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import type { KeptVersion } from "../targets/contract/target.ts";
-import { keptFor } from "../run/execute/version-names.ts";
+import { isBefore, keptFor } from "../run/execute/version-names.ts";
 import type { MigratorOptions } from "../run/options.ts";
 
 export interface KeptPoint extends KeptVersion {
   readonly table: string;
-  /** The migration before which the table had this version; undefined if the ledger has no such migration. */
+  /** The migration whose rollback restores this version; undefined if it is not applied, or its rollback restores another one. */
   readonly migration: string | undefined;
   /** Whether a run may still need it: the lease is held, or a migration is half-done. */
   readonly isNeeded: boolean;
@@ -32,17 +32,22 @@ export async function prune(
   const found: KeptPoint[] = [];
   for (const table of await target.listTables())
     for (const kept of await versions.kept(table)) {
-      const version = keptFor(kept, table, ledger, (one) => state.migrations.get(one)?.tables);
-      if (version !== undefined && version <= to) found.push({ ...kept, table, ...knownOf(version, state) });
+      const migration = keptFor(kept, table, ledger, (one) => state.migrations.get(one)?.tables)?.migration;
+      if (migration !== undefined && migration <= to)
+        found.push({ ...kept, table, ...knownOf(migration, kept.version, state) });
     }
   if (yes === true) for (const { table, name, isNeeded } of found) if (!isNeeded) await versions.letGo(table, name);
   return found;
 }
 
-function knownOf(version: number, { migrations, holder }: LedgerState): Pick<KeptPoint, "migration" | "isNeeded"> {
-  const known = migrations.get(version);
+function knownOf(
+  migration: number,
+  version: number,
+  { migrations, holder }: LedgerState,
+): Pick<KeptPoint, "migration" | "isNeeded"> {
+  const known = migrations.get(migration);
   return {
-    migration: known && formatMigration(known),
+    migration: known && isBefore(version, known.tables) ? formatMigration(known) : undefined,
     // A rollback of several migrations needs the versions of older ones later.
     isNeeded: holder !== undefined || [...migrations.values()].some(isHalfDone),
   };

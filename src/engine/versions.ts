@@ -1,5 +1,4 @@
 /** Old versions of tables of the embedded engine. */
-import { randomUUID } from "node:crypto";
 import type { Column } from "../schema/data-type.ts";
 import type { Table } from "../schema/table.ts";
 import { contentsOf } from "./manifest/contents.ts";
@@ -8,8 +7,6 @@ import { isUnreadable, readColumns, readSchema, type EngineTable } from "./engin
 import { readIndexes } from "./read-indexes.ts";
 import { addRows } from "./write-rows.ts";
 import { search } from "./query.ts";
-
-type Branches = Awaited<ReturnType<EngineTable["branches"]>>;
 
 /** Opens a new handle, which may be checked out at another version. */
 export type OpenTable = () => Promise<EngineTable>;
@@ -24,36 +21,12 @@ export interface NamedVersion {
 
 /**
  * Keeps a version by creating a branch on it. The versions around it can still be cleaned up. With a tag instead,
- * `optimize` would fail as soon as it came to remove that version.
+ * `optimize` would fail as soon as it came to remove that version. The engine writes the files of a branch before its name,
+ * and deletes them after it. If a process is killed in between, creating a branch of that name fails from then on. So a
+ * name must never be used again.
  */
 export async function keepVersion(open: OpenTable, version: number, name: string): Promise<void> {
-  const branches = await (await open()).branches();
-  const branch = prefix + name;
-  // The engine creates no branch that exists. Branches below it are leftovers of `removeLeftover`.
-  for (const one of Object.keys(await branches.list()))
-    if (one === branch || one.startsWith(`${branch}/`)) await branches.delete(one);
-  try {
-    await branches.create(branch, "main", version);
-  } catch (error) {
-    if (!(await removeLeftover(branches, branch, version))) throw error;
-    await branches.create(branch, "main", version);
-  }
-}
-
-/**
- * The engine writes the files of a branch before its name, and deletes them after it. A process that is killed in
- * between leaves files that make later creates fail. Deleting a branch below it makes the engine remove the whole
- * folder, because no other branch is in it. False if that fails.
- */
-async function removeLeftover(branches: Branches, branch: string, version: number): Promise<boolean> {
-  const below = `${branch}/${randomUUID()}`;
-  try {
-    await branches.create(below, "main", version);
-    await branches.delete(below);
-    return true;
-  } catch {
-    return false; // the create failed for another reason
-  }
+  await (await (await open()).branches()).create(prefix + name, "main", version);
 }
 
 export async function letVersionGo(open: OpenTable, name: string): Promise<void> {

@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { connect, createEmptyTable, type EngineTable } from "../../src/engine/engine.ts";
 import { columnsOf, float64, int32, utf8 } from "../../src/schema/declare/type-builders.ts";
+import { keptName } from "../../src/run/execute/version-names.ts";
 import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../src/engine/versions.ts";
 import { describeVersion, putBack, restoreVersion } from "../../src/targets/contract/restore-versions.ts";
 import { writtenSince } from "../../src/targets/contract/written-since.ts";
@@ -363,24 +364,16 @@ test("types that apache-arrow can't read are put back, and odd names", async () 
 
 test("a version is kept through a cleaning up, until it is let go", async () => {
   const { open, add, version } = await aTable(3);
-  await keepVersion(open, 1, "0007");
-  await keepVersion(open, version, "0007");
-  await keepVersion(open, version, "0008");
-  expect(new Set(await keptVersions(open))).toEqual(
-    new Set([
-      { name: "0007", version },
-      { name: "0008", version },
-    ]),
-  );
+  const names = [keptName(7, version, 1, "_migrations"), keptName(7, version, 12, "_my-own.ledger")];
+  for (const name of names) await keepVersion(open, version, name);
+  expect(new Set(await keptVersions(open))).toEqual(new Set(names.map((name) => ({ name, version }))));
   await add(5, 6);
   const cleanUp = async () =>
     await (await open()).optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
   await cleanUp();
   expect(await writtenSince(versionsOf(open), version)).toMatchObject({ added: 2, removed: 0 });
   await expect(writtenSince(versionsOf(open), 1)).rejects.toThrow("version 1 is gone: old versions were cleaned up");
-  await letVersionGo(open, "0007");
-  await letVersionGo(open, "0008");
-  await letVersionGo(open, "0008");
+  for (const name of [...names, ...names]) await letVersionGo(open, name);
   expect(await keptVersions(open)).toEqual([]);
   await cleanUp();
   await expect(restoreVersion(versionsOf(open), { version, after: version })).rejects.toThrow(
@@ -393,22 +386,17 @@ test("a version is kept through a cleaning up, until it is let go", async () => 
   await expect(cleanUp()).rejects.toThrow("1 tagged version(s) have been marked for cleanup");
 });
 
-test("a version is kept also where a run that was killed while it kept one has left files without a branch", async () => {
+test("files without a branch, which a run left that was killed while it kept a version, are in nobody's way", async () => {
   const { folder, open, version } = await aTable(3);
-  const refs = join(folder, "t.lance", "_refs", "branches");
-  const killedAt = (name: string) => rmSync(join(refs, `lance-migrate%2F${name}.json`));
-  await keepVersion(open, version, "0006");
-  await keepVersion(open, 1, "0007");
-  killedAt("0007");
-  await keepVersion(open, version, "0007");
-  const kept = ["0006", "0007"].map((name) => ({ name, version }));
-  expect(new Set(await keptVersions(open))).toEqual(new Set(kept));
-  // Killed again, while it removed the files.
-  killedAt("0007");
-  await (await (await open()).branches()).create("lance-migrate/0007/leftover", "main", 1);
-  await keepVersion(open, version, "0007");
-  expect(new Set(await keptVersions(open))).toEqual(new Set(kept));
-  await expect(keepVersion(open, 99, "0008")).rejects.toThrow("99");
+  const [killed, next] = [keptName(7, version, 1, "_migrations"), keptName(7, version, 2, "_migrations")];
+  await keepVersion(open, version, killed);
+  rmSync(join(folder, "t.lance", "_refs", "branches", `lance-migrate%2F${killed}.json`));
+  await keepVersion(open, version, next);
+  expect(await keptVersions(open)).toEqual([{ name: next, version }]);
+  // Why a name is not used again.
+  await expect(keepVersion(open, version, killed)).rejects.toThrow();
+  await (await open()).optimize({ cleanupOlderThan: new Date(Date.now() + 1_000), deleteUnverified: true });
+  await expect(keepVersion(open, 99, keptName(8, 99, 2, "_migrations"))).rejects.toThrow("99");
 });
 
 /** Why a cleaning up has to open the database by an absolute path; the engine may mend it, and then this fails. */

@@ -5,7 +5,7 @@ import { backwards, runCalmly, upwards } from "./calm-runs.ts";
 import { isComparable, isHarmed, unsaid } from "./invariants.ts";
 import { ledgerFindings } from "./ledger-view.ts";
 import { referenceBack, rollbacksOf } from "./reference-model.ts";
-import { wordsOf, type Scene } from "./schedule-state.ts";
+import { wordsOf, type Scene, type SimulatedRun } from "./schedule-state.ts";
 import { textOf } from "./tables-text.ts";
 import type { Order } from "./run-variants.ts";
 
@@ -71,6 +71,7 @@ async function checkBackAgain(scene: Scene): Promise<string | undefined> {
     if (typeof run === "string") return run;
   }
   if (strays.size > 0 && isHarmed(scene, run)) return undefined;
+  if (isUnkept(scene, run)) return undefined;
   if (run.ended === undefined || "error" in run.ended)
     return `what was applied can't be rolled back: ${run.ended === undefined ? "" : wordsOf(run.ended.error)}`;
   const reference = referenceBack(scene, abilitiesOf(model), backTo);
@@ -80,6 +81,13 @@ async function checkBackAgain(scene: Scene): Promise<string | undefined> {
   return isComparable(scene) && found.effects() !== wanted.effects()
     ? `what was rolled back is not as before it was applied: ${found.effects()} and not ${wanted.effects()}`
     : undefined;
+}
+
+/** Whether a migration can't be rolled back for just that version of a table of which a run reported that it could not be kept. */
+function isUnkept({ unkept }: Scene, { ended }: SimulatedRun): boolean {
+  if (ended === undefined || !("error" in ended) || !isMigrateError(ended.error, "ERR_IRREVERSIBLE")) return false;
+  const { file, problem } = ended.error.details;
+  return unkept.includes(`${file.split("_", 1)[0]} ${problem}`);
 }
 
 /** What was rolled back can be applied again, and then the tables are as they were. */

@@ -36,6 +36,8 @@ export interface Scene extends Scenario {
   losses: readonly Loss[];
   /** Calls that were sent though their sender could have known that the lease was another's. */
   readonly careless: string[];
+  /** Versions that runs reported as not kept, as the refusal of a rollback names them. */
+  readonly unkept: string[];
   /** Whether a run in the other direction had to settle what was in doubt: then steps take effect more than once. */
   turned: boolean;
   /** Whether a change of rows took effect when its sender no longer waited for it: it may have been sent once more. */

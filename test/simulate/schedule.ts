@@ -130,6 +130,7 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
     strays: new Set(),
     losses: [],
     careless: [],
+    unkept: [],
     turned: false,
     repeated: false,
     application: anApplication({ seed, world, tables, watcher: told, does, lease }),

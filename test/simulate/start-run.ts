@@ -1,8 +1,10 @@
 /** One run of a schedule: its machine, its way to the tables, and what becomes of it. */
 import { canonicalJson } from "../../src/migrations/checksum.ts";
+import { formatVersion } from "../../src/migrations/file-name.ts";
 import type { MigrationFile } from "../../src/migrations/list-files.ts";
 import type { Migration } from "../../src/migrations/load.ts";
 import type { MigrationSource } from "../../src/migrations/source.ts";
+import type { RunEvent } from "../../src/run/events.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import { changesRows } from "../../src/actions/apply-action.ts";
@@ -103,6 +105,7 @@ export function start(scene: Scene, { name, files, lease, patience, trouble, wea
     emit(event) {
       if (event.event === "accepted") run.accepted.push(event.words);
       tell(() => `   ${name}: ${JSON.stringify(event)}`);
+      if (event.event === "unkept") scene.unkept.push(unkeptText(event));
     },
   };
   const whenSaved = () => {
@@ -126,6 +129,11 @@ function end(run: SimulatedRun, ended: NonNullable<SimulatedRun["ended"]>, tell:
   const words = () =>
     "error" in ended ? wordsOf(ended.error) : `changed ${ended.result.changed}, ${ended.result.total} are applied`;
   tell(() => `   ${run.machine.name} ends: ${words()}`);
+}
+
+/** What a rollback that needs a version says of it, where it was gone before it could be kept. */
+function unkeptText({ version, table, problem }: Extract<RunEvent, { readonly event: "unkept" }>): string {
+  return `${formatVersion(version)} ${table}: ${problem}`;
 }
 
 function renamedBy(action: Action): string | undefined {

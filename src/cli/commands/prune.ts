@@ -27,7 +27,7 @@ export const pruneCommand: Command = {
 };
 
 function lineOf({ name, migration, table, version, isNeeded }: KeptPoint): string {
-  const before = migration ?? `${name}, which is not applied`;
+  const before = migration ?? `${name}, to which no rollback goes back`;
   return `version ${version} of ${table}, from before ${before}${isNeeded ? "; needed until what has begun is done" : ""}`;
 }
 

@@ -15,6 +15,8 @@ export interface LeaseTerms {
 export interface Lease {
   /** The ledger as it was read after the lease was taken. */
   readonly ledger: readonly LedgerRecord[];
+  /** The epoch that was held last: nobody else has held it. */
+  epoch(): number;
   /** Adds records in the order of the calls. */
   record(entries: readonly LedgerEntry[]): Promise<void>;
   /** Call it before something is changed: makes sure that the lease is held. Throws ERR_LEASE_LOST, ERR_LEASE_SHORT. */
@@ -135,6 +137,7 @@ export async function takeLease(
 
   return {
     ledger,
+    epoch: () => epoch,
     record: (entries) => inTurn(() => write(entries)),
     check: () =>
       inTurn(async () => {

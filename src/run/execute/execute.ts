@@ -59,15 +59,14 @@ export async function execute(migrations: readonly PlannedMigration[], given: Ex
     const ended = await executeMigration(planned, index, execution);
     const record = following?.direction === "up" ? { ...ended, next: following.migration.version } : ended;
     if (planned.direction === "down") {
-      // Recorded first: a migration that is not known to be rolled back may still need the version. Without the lease,
-      // the next run may keep another version under the same name.
+      // A migration that is not known to be rolled back may still need the version.
       await lease.record([record]);
       // A run that took over before this record was written still needs the version.
       await lease.check();
       if (isSince(planned, migrations.slice(index + 1))) kept.push(planned);
-      else await releaseRestorePoints(planned, target, execution.ledger);
+      else await releaseRestorePoints(planned, target, execution.ledger, lease.epoch());
       if (following === undefined) {
-        for (const one of kept) await releaseRestorePoints(one, target, execution.ledger);
+        for (const one of kept) await releaseRestorePoints(one, target, execution.ledger, lease.epoch());
         await lease.release([{ event: "renewed" }]);
       }
     } else if (following === undefined) await lease.release([record]);

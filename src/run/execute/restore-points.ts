@@ -10,12 +10,12 @@ import type { Target } from "../../targets/contract/target.ts";
 import type { Done } from "./send-action.ts";
 import type { Emit } from "../events.ts";
 import { identify, timeOf } from "../check/table-identity.ts";
-import { keptFor, keptName, usualLedger } from "./version-names.ts";
+import { isBefore, keptFor, keptName } from "./version-names.ts";
 
 /** What keeping a version needs. */
 interface Keeping {
   readonly target: Target;
-  readonly lease: Pick<Lease, "check">;
+  readonly lease: Pick<Lease, "check" | "epoch">;
   readonly emit: Emit;
   /** The ledger's table. */
   readonly ledger: string;
@@ -49,8 +49,8 @@ export async function restorePoints(planned: PlannedMigration, keeping: Keeping)
 }
 
 /**
- * The later version that is kept under the migration's name. A run that begins the migration again keeps one. It may be
- * killed before it records that version, and then it has not acted yet.
+ * The later version that is kept for the migration. A run that begins the migration again keeps one. It may be killed
+ * before it records that version. Then it has not acted yet, and the recorded version may no longer be kept.
  */
 async function keptLater(
   table: string,
@@ -58,11 +58,13 @@ async function keptLater(
   { migration }: PlannedMigration,
   { target, ledger }: Keeping,
 ): Promise<OwnVersions | undefined> {
-  const name = keptName(migration.version, ledger);
+  if (version === null) return undefined;
   // A service that can't keep versions may not list any either.
-  const kept = (await target.versions!.kept(table).catch(() => [])).find((one) => one.name === name);
-  if (kept === undefined || version === null || kept.version <= version) return undefined;
-  return ownVersions(kept.version, null, false, [(await target.versions!.time(table, kept.version)) ?? null, null]);
+  const kept = (await target.versions!.kept(table).catch(() => []))
+    .filter((one) => keptFor(one, table, ledger, () => undefined)?.migration === migration.version)
+    .reduce((last, one) => Math.max(last, one.version), version);
+  if (kept === version) return undefined;
+  return ownVersions(kept, null, false, [(await target.versions!.time(table, kept)) ?? null, null]);
 }
 
 /** At most this many tries: others may clean up old versions without end. */
@@ -85,7 +87,7 @@ async function keepNewest(
     // A run that was suspended would keep a version that its successor has made.
     await lease.check();
     try {
-      await target.versions!.keep(table, version, keptName(planned.migration.version, ledger));
+      await target.versions!.keep(table, version, keptName(planned.migration.version, version, lease.epoch(), ledger));
     } catch (error) {
       if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
       // Others have written since, and cleaned up the version that was described.
@@ -216,28 +218,25 @@ export async function keepRenumbered(
   renumbered: readonly RenumberedMigration[],
   { versions, listTables }: Target,
   ledger: string,
+  epoch: number,
 ): Promise<() => Promise<void>> {
   if (versions === undefined || renumbered.length === 0) return async () => {};
-  const marks: { readonly table: string; readonly version: number; readonly name: string; readonly number: number }[] =
-    [];
+  const former: { readonly table: string; readonly name: string }[] = [];
   for (const table of await listTables())
     for (const kept of await versions.kept(table)) {
       const { name, version } = kept;
-      // The version must match too: by now, another one may be kept under an old number.
+      // The version must match too: a run that was killed here has kept others under a number that is the old one of the next.
       const one = renumbered.find(
         ({ known }) =>
-          keptFor(kept, table, ledger, () => known.tables) === known.version &&
-          Object.values(known.tables).some(([before]) => before === version),
+          keptFor(kept, table, ledger, () => known.tables)?.migration === known.version &&
+          isBefore(version, known.tables),
       );
-      if (one !== undefined) marks.push({ table, version, name, number: one.version });
+      if (one === undefined) continue;
+      await versions.keep(table, version, keptName(one.version, version, epoch, ledger));
+      former.push({ table, name });
     }
-  // The highest number first: the new number of one may be the old number of the next.
-  for (const { table, version, number } of marks.toSorted((one, other) => other.number - one.number))
-    await versions.keep(table, version, keptName(number, ledger));
   return async () => {
-    for (const { table, name } of marks)
-      if (!marks.some((other) => other.table === table && keptName(other.number, ledger) === name))
-        await versions.letGo(table, name).catch(() => undefined);
+    for (const { table, name } of former) await versions.letGo(table, name).catch(() => undefined);
   };
 }
 
@@ -249,17 +248,21 @@ export function isSince({ tables }: PlannedMigration, following: readonly Planne
   );
 }
 
-/** Releases the versions that are kept for a migration. What can't be released now is left to `migrate prune`. */
+/**
+ * Releases the versions that are kept for a migration, and those that earlier epochs kept for it without recording them.
+ * What can't be released now is left to `migrate prune`.
+ */
 export async function releaseRestorePoints(
   { migration, tables }: PlannedMigration,
   { versions }: Target,
   ledger: string,
+  epoch: number,
 ): Promise<void> {
-  for (const table of Object.keys(tables)) {
-    await versions?.letGo(table, keptName(migration.version, ledger)).catch(() => undefined);
-    if (ledger === usualLedger) continue;
-    for (const kept of (await versions?.kept(table).catch(() => undefined)) ?? [])
-      if (keptFor(kept, table, ledger, () => tables) === migration.version)
+  for (const table of Object.keys(tables))
+    for (const kept of (await versions?.kept(table).catch(() => undefined)) ?? []) {
+      const found = keptFor(kept, table, ledger, () => tables);
+      // A run that has taken over keeps what it needs itself.
+      if (found?.migration === migration.version && found.epoch <= epoch)
         await versions?.letGo(table, kept.name).catch(() => undefined);
-  }
+    }
 }

@@ -38,7 +38,7 @@ export async function recordRecognised(options: MigratorOptions, files: readonly
           first: undefined,
           async act(lease) {
             await lease.check();
-            const letGo = await keepRenumbered(renumberedOf(recognised), target, ledger);
+            const letGo = await keepRenumbered(renumberedOf(recognised), target, ledger, lease.epoch());
             await lease.release(entries);
             await letGo();
             for (const { file, known } of recognised)

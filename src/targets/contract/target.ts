@@ -160,7 +160,7 @@ export interface TableRows {
 
 /** Old versions of tables. */
 export interface Versions {
-  /** Keeps a version from being cleaned up, under a name. A version that had the name before is released. */
+  /** Keeps a version from being cleaned up, under a name that was never used for this table. */
   keep(table: string, version: number, name: string): Promise<void>;
   /** Releases the version of that name, if there is one. */
   letGo(table: string, name: string): Promise<void>;

@@ -42,17 +42,15 @@ export function restVersions(
     if (tags === undefined) throw client.strange("tags", table, answer, "list of tags");
     return Object.entries(tags).filter(([name]) => name.startsWith(prefix));
   };
-  const letGo = async (table: string, name: string) => {
-    const tag = prefix + name;
-    if ((await tagsOf(table)).some(([one]) => one === tag))
-      await client.write("deleteTag", table, { body: jsonBody({ tag }) });
-  };
   return {
     async keep(table, version, name) {
-      await letGo(table, name);
       await client.write("createTag", table, { body: jsonBody({ tag: prefix + name, version }) });
     },
-    letGo,
+    async letGo(table, name) {
+      const tag = prefix + name;
+      if ((await tagsOf(table)).some(([one]) => one === tag))
+        await client.write("deleteTag", table, { body: jsonBody({ tag }) });
+    },
     kept: async (table) =>
       (await tagsOf(table)).map(([name, { version }]) => ({ name: name.slice(prefix.length), version })),
     look: (table, version, after) => describeVersion(versionedTable(client, table), version, after),

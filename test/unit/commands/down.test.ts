@@ -149,7 +149,7 @@ test("what an older release kept for another ledger than the default one is list
     lease: { duration: 5_000, patience: 0 },
   };
   await up(options);
-  await target.versions!.letGo("t", "0002-_others");
+  await target.versions!.letGo("t", "0002.v1.e1-_others");
   await target.versions!.keep("t", 1, "0002");
   await target.versions!.keep("t", 2, "0003");
   expect(await prune(options, {})).toMatchObject([{ name: "0002", version: 1 }]);
@@ -207,6 +207,57 @@ test("the version that a run kept before it was killed is the one that a rollbac
   expect(await up(options())).toMatchObject({ applied: 1 });
   expect(await down(options(), { to: 1 })).toMatchObject({ reverted: 1 });
   expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
+});
+
+test("a request to keep or to release a version that comes late changes nothing of what another run has kept", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "namespace", tables });
+  const options = (more: Partial<Target> = {}): MigratorOptions => ({
+    target: { ...memory, ...more },
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    lease: { duration: 50, patience: 0 },
+  });
+  const late: (() => Promise<void>)[] = [];
+  const unanswered = () => {
+    throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "memory", problem: "no answer" });
+  };
+  const versions: NonNullable<Target["versions"]> = {
+    ...memory.versions!,
+    async keep(...kept) {
+      late.push(() => memory.versions!.keep(...kept));
+      unanswered();
+    },
+    async letGo(...kept) {
+      late.push(() => memory.versions!.letGo(...kept));
+      unanswered();
+    },
+  };
+  const arrive = async () => {
+    for (const call of late.splice(0)) await call();
+    tables.cleanUp("t");
+  };
+  const refusing: Partial<Target> = {
+    execute: async (action, seen) => {
+      if (action.kind === "dropColumns") throw new Error("refused");
+      return await memory.execute(action, seen);
+    },
+  };
+  await expect(up(options(refusing))).rejects.toMatchObject({ code: "ERR_STEP_FAILED" });
+  tables.write("t", "compact");
+  await expect(up(options({ versions }))).rejects.toThrow("no answer");
+  expect(await up(options())).toMatchObject({ applied: 1 });
+  await arrive();
+  expect(await prune(options(), {})).toMatchObject([{ migration: "0002_drawn" }, { migration: undefined }]);
+  expect(await down(options({ versions }), { to: 1 })).toMatchObject({ reverted: 1 });
+  expect(await up(options())).toMatchObject({ applied: 1 });
+  await arrive();
+  expect(await down(options(), { to: 1 })).toMatchObject({ reverted: 1 });
+  expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
+  expect(await memory.versions!.kept("t")).toEqual([]);
 });
 
 test("a killed run is resumed also where no version can be kept or listed", async () => {

@@ -18,6 +18,7 @@ const rename: Action = { kind: "alterColumns", table: "t", alterations: [{ path:
 
 const calm: Lease = {
   ledger: [],
+  epoch: () => 1,
   record: async () => {},
   check: async () => {},
   isSure: () => true,

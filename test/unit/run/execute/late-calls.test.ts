@@ -21,6 +21,7 @@ async function lookedAt(found: readonly Column[]) {
   const plan = { now: new Map([["t", { columns }]]), migrations: [] } as unknown as Plan;
   const lease = {
     ledger: [],
+    epoch: () => 1,
     record: async () => {},
     check: async () => {},
     isSure: () => true,

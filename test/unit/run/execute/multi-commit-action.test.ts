@@ -35,6 +35,7 @@ async function acting({ action, before, commits, ...about }: About) {
       place: { version: 1, name: "t", action: 1, total: 1 },
       lease: {
         ledger: [],
+        epoch: () => 1,
         record: async () => {},
         check: async () => {},
         isSure: () => true,

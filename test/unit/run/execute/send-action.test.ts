@@ -16,6 +16,7 @@ async function failing(model: Model, kind: CallOutcome["kind"], next?: number | 
   const late: LedgerEntry[] = [];
   const lease: Lease = {
     ledger: [],
+    epoch: () => 1,
     record: async () => {},
     check: async () => await Promise.reject(new Error("another runner holds the lease")),
     isSure: () => false,
