@@ -43,12 +43,12 @@ export async function prune(
 function knownOf(
   migration: number,
   version: number,
-  { migrations, holder }: LedgerState,
+  { migrations, holder, doubtful }: LedgerState,
 ): Pick<KeptPoint, "migration" | "isNeeded"> {
   const known = migrations.get(migration);
   return {
     migration: known && isBefore(version, known.tables) ? formatMigration(known) : undefined,
     // A rollback of several migrations needs the versions of older ones later.
-    isNeeded: holder !== undefined || [...migrations.values()].some(isHalfDone),
+    isNeeded: holder !== undefined || doubtful.size > 0 || [...migrations.values()].some(isHalfDone),
   };
 }

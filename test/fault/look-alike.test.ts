@@ -10,7 +10,7 @@ import { plan } from "../../src/commands/plan.ts";
 import { repair } from "../../src/commands/repair/repair.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import type { Action } from "../../src/actions/model/action.ts";
-import { float32, int32, struct, utf8, vector } from "../../src/schema/declare/type-builders.ts";
+import { float32, int32, int8, struct, utf8, vector } from "../../src/schema/declare/type-builders.ts";
 import { addColumn, createTable, dropColumn, renameTable, retypeColumn } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";
 import { loadTarget } from "../../src/targets/index.ts";
@@ -356,6 +356,22 @@ test("a column that another program makes anew after a kill is not the step's", 
   await t.dropColumns(["n"]);
   await t.addColumns([{ name: "n", valueSql: "arrow_cast(null, 'Utf8')" }]);
   expect(await run()).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE" });
+});
+
+test("a column that the run made anew is done though all versions between the kept one and the last were cleaned up", async () => {
+  const retype = retypeColumn("t", "n", int8(), { using: "cast(n as tinyint)" });
+  const { data, handle, run } = await aDatabase("lance", [filled], [retype]);
+  const after = async (action: Action) => {
+    if (action.kind === "alterColumns" && action.alterations.some(({ rename }) => rename === "n")) await dies();
+  };
+  expect(await run({ after })).toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+  const t = await handle();
+  await t.optimize({ cleanupOlderThan: new Date(), deleteUnverified: true });
+  const versions = (await t.listVersions()).map(({ version }) => version);
+  expect(versions).toHaveLength(2);
+  expect(versions[0]).toBe(1);
+  expect(await run()).toMatchObject({ applied: 1 });
+  expect((await rowsOf(data, "t")).map(({ n }) => n)).toEqual([7, null]);
 });
 
 test("a column that the run made anew is done where it was killed then", async () => {

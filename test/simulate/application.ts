@@ -53,7 +53,7 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
   const chance = ownChance(seed ^ 0x5bd1);
   const acts = [...does].filter((one) => one !== "tornLists");
   let written = 0;
-  let recreated = false;
+  const recreated = new Set<string>();
   const removed = new Set<Row>();
   let isActive = false;
   let isOpen = false;
@@ -83,7 +83,7 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
       return `metadata ${value} on ${name}.${column.name}`;
     },
     recreation(name, { rows }) {
-      recreated = true;
+      recreated.add(name);
       tables.recreate(name, chance.happens(0.5) ? rows : [newRow()]);
       for (let more = chance.pick([0, 0, 2, 10]); more > 0; more--) tables.append(name, [newRow()]);
       return `${name} is dropped and created again`;
@@ -108,7 +108,7 @@ export function anApplication({ seed, world, tables, watcher: { tell, count }, d
   const torn = chance.pick([0.1, 0.5, 1]);
   return {
     does,
-    hasRecreated: () => recreated,
+    recreated,
     hasRemoved: (row) => removed.has(row),
     meanwhile: (table) => {
       if (isActive && chance.happens(inCalls)) act(table);

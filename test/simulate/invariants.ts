@@ -41,11 +41,12 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   const said = `${machine.name} ends with ${wordsOf(error)}`;
   if (isOneOf(alarms)) {
     // A torn list may show a table and not the record of who makes it; and others may change what is being put back.
-    const { does, hasRecreated } = scene.application;
-    const others = scene.strays.size > 0 || hasRecreated() || does.has("tornLists") || does.has("metadata");
+    const { does } = scene.application;
+    const others = scene.strays.size > 0 || hasRecreated(scene) || does.has("tornLists") || does.has("metadata");
     return wasLate(scene) || mayHaveBeenLate(scene) || others ? undefined : `${said}, and nobody had acted late`;
   }
-  if (isOneOf(["ERR_TABLE_RECREATED"]) && scene.application.hasRecreated()) return undefined;
+  if (isOneOf(["ERR_TABLE_RECREATED"]) && hasRecreated(scene)) return undefined;
+  if (isLookAlike(scene, run)) return undefined;
   if (isUnknownLoss(scene, run) || isRefusal(scene, run)) return undefined;
   if (!isOneOf(expected)) return said;
   const isCalm = Object.values(scene.weather).every((probability) => probability === 0);
@@ -53,7 +54,7 @@ export function checkEnding(scene: Scene, run: SimulatedRun): string | undefined
   if (isOneOf(["ERR_LEASE_HELD"]) && patience >= longWait * scene.lease && isCalm) return said;
   const isHarmless = isOneOf(["ERR_LEASE_HELD", ...older]);
   // A call may be refused by the data, or because its table is dropped while it runs.
-  const data = isOneOf(["ERR_STEP_FAILED"]) && (scene.refused.size > 0 || scene.application.hasRecreated());
+  const data = isOneOf(["ERR_STEP_FAILED"]) && (scene.refused.size > 0 || hasRecreated(scene));
   if (!hasTrouble(weather) && trouble.mishaps.length === 0 && !isHarmless && !data)
     return `${said}, without any trouble of its own`;
   return undefined;
@@ -183,11 +184,22 @@ export function isDamaged({ losses }: Scene): boolean {
 /** Whether what was done too late, or may have been, has done harm that runs say, or of which nobody could know. Nothing more can be asked for. */
 export function isHarmed(scene: Scene, { ended }: SimulatedRun): boolean {
   if (ended === undefined || !("error" in ended)) return false;
-  // A table that is recreated in the middle of a step may look as the step leaves it, without its values.
-  const isLookAlike = isMigrateError(ended.error, "ERR_STEP_IMPOSSIBLE") && says(ended, "another program");
-  if (scene.application.hasRecreated() && isLookAlike) return true;
+  if (isLookAlike(scene, { ended })) return true;
   if (!wasLate(scene) && !mayHaveBeenLate(scene) && scene.strays.size === 0) return false;
   return unsaid(scene) || alarms.some((code) => isMigrateError(ended.error, code));
+}
+
+function hasRecreated({ application }: Scene): boolean {
+  return application.recreated.size > 0;
+}
+
+/**
+ * A table that an application recreates in the middle of a step may look as the step leaves it, without its rows or values. The
+ * run says that of the very table.
+ */
+function isLookAlike({ application }: Scene, { ended }: Pick<SimulatedRun, "ended">): boolean {
+  if (ended === undefined || !("error" in ended) || !isMigrateError(ended.error, "ERR_STEP_IMPOSSIBLE")) return false;
+  return [...application.recreated].some((table) => says(ended, ` ${table} exists without `));
 }
 
 function says(ended: SimulatedRun["ended"], words: string): boolean {

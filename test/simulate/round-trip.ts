@@ -52,7 +52,7 @@ export async function checkNothingPending(scene: Scene): Promise<string | undefi
 async function checkBackAgain(scene: Scene): Promise<string | undefined> {
   const { migrations, beside, model, application, strays, tables } = scene;
   // The versions of a recreated table went with it.
-  if (unsaid(scene) || application.hasRecreated()) return undefined;
+  if (unsaid(scene) || application.recreated.size > 0) return undefined;
   const count = Math.min(rollbacksOf(scene, abilitiesOf(model)).length, migrations.length - (beside?.after ?? 0));
   if (count === 0) return undefined;
   const total = migrations.length - count;

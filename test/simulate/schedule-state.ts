@@ -71,8 +71,8 @@ export interface SimulatedRun {
 /** Applications that use the tables meanwhile. */
 export interface Application {
   readonly does: ReadonlySet<string>;
-  /** Whether a table was recreated. */
-  readonly hasRecreated: () => boolean;
+  /** The names of the tables that it has dropped and created again. */
+  readonly recreated: ReadonlySet<string>;
   /** Whether it has removed or replaced that row itself. */
   readonly hasRemoved: (row: Row) => boolean;
   /** Called when a call has arrived at the tables and has not yet taken effect. */

@@ -7,6 +7,7 @@ import type { Action, ActionFor } from "../../actions/model/action.ts";
 import { isReserved } from "../../actions/rewrite/append-guard.ts";
 import { sameType, type Column } from "../../schema/data-type.ts";
 import { madeName } from "../../schema/names.ts";
+import { parsePath } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { isChanging } from "../../schema/sql.ts";
 import { arrowName } from "../../wire/arrow/arrow-cast.ts";
@@ -74,7 +75,7 @@ async function holdsValues(table: VersionedTable, { columns }: ActionFor<"addCol
     differing(name, `arrow_cast((${as!}), '${sqlText(arrowName(type))}')`, as!),
   );
   const hasValues = async (version: number) => (await table.count(version, others.join(" or "))) === 0;
-  const versions = await newestFirst(table);
+  const versions = (await newestFirst(table)).slice(0, mostVersions);
   const has = async (version: number) => haveAll(await table.columns(version), filled);
   const newest = versions[0]!;
   if ((await has(newest)) && (await hasValues(newest))) return true;
@@ -82,7 +83,7 @@ async function holdsValues(table: VersionedTable, { columns }: ActionFor<"addCol
   if (added === undefined) return undefined;
   if (added !== newest && (await hasValues(added))) return true;
   // If older versions were cleaned up, the values may have been changed before the oldest that is left.
-  return versions.includes(added - 1) ? false : undefined;
+  return added === 1 || versions.includes(added - 1) ? false : undefined;
 }
 
 /** A predicate for rows in which a column differs from an expression; only nulls count if its value varies. */
@@ -102,17 +103,20 @@ async function isAsRestored(table: VersionedTable, action: ActionFor<"restoreTab
   const written = await writtenSince(table, action.version, { from: action.after });
   if (written !== undefined && written.changed + written.removed === 0) return true;
   // The version that restored it may have been cleaned up.
-  const since = (await newestFirst(table)).filter((version) => version > action.after);
-  return since.length === since[0]! - action.after ? false : undefined;
+  return areAllSince(action.after + 1, await newestFirst(table)) ? false : undefined;
 }
 
 /** Whether a version has the recreated column under its temporary name, which only this tool uses. */
-async function wasMade(table: VersionedTable, { type }: ActionFor<"convertColumn">): Promise<boolean | undefined> {
-  const made = { name: madeName, type };
-  const versions = await newestFirst(table);
-  if ((await addedIn(versions, async (version) => haveAll(await table.columns(version), [made]))) !== undefined)
-    return true;
-  return versions.at(-1) === 1 && versions.length <= mostVersions ? false : undefined;
+async function wasMade(
+  table: VersionedTable,
+  { path, type }: ActionFor<"convertColumn">,
+): Promise<boolean | undefined> {
+  const versions = (await newestFirst(table)).slice(0, mostVersions);
+  const has = (name: string) => async (version: number) => haveAll(await table.columns(version), [{ name, type }]);
+  if ((await addedIn(versions, has(madeName))) !== undefined) return true;
+  const added = await addedIn(versions, has(parsePath(path)[0]!));
+  // If versions in between were cleaned up, one of them may have had the temporary name.
+  return added !== undefined && areAllSince(Math.max(added - 1, 1), versions) ? false : undefined;
 }
 
 /** At most this many versions are examined. */
@@ -124,10 +128,16 @@ async function addedIn(
   has: (version: number) => Promise<boolean>,
 ): Promise<number | undefined> {
   let found: number | undefined;
-  for (const version of versions.slice(0, mostVersions))
+  for (const version of versions)
     if (await has(version)) found = version;
     else if (found !== undefined) return found;
   return found;
+}
+
+/** Whether none of the versions since that one was cleaned up. `versions`: the newest first. */
+function areAllSince(first: number, versions: readonly number[]): boolean {
+  const since = versions.filter((version) => version >= first);
+  return since.length > 0 && since.length === since[0]! - first + 1;
 }
 
 async function newestFirst(table: VersionedTable): Promise<readonly number[]> {
