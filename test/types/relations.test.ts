@@ -80,7 +80,7 @@ const types: readonly DataType[] = [
 function checked(lines: readonly string[]): readonly string[] {
   const folder = temporaryFolder();
   const imported = (path: string) => JSON.stringify(join(root, "src/schema", path));
-  const text = `import * as m from ${imported("builders.ts")};
+  const text = `import * as m from ${imported("declare/type-builders.ts")};
 import type { Castable } from ${imported("typed/cast.ts")};
 import type { Indexable } from ${imported("typed/indexes.ts")};
 import type { ShapeOf } from ${imported("typed/shape.ts")};
