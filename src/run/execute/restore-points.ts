@@ -222,7 +222,9 @@ export async function keepRenumbered(
 ): Promise<() => Promise<void>> {
   if (versions === undefined || renumbered.length === 0) return async () => {};
   const former: { readonly table: string; readonly name: string }[] = [];
-  for (const table of await listTables())
+  for (const table of await listTables()) {
+    // Several runs may have kept one version for the same migration, and a name can be given once.
+    const given = new Set<string>();
     for (const kept of await versions.kept(table)) {
       const { name, version } = kept;
       // The version must match too: a run that was killed here has kept others under a number that is the old one of the next.
@@ -232,9 +234,12 @@ export async function keepRenumbered(
           isBefore(version, known.tables),
       );
       if (one === undefined) continue;
-      await versions.keep(table, version, keptName(one.version, version, epoch, ledger));
+      const renamed = keptName(one.version, version, epoch, ledger);
+      if (!given.has(renamed)) await versions.keep(table, version, renamed);
+      given.add(renamed);
       former.push({ table, name });
     }
+  }
   return async () => {
     for (const { table, name } of former) await versions.letGo(table, name).catch(() => undefined);
   };
