@@ -130,14 +130,20 @@ function begunAfter(actions: readonly PlacedAction[], done: readonly number[]): 
   return actions.findIndex(({ action }, index) => index >= end && action.kind !== "putBackRows");
 }
 
-/** What is done, and what is left. A run that resumes a rollback puts rows back unless it accepts their loss itself. */
+/**
+ * What is done, and what is left. A run that resumes a rollback puts rows back unless it accepts their loss itself. Where a
+ * table was restored by a run that had accepted the loss of its rows, these stay lost.
+ */
 function resumed(
   { actions, obstacles }: Rollback,
   done: readonly number[],
-  { midway }: Reversal,
+  { midway, step, total }: Reversal,
   putsBack: boolean,
 ): Rollback {
-  const rest = midway === undefined ? (done.at(-1) ?? -1) + 1 : begunAfter(actions, done);
+  const end = (done.at(-1) ?? -1) + 1;
+  const beganWithAll = midway === undefined && total - step === actions.length - end;
+  const next = begunAfter(actions, done);
+  const rest = beganWithAll ? end : next === -1 ? actions.length : next;
   const isKept = ({ action }: PlacedAction, index: number) =>
     index < rest ? done.includes(index) : putsBack || action.kind !== "putBackRows";
   const keptBefore = (at: number) => actions.slice(0, at).filter(isKept).length;

@@ -20,18 +20,19 @@ const tables = { t: [5, 6], u: [3, 4] } as const;
 const wholeRollback = rollbackOf(migration, Infinity, before, able, { able: true, tables, putsBack: true });
 
 /** A rollback that has stopped after some of its actions, by their positions. */
-function stoppedAfter(done: readonly number[], midway?: number): LedgerMigration {
+function stoppedAfter(done: readonly number[], total = 4, midway?: number): LedgerMigration {
   const units = wholeRollback.actions.map(({ action }) => action);
   const reversal = {
     step: done.length,
+    total,
     checksum: checksumOf(done.map((index) => units[index])),
     ...(midway !== undefined && { midway: { step: stepHash(units[midway]) } }),
   };
   return { version: 2, status: "applied", step: 2, total: 2, tables, reversal } as unknown as LedgerMigration;
 }
 
-const resumed = (putsBack: boolean, done: readonly number[], midway?: number) =>
-  reversalOf(migration, stoppedAfter(done, midway), before, able, putsBack).actions.map(
+const resumed = (putsBack: boolean, done: readonly number[], total?: number, midway?: number) =>
+  reversalOf(migration, stoppedAfter(done, total, midway), before, able, putsBack).actions.map(
     ({ action }) => `${action.kind} ${action.table}`,
   );
 
@@ -57,14 +58,20 @@ test.each([
 });
 
 test.each([
-  { done: [0, 2], left: without(1) },
-  { done: [0, 2, 3], left: without(1) },
-])("a run that accepts no loss puts back what it restores over, after $done without", ({ done, left }) => {
-  expect(resumed(true, done)).toEqual(left);
-});
+  { done: [], total: 2, left: all },
+  { done: [0], total: 2, left: without(1) },
+  { done: [0, 2], total: 2, left: without(1, 3) },
+  { done: [0, 2], total: 3, left: without(1) },
+  { done: [0, 1, 2], total: 3, left: without(3) },
+])(
+  "a run that accepts no loss puts back what it restores over itself, after $done of $total",
+  ({ done, total, left }) => {
+    expect(resumed(true, done, total)).toEqual(left);
+  },
+);
 
 test("a restored table that has begun is resumed where its rows were given up before", () => {
-  expect(resumed(true, [0], 2)).toEqual(without(1));
+  expect(resumed(true, [0], 2, 2)).toEqual(without(1));
 });
 
 test("actions of another release can't be resumed", () => {
