@@ -49,7 +49,7 @@ async function putBack(planned: PlannedAction, call: RestoredTable, calling: Cal
   try {
     return await carryOut(planned, await versionsAround(action, call, versions, explain), calling);
   } catch (cause) {
-    if (isMigrateError(cause)) throw cause;
+    if (endsRun(cause)) throw cause;
     return { commits: 0, harm: unknownLoss(action, undefined, explain(cause)) };
   }
 }
@@ -81,10 +81,15 @@ async function versionsAround(
     const isSeen = seen?.version === source && seen.table.indexes !== undefined;
     return { source, restored, replaced: isSeen ? seen.table : await versions.at(table, source, true) };
   } catch (cause) {
-    if (isMigrateError(cause) || seen?.version === undefined) throw cause;
+    if (endsRun(cause) || seen?.version === undefined) throw cause;
     const { version: source, table: replaced } = seen;
     return { source, restored, replaced, unknown: unknownLoss(action, source, explain(cause)) };
   }
+}
+
+/** A service that answers that a version can't be read leaves the loss unknown; other errors of ours end the run. */
+function endsRun(cause: unknown): boolean {
+  return isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER");
 }
 
 function unknownLoss(

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { down } from "../../../../src/commands/down.ts";
 import { up } from "../../../../src/commands/up.ts";
+import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import type { MigratorOptions } from "../../../../src/run/options.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
@@ -11,17 +12,32 @@ import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import type { Model } from "../../../simulate/target/carry.ts";
 
 /** Restores a version while others clean up the old ones right after it, and maybe set metadata right before it. */
-async function restored(model: Model, acceptLoss: boolean, beforeCall: Readonly<Record<string, string>> = {}) {
+async function restored(
+  model: Model,
+  acceptLoss: boolean,
+  beforeCall: Readonly<Record<string, string>> = {},
+  gone?: () => unknown,
+) {
   const tables = memoryTables();
   const memory = memoryTarget({ name: "memory", model, tables });
   const set = (path: string, metadata: Readonly<Record<string, string>>) =>
     tables.carryOut({ kind: "setMetadata", table: "t", updates: [{ path, metadata }] });
+  let isRestored = false;
   const target: Target = {
     ...memory,
+    versions: {
+      ...memory.versions!,
+      async look(...version) {
+        const found = await memory.versions!.look(...version);
+        if (isRestored && found.restored === undefined && gone !== undefined) throw gone();
+        return found;
+      },
+    },
     async execute(action, seen) {
       if (action.kind !== "restoreTable") return await memory.execute(action, seen);
       for (const [path, value] of Object.entries(beforeCall)) set(path, { owner: value });
       const made = await memory.execute(action, seen);
+      isRestored = true;
       tables.write("t", "compact");
       tables.cleanUp("t");
       return made;
@@ -49,7 +65,14 @@ async function restored(model: Model, acceptLoss: boolean, beforeCall: Readonly<
 }
 
 const models = ["embedded", "namespace"] as const;
-const cases = models.flatMap((model) => [false, true].map((acceptLoss) => [model, acceptLoss] as const));
+const serviceAnswers = () =>
+  new MigrateError("ERR_ANSWER", { target: "memory", request: "describe t", status: 404, problem: "no such version" });
+const refusals = { "a comparison of versions": undefined, "the answer of a service": serviceAnswers };
+const cases = models.flatMap((model) =>
+  [false, true].flatMap((acceptLoss) =>
+    Object.entries(refusals).map(([name, gone]) => [model, acceptLoss, name, gone] as const),
+  ),
+);
 
 test.each(models)(
   "what others had set is put back although the restored version is cleaned up at once (%s)",
@@ -62,9 +85,9 @@ test.each(models)(
 );
 
 test.each(cases)(
-  "where the replaced version is cleaned up, what was seen is put back, and the rest is said to be unknown (%s, accepting losses: %s)",
-  async (model, acceptLoss) => {
-    const { ended, notes, owners, seen } = await restored(model, acceptLoss, { b: "unseen" });
+  "where the replaced version is cleaned up, what was seen is put back, and the rest is said to be unknown (%s, accepting losses: %s, found by %s)",
+  async (model, acceptLoss, _name, gone) => {
+    const { ended, notes, owners, seen } = await restored(model, acceptLoss, { b: "unseen" }, gone);
     const words = expect.stringMatching(
       new RegExp(
         `whether metadata and indexes that others had given t after version ${seen} and before version 1 was restored are lost is unknown`,
