@@ -28,14 +28,17 @@ export async function prune(
 ): Promise<readonly KeptPoint[]> {
   const { versions } = target;
   if (versions === undefined) return [];
+  const all: { readonly table: string; readonly kept: KeptVersion }[] = [];
+  for (const table of await target.listTables())
+    for (const kept of await versions.kept(table)) all.push({ table, kept });
+  // Read after the versions: a run that has kept one of them holds the lease now, or has recorded why it kept it.
   const state = foldLedger(await journalOf(target, ledger, clock).read());
   const found: KeptPoint[] = [];
-  for (const table of await target.listTables())
-    for (const kept of await versions.kept(table)) {
-      const migration = keptFor(kept, table, ledger, (one) => state.migrations.get(one)?.tables)?.migration;
-      if (migration !== undefined && migration <= to)
-        found.push({ ...kept, table, ...knownOf(migration, kept.version, state) });
-    }
+  for (const { table, kept } of all) {
+    const migration = keptFor(kept, table, ledger, (one) => state.migrations.get(one)?.tables)?.migration;
+    if (migration !== undefined && migration <= to)
+      found.push({ ...kept, table, ...knownOf(migration, kept.version, state) });
+  }
   if (yes === true) for (const { table, name, isNeeded } of found) if (!isNeeded) await versions.letGo(table, name);
   return found;
 }

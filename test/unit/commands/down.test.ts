@@ -157,6 +157,48 @@ test("what an older release kept for another ledger than the default one is list
   expect(await target.versions!.kept("t")).toEqual([{ name: "0003", version: 2 }]);
 });
 
+test("prune keeps the version that a run keeps while the versions are listed", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const options = (more: Partial<Target> = {}): MigratorOptions => ({
+    target: { ...memory, ...more },
+    ledger: "_migrations",
+    migrations: sourceOf([
+      aMigration(1, [{ kind: "createTable", table: "t", columns: [...columnsOf({ a: int32(), b: int32() })] }]),
+      aMigration(2, [{ kind: "dropColumn", table: "t", path: "b" }]),
+    ]),
+    lease: { duration: 5_000, patience: 0 },
+  });
+  await up(options(), { to: 1 });
+  let proceed!: () => void;
+  const pruned = new Promise<void>((resolve) => (proceed = resolve));
+  let running: Promise<unknown> | undefined;
+  const startRun = () =>
+    new Promise<void>((resolve) => {
+      running = up(
+        options({
+          async execute(action, seen) {
+            resolve();
+            await pruned;
+            return await memory.execute(action, seen);
+          },
+        }),
+      );
+    });
+  const versions = {
+    ...memory.versions!,
+    async kept(table: string) {
+      if (running === undefined) await startRun();
+      return await memory.versions!.kept(table);
+    },
+  };
+  expect(await prune(options({ versions }), { yes: true })).toMatchObject([{ version: 1, isNeeded: true }]);
+  proceed();
+  await running;
+  expect(await down(options(), { to: 1 })).toMatchObject({ reverted: 1 });
+  expect(tables.get("t")!.columns).toMatchObject([{ name: "a" }, { name: "b" }]);
+});
+
 test("what rolls migrations back is kept no more once they are rolled back", async () => {
   const tables = memoryTables();
   const target = memoryTarget({ name: "memory", model: "embedded", tables });
