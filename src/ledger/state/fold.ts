@@ -86,7 +86,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   const looked = new Set<number>();
   const gone = new Set<number>(); // migrations that were rolled back and have not begun since
   const midways = new Map<string, PartialAction>(); // by version, direction and action
-  // What this epoch rolls back. If an older epoch already records one of them as rolled back, it is not in doubt.
+  // What the run of this epoch rolls back. If an older epoch already records one of them as rolled back, it is not in doubt.
   let reverting = new Set<number>();
   const turnedTo = new Map<number, number>(); // the last epoch that worked on a migration
   const mayHaveRun = (version: number | undefined): version is number =>
@@ -95,8 +95,9 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   for (const [order, record] of sorted.entries()) {
     if (record.epoch !== taken?.epoch) {
       if (!released && mayHaveRun(next)) doubtful.add(next);
+      // A run that takes a further epoch still rolls back what it did in the one before.
+      if (record.run !== taken?.run) reverting = new Set();
       taken = record;
-      reverting = new Set();
       own = new Map();
       released = false;
       // A marker that takes an epoch can't state its lease. The longest lease so far counts until the next record does.

@@ -438,6 +438,21 @@ test("nothing is in doubt of what an older holder says to be taken back while a 
   );
 });
 
+test("a rollback that an older run has recorded is not in doubt in the further epochs of a newer run", () => {
+  const records = [
+    ...wasApplied,
+    aRecord("2.0", "taken"),
+    aRecord("2.1", "reverting", back(0, { next: 1 })),
+    aRecord("3.0", "taken"),
+    aRecord("3.1", "reverting", back(0, { next: 1 })),
+    aRecord("4.0", "taken", { run: "run 3", next: 1 }),
+    aRecord("2.2", "reverted", back(2)),
+  ];
+  expect(migrationsInDoubt(foldLedger(records), "another")).toEqual(new Set());
+  const afterAnother = [...records, aRecord("5.0", "taken")];
+  expect(migrationsInDoubt(foldLedger(afterAnother), "another")).toEqual(new Set());
+});
+
 test.each(["failed", "interrupted"] as const)(
   "what %s after an older holder had rolled it back has not begun",
   (event) => {
