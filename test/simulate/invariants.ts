@@ -1,4 +1,5 @@
 /** What has to hold, whatever happened. Each check gives what is wrong, in words, or undefined. */
+import type { Reversal } from "../../src/ledger/state/fold.ts";
 import { isMigrateError, type ErrorCode } from "../../src/errors/migrate-error.ts";
 import { ledgerRows, ledgerState } from "./ledger-view.ts";
 import type { Weather } from "./network.ts";
@@ -157,7 +158,7 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
   const isBack = scene.goal.backTo !== undefined;
   const isDone = ({ version, number }: (typeof reference.actions)[number]) => {
     const known = migrations.get(version);
-    if (isBack) return known === undefined || (known.reversal?.step ?? 0) >= number;
+    if (isBack) return known === undefined || isUndone(reference, { version, number }, known.reversal);
     return known !== undefined && (known.status === "applied" || known.step >= number);
   };
   const recorded = reference.actions.findIndex((action) => !isDone(action));
@@ -174,6 +175,17 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
     if (next?.between.some(isAs) === true) return undefined;
   }
   return `the tables are not what the ledger says, which is ${least} actions, nor what is in doubt beyond it`;
+}
+
+/** Counts the actions that are left: a rollback may have more of them than the reference's, which has no rows to put back. */
+function isUndone(
+  { actions }: Scene["reference"],
+  { version, number }: { readonly version: number; readonly number: number },
+  reversal: Reversal | undefined,
+): boolean {
+  if (reversal === undefined) return false;
+  const expected = actions.filter((action) => action.version === version).length;
+  return expected - number >= reversal.total - reversal.step;
 }
 
 /** Whether something is destroyed, by a run that was killed or has reported an error: then the tables can't be as they should. */
