@@ -60,10 +60,12 @@ function clean(value: unknown, secrets: readonly string[], copies: Map<object, u
   if (!isArray && Object.getPrototypeOf(value) !== Object.prototype) return value;
   const copy: Record<string, unknown> | unknown[] = isArray ? [] : {};
   copies.set(value, copy);
-  const entries = Object.entries(value).map(
-    ([name, one]) => [withoutSecrets(name, secrets), clean(one, secrets, copies)] as const,
-  );
-  return Object.assign(copy, Object.fromEntries(entries));
+  for (const [name, one] of Object.entries(value)) {
+    const property = { value: clean(one, secrets, copies), enumerable: true, writable: true, configurable: true };
+    // An assignment to `__proto__` would change the prototype instead.
+    Object.defineProperty(copy, withoutSecrets(name, secrets), property);
+  }
+  return copy;
 }
 
 const deepest = 8;

@@ -127,3 +127,8 @@ test.each([
   vi.stubEnv(name, " user:pa55:word@proxy.example.com:3128 ");
   expect(withoutKnownSecrets("pa55:word at proxy.example.com")).toBe("*** at proxy.example.com");
 });
+
+test("a copy keeps a property that is named __proto__", () => {
+  const parsed: unknown = JSON.parse('{"__proto__":{"a":1},"b":2}');
+  expect(JSON.stringify(cleaned(parsed))).toBe('{"__proto__":{"a":1},"b":2}');
+});
