@@ -57,7 +57,7 @@ async function problemAfterDrop(
   const left = expected.get("t")!.columns;
   // If others have committed meanwhile, a difference may be their change.
   if (isAlone && !sameColumns(plain(left), plain(await readColumns(table))))
-    return "in the file format of this table the engine would drop more than that; make the column anew with retypeColumn's using";
+    return "in the file format of this table the engine would drop more than that; recreate the column with retypeColumn's using";
   try {
     await table.countRows();
     return undefined;

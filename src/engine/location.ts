@@ -26,7 +26,7 @@ export function uriProblem(uri: string): string | undefined {
   if (uri.includes("\0")) return "holds a NUL character";
   const scheme = schemeOf(uri);
   if (scheme === "file" && !/^file:\/\/(localhost)?\//i.test(uri))
-    return "has to be a path behind file:// (file:///data/lance)";
+    return "must be a path behind file:// (file:///data/lance)";
   if (scheme !== undefined && !schemes.has(scheme)) return `has a scheme that the engine does not know (${scheme}:)`;
   return undefined;
 }

@@ -9,7 +9,7 @@ export const adoptingErrors = {
   ),
   ERR_ADOPT_PENDING: refused(
     (d: { migration: string; target: string }) =>
-      `${d.migration} is not applied on ${d.target}, so that nobody can tell what is drift; run migrate up first, or migrate baseline if its tables are there; where up is refused for the drift, put its file aside until this one is written`,
+      `${d.migration} is not applied on ${d.target}, so drift can't be determined; run migrate up first, or migrate baseline if its tables are there; where up is refused for the drift, put its file aside until this one is written`,
   ),
   ERR_BASELINE_DIFFERS: refused(
     (d: { last: string; differences: readonly string[]; hint: string }) =>

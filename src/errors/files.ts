@@ -4,7 +4,7 @@ import { at, failed, refused, usage, type StepPlace } from "./entry.ts";
 export const filesErrors = {
   ERR_FILE_NAME: refused(
     (d: { file: string }) =>
-      `${d.file} is no name for a migration file; it has to look like 0001_create_documents.ts (also .js, .mts, .mjs)`,
+      `${d.file} is no name for a migration file; it must look like 0001_create_documents.ts (also .js, .mts, .mjs)`,
   ),
   ERR_VERSION_DUPLICATE: refused(
     (d: { version: string; files: readonly string[] }) =>
@@ -16,10 +16,10 @@ export const filesErrors = {
   ),
   ERR_FILE_EXPORTS: refused(
     (d: { file: string; problem: string }) =>
-      `${d.file} ${d.problem}; a migration has to export its steps as: export const up = [ … ]`,
+      `${d.file} ${d.problem}; a migration must export its steps as: export const up = [ … ]`,
   ),
   ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
-  ERR_SQUASH: refused((d: { problem: string }) => `nothing is put together: ${d.problem}`),
+  ERR_SQUASH: refused((d: { problem: string }) => `nothing was squashed: ${d.problem}`),
   ERR_BRANCH: usage((d: { problem: string }) => d.problem),
   ERR_FILE_AFTER: refused(
     (d: { file: string; says: string; is: string; before?: string | undefined }) =>
@@ -30,15 +30,13 @@ export const filesErrors = {
       `${d.file} is there, and migrate types did not write it; move it away, or name another file`,
   ),
   ERR_TYPES_FILE: failed(
-    (d: { file: string; problem: string }) =>
-      `${d.file} ${d.problem}; put that right, then migrate types writes it anew`,
+    (d: { file: string; problem: string }) => `${d.file} ${d.problem}; fix that, then migrate types rewrites it`,
   ),
   ERR_LOCK_FILE: failed(
-    (d: { file: string; problem: string }) =>
-      `${d.file} ${d.problem}; put that right, then migrate lint --write writes it anew`,
+    (d: { file: string; problem: string }) => `${d.file} ${d.problem}; fix that, then migrate lint --write rewrites it`,
   ),
   ERR_LOCK_STALE: refused(
     (d: { file: string; problem: string }) =>
-      `${d.file} ${d.problem}; migrate lint --write writes it anew, after migrate rebase where two branches took the same number`,
+      `${d.file} ${d.problem}; migrate lint --write rewrites it, after migrate rebase where two branches took the same number`,
   ),
 } as const;

@@ -23,7 +23,7 @@ export const historyErrors = {
   ),
   ERR_ORDER_MATTERS: refused(
     (d: { problem: string }) =>
-      `the order matters: ${d.problem}; take them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept-order`,
+      `the order matters: ${d.problem}; roll them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept-order`,
   ),
   ERR_OUT_OF_ORDER: refused(
     (d: { file: string; last: string }) =>
@@ -32,7 +32,7 @@ export const historyErrors = {
   ERR_BEGUN: refused((d: { version: string; file?: string | undefined }) =>
     d.file === undefined
       ? `${d.version} has begun and did not end, and its file is not here; put it back, or deploy the release that has it; where it is lost, see migrate resolve --help`
-      : `${d.file} has begun and did not end, so it has to be finished first; leave out --to, or go up to ${d.version}`,
+      : `${d.file} has begun and did not end, so it must be finished first; leave out --to, or go up to ${d.version}`,
   ),
   ERR_DRIFT: refused(
     (d: { table: string; differences: readonly string[]; hint: string }) =>
@@ -47,6 +47,6 @@ export const historyErrors = {
 
   ERR_LEDGER_CHANGED: refused(
     (d: { problem: string }) =>
-      `the ledger was changed by something else than this tool: ${d.problem}; see migrate verify --ledger, and mend it with migrate repair`,
+      `the ledger was changed by something else than this tool: ${d.problem}; see migrate verify --ledger, and repair it with migrate repair`,
   ),
 } as const;

@@ -10,7 +10,7 @@ export const repairErrors = {
   ),
   ERR_REPAIR_AMBIGUOUS: refused(
     (d: { places: readonly string[]; choices: readonly string[] }) =>
-      `the tables are as they were ${d.places.join(" and ")}, and nobody can tell which; ` +
+      `the tables are as they were ${d.places.join(" and ")}, and which of them can't be determined; ` +
       `choose with --to ${d.choices.join(" or --to ")}`,
   ),
   ERR_REPAIR_PLACE: refused(

@@ -16,20 +16,19 @@ export const rollbackErrors = {
   ERR_REWRITE: refused(
     (d: StepPlace & { target: string; bytes?: number | undefined; limit: number }) =>
       `${at(d)} is forbidden on target ${d.target}, whose configuration lets a migration rewrite ${byteCount(d.limit)}: ` +
-      (d.bytes === undefined
-        ? "nobody can tell how much it rewrites"
-        : `it rewrites about ${byteCount(d.bytes)} by then`),
+      (d.bytes === undefined ? "how much it rewrites is unknown" : `it rewrites about ${byteCount(d.bytes)} by then`),
   ),
   ERR_IRREVERSIBLE: refused(
     (d: StepPlace & { problem: string; hint?: string | undefined }) =>
-      `${at(d)} can't be taken back: ${d.problem}${d.hint === undefined ? "" : `; ${d.hint}`}`,
+      `${at(d)} can't be rolled back: ${d.problem}${d.hint === undefined ? "" : `; ${d.hint}`}`,
   ),
   ERR_ROLLBACK_CHANGED: refused(
     (d: { file: string }) =>
-      `${d.file} is being taken back, and by other actions than this release or this file would; put the file back, or run migrate down of the release that began it`,
+      `${d.file} is being rolled back, and by other actions than this release or this file would; put the file back, or run migrate down of the release that began it`,
   ),
   ERR_ROLLBACK_BLOCKED: refused(
-    (d: { problems: readonly string[]; hint: string }) => `rows stand in the way: ${d.problems.join("; ")}; ${d.hint}`,
+    (d: { problems: readonly string[]; hint: string }) =>
+      `rows block the rollback: ${d.problems.join("; ")}; ${d.hint}`,
   ),
   ERR_ROLLBACK_STOPPED: failed(
     (d: StepPlace & { problems: readonly string[] }) =>
@@ -46,18 +45,18 @@ export const rollbackErrors = {
   ERR_VERSION_UNKEPT: failed(
     (d: StepPlace & { table: string; version: number; problem: string }) =>
       `${at(d)} was not begun: version ${d.version} of ${d.table}, which migrate down would restore, can't be kept: ${d.problem}; ` +
-      `remove the cause and run migrate up again, or pass --accept irreversible to go on without it`,
+      `remove the cause and run migrate up again, or pass --accept irreversible to continue without it`,
   ),
   ERR_BACK_ORDER: refused(
     (d: { later: string; earlier: string; steps: number }) =>
-      `${d.later} ran after ${d.earlier}, so it has to be taken back before it: migrate down --steps ${d.steps}`,
+      `${d.later} ran after ${d.earlier}, so it must be rolled back before it: migrate down --steps ${d.steps}`,
   ),
   ERR_UNSETTLED: refused(
     (d: { version: string }) =>
-      `${d.version} may have run further than is recorded; run migrate up first, which finds out and goes on`,
+      `${d.version} may have run further than is recorded; run migrate up first, which finds out and resumes it`,
   ),
   ERR_REVERTING: refused(
-    (d: { version: string }) => `${d.version} is being taken back and that did not end; run migrate down to finish it`,
+    (d: { version: string }) => `${d.version} is being rolled back and that did not end; run migrate down to finish it`,
   ),
   ERR_REHEARSAL: failed(
     (d: { target: string; problems: readonly string[] }) =>

@@ -27,17 +27,17 @@ export const runningErrors = {
   ),
   ERR_LEDGER_UNWRITABLE: failed(
     (d: { ledger: string; problem: string }) =>
-      `the ledger ${d.ledger} can't be written: ${d.problem}; mend the cause and run it again, it finds out how far this run got`,
+      `the ledger ${d.ledger} can't be written: ${d.problem}; fix the cause and run it again, it finds out how far this run got`,
   ),
   ERR_STEP_FAILED: failed(
     (d: StepPlace & { problem: string; direction: "up" | "down"; done: number; total: number; applied: number }) => {
-      const [of, applied, mend] =
+      const [of, applied, cause] =
         d.direction === "up"
           ? ["of this migration", "applied", "the cause, or the steps that have not run,"]
-          : ["that take this migration back", "taken back", "the cause"];
+          : ["that roll this migration back", "rolled back", "the cause"];
       return (
         `${at(d)} failed: ${d.problem}; ${d.done} of ${count(d.total, "action")} ${of} done, ` +
-        `${count(d.applied, "migration")} ${applied} before it in this run; mend ${mend} and run migrate ${d.direction} again`
+        `${count(d.applied, "migration")} ${applied} before it in this run; fix ${cause} and run migrate ${d.direction} again`
       );
     },
   ),
@@ -75,7 +75,7 @@ export const runningErrors = {
   ERR_CREDENTIALS: unreachable(
     (d: { target: string; request: string; status: number; problem: string }) =>
       `target ${d.target} refuses the credentials for ${d.request} (${d.status}): ${d.problem}; ` +
-      (d.status === 403 ? "its key has to be allowed to do this" : "check apiKey or MIGRATE_API_KEY"),
+      (d.status === 403 ? "its key must be allowed to do this" : "check apiKey or MIGRATE_API_KEY"),
   ),
   ERR_ANSWER: unreachable(
     (d: {

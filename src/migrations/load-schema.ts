@@ -19,23 +19,23 @@ const shape = z.strictObject(
       z.tuple([
         z.string(),
         z.strictObject({
-          columns: z.array(declaredColumn, "has to be an object of columns").min(1, "has to have at least one column"),
+          columns: z.array(declaredColumn, "must be an object of columns").min(1, "must have at least one column"),
           indexes: z
             .array(
               z.strictObject(
-                { on: z.string("has to be a column"), type: indexType, name: z.string().min(1).optional() },
-                "has to be { on, type }",
+                { on: z.string("must be a column"), type: indexType, name: z.string().min(1).optional() },
+                "must be { on, type }",
               ),
-              "has to be a list of indexes",
+              "must be a list of indexes",
             )
             .optional(),
           metadata: schemaMetadata.optional(),
         }),
       ]),
-      "has to be made by defineSchema",
+      "must be made by defineSchema",
     ),
   },
-  "has to be made by defineSchema",
+  "must be made by defineSchema",
 );
 
 /**

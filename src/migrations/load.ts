@@ -88,7 +88,7 @@ function isExported(module: unknown, name: Exported): boolean {
 function checkFormer(migration: MigrationFile, module: unknown, list: FormerList): void {
   const { file, [list]: former = [] } = migration;
   if (canonicalJson(exported(module, list) ?? []) === canonicalJson(former.map(formatFormer))) return;
-  const problem = `exports ${list}, which has to be a list of texts such as "0007_add_tags 3c6e0b8a9c15224a", written out`;
+  const problem = `exports ${list}, which must be a list of texts such as "0007_add_tags 3c6e0b8a9c15224a", written out`;
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
 }
 
@@ -99,7 +99,7 @@ function exportedRan(file: string, module: unknown, refuse: LoadOptions["refuse"
     return ran.map((steps: readonly unknown[]) => parseSteps(file, Array.from(steps), refuse, "ran"));
   throw new MigrateError("ERR_FILE_EXPORTS", {
     file,
-    problem: "exports ran, which has to be a list of lists of steps",
+    problem: "exports ran, which must be a list of lists of steps",
   });
 }
 
@@ -108,7 +108,7 @@ function exportedAccepts(file: string, module: unknown): readonly Acceptance[] |
   if (accepts === undefined) return undefined;
   if (Array.isArray(accepts) && accepts.every((one) => acceptances.includes(one as Acceptance)))
     return accepts as readonly Acceptance[];
-  const problem = `exports accepts, which has to be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`;
+  const problem = `exports accepts, which must be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`;
   throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
 }
 

@@ -8,7 +8,7 @@ export function takenBack<Result>(after: number, plan: () => Result): Result {
   } catch (cause) {
     const found = placeAndProblem(cause);
     if (found === undefined) throw cause;
-    const hint = after === 0 ? undefined : `migrate down --steps ${after} takes back what ran after it`;
+    const hint = after === 0 ? undefined : `migrate down --steps ${after} rolls back what ran after it`;
     throw new MigrateError("ERR_IRREVERSIBLE", { ...found, hint }, { cause });
   }
 }

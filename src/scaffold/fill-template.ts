@@ -46,7 +46,7 @@ function filled(file: string, { name, steps, down, accepts, replaces, after }: F
   if (up === undefined)
     throw new MigrateError("ERR_TEMPLATE_INVALID", {
       file,
-      problem: "has to export its steps as: export const up = [ … ]",
+      problem: "must export its steps as: export const up = [ … ]",
     });
   const comment = up.getVariableStatementOrThrow().getJsDocs()[0];
   const sentence = name.replaceAll(/[_-]+/g, " ");
@@ -69,7 +69,7 @@ export function rewriteMigration(file: string, lists: Lists, after: string): str
   // If the steps stay as they are, `up` may be defined in any way.
   const any = source.getVariableDeclaration("up");
   const up = lists.up !== undefined ? exportedList(source, "up") : any?.isExported() === true ? any : undefined;
-  const problem = "has to export its steps as export const up = [ … ] to be rewritten";
+  const problem = "must export its steps as export const up = [ … ] to be rewritten";
   if (up === undefined) throw new MigrateError("ERR_TEMPLATE_INVALID", { file, problem });
   const [version] = isAfter(up.getInitializer())
     ? up.getInitializerIfKindOrThrow(SyntaxKind.CallExpression).getArguments()
@@ -117,7 +117,7 @@ const comments = {
   was: "/** Its names before it was renumbered. */",
   ran: "/** The steps that ran under them, where those were others. */",
   replaces: "/** What was put together in it. */",
-  down: "/** What takes it back. */",
+  down: "/** What rolls it back. */",
   accepts: "/** What it may lose. */",
 };
 

@@ -74,13 +74,13 @@ function keyText(key: boolean | number | string, type: DataType): string {
 function cellProblem(value: RowValue, { type, nullable, computed }: Column, place: string): string | undefined {
   if (value !== null && computed !== undefined)
     return `${place} is a computed column; refreshColumn computes its values`;
-  if (value === null) return nullable ? undefined : `${place} has to have a value, as it is not null`;
+  if (value === null) return nullable ? undefined : `${place} must have a value, as it is not null`;
   return valueProblem(value, type, place);
 }
 
 function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: string): string | undefined {
   const fits = (fit: boolean, words: string) =>
-    fit ? undefined : `${place} has to be ${words}, as it is ${formatType(type)}`;
+    fit ? undefined : `${place} must be ${words}, as it is ${formatType(type)}`;
   if (type.kind === "bool") return fits(typeof value === "boolean", "true or false");
   if (type.kind === "utf8" || type.kind === "largeUtf8") return fits(typeof value === "string", "text");
   if (isFloat(type)) return fits(typeof value === "number" && holdsFloat(value, type), "a number in its range");

@@ -20,7 +20,7 @@ export function sqlProblem(expression: string): string | undefined {
     const { comment, open, close, stray } = groups!;
     if (stray === '"')
       return `can't hold double quotes, which the engine takes as text in some places and as a column in others; text stands in 'single quotes', a column's name in \`backticks\``;
-    if (stray === ";") return "has to be one expression, without a semicolon";
+    if (stray === ";") return "must be one expression, without a semicolon";
     if (stray !== undefined) return `has a ${stray} that is not closed`;
     if (comment !== undefined) return "can't hold a comment";
     if (open !== undefined) depth++;

@@ -17,7 +17,7 @@ export function createGuard({ apiKey, database }: GuardOptions): (headers: Incom
   return (headers) => {
     const key = headers["x-api-key"];
     if (typeof key !== "string" || key === "")
-      return refuse(401, "unauthenticated", "the header x-api-key is missing; it has to hold the API key");
+      return refuse(401, "unauthenticated", "the header x-api-key is missing; it must hold the API key");
     // Digests have the same length, so the time reveals neither the key's length nor the first wrong character.
     if (!timingSafeEqual(digest(key), wanted))
       return refuse(401, "unauthenticated", "the API key in the header x-api-key is not valid");
@@ -32,7 +32,7 @@ function digest(text: string): Buffer {
 function databaseProblem(headers: IncomingHttpHeaders, database: string): Error | undefined {
   const sent = databaseHeaders.filter((name) => headers[name] !== undefined);
   if (sent.length === 0)
-    return invalidInput(`the header ${databaseHeaders.join(" or ")} is missing; it has to name the database`);
+    return invalidInput(`the header ${databaseHeaders.join(" or ")} is missing; it must name the database`);
   const wrong = sent.find((name) => headers[name] !== database);
   if (wrong === undefined) return undefined;
   const named = JSON.stringify(String(headers[wrong]).slice(0, 100));

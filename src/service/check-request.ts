@@ -40,7 +40,7 @@ export function checkContentType({ headers, method }: ContentRequest, accepts: R
   ];
   const empty = headers["content-length"] === "0" || method === "GET";
   if (type !== undefined && (taken.includes(type) || (empty && accepts !== "arrow"))) return;
-  throw refuse(415, "invalidInput", `the content-type has to be ${taken.join(" or ")}`);
+  throw refuse(415, "invalidInput", `the content-type must be ${taken.join(" or ")}`);
 }
 
 /** Checks a part of a request against its schema. The error reports the first problem. */

@@ -52,12 +52,12 @@ const classes = ["exact", "checked", "restore", "none"] as const satisfies reado
 const guardsShape = {
   accepts: arrayOf(acceptances),
   forbid: arrayOf(classes),
-  maxRewriteBytes: z.int("has to be a number of bytes").min(0, "has to be a number of bytes").optional(),
+  maxRewriteBytes: z.int("must be a number of bytes").min(0, "must be a number of bytes").optional(),
 } satisfies Record<keyof Guards, z.ZodType>;
 
 function arrayOf<Word extends string>(words: readonly Word[]) {
   const known = words.map((word) => `"${word}"`).join(", ");
-  return z.array(z.enum(words, `has to be one of ${known}`), `has to be an array of ${known}`).optional();
+  return z.array(z.enum(words, `must be one of ${known}`), `must be an array of ${known}`).optional();
 }
 
 const levels = ["off", "note", "warning", "error"] as const satisfies readonly NonNullable<RuleSettings[RuleId]>[];
@@ -65,8 +65,8 @@ const levels = ["off", "note", "warning", "error"] as const satisfies readonly N
 const ruleSettings = z
   .record(
     z.string(),
-    z.enum(levels, `has to be one of ${levels.map((level) => `"${level}"`).join(", ")}`),
-    "has to be an object of rules",
+    z.enum(levels, `must be one of ${levels.map((level) => `"${level}"`).join(", ")}`),
+    "must be an object of rules",
   )
   .optional();
 
@@ -74,40 +74,40 @@ const ruleSettings = z
 export const typesPattern = /^(?!.*\.d\.m?ts$).*[^/\\]\.m?ts$/;
 
 const configShape = {
-  migrations: z.string("has to be a folder's path").min(1, "has to be a folder's path").default("migrations"),
-  schema: z.string("has to be a file's path").min(1, "has to be a file's path").default("schema.ts"),
+  migrations: z.string("must be a folder's path").min(1, "must be a folder's path").default("migrations"),
+  schema: z.string("must be a file's path").min(1, "must be a file's path").default("schema.ts"),
   types: z
-    .string("has to be a .ts file's path")
-    .regex(typesPattern, "has to be a .ts file's path, and no .d.ts")
+    .string("must be a .ts file's path")
+    .regex(typesPattern, "must be a .ts file's path, and no .d.ts")
     .optional(),
   ledger: z
-    .string("has to be a table's name")
-    .refine((name) => tableNameProblem(name) === undefined, "has to be a table's name: letters, digits, _, - and .")
+    .string("must be a table's name")
+    .refine((name) => tableNameProblem(name) === undefined, "must be a table's name: letters, digits, _, - and .")
     // On some services the ledger is kept in the names of tables that begin with this name. It must leave them room.
-    .refine((name) => name.length <= 60, "has to be at most 60 characters long")
+    .refine((name) => name.length <= 60, "must be at most 60 characters long")
     .default(usualLedger),
-  target: z.string("has to be the name of a target").optional(),
+  target: z.string("must be the name of a target").optional(),
   targets: z
     .record(
       z.string(),
       z.looseObject(
         {
-          kind: z.string(`has to be one of ${targetKinds.join(", ")}`),
-          guards: z.strictObject(guardsShape, "has to be an object").optional(),
+          kind: z.string(`must be one of ${targetKinds.join(", ")}`),
+          guards: z.strictObject(guardsShape, "must be an object").optional(),
         },
-        "has to be an object with a kind",
+        "must be an object with a kind",
       ),
-      "has to be an object of targets",
+      "must be an object of targets",
     )
-    .refine((targets) => Object.keys(targets).length > 0, "has to hold at least one target")
+    .refine((targets) => Object.keys(targets).length > 0, "must hold at least one target")
     .default({ local: { kind: "lance", uri: ".lancedb" } }),
   leaseSeconds: seconds(1).default(defaultSeconds.lease),
   waitSeconds: seconds(0).default(defaultSeconds.wait),
   // The names of rules are not checked here: only `lint` loads the rules.
-  lint: z.strictObject({ rules: ruleSettings }, "has to be an object").optional(),
+  lint: z.strictObject({ rules: ruleSettings }, "must be an object").optional(),
 };
 
-const configSchema = z.strictObject(configShape, "has to be an object");
+const configSchema = z.strictObject(configShape, "must be an object");
 
 /** A configuration with its defaults filled in, and its origin. */
 export interface LoadedConfig extends z.output<typeof configSchema> {
@@ -201,7 +201,7 @@ export async function openTarget(config: LoadedConfig, chosen?: string): Promise
   if (module === undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", {
       file: config.file,
-      problem: `targets.${name}.kind is ${JSON.stringify(given.kind)}; it has to be one of ${targetKinds.join(", ")}`,
+      problem: `targets.${name}.kind is ${JSON.stringify(given.kind)}; it must be one of ${targetKinds.join(", ")}`,
     });
   const parsed = module.options.safeParse(given);
   if (!parsed.success) {

@@ -16,14 +16,14 @@ import { resolve as resolveOne, type Resolution, type ResolveChoice } from "../c
 import { openScratch } from "../targets/index.ts";
 import { checkOptions, openSession, type SessionOptions } from "./session.ts";
 
-const migrationNumber = z.int("has to be the number of a migration").min(0, "has to be the number of a migration");
+const migrationNumber = z.int("must be the number of a migration").min(0, "must be the number of a migration");
 
 const choiceShape = {
   to: migrationNumber,
-  allowOutOfOrder: z.boolean("has to be true or false"),
+  allowOutOfOrder: z.boolean("must be true or false"),
   accept: z.array(
-    z.enum(acceptances, `has to be ${acceptances.map((one) => `"${one}"`).join(" or ")}`),
-    `has to be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`,
+    z.enum(acceptances, `must be ${acceptances.map((one) => `"${one}"`).join(" or ")}`),
+    `must be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`,
   ),
 } satisfies Record<keyof Choice, z.ZodType>;
 
@@ -31,33 +31,33 @@ const upShape = { ...choiceShape, plan: z.unknown() } satisfies Record<keyof UpC
 
 const rehearsalShape = {
   ...choiceShape,
-  rows: z.int("has to be how many rows").min(0, "has to be how many rows"),
+  rows: z.int("must be how many rows").min(0, "must be how many rows"),
 } satisfies Record<keyof RehearsalChoice, z.ZodType>;
 
 const downShape = {
-  steps: z.int("has to be how many migrations").min(1, "has to be how many migrations"),
+  steps: z.int("must be how many migrations").min(1, "must be how many migrations"),
   to: migrationNumber,
-  acceptLoss: z.boolean("has to be true or false"),
-  keepAppended: z.boolean("has to be true or false"),
+  acceptLoss: z.boolean("must be true or false"),
+  keepAppended: z.boolean("must be true or false"),
   plan: z.unknown(),
 } satisfies Record<keyof DownChoice, z.ZodType>;
 
 const pruneShape = {
   to: migrationNumber,
-  yes: z.boolean("has to be true or false"),
+  yes: z.boolean("must be true or false"),
 } satisfies Record<keyof PruneChoice, z.ZodType>;
 
 const baselineShape = {
   to: migrationNumber,
-  dryRun: z.boolean("has to be true or false"),
+  dryRun: z.boolean("must be true or false"),
 } satisfies Record<keyof BaselineChoice, z.ZodType>;
 
-const migration = z.union([migrationNumber, z.string()], "has to be the number of a migration, or its number and name");
+const migration = z.union([migrationNumber, z.string()], "must be the number of a migration, or its number and name");
 
 const resolveShape = {
   reverted: migration,
   adopted: migration,
-  yes: z.boolean("has to be true or false"),
+  yes: z.boolean("must be true or false"),
 } satisfies Record<keyof ResolveChoice, z.ZodType>;
 
 /** The commands of `migrate`, for programs. */

@@ -26,19 +26,19 @@ export interface SessionOptions {
 }
 
 const sessionShape = {
-  folder: z.string("has to be a folder's path"),
-  config: z.string("has to be a file's path"),
-  target: z.string("has to be the name of a target"),
+  folder: z.string("must be a folder's path"),
+  config: z.string("must be a file's path"),
+  target: z.string("must be the name of a target"),
   waitSeconds: seconds(0),
   leaseSeconds: seconds(1),
   loadSeconds: seconds(0.1),
-  signal: z.instanceof(AbortSignal, { error: "has to be an AbortSignal" }),
-  emit: z.custom((value) => typeof value === "function", "has to be a function"),
+  signal: z.instanceof(AbortSignal, { error: "must be an AbortSignal" }),
+  emit: z.custom((value) => typeof value === "function", "must be a function"),
 } satisfies Record<keyof SessionOptions, z.ZodType>;
 
 /** Throws ERR_USAGE for an unknown option: a caller would take an ignored one, such as `dryRun`, for effective. */
 export function checkOptions(options: unknown, shape: z.ZodRawShape): void {
-  const { error } = z.strictObject(shape, "options have to be an object").partial().safeParse(options);
+  const { error } = z.strictObject(shape, "options must be an object").partial().safeParse(options);
   if (error !== undefined)
     throw new MigrateError("ERR_USAGE", { problem: problemInSettings(error, Object.keys(shape)) });
 }

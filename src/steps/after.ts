@@ -12,7 +12,7 @@ type VersionArgument<Version extends string> = [keyof History] extends [never]
     ? Version
     : Version extends keyof History
       ? Version
-      : `history.d.ts has no migration ${Version}; migrate types writes it anew`;
+      : `history.d.ts has no migration ${Version}; migrate types rewrites it`;
 
 // The same symbol in every copy of the package.
 const mark = Symbol.for("lance-migrate.after");

@@ -76,7 +76,7 @@ export function parseStep(
     };
   }
   const unsafe = unserialisable(value, "", []);
-  if (unsafe !== undefined) return { problem: `${unsafe}; a step has to be plain data`, kind };
+  if (unsafe !== undefined) return { problem: `${unsafe}; a step must be plain data`, kind };
   const parsed = kindOf(kind).schema.safeParse(value);
   return parsed.success ? { step: parsed.data } : { problem: firstProblem(parsed.error, value), kind };
 }

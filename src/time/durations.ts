@@ -4,7 +4,7 @@ import { z } from "zod";
 export const longestSeconds = 86_400;
 
 export function secondsProblem(least: number): string {
-  return `has to be a number of seconds from ${least} to ${longestSeconds} (a day)`;
+  return `must be a number of seconds from ${least} to ${longestSeconds} (a day)`;
 }
 
 export function seconds(least: number) {

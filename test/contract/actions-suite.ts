@@ -162,13 +162,13 @@ const series: readonly (readonly [string, readonly Action[], Action, Rows])[] = 
     without("price").map((row, at) => ({ ...row, amount: rows[at]!.price })),
   ],
   [
-    "a column that is made anew",
+    "a column that is recreated",
     [index("i", "title", btree()), metadata("title", { unit: "EUR" })],
     { kind: "convertColumn", table: "t", path: "title", type: { kind: "int32" }, using: "length(title)" },
     changed(({ title }) => ({ title: title && title.length })),
   ],
   [
-    "a struct that is made anew without one of its fields",
+    "a struct that is recreated without one of its fields",
     [metadata("s.x", { unit: "EUR" }), metadata("s.y", { model: "e5" })],
     {
       kind: "convertColumn",
@@ -180,7 +180,7 @@ const series: readonly (readonly [string, readonly Action[], Action, Rows])[] = 
     changed(({ s }) => ({ s: s && { y: s.y } })),
   ],
   [
-    "a not-null column that is made anew",
+    "a not-null column that is recreated",
     [],
     { kind: "convertColumn", table: "t", path: "id", type: { kind: "utf8" }, using: "cast(id as string)" },
     changed(({ id }) => ({ id: `${id}` })),

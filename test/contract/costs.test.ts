@@ -61,7 +61,7 @@ const writing: Readonly<Record<string, readonly [action: Action, where?: number]
   "a column with texts": [
     of("addColumns", { columns: [{ name: "n", type: { kind: "utf8" }, nullable: true, as: "concat(title, title)" }] }),
   ],
-  "a column made anew": [of("convertColumn", { path: "score", type: { kind: "float64" }, using: "score * 3.7" })],
+  "a column recreated": [of("convertColumn", { path: "score", type: { kind: "float64" }, using: "score * 3.7" })],
   "a field": [of("addField", { path: "s.zip", type: { kind: "int32" }, nullable: true })],
   "a dropped column": [of("dropColumns", { paths: ["v"] })],
   "deleted rows": [of("deleteRows", { where: "score < 0.5" })],

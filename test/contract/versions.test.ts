@@ -241,7 +241,7 @@ test("a commit that leaves a version's files as they are is not taken for its re
   expect((await (await open()).schema()).fields.map(({ name }) => name)).toEqual(["id", "a", "b"]);
 });
 
-test("rows that are written anew with values as wide are no restoring, nor is an index that comes after", async () => {
+test("rows that are rewritten with values as wide are no restoring, nor is an index that comes after", async () => {
   const { open, version } = await aTable(3);
   const table = await open();
   const after: number[] = [];

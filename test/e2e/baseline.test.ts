@@ -35,7 +35,7 @@ test.each(everywhere)("marks all that are pending, and everything goes on from t
   });
   expect(await project.run("verify")).toMatchObject({ code: 0 });
   expect(await project.run("verify", "--ledger")).toMatchObject({ code: 0 });
-  expect(await project.run("repair")).toMatchObject({ code: 0, stdout: "nothing is to be repaired\n" });
+  expect(await project.run("repair")).toMatchObject({ code: 0, stdout: "nothing needs to be repaired\n" });
   const { stdout } = await project.run("history");
   const events = stdout
     .trimEnd()

@@ -287,7 +287,7 @@ describe("new", () => {
     project.write("templates/migration.ts", text);
     const { code, stdout, stderr } = await project.migrate(["new", "bad"]);
     expect(stderr).toMatch(
-      /^the template \S+templates\/migration\.ts has to export its steps as: export const up = \[ … \]\n$/,
+      /^the template \S+templates\/migration\.ts must export its steps as: export const up = \[ … \]\n$/,
     );
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(existsSync(join(project.folder, "migrations", "0001_bad.ts"))).toBe(false);

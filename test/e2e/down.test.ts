@@ -50,7 +50,7 @@ test.each(cases)("$kind up, down and up again, on $way", async ({ way, kind, ste
   const consent = way === "service" && kind === "retypeColumn" ? ["--accept-loss"] : [];
   expect(await project.migrate(["down", ...consent], key)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^took back 0002_more .*\n1 migration taken back\n$/),
+    stdout: expect.stringMatching(/^rolled back 0002_more .*\n1 migration rolled back\n$/),
   });
   expect(await seen(project.data)).toEqual(before);
   expect(await project.migrate(["status"], key)).toMatchObject({
@@ -65,7 +65,7 @@ test.each(cases)("$kind up, down and up again, on $way", async ({ way, kind, ste
 });
 
 test.each(["lance", "namespace"] as const)(
-  "a new table, a table's index and all before it are taken back, on %s",
+  "a new table, a table's index and all before it are rolled back, on %s",
   async (way) => {
     const project = await aProjectOn(way);
     project.migration("0001_create.ts", create);
@@ -78,12 +78,12 @@ test.each(["lance", "namespace"] as const)(
     const { code, stdout } = await project.migrate(["down", "--to", "0"], key);
     expect({ code, stdout: stdout.replace(/\(.*?\)/g, "") }).toEqual({
       code: 0,
-      stdout: "took back 0002_index \ntook back 0001_create \n2 migrations taken back\n",
+      stdout: "rolled back 0002_index \ntook back 0001_create \n2 migrations rolled back\n",
     });
     expect((await (await lancedb.connect(project.data)).tableNames()).filter((name) => !name.startsWith("_"))).toEqual(
       [],
     );
-    expect(await project.migrate(["down"], key)).toMatchObject({ code: 0, stdout: "nothing to take back\n" });
+    expect(await project.migrate(["down"], key)).toMatchObject({ code: 0, stdout: "nothing to roll back\n" });
     expect(await project.migrate(["up"], key)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("3 migrations applied"),
@@ -113,28 +113,28 @@ test.each<{ what: string; row: object; words: string; accepted: boolean }>([
     what: "a null that was not allowed before",
     row: { ...newRow, id: null },
     words:
-      "rows stand in the way: 1 row of documents.id is null, and it was not null before; nothing was taken back; change these rows first\n",
+      "rows block the rollback: 1 row of documents.id is null, and it was not null before; nothing was rolled back; change these rows first\n",
     accepted: false,
   },
   {
     what: "a number that does not fit",
     row: { ...newRow, id: 3_000_000_000n },
     words:
-      "rows stand in the way: 1 row of documents.id does not come back from int64 to int32 as it is; nothing was taken back; change these rows first\n",
+      "rows block the rollback: 1 row of documents.id does not come back from int64 to int32 as it is; nothing was rolled back; change these rows first\n",
     accepted: false,
   },
   {
     what: "a fraction that would be rounded",
     row: { ...newRow, id: 3n, score: 0.1 },
     words:
-      "rows stand in the way: 1 row of documents.score does not come back from float64 to float32 as it is; pass --accept-loss to lose that\n",
+      "rows block the rollback: 1 row of documents.score does not come back from float64 to float32 as it is; pass --accept-loss to lose that\n",
     accepted: true,
   },
   {
     what: "a value in a new column",
     row: { ...newRow, id: 3n, note: "new" },
     words:
-      "rows stand in the way: 1 row of documents.note has a value, which would be dropped with it; pass --accept-loss to lose that\n",
+      "rows block the rollback: 1 row of documents.note has a value, which would be dropped with it; pass --accept-loss to lose that\n",
     accepted: true,
   },
 ])("$what stops it before anything is changed", async ({ row, words, accepted }) => {
@@ -152,7 +152,7 @@ test.each<{ what: string; row: object; words: string; accepted: boolean }>([
       expect(await project.migrate(args, key)).toEqual({ code: 4, stdout, stderr: words });
     const blocked = (await project.migrate(["plan", "--down", "--json"], key)).stdout;
     const { problems, hint } = (JSON.parse(blocked) as { blocked: { problems: string[]; hint: string } }).blocked;
-    expect(`rows stand in the way: ${problems.join("; ")}; ${hint}\n`).toBe(words);
+    expect(`rows block the rollback: ${problems.join("; ")}; ${hint}\n`).toBe(words);
     expect(await seen(project.data)).toEqual(before);
     expect(await project.migrate(["down", "--accept-loss"], key)).toMatchObject({ code: accepted ? 0 : 4 });
   }
@@ -172,7 +172,7 @@ test("numbers inside a list that would be rounded stop it before anything is cha
     code: 4,
     stdout: "",
     stderr:
-      "rows stand in the way: 1 row of documents.l.item does not come back from float64 to float32 as it is; pass --accept-loss to lose that\n",
+      "rows block the rollback: 1 row of documents.l.item does not come back from float64 to float32 as it is; pass --accept-loss to lose that\n",
   });
   expect(await seen(project.data)).toEqual(before);
 });
@@ -186,12 +186,12 @@ test("where rows can't be counted, what would be rounded without a word needs co
     code: 4,
     stdout: "",
     stderr:
-      "rows stand in the way: values of documents.score can't be compared here, and may not come back from float64 to float32 as they are; pass --accept-loss to lose that\n",
+      "rows block the rollback: values of documents.score can't be compared here, and may not come back from float64 to float32 as they are; pass --accept-loss to lose that\n",
   });
   expect(await project.migrate(["down", "--accept-loss"], key)).toMatchObject({ code: 0 });
 });
 
-test("what the target has no call for is said before anything is sent, and the rest can be taken back", async () => {
+test("what the target has no call for is said before anything is sent, and the rest can be rolled back", async () => {
   const project = await aProjectOn("service");
   project.migration("0001_create.ts", create);
   project.migration("0002_rename.ts", altering.renameColumn);
@@ -201,13 +201,13 @@ test("what the target has no call for is said before anything is sent, and the r
   expect({ code, stderr }).toEqual({
     code: 4,
     stderr:
-      "0001_create.ts, step 1 (createTable) can't be taken back: target here can't do it: the dialect service has no request for dropTable; migrate down --steps 1 takes back what ran after it\n",
+      "0001_create.ts, step 1 (createTable) can't be rolled back: target here can't do it: the dialect service has no request for dropTable; migrate down --steps 1 rolls back what ran after it\n",
   });
   expect(await seen(project.data)).toEqual(before);
   expect(await project.migrate(["down", "--to", "1"], key)).toMatchObject({ code: 0 });
 });
 
-test("a file may say itself how it is taken back, and a wrong way is refused before it runs", async () => {
+test("a file may say itself how it is rolled back, and a wrong way is refused before it runs", async () => {
   const project = await aProjectOn("lance");
   project.migration("0001_create.ts", create);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -223,14 +223,14 @@ test("a file may say itself how it is taken back, and a wrong way is refused bef
   expect(await project.migrate(["lint"])).toMatchObject({
     code: 4,
     stdout: expect.stringMatching(
-      /0002_drop.ts:3:29 error ERR_IRREVERSIBLE: step 1 of down \(dropColumn\) can't be taken back: that does not lead/,
+      /0002_drop.ts:3:29 error ERR_IRREVERSIBLE: step 1 of down \(dropColumn\) can't be rolled back: that does not lead/,
     ),
   });
   for (const args of [["plan"], ["up"]])
     expect(await project.migrate(args)).toMatchObject({
       code: 4,
       stderr: expect.stringMatching(
-        /0002_drop.ts, step 1 of down \(dropColumn\) can't be taken back: that does not lead to the tables before it/,
+        /0002_drop.ts, step 1 of down \(dropColumn\) can't be rolled back: that does not lead to the tables before it/,
       ),
     });
   project.write(
@@ -285,7 +285,7 @@ test("with --json each event is one line, and the plan one document", async () =
 });
 
 test.each([
-  { args: ["down", "--steps", "0"], words: "--steps has to be a whole number from 1 to 999999999" },
+  { args: ["down", "--steps", "0"], words: "--steps must be a whole number from 1 to 999999999" },
   { args: ["down", "--steps", "1", "--to", "1"], words: "--steps and --to say two things; use one of them" },
   {
     args: ["down", "--to", "7"],
@@ -311,15 +311,15 @@ test("what fails half-way back is gone on with by the next down, and up waits fo
   );
   const failed = await project.migrate(["down"], key);
   expect(failed).toMatchObject({ code: 1, stdout: "" });
-  expect(failed.stderr).toMatch(/2 of 3 actions that take this migration back done.*run migrate down again\n$/s);
+  expect(failed.stderr).toMatch(/2 of 3 actions that roll this migration back done.*run migrate down again\n$/s);
   expect(await project.migrate(["up"], key)).toMatchObject({
     code: 4,
-    stderr: "0002_more is being taken back and that did not end; run migrate down to finish it\n",
+    stderr: "0002_more is being rolled back and that did not end; run migrate down to finish it\n",
   });
   const status = await project.migrate(["status", "--check"], key);
   expect(status).toMatchObject({
     code: 4,
-    stdout: expect.stringMatching(/reverting +0002_more +2 of 3 actions that take it back done: /),
+    stdout: expect.stringMatching(/reverting +0002_more +2 of 3 actions that roll it back done: /),
   });
   await table.checkoutLatest();
   await table.delete("id IS NULL");

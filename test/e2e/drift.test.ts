@@ -70,7 +70,7 @@ test("a stretch in which all was well is not passed over, however many versions 
   for (let id = 0; id < 5; id++) await addRows(project.data, "people", [{ id, full_name: "x", age: 1 }]);
   expect((await project.run("verify")).stdout).toContain(`people: since version ${again} of `);
 
-  // A baseline says nothing of versions, and what was taken back left another one than the last of what ran.
+  // A baseline says nothing of versions, and what was rolled back left another one than the last of what ran.
   expect(await project.run("verify", "--write")).toMatchObject({ code: 0 });
   expect(await project.run("baseline")).toMatchObject({ code: 0 });
   project.migration("0006_more.ts", `m.addColumn("people", "more", m.int32())`);
@@ -291,7 +291,7 @@ test.each(described)("of a column that was added not null the values for elsewhe
     code: 4,
     stdout: expect.stringContaining("people: column age (int64 not null) was not expected\n"),
     stderr:
-      "no steps lead there: people.age is new and not null, and nobody can tell its values in the rows that are there: say them with --add-column 'people.age:int64 not null as SQL'\n",
+      "no steps lead there: people.age is new and not null, and its values in existing rows are unknown: say them with --add-column 'people.age:int64 not null as SQL'\n",
   });
   const said = ["--add-column", "people.age:int64 not null as id"];
   for (const [wrong, words] of [
@@ -314,14 +314,14 @@ test.each(described)("of a column that was added not null the values for elsewhe
   });
 });
 
-test("a column that was dropped and made again is the last one, and is said to be made anew", async () => {
+test("a column that was dropped and made again is the last one, and is said to be recreated", async () => {
   const project = await aKeptProject("lance");
   const people = await tableOf(project, "people");
   await people.dropColumns(["id"]);
   await people.addColumns([{ name: "id", valueSql: "cast(null as bigint)" }]);
   expect(await project.run("verify", "--write")).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("(of one that was made anew say how with --retype 'TABLE.COLUMN:TYPE using SQL')"),
+    stderr: expect.stringContaining("(of one that was recreated say how with --retype 'TABLE.COLUMN:TYPE using SQL')"),
   });
   const said = ["--retype", "people.id:int64 using cast(length(full_name) as bigint)"];
   expect(await project.run("verify", "again", "--write", ...said)).toMatchObject({ code: 0 });
@@ -335,7 +335,7 @@ test("nothing is written while something is pending, nor what no step leads to, 
     code: 4,
     stdout: "",
     stderr:
-      "0004_wider is not applied on here, so that nobody can tell what is drift; run migrate up first, or migrate baseline if its tables are there; where up is refused for the drift, put its file aside until this one is written\n",
+      "0004_wider is not applied on here, so drift can't be determined; run migrate up first, or migrate baseline if its tables are there; where up is refused for the drift, put its file aside until this one is written\n",
   });
   const project = await aKeptProject("lance");
   const db = await lancedb.connect(project.data);
@@ -344,7 +344,7 @@ test("nothing is written while something is pending, nor what no step leads to, 
   expect(await project.run("verify", "--write")).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /^no migration can declare this: table people: the columns are in another order: full_name, id instead of id, full_name \(of one that was made anew say how with --retype 'TABLE\.COLUMN:TYPE using SQL'\); put that right by hand\n$/,
+      /^no migration can declare this: table people: the columns are in another order: full_name, id instead of id, full_name \(of one that was recreated say how with --retype 'TABLE\.COLUMN:TYPE using SQL'\); put that right by hand\n$/,
     ),
   });
   const blind = await aKeptProject("service");

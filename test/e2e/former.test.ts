@@ -81,7 +81,7 @@ describe.each(ways)("on %s", (way) => {
     expect((await run("history")).stdout).toContain(way === "service" ? "0003_large" : "ran as 0002_large");
     expect(await run("down", "--steps", "2")).toMatchObject({ code: 0 });
     expect(await columnsOf(data, "documents")).toEqual(["id: int32 not null", "title: utf8"]);
-    // Taken back, it is like any other.
+    // Rolled back, it is like any other.
     expect(await run("up")).toMatchObject({ code: 0 });
     expect(await columnsOf(data, "documents")).toEqual(["id: int32 not null", "headline: largeUtf8"]);
     expect(await run("up")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });
@@ -178,7 +178,7 @@ test("another migration that ran under the new number is not forgotten", async (
   for (const command of ["up", "plan", "verify"])
     expect(await run(command)).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining("0002_large, but 0003_wide ran here under its number; take that back first"),
+      stderr: expect.stringContaining("0002_large, but 0003_wide ran here under its number; roll that back first"),
     });
   expect((await run("history")).stdout).toContain("0003_wide");
 });
@@ -208,12 +208,12 @@ test("what is no list of names with checksums is refused", async () => {
     migration("0002_large.ts", `${steps.documents};\nconst list = [1];\nexport const was = ${was}`);
     expect(await run("up"), was).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining("0002_large.ts exports was, which has to be a list"),
+      stderr: expect.stringContaining("0002_large.ts exports was, which must be a list"),
     });
   }
   migration("0002_large.ts", `${steps.documents};\nexport const ran = ${steps.large}`);
   expect(await run("up")).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("exports ran, which has to be a list of lists of steps"),
+    stderr: expect.stringContaining("exports ran, which must be a list of lists of steps"),
   });
 });

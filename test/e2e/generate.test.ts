@@ -260,12 +260,12 @@ test.each([
   [
     `${wrong}export const schema = m.defineSchema({});\n`,
     2,
-    /^schema\.ts: its default export has to be made by defineSchema\n$/,
+    /^schema\.ts: its default export must be made by defineSchema\n$/,
   ],
   [
     `${wrong}export default m.defineSchema({ d: {} });\n`,
     2,
-    /^schema\.ts: d\.columns has to have at least one column\n$/,
+    /^schema\.ts: d\.columns must have at least one column\n$/,
   ],
   [`${wrong}export default m.defineSchema({ d: { id: "int32" } });\n`, 2, /^schema\.ts: d\.columns/],
   [`${wrong}export default m.defineSchema({ d: { id: m.int32(), ID: m.utf8() } });\n`, 2, /^schema\.ts: .*ID/],

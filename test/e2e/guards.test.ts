@@ -107,17 +107,17 @@ test("of a migration that has begun, what is still to run is asked for: its file
 });
 
 test.each([
-  [{ flags: ["--accept", "all"] }, 2, "--accept has to be lossy or irreversible\n"],
+  [{ flags: ["--accept", "all"] }, 2, "--accept must be lossy or irreversible\n"],
   [
     { guards: `{ accepts: ["all"] }` },
     2,
-    'migrate.config.ts: targets.here.guards.accepts.0 has to be one of "lossy", "irreversible"\n',
+    'migrate.config.ts: targets.here.guards.accepts.0 must be one of "lossy", "irreversible"\n',
   ],
   [{ guards: `{ forbids: [] }` }, 2, "there is no setting forbids; did you mean forbid?"],
   [
     { accepts: `export const accepts = "lossy";` },
     4,
-    '0002_drop.ts exports accepts, which has to be an array of "lossy" and "irreversible"',
+    '0002_drop.ts exports accepts, which must be an array of "lossy" and "irreversible"',
   ],
 ] as const)("%j is refused in words", async (given, code, words) => {
   const { guards, accepts, flags = [] } = given as { guards?: string; accepts?: string; flags?: readonly string[] };

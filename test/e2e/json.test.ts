@@ -208,7 +208,7 @@ describe("one document", () => {
           column: 70,
           rule: "full-rewrite",
           severity: "note",
-          message: expect.stringContaining("writes id anew in every row of documents"),
+          message: expect.stringContaining("rewrites id in every row of documents"),
         },
       ],
     });

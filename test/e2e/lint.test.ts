@@ -236,7 +236,7 @@ test("--github prints annotations, escaped as GitHub reads them", async () => {
       /^::error file=migrations\/0003_a%2Cb%25c.ts,line=1,col=1,title=ERR_FILE_NAME::0003_a,b%25c.ts is no name/,
     ),
     expect.stringMatching(
-      /^::notice file=migrations\/0002_score.ts,line=6,col=3,title=full-rewrite::writes score anew/,
+      /^::notice file=migrations\/0002_score.ts,line=6,col=3,title=full-rewrite::rewrites score in/,
     ),
     expect.stringMatching(
       /^::warning file=migrations\/0002_score.ts,line=6,col=3,title=lossy-cast::documents.score may/,
@@ -273,7 +273,7 @@ test.each([
   {
     rules: `{ "lossy-cast": "loud" }`,
     code: 2,
-    says: `lint.rules.lossy-cast has to be one of "off", "note", "warning", "error"`,
+    says: `lint.rules.lossy-cast must be one of "off", "note", "warning", "error"`,
   },
 ])("with lint.rules $rules it exits with $code", async ({ rules, code, says }) => {
   const config = { "migrate.config.ts": `export default { lint: { rules: ${rules} } };\n` };

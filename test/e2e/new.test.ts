@@ -332,7 +332,7 @@ test("steps run in the order in which they are typed, whatever their flags", asy
   );
 });
 
-test("--down writes out what takes it back, and that does", async () => {
+test("--down writes out what rolls it back, and that does", async () => {
   const project = await started();
   const before = await columnsOf(project.database, "d");
   const steps = [
@@ -348,7 +348,7 @@ test("--down writes out what takes it back, and that does", async () => {
   expect(await project.migrate(["new", "more", ...steps, "--down"])).toMatchObject({ code: 0 });
   expect(await stepsIn(project, "0002_more.ts", "down")).toHaveLength(4);
   expect(textOf(project, "0002_more.ts")).toContain(`
-/** What takes it back. */
+/** What rolls it back. */
 export const down: readonly Step[] = [
   setNullable("d", "id", true),
   dropIndex("d", "id_idx"),
@@ -408,8 +408,8 @@ const refused = [
   [["--retype", "d.id:utf8"], 4, "int32"],
   [["--retype", "d.id:int64 not null"], 2, "notNull() has no place here; use setNullable in a step of its own"],
   [["--retype", "d.id:int64 using "], 2, "expected an SQL expression at its end"],
-  [["--add-column", "d.n:time32(us)"], 2, 'type.unit has to be "s" or "ms"'],
-  [["--add-column", "d.n:vector(0)"], 2, "has to be at least 1"],
+  [["--add-column", "d.n:time32(us)"], 2, 'type.unit must be "s" or "ms"'],
+  [["--add-column", "d.n:vector(0)"], 2, "must be at least 1"],
   [["--add-column", "d.n:list<int32"], 2, 'expected ">" at its end'],
   [["--add-column", "d.n:int32 not null"], 4, "n"],
   [["--add-column", "d.n.m:int32"], 4, "d has no column n at this point"],
@@ -422,7 +422,7 @@ const refused = [
   [["--create-index", "d.id:fts"], 4, "is for text"],
   [["--set-metadata", "d.id:{model: 1}"], 2, "in its JSON"],
   [["--insert-rows", 'd(id):[{"id": "x"}]'], 4, "row 1"],
-  [["--execute", 'd:{"drop": 1}'], 2, 'has to be { update: { column: "expression" }'],
+  [["--execute", 'd:{"drop": 1}'], 2, 'must be { update: { column: "expression" }'],
   [["--set-metadata", 'd.id:{"__proto__": "x"}'], 2, "__proto__ can't be a key in its JSON"],
   [["--alter", 'd:[{"path": "title", "type": "largeUtf8[] x"}]'], 2, 'expected its end where "[] x" stands'],
   [["--create-index", "d.id:ivfPq(numBits: 4, numBits: 8)"], 2, "numBits is given twice"],
@@ -431,7 +431,7 @@ const refused = [
   [
     ["--drop-column", "d.title", "--down"],
     4,
-    "can't be taken back: d.title is dropped with its values; leave --down out",
+    "can't be rolled back: d.title is dropped with its values; leave --down out",
   ],
   [["--down"], 2, "--down needs steps"],
   [["--accept", "lossy"], 2, "--accept needs steps"],
@@ -461,7 +461,7 @@ test("a template of the project's own is filled in as it is", async () => {
   expect(await project.migrate(["new", "more", ...steps])).toMatchObject({ code: 0 });
   expect(textOf(project, "0002_more.ts")).toBe(
     `import * as m from "lance-migrate";\n\n// The template of this project.\nexport const up = [m.addColumn("d", "tags", m.list(m.utf8()))];\n\n` +
-      `/** What takes it back. */\nexport const down = [m.dropColumn("d", "tags")];\n`,
+      `/** What rolls it back. */\nexport const down = [m.dropColumn("d", "tags")];\n`,
   );
   rmSync(join(project.folder, "migrations/0002_more.ts"));
   project.write("templates/migration.ts", own.named);
@@ -485,7 +485,7 @@ test.each([
     `import { type Step } from "lance-migrate";\nexport const up: Step[] = [];\nup.push({ kind: "dropTable", table: "d" });\n`,
     "has other steps than it was given",
   ],
-  [`export const up = 1;\n`, "has to export its steps as"],
+  [`export const up = 1;\n`, "must export its steps as"],
   [`#!/usr/bin/env node\nexport const up = [];\n`, "can't be filled in"],
 ])("a template that makes a wrong file is told, and nothing is written: %j", async (template, words) => {
   const project = await started();
@@ -505,7 +505,7 @@ test("a tsconfig.json that can't be read is told", async () => {
   expect(filesIn(project)).toEqual(["0001_first.ts"]);
 });
 
-test("a key that every object has is taken back as one that was not there", async () => {
+test("a key that every object has is rolled back as one that was not there", async () => {
   const project = await started();
   const made = ["new", "more", "--set-metadata", 'd.id:{"constructor": "w"}', "--down"];
   expect(await project.migrate(made)).toMatchObject({ code: 0 });

@@ -175,7 +175,7 @@ test("a timestamp in a zone such as +02:00 is named, with every other table that
   expect(await project.migrate(["pull", "--except", "zoned", "--except", "listed"])).toMatchObject({ code: 0 });
 });
 
-test("a primary key stays where it is, and no step sets it that down could not take back", async () => {
+test("a primary key stays where it is, and no step sets it that down could not roll back", async () => {
   const project = await withTable();
   const table = await (await lancedb.connect(project.database)).openTable("d");
   await table.alterColumns([{ path: "id", nullable: false }]);
@@ -193,7 +193,7 @@ test("a lock.json that can't be written keeps nobody from the migration, and is 
   const project = await withTable();
   mkdirSync(join(project.folder, "migrations/lock.json"), { recursive: true });
   const why = (done: string) =>
-    `migrations/lock.json can't be ${done}: EISDIR: illegal operation on a directory; put that right, then migrate lint --write writes it anew`;
+    `migrations/lock.json can't be ${done}: EISDIR: illegal operation on a directory; fix that, then migrate lint --write rewrites it`;
   expect(await project.migrate(["pull"])).toMatchObject({
     code: 0,
     stderr: `note: lock.json is not written: ${why("written")}\n`,

@@ -153,7 +153,7 @@ test.each(apart)("the order matters: $title", async ({ theirs, ours, because }) 
   const { run, folder } = repository;
   expect(await run("rebase")).toMatchObject({
     code: 4,
-    stderr: `the order matters: ${because}; take them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept-order\n`,
+    stderr: `the order matters: ${because}; roll them back where they ran (migrate down) while their files are as they were, then migrate rebase --accept-order\n`,
   });
   expect(readdirSync(join(folder, "migrations"))).toContain("0002_ours.ts");
   expect(await run("rebase", "--accept-order")).toMatchObject({

@@ -290,7 +290,7 @@ describe("on a service", () => {
     expect(found.stoppedByEdges).toMatch(/0002_nulls\.ts, step 1 \(setNullable\) would fail: .*null/i);
   });
 
-  test("of the dialect service, what it can't take back is only applied", async () => {
+  test("of the dialect service, what it can't roll back is only applied", async () => {
     const project = await aProject("service");
     project.migration(
       "0002_more.ts",
@@ -348,7 +348,7 @@ test("a copy is asked for nothing that its target can't do", async () => {
 });
 
 describe("a promise that is not kept", () => {
-  /** A copy on which taking back a rename does something more. */
+  /** A copy on which rolling back a rename does something more. */
   async function planted(more: (scratch: Scratch) => Promise<unknown>): Promise<Scratch> {
     const scratch = await openScratch();
     const { execute } = scratch.target;

@@ -33,7 +33,7 @@ test.each(everywhere)("where all is well there is nothing to repair, and nothing
   const project = await aKeptProject(kept, 3);
   const before = await versionsOf(project.data);
   for (const args of [["repair"], ["repair", "--yes"]])
-    expect(await project.run(...args)).toMatchObject({ code: 0, stdout: "nothing is to be repaired\n", stderr: "" });
+    expect(await project.run(...args)).toMatchObject({ code: 0, stdout: "nothing needs to be repaired\n", stderr: "" });
   expect(await versionsOf(project.data)).toEqual(before);
 });
 
@@ -96,7 +96,7 @@ test.each(described)("a ledger that knows less than the tables show learns it (%
 });
 
 test.each(everywhere)(
-  "a chain that was broken is made anew, and what was found is known from then on (%s)",
+  "a chain that was broken is recreated, and what was found is known from then on (%s)",
   async (kept) => {
     const project = await aKeptProject(kept, 3);
     await changeRecord(project, kept, "1.2");
@@ -287,7 +287,7 @@ test.each([
 });
 
 test.each(described)(
-  "a place that was chosen is taken or refused, though nothing is to be repaired (%s)",
+  "a place that was chosen is taken or refused, though nothing needs to be repaired (%s)",
   async (kept) => {
     const project = await aKeptProject(kept);
     project.migration("0005_back.ts", `m.retypeColumn("people", "id", m.int32())`);
@@ -295,7 +295,7 @@ test.each(described)(
     await project.run("up");
     expect(await project.run("repair", "--yes", "--to", "6")).toMatchObject({
       code: 0,
-      stdout: "nothing is to be repaired\n",
+      stdout: "nothing needs to be repaired\n",
     });
     for (const to of ["start", "3.1", "5"])
       expect(await project.run("repair", "--yes", "--to", to)).toMatchObject({

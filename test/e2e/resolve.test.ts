@@ -141,7 +141,7 @@ test.each(everywhere)("a migration that others are built on is not marked as rev
   });
 });
 
-test("what is not there is not resolved, and what is asked for has to be clear", async () => {
+test("what is not there is not resolved, and what is asked for must be clear", async () => {
   const project = await aKeptProject("lance", 3);
   for (const [args, words] of [
     [["--reverted", "9"], "--reverted 0009: the ledger has no such migration"],
@@ -149,7 +149,7 @@ test("what is not there is not resolved, and what is asked for has to be clear",
     [["--adopted", "9"], "--adopted 0009: the migrations folder has no such migration"],
     [["--reverted", "3", "--adopted", "3"], "say which migration, and what it is"],
     [[], "say which migration, and what it is"],
-    [["--reverted", "names"], "--reverted has to be a migration"],
+    [["--reverted", "names"], "--reverted must be a migration"],
   ] as const)
     expect(await project.run("resolve", ...args, "--yes")).toMatchObject({
       code: 2,

@@ -175,7 +175,7 @@ test.each(["service", "namespace"] as const)(
     const gone = await project.migrate(["up"], key);
     expect(gone.code).toBe(6);
     expect(gone.stderr).toContain(
-      "2 migrations applied, 0 of 2 actions of 0003_headlines done; the next migrate up goes on",
+      "2 migrations applied, 0 of 2 actions of 0003_headlines done; the next migrate up resumes it",
     );
     proxy.fate = () => "passes";
     expect(await project.migrate(["up"], key)).toMatchObject({

@@ -110,7 +110,7 @@ test.each(["lance", "namespace"] as const)(
     project.migration("0002_lossy.ts", floats);
     const { stdout } = await project.migrate(["plan"]);
     expect(stdout).toContain(
-      "back: restore documents as it was before (restore, documents.score may lose precision or range without a word: float64 to float32, metadata only, 1 version)",
+      "back: restore documents as it was before (restore, documents.score may silently lose precision or range: float64 to float32, metadata only, 1 version)",
     );
     const { pending } = JSON.parse((await project.migrate(["plan", "--json"])).stdout);
     expect(pending[0].actions.map(({ rollback }: { rollback: object }) => rollback)).toMatchObject([
@@ -125,7 +125,7 @@ test.each(["lance", "namespace"] as const)(
       code: 4,
       stdout: "",
       stderr:
-        "rows stand in the way: 1000 rows of documents were written since, which restoring version 2 would lose; " +
+        "rows block the rollback: 1000 rows of documents were written since, which restoring version 2 would lose; " +
         "pass --keep-appended to put these rows back, or --accept-loss to lose them\n",
     });
     expect(await seen(project)).toEqual(after);
@@ -410,7 +410,7 @@ async function migratedBy(...steps: readonly string[]) {
 
 const many = { update: (value: string) => `m.execute("documents", { update: { score: "${value}" } }),` };
 
-test("rows that a restored version brings back stand in the way of what is taken back after it", async () => {
+test("rows that a restored version brings back stand in the way of what is rolled back after it", async () => {
   const deleted = await migratedBy(lossy["deleted rows"].replace("id > 1", "id > 0"));
   expect(await deleted.migrate(["down", "--to", "0"])).toMatchObject({
     code: 4,
@@ -516,7 +516,7 @@ test("rows that are put back are looked at before older migrations go", async ()
   await addRows(project.data, "documents", [{ id: 9, n: 7 }]);
   expect(await project.migrate(["down", "--to", "1", "--keep-appended"])).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("take these migrations back one at a time"),
+    stderr: expect.stringContaining("roll back these migrations one at a time"),
   });
   expect(await project.migrate(["down", "--keep-appended"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["down"])).toMatchObject({
@@ -593,7 +593,7 @@ test("what a migration needs that stopped half-way is not let go", async () => {
   expect(await project.migrate(["prune", "--yes"])).toMatchObject({
     code: 0,
     stdout:
-      "version 2 of documents, from before 0002_lossy; needed until what has begun is done\nnothing can be let go now\n",
+      "version 2 of documents, from before 0002_lossy; needed until what has begun is done\nno version can be released now\n",
   });
   expect(await branchesOf(project)).toEqual([expect.stringMatching(/^lance-migrate\/0002\.v/)]);
 });

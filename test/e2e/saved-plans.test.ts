@@ -139,7 +139,7 @@ describe.each(["lance", "namespace"] as const)("on %s", (way) => {
     expect(await columns()).toEqual(after);
   });
 
-  test("a plan that takes back is carried out, and loses no more than was said", async () => {
+  test("a plan that rolls back is carried out, and loses no more than was said", async () => {
     const { up, migrate, data, columns } = await planned(way);
     expect(await up()).toMatchObject({ code: 0 });
     const out = ["plan", "--down", "--to", "0", "--accept-loss", "--out", "back.json"];
@@ -160,7 +160,7 @@ describe.each(["lance", "namespace"] as const)("on %s", (way) => {
     expect(await migrate(out)).toMatchObject({ code: 0 });
     expect(await migrate(["down", "--plan", "back.json"])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("2 migrations taken back"),
+      stdout: expect.stringContaining("2 migrations rolled back"),
     });
     expect(await (await lancedb.connect(data)).tableNames()).not.toContain("documents");
     expect((await migrate(["down", "--plan", "back.json"])).stderr).toContain("it was used already");
@@ -216,7 +216,7 @@ test.each(["lance", "namespace"] as const)(
   },
 );
 
-test("it is refused when an application has made an index that has to be made again", async () => {
+test("it is refused when an application has made an index that must be made again", async () => {
   const { up, data, columns } = await planned("lance");
   await (await (await lancedb.connect(data)).openTable("documents")).createIndex("id");
   expect(await up()).toEqual(
@@ -225,7 +225,7 @@ test("it is refused when an application has made an index that has to be made ag
   expect(await columns()).toEqual(before);
 });
 
-test("it is refused when a file says otherwise how it is taken back", async () => {
+test("it is refused when a file says otherwise how it is rolled back", async () => {
   const { up, migrate, write, columns } = await planned("lance");
   expect(await up()).toMatchObject({ code: 0 });
   expect(await migrate(["plan", "--down", "--out", "back.json"])).toMatchObject({ code: 0 });
@@ -237,7 +237,7 @@ test("it is refused when a file says otherwise how it is taken back", async () =
   );
   expect(await migrate(["down", "--plan", "back.json"])).toEqual(
     refused(
-      "by now 0002_rename.ts, step 2 would be taken back otherwise than lance-migrate 0.1.0 planned",
+      "by now 0002_rename.ts, step 2 would be rolled back otherwise than lance-migrate 0.1.0 planned",
       "make a new one with migrate plan --down --out",
     ),
   );

@@ -139,7 +139,7 @@ test("what can't be put together is told, and nothing is written", async () => {
   });
   expect(await run("squash", "--to", "1")).toMatchObject({
     code: 4,
-    stderr: "nothing is put together: there is only 0001_start up to there\n",
+    stderr: "nothing was squashed: there is only 0001_start up to there\n",
   });
   expect(await run("squash", "a/b", "--to", "2")).toMatchObject({ code: 2 });
   expect(await run("squash", "more", "--to", "3")).toMatchObject({

@@ -23,12 +23,12 @@ test("it writes what is missing or stale, and says nothing is to do where all is
   expect(await migrate(["types", "--check"])).toEqual({
     code: 3,
     stdout: "",
-    stderr: "migrations/history.d.ts is not there; migrate types writes it anew\n",
+    stderr: "migrations/history.d.ts is not there; migrate types rewrites it\n",
   });
   expect(await migrate(["types", "--check", "--out", "src/db.ts"])).toEqual({
     code: 3,
     stdout: "",
-    stderr: "migrations/history.d.ts and src/db.ts are not there; migrate types --out src/db.ts writes them anew\n",
+    stderr: "migrations/history.d.ts and src/db.ts are not there; migrate types --out src/db.ts rewrites them\n",
   });
   expect(existsSync(join(project.folder, "src"))).toBe(false);
   expect(await migrate(["types"])).toEqual({ code: 0, stdout: "wrote migrations/history.d.ts\n", stderr: "" });
@@ -94,7 +94,7 @@ test("it writes over nothing that it did not write, and into no place where migr
   });
   expect(textOf(project, "src/db.ts")).toBe("export const mine = 1;\n");
   expect(existsSync(join(project.folder, "migrations/history.d.ts"))).toBe(false);
-  const problem = "--out has to be a .ts file for the application, outside the migrations folder\n";
+  const problem = "--out must be a .ts file for the application, outside the migrations folder\n";
   for (const out of ["migrations/db.ts", "src/db.js", "src/db.d.ts", "src"])
     expect(await migrate(["types", "--out", out])).toEqual({ code: 2, stdout: "", stderr: problem });
   project.write("migrations/history.d.ts", "declare const mine: 1;\n");
@@ -185,7 +185,7 @@ test("the setting types names the application's file: commands keep it, and lint
   project.migration("0005_heading.ts", `m.renameColumn("documents", "headline", "heading")`);
   const { stdout } = await migrate(["lint", "--since", "3"]);
   expect(stdout).toMatch(
-    /^migrations\/0004_headline\.ts:\d+:\d+ warning renames-declared-column: src\/db\.ts still declares documents\.title, and not heading: let migrate types write it anew, and change what uses it\n/,
+    /^migrations\/0004_headline\.ts:\d+:\d+ warning renames-declared-column: src\/db\.ts still declares documents\.title, and not heading: let migrate types rewrite it, and change what uses it\n/,
   );
   expect(stdout.match(/renames-declared-column/g)).toHaveLength(1);
   expect(await migrate(["types", "--check"])).toMatchObject({ code: 3 });
@@ -207,14 +207,14 @@ test("the setting types names the application's file: commands keep it, and lint
   expect(await migrate(["types"])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^package\.json\/db\.ts can't be written: \w+: [^\n]*; put that right, then migrate types writes it anew\n$/,
+      /^package\.json\/db\.ts can't be written: \w+: [^\n]*; fix that, then migrate types rewrites it\n$/,
     ),
   });
   config("migrations/db.ts");
   for (const command of ["types", "lint"])
     expect(await migrate([command])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("types: has to be outside the migrations folder"),
+      stderr: expect.stringContaining("types: must be outside the migrations folder"),
     });
 });
 

@@ -199,7 +199,7 @@ test.each(everywhere)(
       stdout:
         "here has no ledger _migrations, or an empty one: nothing was applied yet, or it was lost; migrate repair tells which\n",
     });
-    expect(await project.run("repair")).toMatchObject({ code: 0, stdout: "nothing is to be repaired\n" });
+    expect(await project.run("repair")).toMatchObject({ code: 0, stdout: "nothing needs to be repaired\n" });
     await project.run("up");
     await dropLedger(project);
     expect(await project.run("verify", "--ledger")).toMatchObject({

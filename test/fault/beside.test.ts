@@ -162,7 +162,7 @@ test("a step that was stopped between two of its commits is not gone on with by 
   expect((await rowsOf(folder, "t")).map((row) => Number(row["s"])).toSorted()).toEqual([1, 2]);
 });
 
-test("one that was taken back can be mended", async () => {
+test("one that was rolled back can be mended", async () => {
   const { folder, run, write } = await aWorld(columns, rows, anew);
   const text = async (table: Table) => await table.update({ valuesSql: { s: "'abc'" }, where: "id = 1" });
   expect(await run("addColumns", text)).toMatchObject({ code: "ERR_STEP_FAILED" });
@@ -200,7 +200,7 @@ test("an edit between two commits is the file's, also where steps before it ran,
 test.each([
   { what: "first", steps: [wider] },
   { what: "second", steps: [addColumn("t", "x", int32()), wider] },
-])("a repair between two commits of the $what step goes on to know what has to be put back", async ({ steps }) => {
+])("a repair between two commits of the $what step goes on to know what must be put back", async ({ steps }) => {
   const { folder, run, write, repair } = await aWorld(numbers, [{ id: 1, n: 5 }], wider);
   await (await open(folder)).createIndex("n");
   write(...steps);
@@ -389,7 +389,7 @@ const damage = async (folder: string) =>
   });
 
 test.each(["addColumns", "alterColumns", "dropColumns"] as const)(
-  "a ledger that is rebuilt where a run was killed after its %s still knows what has to be put back",
+  "a ledger that is rebuilt where a run was killed after its %s still knows what must be put back",
   async (kind) => {
     const { folder, run, repair } = await aWorld(counted, counts, widened);
     await index(await open(folder));
@@ -493,7 +493,7 @@ test("a later step may drop the application's index that a step in the middle ha
 test.each([
   ["a new one", false],
   ["one that was dropped for it as well", true],
-])("an index that does not go with the new type stops the step, which takes back what it did: %s", async (_, isTwo) => {
+])("an index that does not go with the new type stops the step, which rolls back what it did: %s", async (_, isTwo) => {
   const { folder, run } = await aWorld(columns, rows, retypeColumn("t", "s", largeUtf8()));
   const bitmap = async (table: Table) => await table.createIndex("s", { config: Index.bitmap(), name: "s_a" });
   const btree = async (table: Table) => await table.createIndex("s", { config: Index.btree(), name: "s_b" });

@@ -14,14 +14,14 @@ const cases = {
   "several steps": `m.renameColumn("t", "x", "z"), m.addColumn("t", "n", m.utf8()), m.createIndex("t", "n", m.btree()),
     m.setMetadata("t", "id", { unit: "m" }), m.createTable("u", { id: m.int32() }),`,
   "a dropped column": `m.dropColumn("t", "x"),`,
-  "values made anew, which no look at the columns tells": `m.dropIndex("t", "x_idx"), m.dropColumn("t", "x"),
+  "values recreated, which no look at the columns tells": `m.dropIndex("t", "x_idx"), m.dropColumn("t", "x"),
     m.addColumn("t", "x", m.int32()), m.setMetadata("t", "x", { unit: "s" }), m.createIndex("t", "x", m.btree()),`,
   "deleted rows": `m.execute("t", { delete: "id = 1" }),`,
 };
 /** These lose something, so that old versions are restored, and rows that came since are put back. */
 const lossy: ReadonlySet<string> = new Set([
   "a dropped column",
-  "values made anew, which no look at the columns tells",
+  "values recreated, which no look at the columns tells",
 ]);
 const every = rounds(6, 1);
 
@@ -49,7 +49,7 @@ function withMore<Before extends Seen>(before: Before) {
 }
 
 test.each(Object.entries(cases))(
-  "%s is taken back wherever the run is killed",
+  "%s is rolled back wherever the run is killed",
   async (kind, steps) => {
     const project = aProject("shared");
     project.write("migrate.config.ts", "export default { leaseSeconds: 1 };\n");

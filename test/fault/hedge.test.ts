@@ -80,7 +80,7 @@ test.each([
   },
 );
 
-test("what comes late is refused also when the other has been taken back since", async () => {
+test("what comes late is refused also when the other has been rolled back since", async () => {
   const back = async (folder: string) => await (await open(folder)).alterColumns([{ path: "c", rename: "a" }]);
   const outcome = await withOneHeld([rename], { meanwhile: back });
   expect(outcome.course).toEqual(["alterColumns", "alterColumns", "done", "refused"]);

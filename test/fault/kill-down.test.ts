@@ -79,7 +79,7 @@ test(`a down killed at ${kills} random moments is gone on with by the next one, 
     await requireBack(project).catch((error: unknown) => {
       throw new Error(`not back when ${context}`, { cause: error });
     });
-    expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0, stdout: "nothing to take back\n" });
+    expect(await project.migrate(["down", "--to", "1"])).toMatchObject({ code: 0, stdout: "nothing to roll back\n" });
     if (kill % 10 === 0) expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   }
   const where = [...places].map(([place, times]) => `${place} (${times})`).join(", ");

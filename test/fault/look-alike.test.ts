@@ -141,7 +141,7 @@ test.each(kinds)("an empty table that another program creates after a kill is no
 test("of a table that was there before, the run says that it does not know its rows", async () => {
   const { data, run } = await aDatabase("lance", [filled]);
   await createIfAbsent(data);
-  expect(String(await run())).toContain("migrate baseline if table t has the 2 rows of this step, or take them back");
+  expect(String(await run())).toContain("migrate baseline if table t has the 2 rows of this step, or roll them back");
 });
 
 test("as many other rows are not those of the step", async () => {
@@ -358,7 +358,7 @@ test("a column that another program makes anew after a kill is not the step's", 
   expect(await run()).toMatchObject({ code: "ERR_STEP_IMPOSSIBLE" });
 });
 
-test("a column that the run made anew is done though all versions between the kept one and the last were cleaned up", async () => {
+test("a column that the run recreated is done though all versions between the kept one and the last were cleaned up", async () => {
   const retype = retypeColumn("t", "n", int8(), { using: "cast(n as tinyint)" });
   const { data, handle, run } = await aDatabase("lance", [filled], [retype]);
   const after = async (action: Action) => {
@@ -374,7 +374,7 @@ test("a column that the run made anew is done though all versions between the ke
   expect((await rowsOf(data, "t")).map(({ n }) => n)).toEqual([7, null]);
 });
 
-test("a column that the run made anew is done where it was killed then", async () => {
+test("a column that the run recreated is done where it was killed then", async () => {
   const { data, run } = await aDatabase(
     "lance",
     [filled],

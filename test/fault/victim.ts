@@ -18,7 +18,7 @@ export interface Order {
   readonly lease: number;
   /** The table to which somebody appends before each call that this could get in the way of, and its folder. */
   readonly crowd?: { readonly folder: string; readonly table: string } | undefined;
-  /** It takes back all above this version instead. */
+  /** It rolls back all above this version instead. */
   readonly downTo?: number | undefined;
   /** It keeps rows that were added since. */
   readonly keepAppended?: boolean | undefined;

@@ -60,7 +60,7 @@ test.each([
     step: 'm.retypeColumn("people", "value", m.int64())',
   },
   {
-    column: "a column that is made anew",
+    column: "a column that is recreated",
     type: "m.int32()",
     holdsNull: true,
     step: 'm.retypeColumn("people", "value", m.float64(), { using: "value" })',

@@ -52,7 +52,7 @@ export const answers: readonly Bad[] = [
     says: /with 200: that is no .*<h1>Welcome/,
   },
   { title: "HTML with 404", answer: html(404), ...refused, says: /with 404: .*<h1>Welcome/ },
-  { title: "405", answer: text(405, ""), ...refused, says: /with 405: without a word/ },
+  { title: "405", answer: text(405, ""), ...refused, says: /with 405: no message/ },
   { title: "a text with 500", answer: text(500, `panicked: ${echo}`), ...broken, says: /with 500: panicked: / },
   {
     title: "JSON with 500",
@@ -60,7 +60,7 @@ export const answers: readonly Bad[] = [
     ...broken,
     says: /with 500: Internal: /,
   },
-  { title: "nothing with 500", answer: text(500, ""), ...broken, says: /with 500: without a word/ },
+  { title: "nothing with 500", answer: text(500, ""), ...broken, says: /with 500: no message/ },
   { title: "501", answer: json(501, { message: "not here" }), ...broken, says: /with 501: not here/ },
   {
     title: "401",
@@ -140,14 +140,14 @@ export const answers: readonly Bad[] = [
     answer: text(200, ""),
     ...broken,
     taken: ["create", "alter"],
-    says: /that is no .*without a word/,
+    says: /that is no .*no message/,
   },
   {
     title: "204",
     answer: text(204, ""),
     ...broken,
     taken: ["create", "alter"],
-    says: /with 204: that is no .*without a word/,
+    says: /with 204: that is no .*no message/,
   },
   ...([301, 302, 303, 307, 308] as const).map((status): Bad => ({
     title: `a redirect with ${status}`,

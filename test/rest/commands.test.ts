@@ -106,7 +106,7 @@ const more: readonly Pick<Bad, "title" | "answer" | "says" | "given">[] = [
   {
     title: "403 without a word",
     answer: text(403, ""),
-    says: /refuses the credentials for .* \(403\): without a word; its key has to be allowed/,
+    says: /refuses the credentials for .* \(403\): no message; its key must be allowed/,
   },
   {
     title: "an error in the escapes of PHP, Go and .NET",
@@ -247,7 +247,7 @@ const badSettings: readonly BadSettings[] = [
   {
     title: "an endpoint that is a number",
     target: `{ kind: "rest", endpoint: 1 }`,
-    says: /endpoint has to be an address/,
+    says: /endpoint must be an address/,
   },
   {
     title: "an endpoint with the key as its user",
@@ -262,76 +262,76 @@ const badSettings: readonly BadSettings[] = [
   {
     title: "an endpoint with the key in its query",
     target: withEndpoint(`https://example.com/?key=${encoded}`),
-    says: /has to end before \? and #/,
+    says: /must end before \? and #/,
   },
   {
     title: "an endpoint with the key behind #",
     target: withEndpoint(`https://example.com/#${key}`),
-    says: /endpoint has to /,
+    says: /endpoint must /,
   },
   {
     title: "an endpoint with the key as its port",
     target: withEndpoint(`https://example.com:${key}`),
-    says: /has to be an address such as/,
+    says: /must be an address such as/,
   },
   {
     title: "an endpoint with the key behind a space",
     target: withEndpoint(`https://example.com ${key}`),
-    says: /has to be an address such as/,
+    says: /must be an address such as/,
   },
   {
     title: "an endpoint with the key behind a line break",
     target: withEndpoint(`https://example.com\n${key}`),
-    says: /has to be an address such as/,
+    says: /must be an address such as/,
   },
   {
     title: "an endpoint of another scheme with the key",
     target: withEndpoint(`s3://${encoded}/x`),
-    says: /has to begin with https:/,
+    says: /must begin with https:/,
   },
   { title: "the key as the endpoint", target: withEndpoint(key), says: /^target cloud: endpoint / },
   {
     title: "an endpoint in the environment with the key",
     target: `{ kind: "rest", apiKey: ${quoted} }`,
     env: { MIGRATE_ENDPOINT: `ftp://${key}` },
-    says: /^target cloud: endpoint has to /,
+    says: /^target cloud: endpoint must /,
   },
-  { title: "a key with a line break", target: withKey(`${key}\n`), says: /apiKey has to be a key of plain characters/ },
+  { title: "a key with a line break", target: withKey(`${key}\n`), says: /apiKey must be a key of plain characters/ },
   {
     title: "a key with another header in it",
     target: withKey(`${key}\r\nx-admin: 1`),
-    says: /apiKey has to be a key of plain/,
+    says: /apiKey must be a key of plain/,
   },
-  { title: "a key with a null character", target: withKey(`${key}\0`), says: /apiKey has to be a key of plain/ },
+  { title: "a key with a null character", target: withKey(`${key}\0`), says: /apiKey must be a key of plain/ },
   {
     title: "a key with an escape sequence",
     target: withKey(`\u001b[31m${key}`),
-    says: /apiKey has to be a key of plain/,
+    says: /apiKey must be a key of plain/,
   },
-  { title: "a key with an umlaut", target: withKey(`${key}ä`), says: /apiKey has to be a key of plain/ },
-  { title: "a key with a space before it", target: withKey(` ${key}`), says: /apiKey has to be a key of plain/ },
-  { title: "an empty key", target: withKey(""), says: /apiKey has to be a key/ },
+  { title: "a key with an umlaut", target: withKey(`${key}ä`), says: /apiKey must be a key of plain/ },
+  { title: "a key with a space before it", target: withKey(` ${key}`), says: /apiKey must be a key of plain/ },
+  { title: "an empty key", target: withKey(""), says: /apiKey must be a key/ },
   {
     title: "a key that is an object",
     target: `{ kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: { key: ${quoted} } }`,
-    says: /apiKey has to be a key/,
+    says: /apiKey must be a key/,
   },
   {
     title: "a key in a list",
     target: `{ kind: "rest", endpoint: "http://127.0.0.1:9", apiKey: [${quoted}] }`,
-    says: /apiKey has to be a key/,
+    says: /apiKey must be a key/,
   },
   {
     title: "a key with a line break in the environment",
     target: `{ kind: "rest", endpoint: "http://127.0.0.1:9" }`,
     env: { MIGRATE_API_KEY: `${key}\n` },
-    says: /MIGRATE_API_KEY has to be a key of plain/,
+    says: /MIGRATE_API_KEY must be a key of plain/,
   },
   {
     title: "a key with an emoji in the environment",
     target: `{ kind: "rest", endpoint: "http://127.0.0.1:9" }`,
     env: { MIGRATE_API_KEY: `${key}🔑` },
-    says: /MIGRATE_API_KEY has to be a key of plain/,
+    says: /MIGRATE_API_KEY must be a key of plain/,
   },
   { title: "a key as a setting of its own name", target: withMore(`key: ${quoted}`), says: /there is no setting key/ },
   {
@@ -342,19 +342,19 @@ const badSettings: readonly BadSettings[] = [
   {
     title: "the key as the database with a line break",
     target: withMore(`database: ${JSON.stringify(`${key}\n`)}`),
-    says: /database has to be a name/,
+    says: /database must be a name/,
   },
   {
     title: "an unknown dialect",
     target: withMore(`dialect: "cloud"`),
-    says: /dialect has to be "service" or "namespace"/,
+    says: /dialect must be "service" or "namespace"/,
   },
-  { title: "unknown types", target: withMore(`types: "sql"`), says: /types has to be / },
+  { title: "unknown types", target: withMore(`types: "sql"`), says: /types must be / },
   { title: "an unknown endpoint", target: withMore(`endpoints: { clone: "POST /x" }`), says: /endpoints.*clone/ },
   {
     title: "an endpoint without a method",
     target: withMore(`endpoints: { list: "/v1/tables" }`),
-    says: /endpoints\.list has to be a method/,
+    says: /endpoints\.list must be a method/,
   },
   {
     title: "an endpoint that the dialect does not use",
@@ -369,12 +369,12 @@ const badSettings: readonly BadSettings[] = [
   {
     title: "a header with a line break and the key",
     target: withMore(`headers: { "x-a": ${JSON.stringify(`${key}\r\n`)} }`),
-    says: /headers has to hold texts of plain characters/,
+    says: /headers must hold texts of plain characters/,
   },
   {
     title: "a header as one text with the key",
     target: withMore(`headers: ${JSON.stringify(`x-api-key: ${key}`)}`),
-    says: /headers has to be an object of texts/,
+    says: /headers must be an object of texts/,
   },
   {
     title: "the key in a header's name",
@@ -394,7 +394,7 @@ const badSettings: readonly BadSettings[] = [
   {
     title: "no time for an answer",
     target: withMore("answerSeconds: 0"),
-    says: /answerSeconds has to be a number of seconds from 0\.1 to 86400 \(a day\)/,
+    says: /answerSeconds must be a number of seconds from 0\.1 to 86400 \(a day\)/,
   },
   {
     title: "a syntax error beside the key",

@@ -1,6 +1,6 @@
 /**
- * Random migrations on random tables with rows, taken back on the real engine: what the plan promises of each has to be so.
- * A migration that stops half-way is taken back too. The ledger is in memory, for speed.
+ * Random migrations on random tables with rows, rolled back on the real engine: what the plan promises of each must be so.
+ * A migration that stops half-way is rolled back too. The ledger is in memory, for speed.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ import { stepOf, type Draft } from "./draw.ts";
 import type { Counts } from "./walk.ts";
 
 /**
- * `first`: makes the tables, a step a migration; `then`: one migration, which is taken back. `writes`: an application changes
+ * `first`: makes the tables, a step a migration; `then`: one migration, which is rolled back. `writes`: an application changes
  * rows in between.
  */
 export async function thereAndBack(
@@ -71,8 +71,8 @@ export async function thereAndBack(
     const how = refused === undefined ? "back" : refused.code;
     note(`${stopped === undefined ? "done" : "stopped"}, ${[...promised].toSorted().join("+")}: ${how}`);
     if (refused !== undefined) checkRefusal(refused, promised, after, left, { writes, isHalf: stopped !== undefined });
-    else if (writes) same("the columns before and after taking it back", withoutRows(before), withoutRows(left));
-    else same("before and after taking it back", before, left);
+    else if (writes) same("the columns before and after rolling it back", withoutRows(before), withoutRows(left));
+    else same("before and after rolling it back", before, left);
   } catch (error) {
     throw new Error(`${(error as Error).message}\n\n${shown.join("\n")}`, { cause: error });
   } finally {

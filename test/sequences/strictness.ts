@@ -31,7 +31,7 @@ const refusals: readonly { readonly code: ErrorCode; readonly says?: RegExp; rea
   { code: "ERR_INDEX", says: /which is inside a list|begins with a digit/, why: "it fails once there are rows" },
   {
     code: "ERR_ALTERATION_CONFLICT",
-    says: /makes whole columns anew/,
+    says: /recreates whole columns/,
     why: "the new column would not be where the old was",
   },
 ];

@@ -867,7 +867,7 @@ test.each<[string, RawRequest, string]>([
     "when_not_matched_by_source_delete_filt",
   ],
 ])("%s can't hold a second statement, which the engine would ignore silently", async (_, sent, place) => {
-  const says = new RegExp(`${place} has to be one expression; the engine would ignore what follows the semicolon`);
+  const says = new RegExp(`${place} must be one expression; the engine would ignore what follows the semicolon`);
   await refuses(async () => await send(service.url, sent), invalid(says));
 });
 
@@ -910,7 +910,7 @@ test("whichever byte of a stream is wrong, the answer is no 5xx and the service 
     expect(performance.now() - start, `byte ${at}`).toBeLessThan(5000);
     answers[answer.status] = (answers[answer.status] ?? 0) + 1;
     if (answer.status !== 200) continue;
-    // What was accepted has to be readable.
+    // What was accepted must be readable.
     const read = await send(own.url, {
       path: "/v1/table/t/query/",
       headers: { "x-api-key": apiKey, "content-type": "application/json" },

@@ -157,7 +157,7 @@ const draws: { readonly [Name in StepName]: Draw<Name> } = {
 
 const kinds = Object.keys(draws) as readonly StepName[];
 
-/** `isReversible`: of steps that can be taken back. */
+/** `isReversible`: of steps that can be rolled back. */
 export function drawHistory(chance: Chance, model: Model, isReversible = false): readonly Migration[] {
   const database: Database = new Map();
   const count = chance.pick([1, 2, 2, 3, 3, 4, 6]);
@@ -251,7 +251,7 @@ const swaps: Omit<Scenario, "model"> = {
 
 const double: Step = { kind: "retypeColumn", table: "t", path: "b", type: plain("int32"), using: "b * 2" };
 
-/** The last column is made anew as it was, so that a look could not tell how far that got: done twice, it is four times as much. */
+/** The last column is recreated as it was, so that a look could not tell how far that got: done twice, it is four times as much. */
 const doublings: Omit<Scenario, "model"> = {
   migrations: [
     [
@@ -267,7 +267,7 @@ const doublings: Omit<Scenario, "model"> = {
   ].map((steps, index) => aMigration(index + 1, steps)),
 };
 
-// What comes late to a swap, and who is stopped twice in one action, are the rarest of what has to be found.
+// What comes late to a swap, and who is stopped twice in one action, are the rarest of what must be found.
 const written = [severalCommits, severalCommits, severalCommits, swaps, swaps, swaps, swaps, doublings, doublings];
 
 export function aMigration(version: number, steps: readonly Step[]): Migration {

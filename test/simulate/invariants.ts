@@ -129,7 +129,7 @@ export function checkLateness({ late, tables, runs, careless }: Scene): string |
 
 /**
  * Late calls of which nobody could say anything: who made them was killed. A service has no way to refuse them. And two by
- * which different runs rename columns of one table may together take back a swap of names, which nobody can see where tables can't be described.
+ * which different runs rename columns of one table may together roll back a swap of names, which nobody can see where tables can't be described.
  */
 export function unsaid({ late, runs, model }: Scene): boolean {
   const tooLate = late.filter(({ arrivedInTime }) => !arrivedInTime);

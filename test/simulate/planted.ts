@@ -200,7 +200,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "if (isHeld(cause)) {",
   ),
   bug(
-    "what a refused commit came after is not taken back",
+    "what a refused commit came after is not rolled back",
     82,
     "run/execute/multi-commit-action.ts",
     "return ending.inDoubt || isUntouched ? ending : await takenBack(commit, ending, planned, acting);",
@@ -242,7 +242,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "if (!isMomentary(action)) return await firstGood(calls);",
   ),
   bug(
-    "a migration is taken back without a word before",
+    "a migration is rolled back without a word before",
     155,
     "run/execute/execute.ts",
     'if (direction === "down") await lease.record([{ event: onTheWay, ...facts(), next: version }]);',

@@ -43,7 +43,7 @@ export function referenceOf({ migrations, beside }: Scenario, capabilities: Capa
   return { actions, after: (count) => texts[count]! };
 }
 
-/** The same from where all migrations have run, of the actions that take back those above a version. */
+/** The same from where all migrations have run, of the actions that roll back those above a version. */
 export function referenceBack(scenario: Scenario, capabilities: Capabilities, to: number): Reference {
   const tables = memoryTables();
   const back = rollbacksOf(scenario, capabilities, tables);
@@ -59,7 +59,7 @@ interface MigrationBack {
   readonly actions: readonly PlacedAction[];
 }
 
-/** Of the last migration first, as far as they can be taken back. All of them are carried out on the tables. */
+/** Of the last migration first, as far as they can be rolled back. All of them are carried out on the tables. */
 export function rollbacksOf(
   { migrations, beside }: Scenario,
   capabilities: Capabilities,

@@ -82,7 +82,7 @@ export async function carryOut(
 
 /** What the runs are for. */
 export interface Goal {
-  /** The version that everything above is taken back of; undefined to apply everything. */
+  /** The version that everything above is rolled back of; undefined to apply everything. */
   readonly backTo: number | undefined;
   /** How many migrations are applied in the end. */
   readonly total: number;
@@ -90,7 +90,7 @@ export interface Goal {
 
 /** What a run in either direction gives. */
 export interface RunResult {
-  /** How many migrations it applied, or took back. */
+  /** How many migrations it applied, or rolled back. */
   readonly changed: number;
   readonly total: number;
 }

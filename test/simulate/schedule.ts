@@ -104,7 +104,7 @@ function aScene(seed: number, scenario: (chance: Chance) => Scenario, { tell, co
   const [sure, others] = [true, false].map((isEarly) =>
     reference.actions.flatMap(({ version, commits }) => (early.has(version) === isEarly ? commits : [])),
   );
-  // All of it has run when something is taken back.
+  // All of it has run when something is rolled back.
   const ran = goal.backTo === undefined ? [] : forward.actions.flatMap(({ commits }) => commits);
   const canBeRefused = others!.filter(
     (action) => dependsOnData(action) && ![...sure!, ...ran].some((one) => isSame(one, action)),
@@ -153,7 +153,7 @@ function suits(one: Disturbance, model: Model, { backTo }: Goal): boolean {
   }
 }
 
-/** Some schedules take back what can be: all above a version. */
+/** Some schedules roll back what can be: all above a version. */
 function drawGoal(chance: Chance, scenario: Scenario): Goal {
   const { migrations, model } = scenario;
   const isBack = chance.happens(0.3);

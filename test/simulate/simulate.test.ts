@@ -61,7 +61,7 @@ test("what a late call did is put right where names were used again since", { ti
 });
 
 test.each(["embedded", "namespace"] as const)(
-  "an action of several commits is gone on with or taken back, as %s",
+  "an action of several commits is gone on with or rolled back, as %s",
   { timeout: 300_000 },
   async (model) => {
     const fixed = () => ({ model, ...severalCommits });
@@ -83,11 +83,11 @@ test.each([
 });
 
 test.each([
-  [["--seed", "x"], "--seed has to be a whole number from 0 to 999999999"],
-  [["--schedules", "0"], "--schedules has to be a whole number from 1 to 999999999"],
-  [["--jobs", "1.5"], "--jobs has to be a whole number from 1 to 999999999"],
-  [["--schedules", "-5"], "--schedules has to be a whole number from 1 to 999999999"],
-  [["--schedules"], "--schedules has to be a whole number from 1 to 999999999"],
+  [["--seed", "x"], "--seed must be a whole number from 0 to 999999999"],
+  [["--schedules", "0"], "--schedules must be a whole number from 1 to 999999999"],
+  [["--jobs", "1.5"], "--jobs must be a whole number from 1 to 999999999"],
+  [["--schedules", "-5"], "--schedules must be a whole number from 1 to 999999999"],
+  [["--schedules"], "--schedules must be a whole number from 1 to 999999999"],
   [["--seed", "1", "--seed", "2"], "--seed is given twice"],
   [["--first", "999999999", "--schedules", "2", "--jobs", "2"], "--first and --schedules lead beyond 999999999"],
   [["--sed", "1"], "Unknown argument: sed"],

@@ -10,7 +10,7 @@ export interface TypeProblem {
   readonly text: string;
 }
 
-/** A configuration under which what we write has to be right. */
+/** A configuration under which what we write must be right. */
 export const strictConfig = JSON.stringify({
   compilerOptions: {
     target: "es2023",

@@ -113,7 +113,7 @@ test("a version that the history does not have is refused, with the way out, and
   const project = await aHistory();
   project.write("wrong.ts", steps("m.dropTable('documents')").replace("0001", "0009"));
   expect(typeProblems(project.folder)).toMatchObject([
-    { line: 4, text: expect.stringContaining("history.d.ts has no migration 0009; migrate types writes it anew") },
+    { line: 4, text: expect.stringContaining("history.d.ts has no migration 0009; migrate types rewrites it") },
   ]);
 });
 

@@ -50,11 +50,11 @@ vector(4, float16().notNull());
 fixedSizeList(int8().notNull(), 4);
 // @ts-expect-error a list needs a type
 list();
-// @ts-expect-error a builder has to be called
+// @ts-expect-error a builder must be called
 list(int8);
 // @ts-expect-error a type is no text
 struct({ x: "int8" });
-// @ts-expect-error a field's builder has to be called
+// @ts-expect-error a field's builder must be called
 struct({ x: int8 });
 // @ts-expect-error nullability has no place in an index
 dictionary(int8().notNull(), utf8());
@@ -72,7 +72,7 @@ createTable("t");
 createTable("t", { id: "int8" });
 // @ts-expect-error columns are an object
 createTable("t", [int8()]);
-// @ts-expect-error a column's builder has to be called
+// @ts-expect-error a column's builder must be called
 createTable("t", { id: int8 });
 // @ts-expect-error a name is a text
 createTable(5, { id: int8() });
@@ -86,9 +86,9 @@ retypeColumn("t", "a");
 retypeColumn("t", "a", "int64");
 // @ts-expect-error not null is a step of its own
 retypeColumn("t", "a", int64().notNull());
-// @ts-expect-error a builder has to be called
+// @ts-expect-error a builder must be called
 retypeColumn("t", "a", int64);
-// @ts-expect-error what it is to be has to be said
+// @ts-expect-error what it is to be must be said
 setNullable("t", "a");
 // @ts-expect-error a text is no boolean
 setNullable("t", "a", "false");

@@ -313,7 +313,7 @@ test("a new step kind is one new file and one line, and everything knows it", ()
   expect(JSON.parse(stdout === "" ? JSON.stringify(stderr) : stdout)).toEqual({
     step,
     parsed: { step },
-    refused: { problem: "path has to be the path of a column", kind: "dropNotNull" },
+    refused: { problem: "path must be the path of a column", kind: "dropNotNull" },
     near: { problem: "there is no step kind dropNotNul; did you mean dropNotNull?", kind: "dropNotNul" },
     actions: [{ kind: "alterColumns", table: "documents", alterations: [{ path: "id", nullable: true }] }],
     named: true,

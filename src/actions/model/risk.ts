@@ -16,6 +16,8 @@ export interface Risk {
    */
   readonly kind: "loss" | "failure" | "writers" | "embedding";
   readonly text: string;
+  /** Of a loss: values may change, rather than be removed. */
+  readonly changesValues?: true;
   /** The rows that it is about, if a run can count them beforehand. */
   readonly obstacle?: Blocker | undefined;
 }
@@ -44,7 +46,12 @@ export function risksOfAlteration(
   const verdict = castVerdict(column.type, type);
   const cast = `${formatType(column.type)} to ${formatType(type)}`;
   if (verdict.allowed && verdict.mayLose)
-    risks.push({ kind: "loss", text: `${place} may lose precision or range without a word: ${cast}`, obstacle });
+    risks.push({
+      kind: "loss",
+      text: `${place} may silently lose precision or range: ${cast}`,
+      changesValues: true,
+      obstacle,
+    });
   if (verdict.allowed && verdict.mayFail)
     risks.push({
       kind: "failure",
@@ -77,7 +84,8 @@ export function risksOfExpression(
   if (because !== undefined)
     risks.push({
       kind: "loss",
-      text: `${place} gets ${expression} as ${formatType(type)}, which may cut values without a word: ${because}`,
+      text: `${place} gets ${expression} as ${formatType(type)}, which may silently truncate values: ${because}`,
+      changesValues: true,
     });
   if (read.length > 0)
     risks.push({

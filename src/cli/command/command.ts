@@ -93,7 +93,7 @@ export const secondsFlag = (flag: string, least = 0) => {
 
 /** A flag with a whole number of at most nine digits. */
 export const wholeFlag = (flag: string, least: number) => {
-  const problem = `--${flag} has to be a whole number from ${least} to 999999999`;
+  const problem = `--${flag} must be a whole number from ${least} to 999999999`;
   return z
     .string(`--${flag} is given twice or without a value`)
     .regex(/^\d{1,9}$/, problem)
@@ -150,10 +150,10 @@ export const switchFlag = z.boolean().optional();
 export const acceptFlag = z
   .string("--accept is given twice or without a value")
   .transform((words) => words.split(","))
-  .pipe(z.array(z.enum(acceptances, `--accept has to be ${acceptances.join(" or ")}`)));
+  .pipe(z.array(z.enum(acceptances, `--accept must be ${acceptances.join(" or ")}`)));
 
 /** The number of a migration: 3 or 0003. */
 export const versionFlag = z
   .string("--to is given twice or without a value")
-  .regex(/^\d+$/, "--to has to be the number of a migration, such as 0003")
+  .regex(/^\d+$/, "--to must be the number of a migration, such as 0003")
   .transform(Number);

@@ -38,8 +38,8 @@ const downFlags = leaseSchema
 
 export const downCommand: Command = {
   usage: "down",
-  describe: "take back what was applied last",
-  stopping: "stopping at the next safe point, and a next migrate down goes on wherever this one ends",
+  describe: "roll back what was applied last",
+  stopping: "stopping at the next safe point, and the next migrate down resumes where this one stopped",
   switches: {
     "dry-run": "show the plan and change nothing",
     "accept-loss": "lose what was written since into what is taken away",
@@ -48,8 +48,8 @@ export const downCommand: Command = {
   flags: (cli) =>
     leaseFlags(
       cli
-        .option("steps", { type: "string", describe: "take back so many migrations (1)" })
-        .option("to", { type: "string", describe: "take back all above this number; 0 for all" })
+        .option("steps", { type: "string", describe: "roll back this many migrations (1)" })
+        .option("to", { type: "string", describe: "roll back all above this number; 0 for all" })
         .option("plan", { type: "string", describe: "do just what plan --down --out has saved in this file" }),
     ),
   async run(context) {
@@ -64,10 +64,10 @@ export const downCommand: Command = {
       output.data(event);
       renderEvent(event, output);
       if (event.event === "reverted")
-        output.result(`took back ${formatMigration(event)} (${renderDuration(event.duration)})`);
+        output.result(`rolled back ${formatMigration(event)} (${renderDuration(event.duration)})`);
       if (event.event === "finished" && "reverted" in event)
         output.result(
-          event.reverted === 0 ? "nothing to take back" : `${count(event.reverted, "migration")} taken back`,
+          event.reverted === 0 ? "nothing to roll back" : `${count(event.reverted, "migration")} rolled back`,
         );
     };
     await withSession(context, { emit, waitSeconds: wait, leaseSeconds: lease }, ({ options }) =>

@@ -22,10 +22,10 @@ const generateFlags = commonSchema.extend({
 
 export const generateCommand: Command = {
   usage: "generate [name]",
-  describe: "write the migration from the tables that there are to those that schema.ts declares",
+  describe: "write the migration from the existing tables to those that schema.ts declares",
   switches: {
     check: "write nothing; exit 3 when the migrations do not lead to what is declared",
-    down: "write out what takes it back",
+    down: "write out what rolls it back",
   },
   flags: (cli) =>
     withStepFlags(

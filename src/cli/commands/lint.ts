@@ -14,7 +14,7 @@ import { typedTables } from "../project/update-types.ts";
 const lintFlags = commonSchema.extend({
   since: z
     .string("--since is given twice or without a value")
-    .regex(/^\d{1,15}$/, "--since has to be the number of a migration, such as 0003")
+    .regex(/^\d{1,15}$/, "--since must be the number of a migration, such as 0003")
     .transform(Number)
     .optional(),
   write: switchFlag,
@@ -26,7 +26,7 @@ export const lintCommand: Command = {
   usage: "lint",
   describe: "check every migration without touching the target's tables",
   switches: {
-    write: "write lock.json anew",
+    write: "rewrite lock.json",
     github: "print annotations for GitHub Actions",
     "deny-warnings": "exit 4 on warnings too",
   },

@@ -17,7 +17,7 @@ const newFlags = z.looseObject({
 export const newCommand: Command = {
   usage: "new [name]",
   describe: "write the next migration file from templates/, with the steps that are given",
-  switches: { down: "write out what takes it back" },
+  switches: { down: "write out what rolls it back" },
   flags: (cli) =>
     withStepFlags(
       cli

@@ -44,7 +44,7 @@ export const planCommand: Command = {
     cli
       .option("to", { type: "string", describe: "plan up to this number only, or down to it" })
       .option("accept", { type: "string", describe: "what up would be given: lossy, irreversible" })
-      .option("steps", { type: "string", describe: "with --down: so many migrations (1)" })
+      .option("steps", { type: "string", describe: "with --down: roll back this many migrations (1)" })
       .option("plan", { type: "string", describe: "a saved plan: show it, and whether it still holds" })
       .option("out", { type: "string", describe: "save the plan to this file, for up --plan or down --plan" }),
   async run(context) {

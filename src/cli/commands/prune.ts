@@ -34,7 +34,7 @@ function lineOf({ name, migration, table, version, isNeeded }: KeptPoint): strin
 function summaryOf(found: readonly KeptPoint[], pruned: boolean, target: string): string {
   if (found.length === 0) return `no old versions are kept on ${target}`;
   const free = found.filter(({ isNeeded }) => !isNeeded).length;
-  if (free === 0) return "nothing can be let go now";
-  if (pruned) return `${count(free, "version")} let go; the next optimize of the tables cleans up what they alone held`;
-  return `${count(free, "version")} can be let go: migrate prune --yes, and down can't be sure of them any more`;
+  if (free === 0) return "no version can be released now";
+  if (pruned) return `${count(free, "version")} released; the next optimize of the tables deletes what only they used`;
+  return `${count(free, "version")} can be released with migrate prune --yes; after that, down may be unable to restore them`;
 }

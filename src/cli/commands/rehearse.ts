@@ -31,7 +31,7 @@ const rehearseFlags = z.looseObject({
 
 export const rehearseCommand: Command = {
   usage: "rehearse",
-  describe: "try what up would do, and taking it back, on a copy; changes nothing",
+  describe: "try what up would do, and rolling it back, on a copy; changes nothing",
   switches: { "allow-out-of-order": "rehearse numbers below an applied one too" },
   flags: (cli) =>
     cli

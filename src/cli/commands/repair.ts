@@ -19,15 +19,15 @@ const repairFlags = leaseSchema.extend({
     .string("--to is given twice or without a value")
     .regex(
       /^(start|\d+(\.[1-9]\d*)?)$/,
-      "--to has to be the number of a migration, such as 0003, or 0003.2 for two of its actions, or start for before the first",
+      "--to must be the number of a migration, such as 0003, or 0003.2 for two of its actions, or start for before the first",
     )
     .optional(),
 });
 
 export const repairCommand: Command = {
   usage: "repair",
-  describe: "say what is wrong with the ledger, and with --yes make it anew; changes no table",
-  switches: { yes: "do what is to be done" },
+  describe: "report what is wrong with the ledger, and with --yes repair it; changes no table",
+  switches: { yes: "carry out the repairs" },
   flags: (cli) =>
     leaseFlags(
       cli.option("to", { type: "string", describe: "up to where the tables are migrated, when several places fit" }),
@@ -61,7 +61,7 @@ export const repairCommand: Command = {
     output.result(words);
     if (does === "nothing") return done;
     output.result(
-      wasDone ? "done; migrate up goes on from there" : "nothing was changed; migrate repair --yes does it",
+      wasDone ? "done; migrate up resumes from there" : "nothing was changed; migrate repair --yes does it",
     );
     return wasDone ? done : amiss;
   },

@@ -19,7 +19,7 @@ import { renderEvent } from "../render/events.ts";
 const migrationFlag = (flag: string) =>
   z
     .string(`--${flag} is given twice or without a value`)
-    .regex(/^\d{1,9}(_.+)?$/, `--${flag} has to be a migration, such as 0006 or 0006_add_headlines`)
+    .regex(/^\d{1,9}(_.+)?$/, `--${flag} must be a migration, such as 0006 or 0006_add_headlines`)
     .optional();
 
 const resolveFlags = leaseSchema.extend({

@@ -15,20 +15,20 @@ const serveFlags = z.looseObject({
     .min(1, "--data needs a value")
     .refine(
       (data) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(data),
-      "--data has to be a folder; an object store can't be served",
+      "--data must be a folder; an object store can't be served",
     ),
   host: text("host").default("127.0.0.1"),
   port: z
     .string("--port is given twice or without a value")
-    .regex(/^\d{1,5}$/, "--port has to be a number, such as 2333")
+    .regex(/^\d{1,5}$/, "--port must be a number, such as 2333")
     .transform(Number)
-    .refine((port) => port < 65_536, "--port has to be below 65536")
+    .refine((port) => port < 65_536, "--port must be below 65536")
     .default(2333),
   "api-key": text("api-key").optional(),
   database: text("database").optional(),
   "body-limit": z
     .string("--body-limit is given twice or without a value")
-    .regex(/^[1-9]\d{0,3}$/, "--body-limit has to be a number of MB from 1 to 9999")
+    .regex(/^[1-9]\d{0,3}$/, "--body-limit must be a number of MB from 1 to 9999")
     .transform((megabytes) => Number(megabytes) * 2 ** 20)
     .optional(),
   "request-timeout": secondsFlag("request-timeout", 1).optional(),
@@ -43,9 +43,9 @@ export const serveCommand: Command = {
       .option("host", { type: "string", describe: "the address to listen on (127.0.0.1)" })
       .option("port", { type: "string", describe: "the port to listen on (2333), 0 for any free one" })
       .option("api-key", { type: "string", describe: "the key of every request; better set MIGRATE_API_KEY" })
-      .option("database", { type: "string", describe: "the database that every request has to name" })
+      .option("database", { type: "string", describe: "the database that every request must name" })
       .option("body-limit", { type: "string", describe: "the largest body, in MB (256)" })
-      .option("request-timeout", { type: "string", describe: "seconds in which a request has to arrive (300)" }),
+      .option("request-timeout", { type: "string", describe: "seconds in which a request must arrive (300)" }),
   stopping: "stopping when the requests in flight are answered",
   async run({ flags, output, signal, underWay }) {
     const { data, host, port, "api-key": flagKey, database, ...limits } = parseFlags(serveFlags, flags);
@@ -54,7 +54,7 @@ export const serveCommand: Command = {
     keepSecret(apiKey);
     if (apiKey === "")
       throw new MigrateError("ERR_USAGE", {
-        problem: "migrate serve needs a key that its clients have to send; set MIGRATE_API_KEY, or pass --api-key",
+        problem: "migrate serve needs a key that its clients must send; set MIGRATE_API_KEY, or pass --api-key",
       });
     // Nothing limits the number of requests, so a client could try all short keys.
     if (apiKey.length < shortestSecret)
@@ -65,7 +65,7 @@ export const serveCommand: Command = {
     if (![apiKey, database ?? "-"].every((text) => headerValue.test(text)))
       throw new MigrateError("ERR_USAGE", {
         problem:
-          "the key and the database's name have to fit into a header: plain characters, without line breaks or spaces around them",
+          "the key and the database's name must fit into a header: plain characters, without line breaks or spaces around them",
       });
     // fastify is slow to load, and no other command needs it.
     const { startService } = await import("../../service/start-service.ts");

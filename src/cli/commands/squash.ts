@@ -67,6 +67,6 @@ function report(result: SquashResult, file: string | undefined, output: Output):
   const renamed = migrations.filter(({ replaces }) => replaces !== undefined);
   for (const one of renamed)
     output.result(
-      `note: a database that knows ${formatMigration(one)} by older names has to run migrate up before it gets this file`,
+      `note: a database that knows ${formatMigration(one)} by older names must run migrate up before it gets this file`,
     );
 }

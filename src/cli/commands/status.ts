@@ -81,7 +81,7 @@ function partText(partial: StatusResult["pending"][number]["partial"]): string {
 function reversalText({ reversal }: StatusResult["reverting"][number]): string {
   const { step, total, detail } = reversal!;
   const why = detail === undefined ? "" : `: ${detail}`;
-  return `${step} of ${count(total, "action")} that take it back done${why}; the next migrate down goes on`;
+  return `${step} of ${count(total, "action")} that roll it back done${why}; the next migrate down resumes it`;
 }
 
 function toDocument(found: StatusResult, target: string) {

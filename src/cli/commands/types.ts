@@ -18,7 +18,7 @@ import type { Output } from "../command/output.ts";
 import { applicationPath } from "../project/update-types.ts";
 import { authoring } from "../project/write-migration.ts";
 
-const out = "--out has to be a .ts file for the application, outside the migrations folder";
+const out = "--out must be a .ts file for the application, outside the migrations folder";
 
 const typesFlags = commonSchema.extend({
   check: switchFlag,
@@ -67,7 +67,7 @@ function report(files: readonly TypesFile[], stale: readonly TypesFile[], out: s
     ...(missing.length === 0 ? [] : [`${listOf(missing)} not there`]),
     ...(other.length === 0 ? [] : [`${listOf(other)} not as the migrations are`]),
   ];
-  output.problem(`${words.join(", ")}; ${next} writes ${stale.length === 1 ? "it" : "them"} anew`);
+  output.problem(`${words.join(", ")}; ${next} rewrites ${stale.length === 1 ? "it" : "them"}`);
   return somethingPending;
 }
 

@@ -29,7 +29,7 @@ const upFlags = leaseSchema.extend({
 export const upCommand: Command = {
   usage: "up",
   describe: "apply what is pending",
-  stopping: "stopping at the next safe point, and a next run goes on wherever this one ends",
+  stopping: "stopping at the next safe point, and the next run resumes where this one stopped",
   switches: {
     "dry-run": "show the plan and change nothing",
     "allow-out-of-order": "apply numbers below an applied one too",

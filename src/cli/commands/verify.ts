@@ -128,7 +128,7 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
     for (const words of describeSteps(steps)) output.result(`  ${words}`);
     for (const words of left) output.progress(`note: not written: ${words}`);
     if (existsSync(resolve(config.folder, config.schema)))
-      output.progress(`note: ${config.schema} has to say the same; migrate generate --check tells whether it does`);
+      output.progress(`note: ${config.schema} must say the same; migrate generate --check tells whether it does`);
     output.result(`next: migrate baseline marks it as applied on ${target}; migrate up runs it anywhere else`);
     return done;
   });

@@ -21,7 +21,7 @@ export function applicationPath({ config, folder: migrations }: Session): string
   if (types === undefined) return undefined;
   const path = resolve(folder, types);
   if (dirname(path) === migrations)
-    throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: "types: has to be outside the migrations folder" });
+    throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: "types: must be outside the migrations folder" });
   return path;
 }
 
@@ -76,7 +76,7 @@ export async function typedTables(session: Session): Promise<Declared | undefine
     const latest = moments.slice(-mostMoments);
     const now = latest.findLast((moment) => applicationFile(path, [moment]).text === text);
     if (now === undefined || now === moments.at(-1)) return undefined;
-    const hint = "let migrate types write it anew, and change what uses it";
+    const hint = "let migrate types rewrite it, and change what uses it";
     return { file: relative(process.cwd(), path), tables: now.database, hint };
   } catch (error) {
     // `lint` itself reports what keeps a migration from working.

@@ -53,7 +53,7 @@ export function renderEvent(event: RunEvent, output: Output): void {
   switch (event.event) {
     case "planned":
       output.progress(
-        `${count(event.migrations.length, "migration")} ${event.direction === "up" ? "pending" : "to take back"}, ${count(event.actions, "action")}`,
+        `${count(event.migrations.length, "migration")} ${event.direction === "up" ? "pending" : "to roll back"}, ${count(event.actions, "action")}`,
       );
       for (const { kind, text } of event.risks) if (kind === "loss") output.progress(`note: ${text}`);
       return undefined;
@@ -71,7 +71,7 @@ export function renderEvent(event: RunEvent, output: Output): void {
       return output.progress(`${event.by} has not been heard of for a whole lease; taking over`);
     case "started":
       return output.progress(
-        `${event.direction === "up" ? "" : "taking back "}${formatMigration(event)}${event.done > 0 ? `: ${event.done} of ${count(event.total, "action")} done already` : ""}`,
+        `${event.direction === "up" ? "" : "rolling back "}${formatMigration(event)}${event.done > 0 ? `: ${event.done} of ${count(event.total, "action")} done already` : ""}`,
       );
     case "action":
       return output.passing(`  ${event.text} …`);
@@ -98,8 +98,8 @@ export function renderEvent(event: RunEvent, output: Output): void {
     case "left":
       return output.progress(
         event.direction === "up"
-          ? `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up goes on`
-          : `${count(event.applied, "migration")} taken back, ${event.done} of ${count(event.total, "action")} that take back ${formatMigration(event)} done; the next migrate down goes on`,
+          ? `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up resumes it`
+          : `${count(event.applied, "migration")} rolled back, ${event.done} of ${count(event.total, "action")} that roll back ${formatMigration(event)} done; the next migrate down resumes it`,
       );
     case "recovery":
       return output.progress(recoveryText(event));

@@ -13,7 +13,7 @@ const longestCall = 200;
 
 export function renderPlan(plan: PlanDocument, output: Output): void {
   const migrations = migrationsOf(plan);
-  if (migrations.length === 0) output.result(plan.direction === "up" ? "nothing to do" : "nothing to take back");
+  if (migrations.length === 0) output.result(plan.direction === "up" ? "nothing to do" : "nothing to roll back");
   for (const migration of migrations) {
     const { done, total, actions, down } = migration;
     const part = done === 0 ? "" : ` (${done} of ${count(total, "action")} done already)`;
@@ -33,7 +33,7 @@ function renderAction({ text, calls = [], cost, risks, rollback, refusal }: Acti
   for (const call of numbered(calls)) line("dim", `    ${call}`);
   for (const { text: risk, rows } of risks)
     line("yellow", `    ${risk}${rows === undefined ? "" : `: ${rowsNow(rows)}`}`);
-  if (rollback?.class === "none") line("yellow", `    can't be taken back: ${rollback.reason}`);
+  if (rollback?.class === "none") line("yellow", `    can't be rolled back: ${rollback.reason}`);
   else if (rollback !== undefined) {
     line("dim", `    back: ${rollback.text} (${aboutBack(rollback)})`);
     for (const call of numbered(rollback.calls ?? [])) line("dim", `      ${call}`);
@@ -86,7 +86,7 @@ export function refusalText(refusal: NonNullable<Action["refusal"]>): string {
       return `would fail: ${refusal.problem}`;
     case "rewrite": {
       const { bytes, limit } = refusal;
-      const is = bytes === null ? "nobody can tell how much it is" : `it is about ${byteCount(bytes)} by then`;
+      const is = bytes === null ? "its size is unknown" : `it is about ${byteCount(bytes)} by then`;
       return `forbidden on this target: a migration that rewrites more than ${byteCount(limit)}; ${is}`;
     }
   }

@@ -100,6 +100,6 @@ function differencesAfter(
 
 /** Adds the way out to a difference in column order: a column that was dropped and recreated is the last one. */
 function withWay(words: string): string {
-  const way = "of one that was made anew say how with --retype 'TABLE.COLUMN:TYPE using SQL'";
+  const way = "of one that was recreated say how with --retype 'TABLE.COLUMN:TYPE using SQL'";
   return words.includes(" in another order: ") ? `${words} (${way})` : words;
 }

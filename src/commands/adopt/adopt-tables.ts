@@ -125,7 +125,7 @@ function metadataSteps(
     const reserved = reservedProblem(key, value);
     if (reserved !== undefined) return `: ${reserved}`;
     const isOut = !takesEngines && key.startsWith("lance-schema:");
-    return isOut ? ", which the engine never takes back, so that down could not" : undefined;
+    return isOut ? ", which the engine never undoes, so that down could not" : undefined;
   };
   const withoutThem = (metadata: Metadata): Metadata =>
     Object.fromEntries(Object.entries(metadata).filter(([key, value]) => reasonOf(key, value) === undefined));

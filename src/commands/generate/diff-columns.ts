@@ -177,7 +177,7 @@ function addTo(column: Column, { table, after, said, changes, top, addsFields }:
     const flag = shellWord(`${placeNotation(table, after)}:${typeNotation(type)} not null as SQL`);
     const way = filled === undefined ? "say them with" : "--add-column lacks them:";
     changes.impossible.push(
-      `${place} is new and not null, and nobody can tell its values in the rows that are there: ${way} --add-column ${flag}`,
+      `${place} is new and not null, and its values in existing rows are unknown: ${way} --add-column ${flag}`,
     );
   }
 }

@@ -39,7 +39,7 @@ export function stepsBack(
     const { actions: back, obstacles } = rollbackOf(migration, total, before(actions), target.capabilities);
     const steps = back.flatMap(({ action }) => {
       const own = stepsOfAction(action);
-      if (own === undefined) throw irreversible(`no step does what takes it back (${action.kind})`);
+      if (own === undefined) throw irreversible(`no step does what rolls it back (${action.kind})`);
       return own;
     });
     return { steps, isChecked: obstacles.length > 0 };

@@ -86,15 +86,14 @@ function verdictOn(
   const own = tablesOfAction(action);
   switch (trial.kind) {
     case "untried": {
-      const none = is === "none" ? rollback?.reason : "another step of its migration can't be taken back";
+      const none = is === "none" ? rollback?.reason : "another step of its migration can't be rolled back";
       return { verdict: "untried", reason: trial.reason ?? none };
     }
     case "failed":
       return { verdict: "broken", reason: trial.problem };
     case "refused": {
       const changed = changesOf(trial.after, trial.left);
-      if (changed.length > 0)
-        return { verdict: "broken", reason: `it was refused, and changed all the same: ${words(changed)}` };
+      if (changed.length > 0) return { verdict: "broken", reason: `it was refused, but it changed: ${words(changed)}` };
       if (is === "checked" || is === undefined) return { verdict: "refused", reason: trial.problem };
       if (mayBeRefused) return { verdict: "untried", reason: "a step of its migration was refused" };
       return { verdict: "broken", reason: `it was refused: ${trial.problem}` };

@@ -71,7 +71,7 @@ function course(state: LedgerState, { clock, run }: RepairInput): readonly strin
     ...(held === undefined ? [] : [held]),
     ...[...migrationsInDoubt(state, run)].map(
       (version) =>
-        `${nameIn(state, version)} may have run further than is recorded; the next migrate ${isReverting(state, version) ? "down" : "up"} finds out and goes on`,
+        `${nameIn(state, version)} may have run further than is recorded; the next migrate ${isReverting(state, version) ? "down" : "up"} finds out and resumes it`,
     ),
   ];
 }
@@ -83,11 +83,11 @@ function unfinished(state: LedgerState): readonly string[] {
   return [
     ...reverting.map(
       (one) =>
-        `${formatMigration(one)} is being taken back, ${one.reversal!.step} of ${count(one.reversal!.total, "action")} done; the next migrate down goes on`,
+        `${formatMigration(one)} is being rolled back, ${one.reversal!.step} of ${count(one.reversal!.total, "action")} done; the next migrate down resumes it`,
     ),
     ...partial.map(
       (one) =>
-        `${formatMigration(one)} has ${one.step} of ${count(one.total, "action")} done; the next migrate up goes on`,
+        `${formatMigration(one)} has ${one.step} of ${count(one.total, "action")} done; the next migrate up resumes it`,
     ),
     ...state.late.map(
       ({ version, action }) =>

@@ -90,7 +90,7 @@ function resultOf({ sees, cure }: Diagnosis, done: boolean): Repair {
   return {
     sees,
     does: cure.kind,
-    words: cure.kind === "rebuild" ? cure.words : cure.kind === "nothing" ? "nothing is to be repaired" : "",
+    words: cure.kind === "rebuild" ? cure.words : cure.kind === "nothing" ? "nothing needs to be repaired" : "",
     done,
     refusal: cure.kind === "refused" ? cure.error : undefined,
   };

@@ -242,7 +242,7 @@ function aboutOf(
         since: obstacle.version,
         words: (rows = 0, written) =>
           written === undefined
-            ? `${are(rows, "has a value", "have values")}, of which nobody can tell how many were written since, which would be dropped with it`
+            ? `${are(rows, "has a value", "have values")}, of which an unknown number was written since, which would be dropped with it`
             : `${count(written, "row")} of ${place} ${written === 1 ? "was" : "were"} written since, and values of ${column} would be dropped with it`,
         mayLose: true,
         isRefused: false,
@@ -275,6 +275,6 @@ function aboutOf(
 function wordsOfRows(table: string, rows: number | undefined, written: number | undefined): string {
   if (rows === undefined) return `rows of ${table} can't be counted here, and it goes with them`;
   if (written === undefined)
-    return `${table} has ${count(rows, "row")}, of which nobody can tell how many were written since, and goes with them`;
+    return `${table} has ${count(rows, "row")}, of which an unknown number was written since, and goes with them`;
   return `${table} has ${count(rows, "row")}, ${written} of them written since, and goes with them`;
 }

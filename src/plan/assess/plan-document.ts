@@ -17,9 +17,9 @@ const commit = z.object({ text, action });
 const calls = z.array(text).describe("Of each commit the request, or the engine's method with what it is given.");
 
 const cost = z.object({
-  rows: whole.nullable().describe("Rows in which values are written anew; null where nobody can tell how many."),
-  bytes: whole.nullable().describe("About how many bytes that is before it is compressed; null where nobody can tell."),
-  added: whole.nullable().describe("Rows that are added; null where nobody can tell how many."),
+  rows: whole.nullable().describe("Rows in which values are rewritten; null if unknown."),
+  bytes: whole.nullable().describe("About how many bytes that is before it is compressed; null if unknown."),
+  added: whole.nullable().describe("Rows that are added; null if unknown."),
   indexes: z.array(text).describe("Indexes that are built over all rows."),
   versions: whole.describe("Versions of tables that it makes."),
 });
@@ -70,7 +70,7 @@ const plannedMigration = z.object({
   steps: z.array(text).describe("A short hash of each step."),
   done: whole.describe("How many of its actions are done already."),
   total: whole,
-  down: z.array(text).optional().describe("What its file says takes it back, in words."),
+  down: z.array(text).optional().describe("What its file says rolls it back, in words."),
   actions: z.array(plannedAction),
 });
 
@@ -81,7 +81,7 @@ export const planDocumentShape = z.object({
   reverting: z
     .array(plannedMigration)
     .optional()
-    .describe("With the direction down: what is taken back, in this order."),
+    .describe("With the direction down: what is rolled back, in this order."),
   accepted: z
     .array(text)
     .optional()

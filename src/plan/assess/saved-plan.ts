@@ -156,7 +156,7 @@ function essence(planned: DocumentAction | undefined): string {
 }
 
 function endOf({ direction }: PlanDocument): string {
-  return direction === "up" ? "applied" : "taken back";
+  return direction === "up" ? "applied" : "rolled back";
 }
 
 /** The current state of a table that a plan touches. */

@@ -54,7 +54,7 @@ export function checkRecognised(recognised: readonly Recognised[], state: Ledger
     const there = state.migrations.get(number);
     if (there !== undefined && !gone.has(there) && there.checksum !== known[0]!.checksum)
       throw refused(
-        `${known.map(formatMigration).join(", ")}, but ${formatMigration(there)} ran here under its number; take that back first: migrate down, with the files as they were`,
+        `${known.map(formatMigration).join(", ")}, but ${formatMigration(there)} ran here under its number; roll that back first: migrate down, with the files as they were`,
       );
     const has = new Set(known.map(({ version }) => version));
     const late = known.toSorted((one, other) => one.order - other.order).find((one, at) => one !== known[at]);

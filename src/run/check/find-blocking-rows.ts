@@ -65,7 +65,7 @@ export async function withObstacles(
   const isBegun = plan.migrations.some(({ done, midway }) => done > 0 || midway !== undefined);
   const mayLose = found.every((one) => one.mayLose);
   const mayPutBack = found.every((one) => one.mayPutBack === true);
-  const changeFirst = `${isBegun ? "" : "nothing was taken back; "}change these rows first`;
+  const changeFirst = `${isBegun ? "" : "nothing was rolled back; "}change these rows first`;
   const lose = mayPutBack
     ? "pass --keep-appended to put these rows back, or --accept-loss to lose them"
     : "pass --accept-loss to lose that";
@@ -78,7 +78,7 @@ export async function withObstacles(
 function oneByOne(table: string): MigrateError {
   return new MigrateError("ERR_ROLLBACK_BLOCKED", {
     problems: [`rows that are put back into ${table} can be looked at only when they are there`],
-    hint: "nothing was taken back; take these migrations back one at a time",
+    hint: "nothing was rolled back; roll back these migrations one at a time",
   });
 }
 

@@ -142,7 +142,7 @@ async function executeMigration(
   });
   if (points !== undefined) {
     versions.begin(points);
-    // Recorded before anything is changed: a run that resumes has to know these versions.
+    // Recorded before anything is changed: a run that resumes must know these versions.
     await lease.record([{ event: onTheWay, ...facts(), next: version }]);
   }
   const unreadable = await unreadableByFound(planned, execution);
@@ -264,7 +264,7 @@ function isHeld(cause: unknown): boolean {
 
 function progressText(ended: number, done: number, { direction, total, migration }: PlannedMigration): string {
   const are = (number: number) => (number === 1 ? "is" : "are");
-  const [what, of] = direction === "up" ? ["applied", "of"] : ["taken back", "that take back"];
+  const [what, of] = direction === "up" ? ["applied", "of"] : ["rolled back", "that roll back"];
   const some = `${ended} ${ended === 1 ? "migration was" : "migrations were"} ${what}`;
   const part =
     done === 0 ? "" : `, ${done} of ${count(total, "action")} ${of} ${formatMigration(migration)} ${are(done)} done`;

@@ -5,8 +5,8 @@
 import { z } from "zod";
 import { indexKinds, type IndexKind, type IndexType } from "../table-index.ts";
 
-const whole = z.int("has to be a whole number from 1").min(1, "has to be a whole number from 1");
-const flag = z.boolean("has to be true or false");
+const whole = z.int("must be a whole number from 1").min(1, "must be a whole number from 1");
+const flag = z.boolean("must be true or false");
 
 export const languages = [
   "Arabic",
@@ -29,7 +29,7 @@ export const languages = [
   "Turkish",
 ] as const;
 
-const oneOf = (...names: readonly string[]) => z.enum(names, `has to be one of ${names.join(", ")}`).optional();
+const oneOf = (...names: readonly string[]) => z.enum(names, `must be one of ${names.join(", ")}`).optional();
 
 const partitioned = {
   distanceType: oneOf("l2", "cosine", "dot"),
@@ -43,18 +43,18 @@ const { numSubVectors: _, ...binary } = quantised;
 
 const text = {
   withPosition: flag.optional(),
-  baseTokenizer: z.string("has to be a name").min(1, "has to be a name").optional(),
+  baseTokenizer: z.string("must be a name").min(1, "must be a name").optional(),
   language: oneOf(...languages),
   maxTokenLength: whole.optional(),
   lowercase: flag.optional(),
   stem: flag.optional(),
   removeStopWords: flag.optional(),
-  customStopWords: z.array(z.string("has to be a list of words"), "has to be a list of words").optional(),
+  customStopWords: z.array(z.string("must be a list of words"), "must be a list of words").optional(),
   asciiFolding: flag.optional(),
   ngramMinLength: whole.optional(),
   ngramMaxLength: whole.optional(),
   prefixOnly: flag.optional(),
-  blockSize: z.literal([128, 256], "has to be 128 or 256").optional(),
+  blockSize: z.literal([128, 256], "must be 128 or 256").optional(),
 };
 
 /** A strict object, so that a misspelt name is refused. */
@@ -84,5 +84,5 @@ const indexOptions = {
 export const indexType = z.discriminatedUnion(
   "kind",
   indexKinds.map((kind) => z.strictObject({ kind: z.literal(kind), options: indexOptions[kind] })) as never,
-  "has to be an index such as btree() or ivfPq()",
+  "must be an index such as btree() or ivfPq()",
 ) as unknown as z.ZodType<IndexType>;

@@ -4,16 +4,16 @@ import type { RowValue, RowValues } from "../row-values.ts";
 import { integerKinds, itemName, plainKinds, timeUnits, type Column, type DataType } from "../data-type.ts";
 
 const length = z
-  .int("has to be a whole number")
-  .min(1, "has to be at least 1")
-  .max(2 ** 31 - 1, "has to be at most 2147483647");
+  .int("must be a whole number")
+  .min(1, "must be at least 1")
+  .max(2 ** 31 - 1, "must be at most 2147483647");
 
 /** Replaces a type that was given with notNull() where only a type is allowed, so that the error message can say so. */
 export const notNullMark = "not null";
 
 const zone = z
   .string()
-  .refine(isZone, "has to be a time zone's name such as UTC or Europe/Berlin; the engine takes no offsets");
+  .refine(isZone, "must be a time zone's name such as UTC or Europe/Berlin; the engine takes no offsets");
 
 /** The type of a column. Members that contain types are getters, as zod requires for recursion. */
 export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
@@ -24,16 +24,16 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
     z
       .strictObject({
         kind: z.literal("decimal128"),
-        precision: z.int("has to be a whole number").min(1, "has to be at least 1").max(38, "has to be at most 38"),
-        scale: z.int("has to be a whole number").min(0, "has to be at least 0"),
+        precision: z.int("must be a whole number").min(1, "must be at least 1").max(38, "must be at most 38"),
+        scale: z.int("must be a whole number").min(0, "must be at least 0"),
       })
-      .refine((type) => type.scale <= type.precision, { path: ["scale"], message: "has to be at most the precision" }),
-    z.strictObject({ kind: z.literal("time32"), unit: z.enum(["s", "ms"], 'has to be "s" or "ms"') }),
-    z.strictObject({ kind: z.literal("time64"), unit: z.enum(["us", "ns"], 'has to be "us" or "ns"') }),
-    z.strictObject({ kind: z.literal("duration"), unit: z.enum(timeUnits, 'has to be "s", "ms", "us" or "ns"') }),
+      .refine((type) => type.scale <= type.precision, { path: ["scale"], message: "must be at most the precision" }),
+    z.strictObject({ kind: z.literal("time32"), unit: z.enum(["s", "ms"], 'must be "s" or "ms"') }),
+    z.strictObject({ kind: z.literal("time64"), unit: z.enum(["us", "ns"], 'must be "us" or "ns"') }),
+    z.strictObject({ kind: z.literal("duration"), unit: z.enum(timeUnits, 'must be "s", "ms", "us" or "ns"') }),
     z.strictObject({
       kind: z.literal("timestamp"),
-      unit: z.enum(timeUnits, 'has to be "s", "ms", "us" or "ns"'),
+      unit: z.enum(timeUnits, 'must be "s", "ms", "us" or "ns"'),
       zone: zone.optional(),
     }),
     z.strictObject({
@@ -50,31 +50,28 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
         },
         length,
       })
-      .refine((type) => type.item.name === itemName, { path: ["item"], message: `has to be named ${itemName}` })
+      .refine((type) => type.item.name === itemName, { path: ["item"], message: `must be named ${itemName}` })
       .refine((type) => type.item.nullable, {
         path: ["item"],
         message: "can't be notNull(): the engine keeps it nullable",
       })
       .refine((type) => hasFixedWidth(type.item.type), {
         path: ["item"],
-        message: "has to be a type of fixed width, such as a float or an integer",
+        message: "must be a type of fixed width, such as a float or an integer",
       }),
     z.strictObject({
       kind: z.literal("struct"),
       get fields() {
-        return z.array(column, "has to be an object of fields").min(1, "has to have at least one field");
+        return z.array(column, "must be an object of fields").min(1, "must have at least one field");
       },
     }),
     z.strictObject({
       kind: z.literal("dictionary"),
-      index: z.strictObject(
-        { kind: z.literal(integerKinds, "has to be an integer type") },
-        "has to be an integer type",
-      ),
+      index: z.strictObject({ kind: z.literal(integerKinds, "must be an integer type") }, "must be an integer type"),
       get value() {
         return dataType.refine(
           (type) => isDictionaryValue(type),
-          "has to be an integer, float, text, binary or bool type",
+          "must be an integer, float, text, binary or bool type",
         );
       },
     }),
@@ -83,7 +80,7 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
     error: ({ input }) =>
       input === notNullMark
         ? "notNull() has no place here; use setNullable in a step of its own"
-        : "has to be a type such as int64() or utf8()",
+        : "must be a type such as int64() or utf8()",
   },
 );
 
@@ -91,15 +88,15 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
 export const column: z.ZodType<Column> = withoutNull({
   name: z.string(),
   type: dataType,
-  nullable: z.boolean("has to be a type such as int64() or utf8()"),
+  nullable: z.boolean("must be a type such as int64() or utf8()"),
 });
 
 /** A column of a table in `schema.ts`, which may be computed. */
 export const declaredColumn: z.ZodType<Column> = withoutNull({
   name: z.string(),
   type: dataType,
-  nullable: z.boolean("has to be a type such as int64() or utf8()"),
-  computed: z.string("has to be an SQL expression").optional(),
+  nullable: z.boolean("must be a type such as int64() or utf8()"),
+  computed: z.string("must be an SQL expression").optional(),
 });
 
 function withoutNull<Shape extends z.ZodRawShape>(shape: Shape) {
@@ -121,17 +118,17 @@ const rowValue: z.ZodType<RowValue> = z.union(
     z.lazy(() => z.array(rowValue)),
     z.lazy(() => z.record(z.string(), rowValue)),
   ],
-  "has to be a plain value",
+  "must be a plain value",
 );
 
 export const rows: z.ZodType<readonly RowValues[]> = z
-  .array(z.record(z.string(), rowValue, "has to be an object of values"), "has to be a list of rows")
-  .min(1, "has to have at least one row");
+  .array(z.record(z.string(), rowValue, "must be an object of values"), "must be a list of rows")
+  .min(1, "must have at least one row");
 
 /** The metadata of a table's schema. */
 export const schemaMetadata = z
-  .record(z.string(), z.string("has to be text"), "has to be an object of texts")
-  .refine((metadata) => Object.keys(metadata).length > 0, "has to have at least one key");
+  .record(z.string(), z.string("must be text"), "must be an object of texts")
+  .refine((metadata) => Object.keys(metadata).length > 0, "must have at least one key");
 
 function isZone(zone: string): boolean {
   if (!/^[A-Za-z]/.test(zone)) return false;

@@ -19,7 +19,7 @@ import { committed, flag, json, optional, routesOf, sql, text, unsupported } fro
 const route = routesOf("columns");
 
 const dataType = z
-  .union([z.string(), z.looseObject({ type: z.unknown() })], 'has to be a type such as {"type":"int64"}')
+  .union([z.string(), z.looseObject({ type: z.unknown() })], 'must be a type such as {"type":"int64"}')
   .transform((written, context) => {
     const type = parseDataType(written);
     if (type !== undefined) return type;
@@ -32,13 +32,13 @@ const dataType = z
 
 const alterations = z.array(
   z.looseObject({
-    path: text.min(1, "has to name a column"),
+    path: text.min(1, "must name a column"),
     rename: optional(text),
     data_type: optional(dataType),
     nullable: optional(flag),
     virtual_column: z.unknown().optional(),
   }),
-  "has to be an array of alterations",
+  "must be an array of alterations",
 );
 
 const newColumns = z.array(
@@ -48,7 +48,7 @@ const newColumns = z.array(
     computed: optional(text),
     virtual_column: z.unknown().optional(),
   }),
-  "has to be an array of columns",
+  "must be an array of columns",
 );
 
 export const columnRoutes = [
@@ -88,7 +88,7 @@ export const columnRoutes = [
   route({
     path: "/v1/table/:name/drop_columns",
     summary: "Drop columns and their data",
-    body: json({ columns: z.array(text, "has to be an array of column paths").min(1, "has to name a column") }),
+    body: json({ columns: z.array(text, "must be an array of column paths").min(1, "must name a column") }),
     answer: committed,
     handler: ({ tables, name, body }) =>
       tables.change(name, async (table) => {
@@ -107,10 +107,10 @@ export const columnRoutes = [
       updates: z.array(
         z.looseObject({
           path: text,
-          metadata: z.record(z.string(), z.string().nullable(), "has to be an object of texts and nulls"),
+          metadata: z.record(z.string(), z.string().nullable(), "must be an object of texts and nulls"),
           replace: optional(flag),
         }),
-        "has to be an array of updates",
+        "must be an array of updates",
       ),
     }),
     answer: committed,
@@ -190,7 +190,7 @@ function addedColumns(body: {
   readonly function?: unknown;
 }): { name: string; valueSql: string }[] {
   if (body.function !== undefined && body.function !== null) throw unsupported("functions");
-  if (body.new_columns === undefined) throw invalidInput("new_columns has to be an array of columns");
+  if (body.new_columns === undefined) throw invalidInput("new_columns must be an array of columns");
   return body.new_columns.map(({ name, expression, computed, virtual_column: virtual }) => {
     if (computed !== undefined || (virtual !== undefined && virtual !== null)) throw unsupported("computed columns");
     const problem = columnNameProblem(name);

@@ -57,7 +57,7 @@ export const indexRoutes = [
         if (known === undefined) throw unsupported(`indexes of type ${kind}`);
         // The engine ends its process on any other language.
         if (!languages.some((one) => one === (given["language"] ?? "English")))
-          throw invalidInput(`language has to be one of ${languages.join(", ")}`);
+          throw invalidInput(`language must be one of ${languages.join(", ")}`);
         await createIndex(table, { column, kind: known, name: indexName, replace, options: toOptions(given) });
         return {};
       }),

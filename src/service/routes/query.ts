@@ -25,10 +25,10 @@ const tooLarge = `must not be larger than ${largest}`;
 
 // Not z.int, for which the number that means "all" is too large.
 const count = z
-  .number("has to be a number")
-  .min(0, "has to be at least 0")
-  .refine(Number.isInteger, "has to be a whole number");
-const number = z.number("has to be a number");
+  .number("must be a number")
+  .min(0, "must be at least 0")
+  .refine(Number.isInteger, "must be a whole number");
+const number = z.number("must be a number");
 const vector = z.array(number);
 
 const vectors = z
@@ -38,7 +38,7 @@ const vectors = z
       z.array(vector),
       z.looseObject({ single_vector: vector.nullish(), multi_vector: z.array(vector).nullish() }),
     ],
-    "has to be an array of numbers, or several of them",
+    "must be an array of numbers, or several of them",
   )
   .transform((given): readonly (readonly number[])[] => {
     if (!Array.isArray(given)) return given.multi_vector ?? (given.single_vector ? [given.single_vector] : []);
@@ -56,7 +56,7 @@ const columns = z
       }),
       z.record(z.string(), z.string()),
     ],
-    "has to be an array of columns, or an object of names and expressions",
+    "must be an array of columns, or an object of names and expressions",
   )
   .transform((given): Search["columns"] => {
     if (Array.isArray(given)) return given;
@@ -89,7 +89,7 @@ const textQuery = z
 
 const orderBy = z.array(
   z.looseObject({ column_name: z.string(), ascending: flag.optional(), nulls_first: flag.optional() }),
-  "has to be an array of orderings",
+  "must be an array of orderings",
 );
 
 const body = json({

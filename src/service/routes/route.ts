@@ -72,7 +72,7 @@ export function routesOf(group: string) {
 
 /** A JSON body; a missing one counts as an empty object. */
 export function json<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.looseObject(shape, "has to be a JSON object").prefault({} as never);
+  return z.looseObject(shape, "must be a JSON object").prefault({} as never);
 }
 
 /** Absent and null mean the same. */
@@ -80,24 +80,24 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-export const text = z.string("has to be a text");
+export const text = z.string("must be a text");
 export const isOneExpression = (sql: string) => !hasSecondStatement(sql);
-export const notOneExpression = "has to be one expression; the engine would ignore what follows the semicolon";
+export const notOneExpression = "must be one expression; the engine would ignore what follows the semicolon";
 export const sql = text.refine(isOneExpression, notOneExpression);
-export const flag = z.boolean("has to be true or false");
-export const versionNumber = z.int("has to be a whole number").min(1, "has to be at least 1");
+export const flag = z.boolean("must be true or false");
+export const versionNumber = z.int("must be a whole number").min(1, "must be at least 1");
 export const committed = z.looseObject({ version: z.int() });
 
 /** A query parameter that is a whole number. */
 export const numberParameter = z
   .string("is given twice")
-  .regex(/^\d{1,15}$/, "has to be a whole number")
+  .regex(/^\d{1,15}$/, "must be a whole number")
   .transform(Number);
 
 /** A query parameter that is true or false. */
 export const flagParameter = z
   .string("is given twice")
-  .regex(/^(true|false)$/i, "has to be true or false")
+  .regex(/^(true|false)$/i, "must be true or false")
   .transform((value) => value.toLowerCase() === "true");
 
 export const textParameter = z.string("is given twice");

@@ -53,7 +53,7 @@ export const rowRoutes = [
     summary: "Update, insert and delete rows by how those of an Arrow IPC stream match",
     accepts: "arrow",
     query: z.looseObject({
-      on: z.union([z.string(), z.array(z.string())], "has to name a column"),
+      on: z.union([z.string(), z.array(z.string())], "must name a column"),
       when_matched_update_all: flagParameter.optional(),
       when_matched_update_all_filt: sqlParameter.optional(),
       when_not_matched_insert_all: flagParameter.optional(),
@@ -106,8 +106,8 @@ export const rowRoutes = [
     body: json({
       predicate: optional(sql),
       updates: z
-        .array(z.tuple([z.string(), sql]), "has to be an array of pairs: column and expression")
-        .min(1, "has to name a column"),
+        .array(z.tuple([z.string(), sql]), "must be an array of pairs: column and expression")
+        .min(1, "must name a column"),
     }),
     answer: committed.extend({ rows_updated: z.int() }),
     handler: ({ tables, name, body }) =>

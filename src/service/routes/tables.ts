@@ -21,7 +21,7 @@ import {
 const route = routesOf("tables");
 
 const page = z.looseObject({
-  limit: numberParameter.refine((limit) => limit > 0, "has to be at least 1").optional(),
+  limit: numberParameter.refine((limit) => limit > 0, "must be at least 1").optional(),
   page_token: textParameter.optional(),
 });
 

@@ -37,7 +37,7 @@ export const tableLeft = (name: string) =>
   refuse(
     400,
     "tableExists",
-    `the folder of table '${name}' has files but no table: a drop did not end, or another program is creating it; if no program is doing either, the operator of this service has to remove that folder`,
+    `the folder of table '${name}' has files but no table: a drop did not end, or another program is creating it; if no program is doing either, the operator of this service must remove that folder`,
   );
 
 /** `folder` is where the tables are. It is kept out of answers. */

@@ -104,22 +104,22 @@ export function defineStep<
 }
 
 /** The name of a table. The models of actions check it further. */
-export const tableName = z.string("has to be the name of a table").min(1, "has to be the name of a table");
+export const tableName = z.string("must be the name of a table").min(1, "must be the name of a table");
 
 /** A dotted path to a column. */
-export const columnPath = z.string("has to be the path of a column").min(1, "has to be the path of a column");
+export const columnPath = z.string("must be the path of a column").min(1, "must be the path of a column");
 
 /** A name, such as that of an index. `of`: its description, for messages. */
 export const ownName = (of: string) =>
   z
-    .string(`has to be the name of ${of}`)
-    .min(1, `has to be the name of ${of}`)
+    .string(`must be the name of ${of}`)
+    .min(1, `must be the name of ${of}`)
     .refine((name) => name !== "." && name !== "..", "can't be . or .., which lead elsewhere in an address");
 
 /** An SQL expression. */
 export const sql = z
-  .string("has to be an SQL expression")
-  .min(1, "has to be an SQL expression")
+  .string("must be an SQL expression")
+  .min(1, "must be an SQL expression")
   .superRefine((expression, context) => {
     const problem = sqlProblem(expression);
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });

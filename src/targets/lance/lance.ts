@@ -46,20 +46,20 @@ const quoted = dataStorageVersions.map((version) => `"${version}"`).join(", ");
 export const options = z.strictObject({
   kind: z.literal("lance"),
   /** A folder, or any URI that the engine accepts, such as s3://bucket/path. */
-  uri: z.string("has to be a folder or a URI").superRefine((uri, context) => {
+  uri: z.string("must be a folder or a URI").superRefine((uri, context) => {
     const problem = uriProblem(uri);
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   }),
   /** Passed to the engine's object store: region, endpoint, credentials. */
-  storageOptions: z.record(z.string(), z.string("has to be a text"), "has to be an object of texts").optional(),
+  storageOptions: z.record(z.string(), z.string("must be a text"), "must be an object of texts").optional(),
   /** How migrations create tables, which determines the clients that can read and write them (docs/clients.md). */
   newTables: z
     .strictObject(
       {
-        dataStorageVersion: z.enum(dataStorageVersions, `has to be one of ${quoted}`).optional(),
-        stableRowIds: z.boolean("has to be true or false").optional(),
+        dataStorageVersion: z.enum(dataStorageVersions, `must be one of ${quoted}`).optional(),
+        stableRowIds: z.boolean("must be true or false").optional(),
       },
-      "has to be an object",
+      "must be an object",
     )
     .optional(),
   /** How long to wait for an object store in calls that change nothing; 60 by default. */

@@ -1,4 +1,4 @@
-/** What took effect on a table since it was made: a change that was made twice, or made and taken back, is seen. */
+/** What took effect on a table since it was made: a change that was made twice, or made and rolled back, is seen. */
 import type { Action, ActionFor } from "../../../src/actions/model/action.ts";
 import { changesRows, describeAction } from "../../../src/actions/apply-action.ts";
 import { isHidden } from "../../../src/actions/rewrite/append-guard.ts";
@@ -12,7 +12,7 @@ import { mark } from "./application-metadata.ts";
 
 /**
  * In order, by the paths of columns, and of the table itself. An index has none: one that is there is not made once more,
- * one that is gone not dropped, and a retype that is refused takes back what it did to indexes.
+ * one that is gone not dropped, and a retype that is refused rolls back what it did to indexes.
  */
 export type Effects = ReadonlyMap<string, readonly string[]>;
 
@@ -73,7 +73,7 @@ function withColumnsOf({ columns }: Table, effects: Effects): Effects {
   return new Map(paths.map((path) => [path, effects.get(path) ?? []]));
 }
 
-/** One with an expression may be taken back: "not null" is a commit after it, which can fail. */
+/** One with an expression may be rolled back: "not null" is a commit after it, which can fail. */
 function timesAdded({ columns }: ActionFor<"addColumns">): readonly string[] {
   return columns.flatMap(({ name, as }) => (as === undefined ? [`added ${name}`] : []));
 }

@@ -26,7 +26,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_MIGRATIONS_FOLDER: { folder: "/app/migrations", problem: "does not exist" },
   ERR_NAME_INVALID: { name: "a/b" },
   ERR_SCHEMA_MISSING: { file: "schema.ts" },
-  ERR_SCHEMA_INVALID: { file: "schema.ts", problem: "documents.id has to be a type such as int64() or utf8()" },
+  ERR_SCHEMA_INVALID: { file: "schema.ts", problem: "documents.id must be a type such as int64() or utf8()" },
   ERR_DIFF_UNSURE: { questions: ["d.a is gone and d.b new; answer with --rename d.a:b, or --drop-column d.a"] },
   ERR_DIFF_IMPOSSIBLE: { problems: ["d.a can't be made utf8 from int32"] },
   ERR_NOTATION: { flag: "rename", text: "a", problem: 'expected ":" at its end', form: "TABLE.COLUMN:NAME" },

@@ -90,7 +90,7 @@ test("a CommonJS file is loaded", async () => {
   expect(loaded.map(({ steps }) => steps)).toEqual([[rename], [rename], [rename]]);
 });
 
-test("what takes a migration back may be said, and is no part of what is compared", async () => {
+test("what rolls a migration back may be said, and is no part of what is compared", async () => {
   const back = `export const down = [{ kind: "renameColumn", table: "t", path: "b", name: "a" }];`;
   const [without, withDown, wrong] = await load({
     ...module,
@@ -210,7 +210,7 @@ test("an invalid step names the file, its number and its kind", async () => {
     "0004_a.ts": `export const up = [[${JSON.stringify(rename)}]];`,
   });
   expect(loaded.map(({ code, message }) => [code, message])).toEqual([
-    ["ERR_STEP_INVALID", "0001_a.ts, step 2 (renameColumn): name has to be the new name"],
+    ["ERR_STEP_INVALID", "0001_a.ts, step 2 (renameColumn): name must be the new name"],
     [
       "ERR_STEP_INVALID",
       "0002_a.ts, step 1 (renameColum): there is no step kind renameColum; did you mean renameColumn?",

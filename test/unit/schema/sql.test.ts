@@ -23,7 +23,7 @@ test.each([
   ["`open = 1", /^has a ` that is not closed$/],
   ["1 -- one", /^can't hold a comment$/],
   ["1 /* one */", /^can't hold a comment$/],
-  ["1; drop table t", /^has to be one expression, without a semicolon$/],
+  ["1; drop table t", /^must be one expression, without a semicolon$/],
   ["'-- ; ( \" /*'", undefined],
 ])("%s is taken, or refused in words", (expression, problem) => {
   if (problem === undefined) expect(sqlProblem(expression)).toBeUndefined();

@@ -92,7 +92,7 @@ describe("of a PEM key nothing is left", () => {
   });
 
   test("but its first line stays in a sentence about keys", () => {
-    const sentence = "a key has to begin with -----BEGIN PRIVATE KEY-----";
+    const sentence = "a key must begin with -----BEGIN PRIVATE KEY-----";
     expect(withoutSecrets(sentence, [privateKey])).toBe(sentence);
   });
 });

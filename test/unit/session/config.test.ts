@@ -76,36 +76,36 @@ const bad: readonly { readonly config: string; readonly says: string }[] = [
   { config: "{ ledgr: 'a' }", says: "there is no setting ledgr; did you mean ledger?" },
   { config: "{ Targets: {} }", says: "there is no setting Targets; did you mean targets?" },
   { config: "{ colour: 'red' }", says: "there is no setting colour" },
-  { config: "{ migrations: '' }", says: "migrations has to be a folder's path" },
-  { config: "{ types: 'src/db.d.ts' }", says: "types has to be a .ts file's path, and no .d.ts" },
-  { config: "{ types: 3 }", says: "types has to be a .ts file's path" },
-  { config: "{ migrations: 3 }", says: "migrations has to be a folder's path" },
-  { config: "{ ledger: '' }", says: "ledger has to be a table's name: letters, digits, _, - and ." },
-  { config: "{ ledger: 'my ledger' }", says: "ledger has to be a table's name: letters, digits, _, - and ." },
-  { config: "{ ledger: '../up' }", says: "ledger has to be a table's name: letters, digits, _, - and ." },
-  { config: "{ ledger: 'x'.repeat(61) }", says: "ledger has to be at most 60 characters long" },
-  { config: "{ ledger: 7 }", says: "ledger has to be a table's name" },
-  { config: "{ leaseSeconds: 0 }", says: "leaseSeconds has to be a number of seconds from 1 to 86400 (a day)" },
-  { config: "{ leaseSeconds: '5' }", says: "leaseSeconds has to be a number of seconds from 1 to 86400 (a day)" },
-  { config: "{ leaseSeconds: NaN }", says: "leaseSeconds has to be a number of seconds from 1 to 86400 (a day)" },
-  { config: "{ leaseSeconds: Infinity }", says: "leaseSeconds has to be a number of seconds from 1 to 86400 (a day)" },
-  { config: "{ leaseSeconds: 86401 }", says: "leaseSeconds has to be a number of seconds from 1 to 86400 (a day)" },
-  { config: "{ waitSeconds: -1 }", says: "waitSeconds has to be a number of seconds from 0 to 86400 (a day)" },
-  { config: "{ target: 3 }", says: "target has to be the name of a target" },
-  { config: "{ targets: {} }", says: "targets has to hold at least one target" },
-  { config: "{ targets: [] }", says: "targets has to be an object of targets" },
-  { config: "{ targets: null }", says: "targets has to be an object of targets" },
-  { config: "{ targets: { local: 'data' } }", says: "targets.local has to be an object with a kind" },
-  { config: "{ targets: { local: { uri: 'data' } } }", says: "targets.local.kind has to be one of lance, rest" },
-  { config: "{ lint: 'all' }", says: "lint has to be an object" },
+  { config: "{ migrations: '' }", says: "migrations must be a folder's path" },
+  { config: "{ types: 'src/db.d.ts' }", says: "types must be a .ts file's path, and no .d.ts" },
+  { config: "{ types: 3 }", says: "types must be a .ts file's path" },
+  { config: "{ migrations: 3 }", says: "migrations must be a folder's path" },
+  { config: "{ ledger: '' }", says: "ledger must be a table's name: letters, digits, _, - and ." },
+  { config: "{ ledger: 'my ledger' }", says: "ledger must be a table's name: letters, digits, _, - and ." },
+  { config: "{ ledger: '../up' }", says: "ledger must be a table's name: letters, digits, _, - and ." },
+  { config: "{ ledger: 'x'.repeat(61) }", says: "ledger must be at most 60 characters long" },
+  { config: "{ ledger: 7 }", says: "ledger must be a table's name" },
+  { config: "{ leaseSeconds: 0 }", says: "leaseSeconds must be a number of seconds from 1 to 86400 (a day)" },
+  { config: "{ leaseSeconds: '5' }", says: "leaseSeconds must be a number of seconds from 1 to 86400 (a day)" },
+  { config: "{ leaseSeconds: NaN }", says: "leaseSeconds must be a number of seconds from 1 to 86400 (a day)" },
+  { config: "{ leaseSeconds: Infinity }", says: "leaseSeconds must be a number of seconds from 1 to 86400 (a day)" },
+  { config: "{ leaseSeconds: 86401 }", says: "leaseSeconds must be a number of seconds from 1 to 86400 (a day)" },
+  { config: "{ waitSeconds: -1 }", says: "waitSeconds must be a number of seconds from 0 to 86400 (a day)" },
+  { config: "{ target: 3 }", says: "target must be the name of a target" },
+  { config: "{ targets: {} }", says: "targets must hold at least one target" },
+  { config: "{ targets: [] }", says: "targets must be an object of targets" },
+  { config: "{ targets: null }", says: "targets must be an object of targets" },
+  { config: "{ targets: { local: 'data' } }", says: "targets.local must be an object with a kind" },
+  { config: "{ targets: { local: { uri: 'data' } } }", says: "targets.local.kind must be one of lance, rest" },
+  { config: "{ lint: 'all' }", says: "lint must be an object" },
   { config: "{ lint: { rule: {} } }", says: "lint: there is no setting rule; did you mean rules?" },
-  { config: "{ lint: { rules: [] } }", says: "lint.rules has to be an object of rules" },
+  { config: "{ lint: { rules: [] } }", says: "lint.rules must be an object of rules" },
   {
     config: "{ lint: { rules: { 'full-rewrite': true } } }",
-    says: 'lint.rules.full-rewrite has to be one of "off", "note", "warning", "error"',
+    says: 'lint.rules.full-rewrite must be one of "off", "note", "warning", "error"',
   },
-  { config: "'data'", says: "has to be an object" },
-  { config: "() => ({})", says: "has to be an object" },
+  { config: "'data'", says: "must be an object" },
+  { config: "() => ({})", says: "must be an object" },
   { config: "undefined", says: "exports nothing by default; write export default defineConfig({ … })" },
 ];
 
@@ -121,11 +121,11 @@ const local = (more: string) => `{ targets: { local: { kind: "lance", ${more} } 
 const badTargets: readonly { readonly config: string; readonly chosen?: string; readonly says: string }[] = [
   {
     config: "{ targets: { local: { kind: 'lanse', uri: 'a' } } }",
-    says: 'targets.local.kind is "lanse"; it has to be one of lance, rest',
+    says: 'targets.local.kind is "lanse"; it must be one of lance, rest',
   },
   {
     config: "{ targets: { local: { kind: 'toString' } } }",
-    says: 'targets.local.kind is "toString"; it has to be one of lance, rest',
+    says: 'targets.local.kind is "toString"; it must be one of lance, rest',
   },
   { config: local("uri: ''"), says: "targets.local: uri is empty" },
   { config: local("uri: '  '"), says: "targets.local: uri is empty" },
@@ -169,7 +169,7 @@ test.each([
   const folder = withConfig(config);
   const { code, message } = await thrownBy(async () => openTarget(await loadConfig(folder)));
   expect(code).toBe("ERR_CONFIG_INVALID");
-  expect(message).toMatch(/^migrate\.config\.mjs: targets\.local: (uri|storageOptions\.timeout) has to be /);
+  expect(message).toMatch(/^migrate\.config\.mjs: targets\.local: (uri|storageOptions\.timeout) must be /);
 });
 
 test.each([
@@ -232,15 +232,15 @@ test("a session's paths start at the configuration and its times are millisecond
 });
 
 test.each([
-  [{ leaseSeconds: 0 }, "leaseSeconds has to be a number of seconds from 1 to 86400 (a day)"],
-  [{ leaseSeconds: Number.NaN }, "leaseSeconds has to be a number of seconds from 1 to 86400 (a day)"],
-  [{ waitSeconds: -1 }, "waitSeconds has to be a number of seconds from 0 to 86400 (a day)"],
-  [{ loadSeconds: 0 }, "loadSeconds has to be a number of seconds from 0.1 to 86400 (a day)"],
+  [{ leaseSeconds: 0 }, "leaseSeconds must be a number of seconds from 1 to 86400 (a day)"],
+  [{ leaseSeconds: Number.NaN }, "leaseSeconds must be a number of seconds from 1 to 86400 (a day)"],
+  [{ waitSeconds: -1 }, "waitSeconds must be a number of seconds from 0 to 86400 (a day)"],
+  [{ loadSeconds: 0 }, "loadSeconds must be a number of seconds from 0.1 to 86400 (a day)"],
   [{ waitSecond: 5 }, "there is no setting waitSecond; did you mean waitSeconds?"],
   [{ dryRun: true }, "there is no setting dryRun"],
-  [{ target: 3 }, "target has to be the name of a target"],
-  [{ emit: "all" }, "emit has to be a function"],
-  [{ signal: new AbortController() }, "signal has to be an AbortSignal"],
+  [{ target: 3 }, "target must be the name of a target"],
+  [{ emit: "all" }, "emit must be a function"],
+  [{ signal: new AbortController() }, "signal must be an AbortSignal"],
 ] as readonly (readonly [object, string])[])("a session of %o is refused", async (wanted, problem) => {
   await expect(openSession({ folder: temporaryFolder(), ...wanted })).rejects.toMatchObject({
     code: "ERR_USAGE",

@@ -9,9 +9,9 @@ import { addRows, lancedb } from "../../support/tables.ts";
 test.each([
   [{ dryRun: true }, "there is no setting dryRun"],
   [{ allowOutOfOrders: true }, "there is no setting allowOutOfOrders; did you mean allowOutOfOrder?"],
-  [{ allowOutOfOrder: "no" }, "allowOutOfOrder has to be true or false"],
-  [{ to: "0003" }, "to has to be the number of a migration"],
-  [3, "options have to be an object"],
+  [{ allowOutOfOrder: "no" }, "allowOutOfOrder must be true or false"],
+  [{ to: "0003" }, "to must be the number of a migration"],
+  [3, "options must be an object"],
 ])("up, plan and rehearse of %o are refused", async (wanted, problem) => {
   const migrator = await openMigrator({ folder: temporaryFolder() });
   const choice = wanted as Choice;
@@ -25,7 +25,7 @@ test("rows that are no number of rows are refused", async () => {
   for (const rows of [-1, 1.5, "many"])
     await expect(migrator.rehearse({ rows: rows as number })).rejects.toMatchObject({
       code: "ERR_USAGE",
-      details: { problem: "rows has to be how many rows" },
+      details: { problem: "rows must be how many rows" },
     });
   await migrator.close();
 });
@@ -33,7 +33,7 @@ test("rows that are no number of rows are refused", async () => {
 test("options that are none are refused", async () => {
   await expect(openMigrator("local" as never)).rejects.toMatchObject({
     code: "ERR_USAGE",
-    message: "options have to be an object",
+    message: "options must be an object",
   });
 });
 

@@ -49,13 +49,13 @@ test.each<[string, unknown, string]>([
   ["NaN", Number.NaN, "name is NaN"],
   ["infinity", Infinity, "name is Infinity"],
 ])("a step that holds %s is refused: JSON would change it", (_, name, problem) => {
-  expect(parseStep({ ...step, name })).toEqual({ problem: `${problem}; a step has to be plain data`, kind: step.kind });
+  expect(parseStep({ ...step, name })).toEqual({ problem: `${problem}; a step must be plain data`, kind: step.kind });
 });
 
 test("what is not plain data is found at any depth", () => {
   const columns = [{ name: "a", type: { kind: "fixedSizeBinary", length: Number.NaN }, nullable: true }];
   expect(parseStep({ kind: "createTable", table: "t", columns })).toEqual({
-    problem: "columns.0.type.length is NaN; a step has to be plain data",
+    problem: "columns.0.type.length is NaN; a step must be plain data",
     kind: "createTable",
   });
 });

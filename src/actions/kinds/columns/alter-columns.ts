@@ -164,7 +164,7 @@ function castBack(
   const [there, back] = [castVerdict(from, to), castVerdict(to, from)];
   const place = `${table}.${path}`;
   if (there.allowed && there.mayLose)
-    return { lost: `${place} may lose precision or range without a word: ${formatType(from)} to ${formatType(to)}` };
+    return { lost: `${place} may silently lose precision or range: ${formatType(from)} to ${formatType(to)}` };
   if (readsLocalTime(from, to) || readsLocalTime(to, from))
     return { lost: `a cast of ${place} back from ${formatType(to)} to ${formatType(from)} gives other times` };
   if (!back.allowed)

@@ -26,7 +26,7 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
     if (at.length > 1)
       throw new MigrateError("ERR_ALTERATION_CONFLICT", {
         table,
-        problem: `\`using\` makes whole columns anew; give ${column.name} as a whole, with all its fields: using: "named_struct('…', …)"`,
+        problem: `\`using\` recreates whole columns; give ${column.name} as a whole, with all its fields: using: "named_struct('…', …)"`,
       });
     if (type.kind === "null")
       throw new MigrateError("ERR_ALTERATION_CONFLICT", {
@@ -79,9 +79,9 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
       ...rest.map((action) => ({ action, undo: [] })),
     ];
   },
-  invert: ({ table, path }) => ({ lost: `${table}.${path} is made anew, and its old values are dropped` }),
+  invert: ({ table, path }) => ({ lost: `${table}.${path} is recreated, and its old values are dropped` }),
   describe: ({ table, path, type, using }) =>
-    `make ${table}.${path} anew as ${formatType(type)} from ${using}, as the last column`,
+    `recreate ${table}.${path} as ${formatType(type)} from ${using}, as the last column`,
   risks: ({ table, path, type, using }, before) => [
     ...indexRisks(table, before, new Set(parsePath(path).slice(0, 1))),
     ...(isNull(using)
@@ -90,7 +90,7 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
     ...risksOfExpression(`${table}.${path}`, type, using, before),
     {
       kind: "writers",
-      text: `appends by others are refused while ${table}.${path} is made anew, and an update of it at the very end may be lost`,
+      text: `appends by others are refused while ${table}.${path} is recreated, and an update of it at the very end may be lost`,
     },
   ],
 };

@@ -19,7 +19,7 @@ export const insertRows: ActionModel<InsertRowsAction> = {
     checkRows(table, before.columns, rows, { key });
     return new Map([[table, before]]);
   },
-  invert: ({ table }) => ({ lost: `nobody knows which of the rows of ${table} were there before` }),
+  invert: ({ table }) => ({ lost: `it is unknown which rows of ${table} existed before` }),
   writes: ({ rows }) => ({ rows: rows.length }),
   describe: ({ table, rows, key }) =>
     `insert ${count(rows.length, "row")} into ${table} where their ${key} is not there`,

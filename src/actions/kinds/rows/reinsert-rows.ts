@@ -6,7 +6,7 @@ export const putBackRows: ActionModel<PutBackRowsAction> = {
   kind: "putBackRows",
   changesRows: true,
   after: (database, { table }) => new Map([[table, getTable(database, table)]]),
-  invert: ({ table }) => ({ lost: `nobody knows which of the rows of ${table} were there before` }),
+  invert: ({ table }) => ({ lost: `it is unknown which rows of ${table} existed before` }),
   writes: () => ({ rows: undefined }),
   describe: ({ table, version, since = version, columns }) =>
     columns === undefined

@@ -15,7 +15,7 @@ export const dropIndex: ActionModel<DropIndexAction> = {
   },
   invert: ({ table, name }, database) => {
     const index = getTable(database, table).indexes?.[name] ?? undefined;
-    if (index === undefined) return { lost: `no migration made index ${name}, so nobody knows how` };
+    if (index === undefined) return { lost: `no migration created index ${name}, so how to recreate it is unknown` };
     if (!isRecreatable(index)) return { lost: `index ${name} can't be recreated: ${index.stuck}` };
     const { path } = index;
     const vectors = { kind: "vectors" as const, table, path, least: vectorsNeeded(index) };

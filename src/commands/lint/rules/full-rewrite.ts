@@ -20,7 +20,7 @@ export const fullRewrite = {
     const columns = names.length > 3 ? `${names.length} columns` : names.join(", ");
     return [
       {
-        message: `writes ${columns} anew in every row of ${table}; see with migrate plan how much that is, and limit it with guards.maxRewriteBytes`,
+        message: `rewrites ${columns} in every row of ${table}; see with migrate plan how much that is, and limit it with guards.maxRewriteBytes`,
       },
     ];
   },

@@ -19,8 +19,3 @@ export function remarksOnLosses(
     message: `${text}; up asks for consent: if it is meant, write export const accepts = ["${consent}"]`,
   }));
 }
-
-/** Whether the risk is that values change, rather than go. */
-export function isCut({ obstacle, text }: Risk): boolean {
-  return obstacle?.kind === "cast" || text.includes("may cut values");
-}

@@ -10,7 +10,7 @@ export const notReversible = {
       ? []
       : [
           {
-            message: `down can't take this back: ${rollback.reason ?? text}; write export const down = [ … ] if steps of yours can, or export const accepts = ["irreversible"]`,
+            message: `down can't undo this: ${rollback.reason ?? text}; write export const down = [ … ] if steps of yours can, or export const accepts = ["irreversible"]`,
           },
         ],
 } as const satisfies Rule;

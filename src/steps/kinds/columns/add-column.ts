@@ -18,7 +18,7 @@ const fields = z.object({
   /** The name of a column, or the path of a field. */
   name: ownName("a column"),
   type: dataType,
-  nullable: z.boolean("has to be a type such as int64() or utf8()"),
+  nullable: z.boolean("must be a type such as int64() or utf8()"),
   as: sql.optional(),
 });
 

@@ -30,19 +30,19 @@ const fields = z.object({
         .strictObject(
           {
             path: columnPath,
-            rename: z.string("has to be the new name").optional(),
+            rename: z.string("must be the new name").optional(),
             type: dataType.optional(),
-            nullable: z.boolean("has to be true or false").optional(),
+            nullable: z.boolean("must be true or false").optional(),
           },
-          "has to be an object with a path",
+          "must be an object with a path",
         )
         .refine(
           ({ rename, type, nullable }) => rename !== undefined || type !== undefined || nullable !== undefined,
-          "has to have one of rename, type and nullable",
+          "must have one of rename, type and nullable",
         ),
-      "has to be a list of changes",
+      "must be a list of changes",
     )
-    .min(1, "has to have at least one change"),
+    .min(1, "must have at least one change"),
 });
 
 interface AlterColumns extends StepDefinition<"alterColumns", (typeof fields)["shape"]> {

@@ -4,7 +4,7 @@ import type { PathArgument, RenameArgument, TableArgument } from "../../../schem
 import type { WithChanges } from "../../../schema/typed/database.ts";
 import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, path: columnPath, name: z.string("has to be the new name") });
+const fields = z.object({ table: tableName, path: columnPath, name: z.string("must be the new name") });
 
 interface RenameColumn extends StepDefinition<"renameColumn", (typeof fields)["shape"]> {
   <Database, Table extends string, Path extends string, Name extends string>(

@@ -68,7 +68,7 @@ export const retypeColumn: RetypeColumn = defineStep({
   flags: [
     {
       name: "retype",
-      describe: "cast a column to another type, or make it anew with an SQL expression",
+      describe: "cast a column to another type, or recreate it with an SQL expression",
       form: "TABLE.COLUMN:TYPE [using SQL]",
       read(notation) {
         const column = notation.column();

@@ -4,7 +4,7 @@ import type { NullableArgument, PathArgument, TableArgument } from "../../../sch
 import type { WithChanges } from "../../../schema/typed/database.ts";
 import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
-const fields = z.object({ table: tableName, path: columnPath, nullable: z.boolean("has to be true or false") });
+const fields = z.object({ table: tableName, path: columnPath, nullable: z.boolean("must be true or false") });
 
 interface SetNullable extends StepDefinition<"setNullable", (typeof fields)["shape"]> {
   <Database, Table extends string, Path extends string, Nullable extends boolean>(

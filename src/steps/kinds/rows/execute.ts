@@ -10,13 +10,13 @@ const fields = z.object({
     [
       z.strictObject({
         update: z
-          .record(z.string(), sql, "has to be an object of SQL expressions")
-          .refine((set) => Object.keys(set).length > 0, "has to set at least one column"),
+          .record(z.string(), sql, "must be an object of SQL expressions")
+          .refine((set) => Object.keys(set).length > 0, "must set at least one column"),
         where: sql.optional(),
       }),
       z.strictObject({ delete: sql }),
     ],
-    'has to be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
+    'must be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
   ),
 });
 

@@ -10,7 +10,7 @@ import { defineStep, tableName, type CheckedStep, type StepDefinition } from "..
 
 const fields = z.object({
   table: tableName,
-  columns: z.array(column, "has to be an object of columns").min(1, "has to have at least one column"),
+  columns: z.array(column, "must be an object of columns").min(1, "must have at least one column"),
   rows: rows.optional(),
   metadata: schemaMetadata.optional(),
 });

@@ -7,8 +7,8 @@ const fields = z.object({
   table: tableName,
   path: columnPath,
   metadata: z
-    .record(z.string(), z.string("has to be text or null").nullable(), "has to be an object of texts and nulls")
-    .refine((metadata) => Object.keys(metadata).length > 0, "has to have at least one key"),
+    .record(z.string(), z.string("must be text or null").nullable(), "must be an object of texts and nulls")
+    .refine((metadata) => Object.keys(metadata).length > 0, "must have at least one key"),
 });
 
 interface SetMetadata extends StepDefinition<"setMetadata", (typeof fields)["shape"]> {

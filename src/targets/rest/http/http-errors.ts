@@ -147,7 +147,7 @@ function describeAnswer({ status, headers, body }: HttpResponse, { secrets }: Se
     .replace(/,?\s*\b(location: Location|Caused by: |backtrace: ).*$/, "")
     .replace(/, \/[^,]*\.rs:\d+(:\d+)?/g, "")
     .trim();
-  return plain === "" ? "without a word" : plain.slice(0, shownOfAnswer);
+  return plain === "" ? "no message" : plain.slice(0, shownOfAnswer);
 }
 
 /** The message of a JSON error body, under any of the names that services give to it. */

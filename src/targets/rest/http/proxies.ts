@@ -22,7 +22,7 @@ function proxyOf(environment: NodeJS.ProcessEnv, lower: string, target: string):
   if (URL.canParse(url) && /^https?:/i.test(url) && isDecodable(new URL(url))) return url;
   throw new MigrateError("ERR_TARGET_UNREACHABLE", {
     target,
-    problem: `the environment variable ${name} has to be the address of a proxy, such as http://proxy.example.com:3128`,
+    problem: `the environment variable ${name} must be the address of a proxy, such as http://proxy.example.com:3128`,
   });
 }
 

@@ -37,7 +37,7 @@ function isItemAlone({ path, type, rename, nullable }: Alteration, columns: read
 }
 
 const notAlone = (path: string) =>
-  `its service takes types as plain strings, so the retype of ${path} has to change the list's item alone`;
+  `its service takes types as plain strings, so the retype of ${path} must change the list's item alone`;
 
 /** The alteration as a service with this vocabulary accepts it. `columns`: those of the table. */
 export function toWire(alteration: Alteration, vocabulary: Vocabulary, columns: readonly Column[]): WireAlteration {

@@ -2,7 +2,7 @@
 
 export type Base = { readonly base: string } | { readonly problem: string };
 
-const wanted = "has to be an address such as https://lance.example.com";
+const wanted = "must be an address such as https://lance.example.com";
 
 /** The base to which paths are appended, without a slash at its end; or what is wrong with the address. */
 export function baseUrl(endpoint: string, region = "us-east-1"): Base {
@@ -11,12 +11,12 @@ export function baseUrl(endpoint: string, region = "us-east-1"): Base {
   if (cloud !== null) return { base: `https://${cloud[1]}.${region}.api.lancedb.com` };
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== "http" && scheme !== "https")
-    return { problem: "has to begin with https:// or http:// (or be db://NAME for LanceDB Cloud)" };
+    return { problem: "must begin with https:// or http:// (or be db://NAME for LanceDB Cloud)" };
   const url = parse(scheme === undefined ? `${isLoopback(text) ? "http" : "https"}://${text}` : text);
   if (url === undefined) return { problem: wanted };
   if (url.username !== "" || url.password !== "")
     return { problem: "holds a user name or a password; give the key as apiKey or MIGRATE_API_KEY" };
-  if (url.search !== "" || url.hash !== "") return { problem: "has to end before ? and #; give the key as apiKey" };
+  if (url.search !== "" || url.hash !== "") return { problem: "must end before ? and #; give the key as apiKey" };
   // Documentation may show addresses with /v1 at the end, but the dialects' paths already begin with it.
   const path = url.pathname.replace(/\/+$/, "").replace(/\/+v1$/, "");
   return { base: `${url.origin}${path}` };

@@ -3,10 +3,10 @@ import { z } from "zod";
 
 /** `METHOD /path`, with `{name}` in place of the table's name. */
 export const endpoint = z
-  .string('has to be a method and a path, such as "POST /v1/tables/{name}"')
+  .string('must be a method and a path, such as "POST /v1/tables/{name}"')
   .regex(
     /^(GET|POST|PUT|PATCH) \/[\x21\x22\x24-\x7e]*$/,
-    'has to be a method and a path, such as "POST /v1/tables/{name}"',
+    'must be a method and a path, such as "POST /v1/tables/{name}"',
   );
 
 export interface Dialect {

@@ -14,14 +14,11 @@ import { dialects, endpoint, operations, type Dialect, type Operation } from "./
 import { baseUrl } from "./base-url.ts";
 import type { Vocabulary } from "./alter-types.ts";
 
-const text = (what: string) => z.string(`has to be ${what}`).min(1, `has to be ${what}`);
+const text = (what: string) => z.string(`must be ${what}`).min(1, `must be ${what}`);
 /** A text that fits into a header. The message does not repeat the value, which may be a key. */
 const headerText = (what: string) =>
-  text(what).regex(headerValue, `has to be ${what} of plain characters, without line breaks or spaces around it`);
-const headerName = text("the name of a header").regex(
-  /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/,
-  "has to be the name of a header",
-);
+  text(what).regex(headerValue, `must be ${what} of plain characters, without line breaks or spaces around it`);
+const headerName = text("the name of a header").regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be the name of a header");
 /** Headers that only the client itself sets. */
 const ownHeaders =
   /^(connection|content-length|content-type|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
@@ -32,7 +29,7 @@ function headersProblem(headers: Readonly<Record<string, unknown>>): string | un
     if (!headerName.safeParse(name).success) return "holds something that is no name of a header";
     if (ownHeaders.test(name)) return `can't set ${name.toLowerCase()}`;
     if (!headerText("a text").safeParse(value).success)
-      return "has to hold texts of plain characters, without line breaks or spaces around them";
+      return "must hold texts of plain characters, without line breaks or spaces around them";
   }
   return undefined;
 }
@@ -40,32 +37,32 @@ function headersProblem(headers: Readonly<Record<string, unknown>>): string | un
 export const options = z.strictObject({
   kind: z.literal("rest"),
   /** The service's address; MIGRATE_ENDPOINT if absent. `db://NAME` is LanceDB Cloud. */
-  endpoint: z.string("has to be an address").optional(),
+  endpoint: z.string("must be an address").optional(),
   /** MIGRATE_API_KEY if absent. */
   apiKey: headerText("a key").optional(),
   /** The database's name, if the address does not contain it; MIGRATE_DATABASE if absent. */
   database: headerText("a name").optional(),
   /** `service` by default: the documented endpoints. `namespace`: the open REST namespace. */
-  dialect: z.enum(Object.keys(dialects) as ["service", "namespace"], 'has to be "service" or "namespace"').optional(),
+  dialect: z.enum(Object.keys(dialects) as ["service", "namespace"], 'must be "service" or "namespace"').optional(),
   /** With `db://NAME`: the region of the database; us-east-1 if absent. */
   region: text("a region")
-    .regex(/^[A-Za-z0-9-]+$/, "has to be a region such as us-east-1")
+    .regex(/^[A-Za-z0-9-]+$/, "must be a region such as us-east-1")
     .optional(),
   /** The type names that `alter_columns` expects: Lance's names, Arrow's names, or Arrow's names as plain strings. */
-  types: z.enum(["lance", "arrow", "string"], 'has to be "lance", "arrow" or "string"').optional(),
+  types: z.enum(["lance", "arrow", "string"], 'must be "lance", "arrow" or "string"').optional(),
   /** Endpoints that differ from the dialect's, as "METHOD /path" with {name} for the table. */
   endpoints: z
-    .partialRecord(z.enum(operations), endpoint, "has to be an object of endpoints")
+    .partialRecord(z.enum(operations), endpoint, "must be an object of endpoints")
     .refine(
       (endpoints) => Object.entries(endpoints).every(([name, text]) => name === "list" || text.includes("{name}")),
-      "has to say where the table's name stands, as {name}, in all but list",
+      "must say where the table's name stands, as {name}, in all but list",
     )
     .optional(),
   keyHeader: headerName.optional(),
   databaseHeader: headerName.optional(),
   /** Sent with every request. */
   headers: z
-    .record(z.string(), z.unknown(), "has to be an object of texts")
+    .record(z.string(), z.unknown(), "must be an object of texts")
     .superRefine((headers, context) => {
       const problem = headersProblem(headers);
       if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
@@ -110,7 +107,7 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
   const parsed = address === "" ? { base: "" } : baseUrl(address, given.region);
   if ("problem" in parsed) throw refuse(`endpoint ${parsed.problem}`);
   if (key.length > 3 && withoutSecrets(address, [key]) !== address)
-    throw refuse("endpoint holds the key; it has to be the address alone");
+    throw refuse("endpoint holds the key; it must be the address alone");
   const known = dialects[given.dialect ?? "service"];
   const overrides = Object.entries(given.endpoints ?? {}) as readonly (readonly [Operation, string])[];
   const foreign = overrides.find(([operation]) => known.endpoints[operation] === undefined);

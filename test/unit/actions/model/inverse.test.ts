@@ -68,7 +68,7 @@ test.each<[string, Action, unknown]>([
   [
     "a type that holds less",
     alter({ path: "f", type: float32().type }),
-    "t.f may lose precision or range without a word: float64 to float32",
+    "t.f may silently lose precision or range: float64 to float32",
   ],
   ["nullable", alter({ path: "a", nullable: true }), [[{ path: "a", nullable: false }], "null"]],
   ["not null", alter({ path: "b", nullable: false }), [[{ path: "b", nullable: true }]]],
@@ -84,9 +84,9 @@ test.each<[string, Action, unknown]>([
   [
     "one that no migration made",
     { kind: "dropIndex", table: "t", name: "k" },
-    "no migration made index k, so nobody knows how",
+    "no migration created index k, so how to recreate it is unknown",
   ],
-])("%s: how it is taken back", (_, action, expected) => {
+])("%s: how it is rolled back", (_, action, expected) => {
   expect(backOf(action)).toEqual(expected);
 });
 
@@ -101,7 +101,7 @@ test.each([
   });
 });
 
-test("whatever can be taken back by actions leads back to the very tables", () => {
+test("whatever can be rolled back by actions leads back to the very tables", () => {
   const [taken, lost] = [new Set<string>(), new Set<string>()];
   for (let seed = 1; seed <= 3_000; seed++) {
     const database = new Map<string, Table>();

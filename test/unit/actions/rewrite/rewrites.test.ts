@@ -102,7 +102,7 @@ test("one with using moves the column to the end", () => {
   ]);
 });
 
-test("one with using on a column that is not null can be taken back when there is a null", () => {
+test("one with using on a column that is not null can be rolled back when there is a null", () => {
   const strict: Table = { columns: columnsOf({ id: int32().notNull() }) };
   expect(kinds(convert("id", int64()), () => true, strict)).toEqual([
     "addColumns",
@@ -114,7 +114,7 @@ test("one with using on a column that is not null can be taken back when there i
 
 test.each<[string, Action, string]>([
   ["a missing column", convert("nope", int8()), "t has no column nope"],
-  ["a part of a column", convert("s.x", int8()), "t: `using` makes whole columns anew; give s as a whole"],
+  ["a part of a column", convert("s.x", int8()), "t: `using` recreates whole columns; give s as a whole"],
   ["a field's name that SQL can't say", convert("s", struct({ 'a"b': int8() })), `can't name its field a"b`],
   ["a field of type null", convert("s", struct({ n: nullType() })), "a field in it is of type null"],
   ["type null", convert("l", nullType()), "t: a column of type null holds no values; drop l and add it again"],
@@ -124,7 +124,7 @@ test.each<[string, Action, string]>([
 
 test("in words, with what may stop it or get lost", () => {
   expect(describeAction(convert("id", int64()))).toBe(
-    "make t.id anew as int64 from cast(id as bigint), as the last column",
+    "recreate t.id as int64 from cast(id as bigint), as the last column",
   );
   expect(risksOf(convert("id", int64()), table).map(({ kind }) => kind)).toEqual(["failure", "writers"]);
 });

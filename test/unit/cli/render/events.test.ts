@@ -94,20 +94,20 @@ test.each<{ event: RunEvent; line: string }>([
   },
   {
     event: { event: "left", direction: "up", ...name, applied: 1, done: 0, total: 1 },
-    line: "1 migration applied, 0 of 1 action of 0003_widen_ids done; the next migrate up goes on",
+    line: "1 migration applied, 0 of 1 action of 0003_widen_ids done; the next migrate up resumes it",
   },
   {
     event: { event: "left", direction: "up", ...name, applied: 3, done: 1, total: 2 },
-    line: "3 migrations applied, 1 of 2 actions of 0003_widen_ids done; the next migrate up goes on",
+    line: "3 migrations applied, 1 of 2 actions of 0003_widen_ids done; the next migrate up resumes it",
   },
   {
     event: { event: "planned", direction: "down", migrations: [name], actions: 2, risks: [] },
-    line: "1 migration to take back, 2 actions",
+    line: "1 migration to roll back, 2 actions",
   },
-  { event: { event: "started", direction: "down", ...name, done: 0, total: 2 }, line: "taking back 0003_widen_ids" },
+  { event: { event: "started", direction: "down", ...name, done: 0, total: 2 }, line: "rolling back 0003_widen_ids" },
   {
     event: { event: "left", direction: "down", ...name, applied: 1, done: 1, total: 2 },
-    line: "1 migration taken back, 1 of 2 actions that take back 0003_widen_ids done; the next migrate down goes on",
+    line: "1 migration rolled back, 1 of 2 actions that roll back 0003_widen_ids done; the next migrate down resumes it",
   },
   { event: { event: "done", ...place, text: "rename t.a to b", duration: 7 }, line: "  rename t.a to b (7 ms)" },
 ])("$event.event is told as progress: $line", ({ event, line }) => {

@@ -22,7 +22,7 @@ test("an index that no step makes on an empty table is left out, each with its r
   expect(left).toEqual([
     "index b on t.v (ivfFlat), which can't be made before there are rows: migrate new --create-index writes it",
     expect.stringMatching(
-      /^index c on t\.title \(fts\(language: Klingon\)\), which no builder makes: language has to be one of /,
+      /^index c on t\.title \(fts\(language: Klingon\)\), which no builder makes: language must be one of /,
     ),
     expect.stringMatching(/^index d on t\.tags\.item\.a \(btree\), .*inside a list/),
     expect.stringMatching(/^index e on t\.title \(labelList\), .*is for lists/),
@@ -63,12 +63,12 @@ test("metadata that no step sets is left out, and what others add to a table tha
   });
 });
 
-test("metadata that means something to the engine, which it never takes back, is left out and said", () => {
+test("metadata that means something to the engine, which it never rolls back, is left out and said", () => {
   const key = "lance-schema:unenforced-primary-key";
   const described = (metadata: object) => [{ ...columns[0]!, metadata }] as never as Table["columns"];
   const { steps, left } = adopt(nothing, new Map([["t", { columns: described({ [key]: "true", unit: "s" }) }]]));
   expect(steps.slice(1)).toEqual([{ kind: "setMetadata", table: "t", path: "id", metadata: { unit: "s" } }]);
-  const said = [`${key} of t.id, which the engine never takes back, so that down could not`];
+  const said = [`${key} of t.id, which the engine never undoes, so that down could not`];
   expect(left).toEqual(said);
   const own = adopt(nothing, new Map([["t", { columns: described({ [key]: "true" }) }]]), { takesEngines: true });
   expect(own).toMatchObject({ left: [], steps: [{}, { kind: "setMetadata", metadata: { [key]: "true" } }] });
@@ -120,7 +120,7 @@ test("every problem of every table is said with its place", () => {
     "column x of table t is of the type map, which no builder makes",
     "column d of table t is of the type dictionary<int8, map>, which no builder makes",
     expect.stringMatching(
-      /^column z of table t is of the type timestamp\(us, \+02:00\), which no builder makes: it has to be a time zone/,
+      /^column z of table t is of the type timestamp\(us, \+02:00\), which no builder makes: it must be a time zone/,
     ),
     expect.stringMatching(/^column `a\.b` of table t: its name holds a dot/),
   ]);
@@ -153,6 +153,6 @@ test("a list that no builder makes is reported though its items are fine", () =>
     type: { kind: "fixedSizeList", length: 0, item: columnsOf({ item: int32() })[0]! },
   };
   expect(undeclarable(new Map([["t", { columns: [column as never] }]]))).toEqual([
-    "column f of table t is of the type fixedSizeList<int32, 0>, which no builder makes: it has to be at least 1",
+    "column f of table t is of the type fixedSizeList<int32, 0>, which no builder makes: it must be at least 1",
   ]);
 });

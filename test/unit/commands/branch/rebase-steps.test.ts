@@ -221,7 +221,7 @@ describe("what a branch is told", () => {
     expect(stepsThere(theirs, ours)).toEqual(there);
   });
 
-  test("what takes it back goes by the names of after it", () => {
+  test("what rolls it back goes by the names of after it", () => {
     const theirs = [m.renameColumn("d", "s", "t")];
     const ours = [m.renameColumn("d", "s.x", "z"), m.renameColumn("d", "a", "k")];
     const down = [m.renameColumn("d", "k", "a"), m.renameColumn("d", "s.z", "x"), m.setNullable("d", "s.x", false)];

@@ -253,12 +253,12 @@ test("what no step does is said, all at once", () => {
       expect.stringMatching(
         /^d\.id can't be made utf8 from int32: .*; or say how with --retype 'd\.id:utf8 using SQL'$/,
       ),
-      "d.n is new and not null, and nobody can tell its values in the rows that are there: say them with --add-column 'd.n:int32 not null as SQL'",
+      "d.n is new and not null, and its values in existing rows are unknown: say them with --add-column 'd.n:int32 not null as SQL'",
     ],
   );
 });
 
-test("what nobody can tell of values is said by a step, which has to be of just that column and type", () => {
+test("what nobody can tell of values is said by a step, which must be of just that column and type", () => {
   const to = { d: { title: utf8(), source: d.source, id: utf8(), n: int32().notNull(), more: utf8() } };
   const steps = [
     addColumn("d", "n", int32().notNull(), { as: "1" }),
@@ -333,7 +333,7 @@ test("what is said to be added is not asked about as a new name", () => {
   });
 });
 
-test("what is made anew comes behind what is added where that is the order that is wanted", () => {
+test("what is recreated comes behind what is added where that is the order that is wanted", () => {
   const from = { d: { id: int32(), n: int32() } };
   const steps = [addColumn("d", "k", int32()), retypeColumn("d", "n", utf8(), { using: "cast(n as string)" })];
   const kinds = (to: Declared) => found(from, to, said(...steps)).steps.map(({ kind }) => kind);

@@ -70,33 +70,33 @@ test.each<{ title: string; steps: readonly Step[]; given?: Given; found: readonl
     title: "a cast that may lose",
     steps: [retypeColumn("t", "score", float32())],
     found: [
-      "note full-rewrite: writes score anew in every row of t; see with migrate plan how much that is, and limit it with guards.maxRewriteBytes",
-      `warning lossy-cast: t.score may lose precision or range without a word: float64 to float32${lossy}`,
+      "note full-rewrite: rewrites score in every row of t; see with migrate plan how much that is, and limit it with guards.maxRewriteBytes",
+      `warning lossy-cast: t.score may silently lose precision or range: float64 to float32${lossy}`,
     ],
   },
   {
     title: "a cast by an expression that may cut",
     steps: [retypeColumn("t", "score", int64(), { using: "score" })],
     found: [
-      expect.stringMatching(/^note full-rewrite: writes score anew/),
-      expect.stringMatching(/^warning lossy-cast: t.score gets score as int64, which may cut values/),
+      expect.stringMatching(/^note full-rewrite: rewrites score in/),
+      expect.stringMatching(/^warning lossy-cast: t.score gets score as int64, which may silently truncate values/),
     ],
   },
   {
     title: "a cast that loses nothing",
     steps: [retypeColumn("t", "id", int64())],
-    found: [expect.stringMatching(/^note full-rewrite: writes id anew in every row of t;/)],
+    found: [expect.stringMatching(/^note full-rewrite: rewrites id in every row of t;/)],
   },
   {
     title: "a new column with values, beside one without",
     steps: [addColumn("t", "a", int32(), { as: "1" }), addColumn("t", "b", int32())],
-    found: [expect.stringMatching(/^note full-rewrite: writes a anew in every row of t;/)],
+    found: [expect.stringMatching(/^note full-rewrite: rewrites a in every row of t;/)],
   },
   {
     title: "an update of every row",
     steps: [execute("t", { update: { title: "'x'" } })],
     found: [
-      expect.stringMatching(/^note full-rewrite: writes 4 columns anew in every row of t;/),
+      expect.stringMatching(/^note full-rewrite: rewrites 4 columns in every row of t;/),
       `warning loses-data: values of t.title are overwritten${lossy}`,
     ],
   },
@@ -121,7 +121,7 @@ test.each<{ title: string; steps: readonly Step[]; given?: Given; found: readonl
     steps: [dropTable("t")],
     found: [
       `warning loses-data: t is dropped with its rows; up asks for consent: if it is meant, write export const accepts = ["irreversible"]`,
-      `warning not-reversible: down can't take this back: t is dropped with its rows and its versions; write export const down = [ … ] if steps of yours can, or export const accepts = ["irreversible"]`,
+      `warning not-reversible: down can't undo this: t is dropped with its rows and its versions; write export const down = [ … ] if steps of yours can, or export const accepts = ["irreversible"]`,
     ],
   },
   {
@@ -137,12 +137,12 @@ test.each<{ title: string; steps: readonly Step[]; given?: Given; found: readonl
     found: [],
   },
   {
-    title: "a cast that a service can't take back",
+    title: "a cast that a service can't roll back",
     steps: [retypeColumn("t", "score", float32())],
     given: { model: "service", accepts: ["lossy"] },
     found: [
       expect.stringMatching(/^note full-rewrite/),
-      expect.stringMatching(/^warning not-reversible: down can't take this back: t.score may lose precision/),
+      expect.stringMatching(/^warning not-reversible: down can't undo this: t.score may silently lose precision/),
     ],
   },
   {
@@ -287,7 +287,7 @@ test("it is none where the new one is declared, where a later migration brings t
 test("a schema that can't be read is a problem, and one that is about something else none", async () => {
   const schema = declaredAs("title: 5");
   expect(await remarks(renamed, { schema })).toEqual([
-    expect.stringMatching(/^error ERR_SCHEMA_INVALID: schema.mjs: t.columns.title.type has to be a type/),
+    expect.stringMatching(/^error ERR_SCHEMA_INVALID: schema.mjs: t.columns.title.type must be a type/),
   ]);
   writeFileSync(schema, "throw new Error('about something else');\n");
   expect(await remarks(renamed, { schema })).toEqual([]);

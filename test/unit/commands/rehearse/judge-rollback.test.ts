@@ -130,16 +130,16 @@ test("rows may stand in the way of what is checked, and of nothing else", () => 
   expect(verdict(exact, refused())).toMatchObject({ verdict: "broken", reason: "it was refused: nulls" });
   expect(verdict(planned([rename, "checked"]), refused({ left: seen(undefined) }))).toMatchObject({
     verdict: "broken",
-    reason: "it was refused, and changed all the same: docs: it does not exist",
+    reason: "it was refused, but it changed: docs: it does not exist",
   });
 });
 
-test("where one step can't be taken back, none of its migration is tried", () => {
+test("where one step can't be rolled back, none of its migration is tried", () => {
   const migration = planned([rename, "exact"], [other, "none"]);
   expect(isToTry(migration)).toBe(false);
   expect(isToTry({ ...migration, writtenDown: [] })).toBe(true);
   expect(judge(migration, { kind: "untried", reason: undefined }).map(({ reason }) => reason)).toEqual([
-    "another step of its migration can't be taken back",
+    "another step of its migration can't be rolled back",
     "it is gone",
   ]);
 });

@@ -248,7 +248,7 @@ test("a file that was reformatted since is known by its text as the ledger has i
 test.each([
   { what: "when it can't be", gone: ["1"], says: "no migration before this creates a table t" },
   { what: "when its hash fits no number of files", gone: ["3"], says: "and not that the first files are; bring its" },
-])("what is left of a ledger of markers is not written anew $what", async ({ gone, says }) => {
+])("what is left of a ledger of markers is not rewritten $what", async ({ gone, says }) => {
   const world = await aServedFolder();
   await up(await world.process());
   await dropApplied(world, gone);
@@ -407,7 +407,7 @@ test("a run that was killed, and what it left in doubt, is said and left to the 
   await up({ ...dying, target: { ...dying.target, verdict: lost } }).catch(() => {});
   const { sees, does } = await repair(await world.process());
   expect({ sees, does }).toEqual({
-    sees: [expect.stringMatching(/^0002_m has 0 of 2 actions done; the next migrate up goes on$/)],
+    sees: [expect.stringMatching(/^0002_m has 0 of 2 actions done; the next migrate up resumes it$/)],
     does: "nothing",
   });
   await up(await world.process());

@@ -112,7 +112,7 @@ test.each<[string, readonly Fate[], boolean]>([
   expect(await places(journal)).toEqual([`1.0 taken by ${won ? "run a" : "epoch 1"}`]);
 });
 
-test("an epoch whose answer was lost is no lease: it has to be waited out", async () => {
+test("an epoch whose answer was lost is no lease: it must be waited out", async () => {
   const service = aService();
   const journal = service.journal(["lost after"]);
   const state = foldLedger(await journal.read());

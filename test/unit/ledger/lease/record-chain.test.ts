@@ -149,7 +149,7 @@ test("a record's hash covers every field of it and not their order", () => {
   expect(new Set([recordHash(record), ...others]).size).toBe(others.length + 1);
 });
 
-test("the running hash is without what is being taken back, and with it again where nothing was taken back after all", async () => {
+test("the running hash is without what is being rolled back, and with it again where nothing was rolled back after all", async () => {
   const facts = { version: 2, name: "m2", textHash: "another text by then" };
   const reverting: LedgerEntry = { event: "reverting", ...facts, step: 0, total: 2, next: 2 };
   const failed: LedgerEntry = { event: "failed", ...facts, step: 0, total: 2 };

@@ -63,7 +63,7 @@ test("the order in which records are read changes nothing", () => {
   );
 });
 
-test("no record whatever takes back what is applied", () => {
+test("no record whatever rolls back what is applied", () => {
   fc.assert(
     fc.property(ledgers, fc.nat(), (records, chosen) => {
       const without = records.filter((_, index) => index !== chosen % Math.max(1, records.length));
@@ -393,7 +393,7 @@ test.each([
 const wasApplied = [aRecord("1.0", "taken"), aRecord("1.1", "applied", about(1, 3)), aRecord("1.2", "released")];
 const back = (step: number, more: Partial<LedgerRecord> = {}) => ({ ...about(1, step), total: 2, ...more });
 
-test("what is being taken back is applied no more, and says how far it is taken back", () => {
+test("what is being rolled back is applied no more, and says how far it is rolled back", () => {
   const state = foldLedger([...wasApplied, aRecord("2.0", "taken"), aRecord("2.1", "reverting", back(1, { next: 1 }))]);
   expect(state.migrations.get(1)).toMatchObject({ status: "applied", step: 3, reversal: { step: 1, total: 2 } });
   expect(appliedIn(state)).toEqual([]);
@@ -401,9 +401,9 @@ test("what is being taken back is applied no more, and says how far it is taken 
 });
 
 test.each([
-  { what: "was taken back is as if it had never run", end: aRecord("2.2", "reverted", back(2)), left: undefined },
+  { what: "was rolled back is as if it had never run", end: aRecord("2.2", "reverted", back(2)), left: undefined },
   {
-    what: "failed before anything was taken back is applied",
+    what: "failed before anything was rolled back is applied",
     end: aRecord("2.2", "failed", back(0)),
     left: { status: "applied", reversal: undefined },
   },
@@ -413,7 +413,7 @@ test.each([
     left: { reversal: { step: 1, detail: "a null" } },
   },
   {
-    what: "nobody knows to have been taken back stays in between",
+    what: "nobody knows to have been rolled back stays in between",
     end: aRecord("2.2", "interrupted", back(0, { next: 1 })),
     left: { reversal: { step: 0 } },
   },
@@ -424,7 +424,7 @@ test.each([
   else expect(known).toMatchObject(left);
 });
 
-test("nothing is in doubt of what an older holder says to be taken back while a newer one was at it", () => {
+test("nothing is in doubt of what an older holder says to be rolled back while a newer one was at it", () => {
   const records = [
     ...wasApplied,
     aRecord("2.0", "taken"),
@@ -471,7 +471,7 @@ test.each(["failed", "interrupted"] as const)(
   },
 );
 
-test("a call that came late while a migration was taken back is known as one, also when that is done", () => {
+test("a call that came late while a migration was rolled back is known as one, also when that is done", () => {
   const said = { version: 1, name: "m1", step: 1, total: 2 };
   const reverting = [...wasApplied, aRecord("2.0", "taken"), aRecord("2.1", "reverting", back(0, { next: 1 }))];
   const late = [{ epoch: 2, version: 1, action: 1, isBack: true, midway: undefined }];

@@ -65,7 +65,7 @@ test.each<[Blocker, Partial<Question>, readonly string[]]>([
     [
       "1 row of t was written since, and values of t.id would be dropped with it",
       "2 rows of t were written since, and values of t.id would be dropped with it",
-      "0 rows of t.id have values, of which nobody can tell how many were written since, which would be dropped with it",
+      "0 rows of t.id have values, of which an unknown number was written since, which would be dropped with it",
     ],
   ],
   [

@@ -87,7 +87,7 @@ test("what nothing brings back needs the stronger word, which holds for the weak
   expect(refused(planOf(dropped, { capabilities: forgetting }), {}, ["lossy"])).toMatch(/--accept irreversible$/);
 });
 
-test("where the file says how it is taken back, it is lossy", () => {
+test("where the file says how it is rolled back, it is lossy", () => {
   const down = [addColumn("t", "f", float64(), { as: "0.5" })];
   expect(refused(planOf(dropped, { down }))).toMatch(/--accept lossy$/);
 });

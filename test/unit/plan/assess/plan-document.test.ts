@@ -4,7 +4,7 @@ import { z } from "zod";
 import { planDocument, planDocumentShape } from "../../../../src/plan/assess/plan-document.ts";
 import { root } from "../../../support/project.ts";
 
-// npx vitest run test/unit/plan/assess/plan-document.test.ts -u writes it anew.
+// npx vitest run test/unit/plan/assess/plan-document.test.ts -u rewrites it.
 test("the published JSON schema is that of the documents", async () => {
   const schema = { title: "migrate plan --json", ...z.toJSONSchema(planDocumentShape) };
   await expect(`${JSON.stringify(schema, undefined, 2)}\n`).toMatchFileSnapshot(join(root, "docs", "plan.schema.json"));

@@ -17,7 +17,7 @@ function questionsOf(steps: readonly Step[]) {
   return identityQuestions({ now, migrations: [planned] } as unknown as Plan);
 }
 
-test("a table that is dropped has to be the one of which the ledger has versions", () => {
+test("a table that is dropped must be the one of which the ledger has versions", () => {
   expect(questionsOf([createTable("t", columns)])).toMatchObject([{ kind: "dropTable", table: "t" }]);
 });
 

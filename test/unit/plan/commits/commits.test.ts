@@ -60,7 +60,7 @@ test("how many are done is found by what the table is like", () => {
 test.each([
   ["a nullable column", retype, table, 1],
   ["a column that is not null", retype, { columns: columnsOf({ id: int32().notNull() }) }, 0],
-  ["a column made anew", convert, table, 0],
+  ["a column recreated", convert, table, 0],
 ])("%s: each place of a detour is known, and it ends where its commit does", (_, action, before, turning) => {
   const commits = plan(action, before);
   const { detour, after: end } = commits[turning]!;

@@ -102,7 +102,7 @@ test.each([
   { what: "one done in part", state: aLedger(["failed", aMigration(3), 1]), doubtful: [], file: "0003_m3.ts" },
   { what: "one in doubt", state: aLedger(), doubtful: [3], file: "0003_m3.ts" },
   { what: "one in doubt of another release", state: aLedger(), doubtful: [9], file: undefined },
-])("$what that is not chosen has to be finished first, allowed out of order or not", ({ state, doubtful, file }) => {
+])("$what that is not chosen must be finished first, allowed out of order or not", ({ state, doubtful, file }) => {
   for (const allowOutOfOrder of [false, true])
     expect(() =>
       orderPending({ files, state, doubtful: new Set(doubtful), choice: { to: 2, allowOutOfOrder } }),

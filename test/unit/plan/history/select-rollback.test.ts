@@ -33,12 +33,12 @@ test.each<{ why: string; state: LedgerState; choice: BackChoice; back: readonly 
   { why: "what failed half-way", state: aLedger(...applied(1), ["failed", 2, 1]), choice: {}, back: [2] },
   { why: "not what failed before it began", state: aLedger(...applied(1), ["failed", 2, 0]), choice: {}, back: [1] },
   {
-    why: "what is being taken back, though it is not chosen",
+    why: "what is being rolled back, though it is not chosen",
     state: aLedger(...applied(1, 2), ["reverting", 2, 1]),
     choice: { to: 2 },
     back: [2],
   },
-])("taken back is $why", ({ state, choice, back }) => {
+])("rolled back is $why", ({ state, choice, back }) => {
   expect(orderBack(state, files, choice).map(({ version }) => version)).toEqual(back);
 });
 
@@ -48,9 +48,9 @@ test("down to 0 leaves a migration that has that number", () => {
   expect(back.map(({ version }) => version)).toEqual([1]);
 });
 
-test("what is to stay and ran after what is taken back has to go first", () => {
+test("what is to stay and ran after what is rolled back has to go first", () => {
   expect(() => orderBack(aLedger(...applied(1, 3, 2)), files, { to: 2 })).toThrow(
-    "0002_m2 ran after 0003_m3, so it has to be taken back before it: migrate down --steps 2",
+    "0002_m2 ran after 0003_m3, so it must be rolled back before it: migrate down --steps 2",
   );
 });
 
@@ -62,7 +62,7 @@ const describing = { describes: true };
 test.each([
   { why: "one that is half-done may have run further", state: aLedger(["failed", 2, 1]), doubt: [2], on: describing },
   { why: "one that is not known may have run, blindly", state: three, doubt: [4], on: { describes: false } },
-])("nothing is taken back while $why", ({ state, doubt, on }) => {
+])("nothing is rolled back while $why", ({ state, doubt, on }) => {
   expect(() => checkNothingHalfDone(state, new Set(doubt), on)).toThrow(
     /^000\d.* may have run further than is recorded/,
   );
@@ -70,7 +70,7 @@ test.each([
 
 test.each([
   { why: "what is not known", state: three, doubt: [4] },
-  { why: "what is being taken back", state: aLedger(...applied(1), ["reverting", 1, 1]), doubt: [1] },
+  { why: "what is being rolled back", state: aLedger(...applied(1), ["reverting", 1, 1]), doubt: [1] },
   { why: "what is applied", state: three, doubt: [3] },
 ])("where tables can be looked at, a doubt about $why stops nothing", ({ state, doubt }) => {
   expect(() => checkNothingHalfDone(state, new Set(doubt), describing)).not.toThrow();

@@ -81,7 +81,7 @@ test("also after its column was renamed, and not with a column that took the nam
   ]);
 });
 
-test("a table that is made anew has none of the old one's", () => {
+test("a table that is recreated has none of the old one's", () => {
   expect(
     commitsOf(dropTable("t"), createTable("t", { id: int32().notNull() }), retypeColumn("t", "id", int64())),
   ).toEqual([["drop table t"], ["create table t (id int32 not null)"], ["retype t.id to int64"]]);

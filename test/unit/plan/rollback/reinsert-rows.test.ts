@@ -42,7 +42,7 @@ test.each<[string, ReturnType<typeof putBack>, ReturnType<typeof putBack>]>([
     undefined,
   ],
   [
-    "made anew by an expression",
+    "recreated by an expression",
     putBack(one, one, { kind: "convertColumn", table: "t", path: "a", type: int32().type, using: "1" }),
     undefined,
   ],

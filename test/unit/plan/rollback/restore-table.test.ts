@@ -171,7 +171,7 @@ test("dictionaries are not put back", () => {
   expect(putBackColumns(one, one, [])).toBeUndefined();
 });
 
-test("of each action of a migration it is said what takes it back together with the others", () => {
+test("of each action of a migration it is said what rolls it back together with the others", () => {
   const classesOf = (steps: readonly Step[], to = able) => {
     const actions = steps
       .flatMap(compileStep)

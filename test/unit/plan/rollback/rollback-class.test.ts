@@ -53,14 +53,14 @@ test.each<[string, Action, Model, object]>([
     {
       class: "restore",
       text: "restore t as it was before",
-      reason: "t.f may lose precision or range without a word: float64 to float32",
+      reason: "t.f may silently lose precision or range: float64 to float32",
     },
   ],
   [
     "a narrower type where old versions can't be restored",
     alter({ path: "f", type: float32().type }),
     "service",
-    { class: "none", text: "", reason: "t.f may lose precision or range without a word: float64 to float32" },
+    { class: "none", text: "", reason: "t.f may silently lose precision or range: float64 to float32" },
   ],
   [
     "a new table",
@@ -78,7 +78,7 @@ test.each<[string, Action, Model, object]>([
       text: "rename t.b to _lance_migrate_swap_b, then rename t.a to b, then rename t._lance_migrate_swap_b to a",
     },
   ],
-])("%s: its class, what takes it back, and why", (_, action, model, expected) => {
+])("%s: its class, what rolls it back, and why", (_, action, model, expected) => {
   expect(classOf(action, before, abilitiesOf(model))).toMatchObject(expected);
 });
 
@@ -102,7 +102,7 @@ test("what has a way back has one that the target can go, and what has none a re
       const { class: is, actions, reason } = classOf(action, database, abilities);
       seen.add(is);
       expect(actions.every(({ kind }) => abilities.actions[kind] === true)).toBe(true);
-      // What a refresh writes follows from other columns, so nothing has to be rolled back.
+      // What a refresh writes follows from other columns, so nothing must be rolled back.
       const isInverted = (is === "exact" || is === "checked") && action.kind !== "refreshColumn";
       expect([actions.length > 0, reason === undefined]).toEqual([isInverted, is === "exact"]);
       change(database, tablesAfter(database, action));

@@ -45,21 +45,21 @@ const wordsOf = (done: number) => {
   ];
 };
 
-test("steps are taken back from the last to the first", () => {
+test("steps are rolled back from the last to the first", () => {
   expect(wordsOf(4)).toEqual([
     ["4 dropColumns", "3 alterColumns", "2 alterColumns", "1 alterColumns"],
     ["0 values", "1 null", "2 cast"],
   ]);
 });
 
-test("of what stopped half-way that is taken back which had run", () => {
+test("of what stopped half-way that is rolled back which had run", () => {
   expect(wordsOf(2)).toEqual([["2 alterColumns", "1 alterColumns"], ["0 cast"]]);
 });
 
-test("what can't be taken back is said with its step", () => {
+test("what can't be rolled back is said with its step", () => {
   const lossy = aMigration(2, [steps[0]!, dropColumn("t", "headline")]);
   expect(() => rollbackOf(lossy, 2, before, embedded)).toThrow(
-    "0002_drawn.ts, step 2 (dropColumn) can't be taken back: t.headline is dropped with its values",
+    "0002_drawn.ts, step 2 (dropColumn) can't be rolled back: t.headline is dropped with its values",
   );
 });
 
@@ -77,15 +77,15 @@ test("what the file says is done instead of what follows from the steps", () => 
 test("what the file says has to lead to the tables that were there before", () => {
   const wrong = { ...aMigration(2, rename), down: [renameColumn("t", "headline", "name")] };
   expect(() => rollbackOf(wrong, 1, before, embedded)).toThrow(
-    /^0002_drawn.ts, step 1 of down \(renameColumn\) can't be taken back: that does not lead to the tables before it: t: .*title/,
+    /^0002_drawn.ts, step 1 of down \(renameColumn\) can't be rolled back: that does not lead to the tables before it: t: .*title/,
   );
   const impossible = { ...aMigration(2, rename), down: [renameColumn("t", "absent", "name")] };
   expect(() => rollbackOf(impossible, 1, before, embedded)).toThrow(
-    "step 1 of down (renameColumn) can't be taken back",
+    "step 1 of down (renameColumn) can't be rolled back",
   );
 });
 
-test("of what stopped half-way the file does not say how it is taken back", () => {
+test("of what stopped half-way the file does not say how it is rolled back", () => {
   const half = { ...aMigration(2, [...rename, retypeColumn("t", "id", int64())]), down: [dropColumn("t", "id")] };
   expect(rollbackOf(half, 1, before, embedded).actions).toMatchObject([{ place: { step: 1, kind: "renameColumn" } }]);
 });
@@ -117,7 +117,7 @@ function aState(reversal?: LedgerMigration["reversal"]): LedgerState {
   return { ...nothing, epoch: 1, migrations };
 }
 
-/** As far as these of the actions that take it back. */
+/** As far as these of the actions that roll it back. */
 function aReversal(step: number) {
   const begun = rollbackOf(migration, 4, before, embedded)
     .actions.slice(0, step)
@@ -138,10 +138,10 @@ test("the database is as far back as the ledger says", () => {
   ]);
 });
 
-test("a release that would take it back by other actions does not go on with those of another one", () => {
+test("a release that would roll it back by other actions does not go on with those of another one", () => {
   const other = { ...aReversal(2), checksum: checksumOf(["another"]) };
   expect(downRun(migration, before, aState(aReversal(2)), embedded)()).toMatchObject({ done: 2, attempt: 2 });
-  expect(downRun(migration, before, aState(other), embedded)).toThrow("is being taken back, and by other actions");
+  expect(downRun(migration, before, aState(other), embedded)).toThrow("is being rolled back, and by other actions");
 });
 
 test("what the file has to say itself and says no more is another way back only once that has begun", () => {
@@ -186,7 +186,7 @@ test("rows are asked for by the names and types that columns have before anythin
   ]);
 });
 
-test("what is taken back already is not asked for", () => {
+test("what is rolled back already is not asked for", () => {
   expect(asked([migration], aState(aReversal(2)))).toEqual([[[`t: ${comesBack("`id`", "Int64", "Int32")}`], 0, false]]);
 });
 
@@ -200,7 +200,7 @@ test("of an action that has begun it is not asked, and of the others by the name
   expect(asked([migration, first], aState({ ...aReversal(2), midway }))).toEqual([[["t: all", "t: all"], 0, true]]);
 });
 
-/** What is asked when these are taken back, of which the first makes a table and the second adds to it. */
+/** What is asked when these are rolled back, of which the first makes a table and the second adds to it. */
 function askedOf(steps: readonly (readonly Step[])[], down?: readonly Step[]) {
   const all = steps.map((some, index) => aMigration(index + 1, some));
   if (down !== undefined) all.push({ ...all.pop()!, down });

@@ -24,7 +24,7 @@ test("the commits of a retype do not depend on the order in which a target tells
   expect(textsOf("two", "one")).toEqual(textsOf("one", "two"));
 });
 
-test("whoever is killed while a refused retype is taken back leaves a table that the next run can go on from", () => {
+test("whoever is killed while a refused retype is rolled back leaves a table that the next run can go on from", () => {
   const commits = planCommits(retype, aTable("one", "two", "three"), able);
   const known = commits.map(({ before }) => before);
   for (const { before, undo } of commits) {

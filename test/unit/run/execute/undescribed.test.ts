@@ -998,7 +998,7 @@ test("runs that are stopped at any call do nothing twice that is not said to be 
       const tables = (one: World) =>
         end === "ERR_ACTED_LATE" && !describes ? [...one.tables()].map(([name]) => one.columns(name)) : one.tables();
       expect({ next, tables: tables(world) }).toEqual({ next: "well", tables: tables(calm) });
-      // A late swap of names takes back the one before it, and is seen and done again.
+      // A late swap of names rolls back the one before it, and is seen and done again.
       if (end !== "ERR_ACTED_LATE") expect(world.effects).toEqual(calm.effects);
     }),
     { numRuns: 80 },
@@ -1091,7 +1091,7 @@ async function interrupted(world: World): Promise<void> {
   expect(await ended(world.aProcess({}, { signal: controller.signal, emit }))).toBe("ERR_INTERRUPTED");
 }
 
-test("a late retype that nobody has recorded as done is not taken back", async () => {
+test("a late retype that nobody has recorded as done is not rolled back", async () => {
   for (const describes of [true, false]) {
     const world = await aWorldWithT(describes);
     world.migration("0002_both", [rename("b", "d"), retype("a", "int64")]);

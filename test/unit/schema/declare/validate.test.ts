@@ -24,9 +24,9 @@ function problem(type: unknown): string | undefined {
   return dataType.safeParse(type).error?.issues[0]?.message;
 }
 
-const aType = "has to be a type such as int64() or utf8()";
-const unit = 'has to be "s", "ms", "us" or "ns"';
-const fixedWidth = "has to be a type of fixed width, such as a float or an integer";
+const aType = "must be a type such as int64() or utf8()";
+const unit = 'must be "s", "ms", "us" or "ns"';
+const fixedWidth = "must be a type of fixed width, such as a float or an integer";
 const item = { name: "item", type: { kind: "int8" }, nullable: true };
 
 test.each<[unknown, string]>([
@@ -37,20 +37,20 @@ test.each<[unknown, string]>([
   [{ kind: "unknown", name: "union" }, aType],
   [int8(), aType],
   [notNullMark, "notNull() has no place here; use setNullable in a step of its own"],
-  [fixedSizeBinary(0).type, "has to be at least 1"],
-  [fixedSizeBinary(1.5).type, "has to be a whole number"],
-  [decimal128(0, 0).type, "has to be at least 1"],
-  [decimal128(39, 0).type, "has to be at most 38"],
-  [decimal128(4, 5).type, "has to be at most the precision"],
-  [decimal128(4, -1).type, "has to be at least 0"],
-  [{ kind: "time32", unit: "us" }, 'has to be "s" or "ms"'],
-  [{ kind: "time64", unit: "ms" }, 'has to be "us" or "ns"'],
+  [fixedSizeBinary(0).type, "must be at least 1"],
+  [fixedSizeBinary(1.5).type, "must be a whole number"],
+  [decimal128(0, 0).type, "must be at least 1"],
+  [decimal128(39, 0).type, "must be at most 38"],
+  [decimal128(4, 5).type, "must be at most the precision"],
+  [decimal128(4, -1).type, "must be at least 0"],
+  [{ kind: "time32", unit: "us" }, 'must be "s" or "ms"'],
+  [{ kind: "time64", unit: "ms" }, 'must be "us" or "ns"'],
   [{ kind: "duration", unit: "m" }, unit],
   [{ kind: "timestamp" }, unit],
   [{ kind: "timestamp", unit: "xs" }, unit],
-  [vector(0).type, "has to be at least 1"],
-  [vector(2.5).type, "has to be a whole number"],
-  [vector(2 ** 31).type, "has to be at most 2147483647"],
+  [vector(0).type, "must be at least 1"],
+  [vector(2.5).type, "must be a whole number"],
+  [vector(2 ** 31).type, "must be at most 2147483647"],
   [
     { kind: "fixedSizeList", item: { ...item, nullable: false }, length: 2 },
     "can't be notNull(): the engine keeps it nullable",
@@ -61,11 +61,11 @@ test.each<[unknown, string]>([
   [fixedSizeList(largeList(int8()), 2).type, fixedWidth],
   [fixedSizeList(dictionary(int8(), int8()), 2).type, fixedWidth],
   [fixedSizeList(nullType(), 2).type, fixedWidth],
-  [struct({}).type, "has to have at least one field"],
-  [dictionary(utf8(), utf8()).type, "has to be an integer type"],
-  [dictionary(int8(), list(utf8())).type, "has to be an integer, float, text, binary or bool type"],
-  [dictionary(int8(), dictionary(int8(), utf8())).type, "has to be an integer, float, text, binary or bool type"],
-  [dictionary(int8(), timestamp("us")).type, "has to be an integer, float, text, binary or bool type"],
+  [struct({}).type, "must have at least one field"],
+  [dictionary(utf8(), utf8()).type, "must be an integer type"],
+  [dictionary(int8(), list(utf8())).type, "must be an integer, float, text, binary or bool type"],
+  [dictionary(int8(), dictionary(int8(), utf8())).type, "must be an integer, float, text, binary or bool type"],
+  [dictionary(int8(), timestamp("us")).type, "must be an integer, float, text, binary or bool type"],
   [list(nullType().notNull()).type, "is of type null and can't be notNull()"],
 ])("the type %j is refused: it %s", (type, sentence) => {
   expect(problem(type)).toBe(sentence);
@@ -73,7 +73,7 @@ test.each<[unknown, string]>([
 
 test.each(["+01:00", "-05:30", "", "Mars/Olympus", "UTC+1", "1", "utc plus"])("the zone %j is refused", (zone) => {
   expect(problem(timestamp("us", zone).type)).toBe(
-    "has to be a time zone's name such as UTC or Europe/Berlin; the engine takes no offsets",
+    "must be a time zone's name such as UTC or Europe/Berlin; the engine takes no offsets",
   );
 });
 

@@ -28,11 +28,11 @@ test.each<readonly [left: string, Readonly<Record<number, readonly Column[]>>, b
   ["the first version, which has it already, and all others", { 1: [wanted], 2: [wanted] }, false],
   ["the first version, which is kept, and the last one", { 1: [old], 5: [wanted] }, undefined],
   ["no version without it", { 5: [wanted] }, undefined],
-])("whether a column was made anew, where there is %s", async (_, versions, is) => {
+])("whether a column was recreated, where there is %s", async (_, versions, is) => {
   expect(await holds(aTable(versions), convert(wanted))).toBe(is);
 });
 
-test("a column that is made anew as the same type may have been another one in a version that was cleaned up", async () => {
+test("a column that is recreated as the same type may have been another one in a version that was cleaned up", async () => {
   expect(await holds(aTable({ 1: [old], 5: [old] }), convert(old))).toBe(undefined);
   expect(await holds(aTable({ 1: [old], 2: [old] }), convert(old))).toBe(false);
 });

@@ -28,7 +28,7 @@ test.each<[string, Action, string]>([
   expect(() => after(action)).toThrow(problem);
 });
 
-test("one that is not null takes two commits, and the second can be taken back", () => {
+test("one that is not null takes two commits, and the second can be rolled back", () => {
   expect(commitsOf(add("n", int8(), "1"), table, () => true)).toHaveLength(1);
   const [added, strict, ...others] = commitsOf(add("n", int8().notNull(), "1"), table, () => true);
   expect(others).toEqual([]);

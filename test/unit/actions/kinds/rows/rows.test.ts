@@ -33,7 +33,7 @@ test.each<[string, Action, string]>([
   ["one that is made from another that is set", update({ id: "1", name: "cast(`ID` as text)" }), "reads ID"],
   ["one that is made from itself, in backticks", update({ "`id`": "id + 1" }), "reads id, which the same update sets"],
   ["a column that is set twice", update({ id: "1", "`id`": "2" }), "t: `id` is set twice in one update"],
-  ["rows that do not fit", { ...insert, rows: [{ id: 1000 }] }, "rows of t: row 1: id has to be a whole number"],
+  ["rows that do not fit", { ...insert, rows: [{ id: 1000 }] }, "rows of t: row 1: id must be a whole number"],
   ["another table", { ...remove, table: "u" }, "no migration before this creates a table u"],
 ])("refused: %s", (_, action, problem) => {
   expect(() => after(action)).toThrow(problem);

@@ -28,10 +28,10 @@ test.each([
 });
 
 test.each<[object, string]>([
-  [{ name: "" }, "name has to be the name of a column"],
-  [{ type: "int32" }, "type has to be a type such as int64() or utf8()"],
-  [{ nullable: undefined }, "nullable has to be a type such as int64() or utf8()"],
-  [{ as: "" }, "as has to be an SQL expression"],
+  [{ name: "" }, "name must be the name of a column"],
+  [{ type: "int32" }, "type must be a type such as int64() or utf8()"],
+  [{ nullable: undefined }, "nullable must be a type such as int64() or utf8()"],
+  [{ as: "" }, "as must be an SQL expression"],
   [{ default: 1 }, "holds an unknown key default"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "addColumn" });

@@ -21,10 +21,10 @@ test("a step survives JSON and compiles to its action", () => {
 });
 
 test.each<[object, string]>([
-  [{ computed: "" }, "computed has to be an SQL expression"],
+  [{ computed: "" }, "computed must be an SQL expression"],
   [{ computed: '"price"' }, "computed can't hold double quotes"],
-  [{ name: "" }, "name has to be the name of a column"],
-  [{ type: "float64" }, "type has to be a type such as int64() or utf8()"],
+  [{ name: "" }, "name must be the name of a column"],
+  [{ type: "float64" }, "type must be a type such as int64() or utf8()"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toMatchObject({ problem: expect.stringContaining(problem) });
 });

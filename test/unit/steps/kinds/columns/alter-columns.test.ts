@@ -31,30 +31,30 @@ test("it compiles to one action with all alterations", () => {
 const build = alterColumns as (table: unknown, alterations: unknown) => Step;
 
 test.each<[string, Step, string]>([
-  ["no changes", build("t", []), "alterations has to have at least one change"],
-  ["changes that are no list", build("t", { path: "a", rename: "b" }), "alterations has to be a list of changes"],
-  ["changes that are missing", build("t", undefined), "alterations has to be a list of changes"],
+  ["no changes", build("t", []), "alterations must have at least one change"],
+  ["changes that are no list", build("t", { path: "a", rename: "b" }), "alterations must be a list of changes"],
+  ["changes that are missing", build("t", undefined), "alterations must be a list of changes"],
   [
     "an entry that changes nothing",
     build("t", [{ path: "a" }]),
-    "alterations.a has to have one of rename, type and nullable",
+    "alterations.a must have one of rename, type and nullable",
   ],
   [
     "a second entry that changes nothing",
     build("t", [{ path: "a", rename: "b" }, { path: "c" }]),
-    "alterations.c has to have one of rename, type and nullable",
+    "alterations.c must have one of rename, type and nullable",
   ],
-  ["an entry without a path", build("t", [{ rename: "b" }]), "alterations[0].path has to be the path of a column"],
-  ["a rename that is no text", build("t", [{ path: "a", rename: 1 }]), "alterations.a.rename has to be the new name"],
+  ["an entry without a path", build("t", [{ rename: "b" }]), "alterations[0].path must be the path of a column"],
+  ["a rename that is no text", build("t", [{ path: "a", rename: 1 }]), "alterations.a.rename must be the new name"],
   [
     "a nullable that is no boolean",
     build("t", [{ path: "a", nullable: "no" }]),
-    "alterations.a.nullable has to be true or false",
+    "alterations.a.nullable must be true or false",
   ],
   [
     "a type's name",
     build("t", [{ path: "a", type: "int64" }]),
-    "alterations.a.type has to be a type such as int64() or utf8()",
+    "alterations.a.type must be a type such as int64() or utf8()",
   ],
   [
     "a type that is not null",
@@ -62,14 +62,14 @@ test.each<[string, Step, string]>([
     "alterations.a.type notNull() has no place here; use setNullable in a step of its own",
   ],
   ["a misspelt change", build("t", [{ path: "a", renam: "b" }]), "alterations.a holds an unknown key renam"],
-  ["a table without a name", build("", [{ path: "a", rename: "b" }]), "table has to be the name of a table"],
+  ["a table without a name", build("", [{ path: "a", rename: "b" }]), "table must be the name of a table"],
 ])("refused: %s", (_, step, problem) => {
   expect(parseStep(step)).toEqual({ problem, kind: "alterColumns" });
 });
 
 test("a builder that was not called is refused, not left out", () => {
   expect(parseStep(build("t", [{ path: "a", rename: "b", type: int64 }]))).toEqual({
-    problem: "alterations.a.type has to be a type such as int64() or utf8()",
+    problem: "alterations.a.type must be a type such as int64() or utf8()",
     kind: "alterColumns",
   });
 });

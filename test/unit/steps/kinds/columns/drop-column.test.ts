@@ -13,8 +13,8 @@ test.each([[whole, { kind: "dropColumns", table: "t", paths: ["s.x"] }]])(
 );
 
 test.each<[object, string]>([
-  [{ table: "" }, "table has to be the name of a table"],
-  [{ path: "" }, "path has to be the path of a column"],
+  [{ table: "" }, "table must be the name of a table"],
+  [{ path: "" }, "path must be the path of a column"],
   [{ cascade: true }, "holds an unknown key cascade"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "dropColumn" });

@@ -19,12 +19,12 @@ test("it compiles to one alteration", () => {
 });
 
 test.each([
-  [{ table: "" }, "table has to be the name of a table"],
-  [{ table: undefined }, "table has to be the name of a table"],
-  [{ path: "" }, "path has to be the path of a column"],
-  [{ path: ["source", "fetched"] }, "path has to be the path of a column"],
-  [{ name: undefined }, "name has to be the new name"],
-  [{ name: 5 }, "name has to be the new name"],
+  [{ table: "" }, "table must be the name of a table"],
+  [{ table: undefined }, "table must be the name of a table"],
+  [{ path: "" }, "path must be the path of a column"],
+  [{ path: ["source", "fetched"] }, "path must be the path of a column"],
+  [{ name: undefined }, "name must be the new name"],
+  [{ name: 5 }, "name must be the new name"],
   [{ nullable: true }, "holds an unknown key nullable"],
 ])("a step with %j is refused", (change, problem) => {
   expect(parseStep({ ...step, ...change })).toEqual({ problem, kind: "renameColumn" });

@@ -30,21 +30,21 @@ test("a type that is not null has no place here, and the refusal tells the way o
   });
 });
 
-const aType = "type has to be a type such as int64() or utf8()";
+const aType = "type must be a type such as int64() or utf8()";
 
 test.each<[string, unknown, string]>([
   ["no type", undefined, aType],
   ["null", null, aType],
   ["a type's name", "int64", aType],
   ["a builder that was not called", int64, aType],
-  ["a wrong length", vector(-1), "type.length has to be at least 1"],
+  ["a wrong length", vector(-1), "type.length must be at least 1"],
 ])("refused: %s", (_, type, problem) => {
   expect(parseStep(build("t", "a", type))).toEqual({ problem, kind: "retypeColumn" });
 });
 
 test.each([
-  [{ table: 1 }, "table has to be the name of a table"],
-  [{ path: null }, "path has to be the path of a column"],
+  [{ table: 1 }, "table must be the name of a table"],
+  [{ path: null }, "path must be the path of a column"],
   [{ to: "int64" }, "holds an unknown key to"],
 ])("a step with %j is refused", (change, problem) => {
   expect(parseStep({ ...step, ...change })).toEqual({ problem, kind: "retypeColumn" });

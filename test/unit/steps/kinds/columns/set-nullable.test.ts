@@ -19,11 +19,11 @@ test.each([true, false])("with %s it compiles to one alteration", (nullable) => 
 });
 
 test.each([
-  [{ table: "" }, "table has to be the name of a table"],
-  [{ path: 1 }, "path has to be the path of a column"],
-  [{ nullable: undefined }, "nullable has to be true or false"],
-  [{ nullable: "false" }, "nullable has to be true or false"],
-  [{ nullable: 0 }, "nullable has to be true or false"],
+  [{ table: "" }, "table must be the name of a table"],
+  [{ path: 1 }, "path must be the path of a column"],
+  [{ nullable: undefined }, "nullable must be true or false"],
+  [{ nullable: "false" }, "nullable must be true or false"],
+  [{ nullable: 0 }, "nullable must be true or false"],
   [{ default: 0 }, "holds an unknown key default"],
 ])("a step with %j is refused", (change, problem) => {
   expect(parseStep({ ...step, ...change })).toEqual({ problem, kind: "setNullable" });

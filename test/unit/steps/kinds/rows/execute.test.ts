@@ -14,12 +14,12 @@ test.each([
 });
 
 test.each<[object, string]>([
-  [{ table: "" }, "table has to be the name of a table"],
+  [{ table: "" }, "table must be the name of a table"],
   [
     { change: "delete from t" },
-    'change has to be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
+    'change must be { update: { column: "expression" }, where: "predicate" } or { delete: "predicate" }',
   ],
-  [{ change: { update: {} } }, "change.update has to set at least one column"],
+  [{ change: { update: {} } }, "change.update must set at least one column"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "execute" });
 });

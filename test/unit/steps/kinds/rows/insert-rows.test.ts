@@ -13,10 +13,10 @@ test.each([[whole, { kind: "insertRows", table: "t", rows: [{ id: 1, tags: ["a",
 );
 
 test.each<[object, string]>([
-  [{ rows: [] }, "rows has to have at least one row"],
-  [{ rows: [1] }, "rows[0] has to be an object of values"],
-  [{ rows: {} }, "rows has to be a list of rows"],
-  [{ key: undefined }, "key has to be the name of the column that tells rows apart"],
+  [{ rows: [] }, "rows must have at least one row"],
+  [{ rows: [1] }, "rows[0] must be an object of values"],
+  [{ rows: {} }, "rows must be a list of rows"],
+  [{ key: undefined }, "key must be the name of the column that tells rows apart"],
   [{ update: true }, "holds an unknown key update"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "insertRows" });

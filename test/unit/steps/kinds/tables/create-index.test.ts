@@ -29,10 +29,10 @@ test.each([
 });
 
 test.each<[object, string]>([
-  [{ path: "" }, "path has to be the path of a column"],
-  [{ name: "" }, "name has to be the name of an index"],
-  [{ type: undefined }, "type has to be an index such as btree() or ivfPq()"],
-  [{ type: { kind: "hash", options: {} } }, "type.kind has to be an index such as btree() or ivfPq()"],
+  [{ path: "" }, "path must be the path of a column"],
+  [{ name: "" }, "name must be the name of an index"],
+  [{ type: undefined }, "type must be an index such as btree() or ivfPq()"],
+  [{ type: { kind: "hash", options: {} } }, "type.kind must be an index such as btree() or ivfPq()"],
   [{ unique: true }, "holds an unknown key unique"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "createIndex" });
@@ -43,17 +43,11 @@ test.each([
     { kind: "ivfFlat", options: { partitions: 3 } },
     "type.options hold an unknown one: partitions; there is distanceType, numPartitions",
   ],
-  [
-    { kind: "ivfFlat", options: { numPartitions: "many" } },
-    "type.options.numPartitions has to be a whole number from 1",
-  ],
+  [{ kind: "ivfFlat", options: { numPartitions: "many" } }, "type.options.numPartitions must be a whole number from 1"],
   [{ kind: "btree", options: { distanceType: "l2" } }, "type.options hold an unknown one: distanceType; there is none"],
-  [
-    { kind: "ivfPq", options: { distanceType: "hamming" } },
-    "type.options.distanceType has to be one of l2, cosine, dot",
-  ],
+  [{ kind: "ivfPq", options: { distanceType: "hamming" } }, "type.options.distanceType must be one of l2, cosine, dot"],
   // The engine ends its process at one that it does not know.
-  [{ kind: "fts", options: { language: "Klingon" } }, /^type\.options\.language has to be one of Arabic, .*Turkish$/],
+  [{ kind: "fts", options: { language: "Klingon" } }, /^type\.options\.language must be one of Arabic, .*Turkish$/],
 ])("the parameters of %j are refused in words", (type, problem) => {
   expect(parseStep({ ...whole, type })).toEqual({ problem: expect.stringMatching(problem), kind: "createIndex" });
 });

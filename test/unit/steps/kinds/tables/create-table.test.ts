@@ -36,18 +36,18 @@ test("columns keep the order in which they were written", () => {
   expect(createTable("t", { b: int8(), a: int8() }).columns.map(({ name }) => name)).toEqual(["b", "a"]);
 });
 
-const aType = "has to be a type such as int64() or utf8()";
+const aType = "must be a type such as int64() or utf8()";
 
 // As JavaScript may call it, which no compiler checks.
 const build = createTable as (table: unknown, columns: unknown) => Step;
 
 test.each<[string, Step, string]>([
-  ["a table without a name", build("", { id: int8() }), "table has to be the name of a table"],
-  ["a table that is a number", build(5, { id: int8() }), "table has to be the name of a table"],
-  ["no columns", build("t", {}), "columns has to have at least one column"],
-  ["columns that are null", build("t", null), "columns has to be an object of columns"],
-  ["columns that are missing", build("t", undefined), "columns has to be an object of columns"],
-  ["columns that are a text", build("t", "id"), "columns has to be an object of columns"],
+  ["a table without a name", build("", { id: int8() }), "table must be the name of a table"],
+  ["a table that is a number", build(5, { id: int8() }), "table must be the name of a table"],
+  ["no columns", build("t", {}), "columns must have at least one column"],
+  ["columns that are null", build("t", null), "columns must be an object of columns"],
+  ["columns that are missing", build("t", undefined), "columns must be an object of columns"],
+  ["columns that are a text", build("t", "id"), "columns must be an object of columns"],
   ["a builder that was not called", build("t", { id: int8 }), `columns.id.type ${aType}`],
   ["a column that is a text", build("t", { id: "int8" }), `columns.id.type ${aType}`],
   ["a column that is null", build("t", { id: null }), `columns.id.type ${aType}`],
@@ -61,14 +61,14 @@ test.each<[string, Step, string]>([
     build("t", { l: list(undefined as unknown as ColumnType) }),
     `columns.l.type.item.type ${aType}`,
   ],
-  ["a vector of no length", build("t", { v: vector(0) }), "columns.v.type.length has to be at least 1"],
+  ["a vector of no length", build("t", { v: vector(0) }), "columns.v.type.length must be at least 1"],
 ])("refused: %s", (_, step, problem) => {
   expect(parseStep(step)).toEqual({ problem, kind: "createTable" });
 });
 
 test("an array is no object of columns", () => {
   expect(parseStep(build("t", [int8(), utf8()]))).toEqual({
-    problem: "columns has to be an object of columns",
+    problem: "columns must be an object of columns",
     kind: "createTable",
   });
 });

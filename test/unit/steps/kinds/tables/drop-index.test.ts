@@ -13,8 +13,8 @@ test.each([[whole, { kind: "dropIndex", table: "t", name: "id_idx" }]])(
 );
 
 test.each<[object, string]>([
-  [{ table: 5 }, "table has to be the name of a table"],
-  [{ name: "" }, "name has to be the name of an index"],
+  [{ table: 5 }, "table must be the name of a table"],
+  [{ name: "" }, "name must be the name of an index"],
   [{ name: ".." }, "name can't be . or .., which lead elsewhere in an address"],
   [{ path: "id" }, "holds an unknown key path"],
 ])("a step with %j is refused: %s", (change, problem) => {

@@ -13,7 +13,7 @@ test.each([[whole, { kind: "dropTable", table: "t" }]])(
 );
 
 test.each<[object, string]>([
-  [{ table: "" }, "table has to be the name of a table"],
+  [{ table: "" }, "table must be the name of a table"],
   [{ ifExists: true }, "holds an unknown key ifExists"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "dropTable" });

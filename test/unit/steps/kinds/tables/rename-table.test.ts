@@ -13,8 +13,8 @@ test.each([[whole, { kind: "renameTable", table: "t", name: "u" }]])(
 );
 
 test.each<[object, string]>([
-  [{ table: "" }, "table has to be the name of a table"],
-  [{ name: "" }, "name has to be the name of a table"],
+  [{ table: "" }, "table must be the name of a table"],
+  [{ name: "" }, "name must be the name of a table"],
   [{ to: "v" }, "holds an unknown key to"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "renameTable" });

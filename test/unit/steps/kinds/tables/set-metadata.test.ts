@@ -12,10 +12,10 @@ test.each([
 });
 
 test.each<[object, string]>([
-  [{ path: "" }, "path has to be the path of a column"],
-  [{ metadata: {} }, "metadata has to have at least one key"],
-  [{ metadata: { a: 1 } }, "metadata.a has to be text or null"],
-  [{ metadata: "a" }, "metadata has to be an object of texts and nulls"],
+  [{ path: "" }, "path must be the path of a column"],
+  [{ metadata: {} }, "metadata must have at least one key"],
+  [{ metadata: { a: 1 } }, "metadata.a must be text or null"],
+  [{ metadata: "a" }, "metadata must be an object of texts and nulls"],
 ])("a step with %j is refused: %s", (change, problem) => {
   expect(parseStep({ ...whole, ...change })).toEqual({ problem, kind: "setMetadata" });
 });

@@ -248,7 +248,7 @@ describe("lists", () => {
     });
   });
 
-  test("inside a struct as plain strings are retyped by the whole path, quoted where it has to be", () => {
+  test("inside a struct as plain strings are retyped by the whole path, quoted where it must be", () => {
     const columns = [field("a.b", { kind: "struct", fields: [field("l", list(plain("int32")))] })];
     expect(toWire({ path: "`a.b`.l", type: list(plain("int64")) }, "string", columns)).toEqual({
       path: "`a.b`.l.item",

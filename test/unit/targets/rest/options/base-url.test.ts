@@ -92,10 +92,10 @@ describe("an address", () => {
 const secret = "sk-5ecret";
 
 describe("what is no address is refused, without a word of what was typed:", () => {
-  const noAddress = /^has to be an address such as https:/;
-  const scheme = /^has to begin with https:\/\/ or http:\/\//;
+  const noAddress = /^must be an address such as https:/;
+  const scheme = /^must begin with https:\/\/ or http:\/\//;
   const user = /^holds a user name or a password; give the key as apiKey/;
-  const tail = /^has to end before \? and #; give the key as apiKey/;
+  const tail = /^must end before \? and #; give the key as apiKey/;
   test.each<readonly [string, RegExp]>([
     ["", noAddress],
     ["   ", noAddress],

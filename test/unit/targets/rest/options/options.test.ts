@@ -171,7 +171,7 @@ describe("what differs", () => {
   });
 });
 
-const keyRule = /has to be a key of plain characters, without line breaks or spaces around it$/;
+const keyRule = /must be a key of plain characters, without line breaks or spaces around it$/;
 const badKeys: readonly (readonly [string, string])[] = [
   ["a line break at its end", "sk-5ecret\n"],
   ["a line break inside", "sk-5ecret\nx-admin: true"],
@@ -198,7 +198,7 @@ describe("a key is refused and not repeated when it holds", () => {
   test.each(badKeys)("%s in the configuration", async (_, key) => {
     const sentence = await sentenceFor({ endpoint, apiKey: key });
     expect(sentence).toMatch(keyRule);
-    expect(sentence).toContain("migrate.config.ts: targets.cloud: apiKey has to be");
+    expect(sentence).toContain("migrate.config.ts: targets.cloud: apiKey must be");
     expect(sentence).not.toContain("5ecret");
   });
 
@@ -217,7 +217,7 @@ describe("a key is refused and not repeated when it holds", () => {
   test.each(badKeys)("%s for a database or a header's text", async (_, text) => {
     for (const given of [{ database: text }, { headers: { "x-token": text } }]) {
       const sentence = await sentenceFor({ endpoint, apiKey, ...given });
-      expect(sentence).toMatch(/has to (be a name|hold texts) of plain characters/);
+      expect(sentence).toMatch(/must (be a name|hold texts) of plain characters/);
       expect(sentence).not.toContain("5ecret");
     }
   });
@@ -235,58 +235,54 @@ const prose = /^migrate\.config\.ts: targets\.cloud: /;
 describe("refused is", () => {
   test.each<readonly [string, object, string | RegExp]>([
     ["an empty endpoint", { endpoint: "" }, "target cloud: has no endpoint"],
-    ["a wrong endpoint", { endpoint: "s3://x" }, "target cloud: endpoint has to begin with"],
-    ["an endpoint that is a number", { endpoint: 7 }, "endpoint has to be an address"],
-    ["an endpoint that is a URL", { endpoint: new URL("https://example.com") }, "endpoint has to be an address"],
-    ["an endpoint that is null", { endpoint: null }, "endpoint has to be an address"],
-    ["an empty key", { apiKey: "" }, "apiKey has to be a key"],
-    ["a key that is a number", { apiKey: 12345 }, "apiKey has to be a key"],
-    ["a key that is null", { apiKey: null }, "apiKey has to be a key"],
-    ["an empty database", { database: "" }, "database has to be a name"],
-    ["a database that is an object", { database: {} }, "database has to be a name"],
-    ["an unknown dialect", { dialect: "lance" }, 'dialect has to be "service" or "namespace"'],
-    ["a dialect that every object has", { dialect: "toString" }, 'dialect has to be "service" or "namespace"'],
-    ["a dialect in capitals", { dialect: "Service" }, 'dialect has to be "service" or "namespace"'],
-    ["an empty region", { region: "" }, "region has to be a region"],
-    ["a region with a dot", { region: "evil.example" }, "region has to be a region such as us-east-1"],
-    ["a region with a slash", { region: "a/b" }, "region has to be a region such as us-east-1"],
-    ["unknown types", { types: "rust" }, 'types has to be "lance", "arrow" or "string"'],
-    ["endpoints as a text", { endpoints: "GET /v1" }, "endpoints has to be an object of endpoints"],
+    ["a wrong endpoint", { endpoint: "s3://x" }, "target cloud: endpoint must begin with"],
+    ["an endpoint that is a number", { endpoint: 7 }, "endpoint must be an address"],
+    ["an endpoint that is a URL", { endpoint: new URL("https://example.com") }, "endpoint must be an address"],
+    ["an endpoint that is null", { endpoint: null }, "endpoint must be an address"],
+    ["an empty key", { apiKey: "" }, "apiKey must be a key"],
+    ["a key that is a number", { apiKey: 12345 }, "apiKey must be a key"],
+    ["a key that is null", { apiKey: null }, "apiKey must be a key"],
+    ["an empty database", { database: "" }, "database must be a name"],
+    ["a database that is an object", { database: {} }, "database must be a name"],
+    ["an unknown dialect", { dialect: "lance" }, 'dialect must be "service" or "namespace"'],
+    ["a dialect that every object has", { dialect: "toString" }, 'dialect must be "service" or "namespace"'],
+    ["a dialect in capitals", { dialect: "Service" }, 'dialect must be "service" or "namespace"'],
+    ["an empty region", { region: "" }, "region must be a region"],
+    ["a region with a dot", { region: "evil.example" }, "region must be a region such as us-east-1"],
+    ["a region with a slash", { region: "a/b" }, "region must be a region such as us-east-1"],
+    ["unknown types", { types: "rust" }, 'types must be "lance", "arrow" or "string"'],
+    ["endpoints as a text", { endpoints: "GET /v1" }, "endpoints must be an object of endpoints"],
     ["an endpoint of an unknown operation", { endpoints: { clone: "POST /v1/{name}/clone" } }, /endpoints.*clone/],
-    ["an endpoint without a method", { endpoints: { list: "/v1/tables" } }, "endpoints.list has to be a method"],
-    ["an endpoint without a path", { endpoints: { list: "GET" } }, "endpoints.list has to be a method and a path"],
-    ["an endpoint with a host", { endpoints: { list: "GET https://x/v1" } }, "endpoints.list has to be a method"],
-    ["an endpoint with a space", { endpoints: { list: "GET /v1/my tables" } }, "endpoints.list has to be a method"],
-    ["an endpoint with a line break", { endpoints: { list: "GET /v1\r\nx: y" } }, "endpoints.list has to be a method"],
-    ["an endpoint that deletes", { endpoints: { alter: "DELETE /v1/{name}" } }, "endpoints.alter has to be a method"],
-    ["an endpoint in small letters", { endpoints: { list: "get /v1/tables" } }, "endpoints.list has to be a method"],
-    ["an endpoint with letters no path has", { endpoints: { list: "GET /v1/täbles" } }, /endpoints\.list has to be /],
-    ["an endpoint with a #", { endpoints: { list: "GET /v1/tables#all" } }, /endpoints\.list has to be /],
-    ["an endpoint that is no text", { endpoints: { list: 7 } }, /endpoints\.list has to be /],
+    ["an endpoint without a method", { endpoints: { list: "/v1/tables" } }, "endpoints.list must be a method"],
+    ["an endpoint without a path", { endpoints: { list: "GET" } }, "endpoints.list must be a method and a path"],
+    ["an endpoint with a host", { endpoints: { list: "GET https://x/v1" } }, "endpoints.list must be a method"],
+    ["an endpoint with a space", { endpoints: { list: "GET /v1/my tables" } }, "endpoints.list must be a method"],
+    ["an endpoint with a line break", { endpoints: { list: "GET /v1\r\nx: y" } }, "endpoints.list must be a method"],
+    ["an endpoint that deletes", { endpoints: { alter: "DELETE /v1/{name}" } }, "endpoints.alter must be a method"],
+    ["an endpoint in small letters", { endpoints: { list: "get /v1/tables" } }, "endpoints.list must be a method"],
+    ["an endpoint with letters no path has", { endpoints: { list: "GET /v1/täbles" } }, /endpoints\.list must be /],
+    ["an endpoint with a #", { endpoints: { list: "GET /v1/tables#all" } }, /endpoints\.list must be /],
+    ["an endpoint that is no text", { endpoints: { list: 7 } }, /endpoints\.list must be /],
     ["an endpoint of a table without its place", { endpoints: { create: "POST /v1/tables" } }, /\{name\}/],
     [
       "an endpoint that the dialect does not use",
       { endpoints: { describe: "POST /v1/table/{name}/describe" } },
       "target cloud: endpoints.describe is none that the dialect service uses",
     ],
-    ["a key header with a space", { keyHeader: "x api key" }, "keyHeader has to be the name of a header"],
-    ["a key header with a colon", { keyHeader: "x-api-key:" }, "keyHeader has to be the name of a header"],
-    ["an empty key header", { keyHeader: "" }, "keyHeader has to be the name of a header"],
-    [
-      "a database header with a line break",
-      { databaseHeader: "a\nb" },
-      "databaseHeader has to be the name of a header",
-    ],
-    ["headers as a list", { headers: ["a: b"] }, "headers has to be an object of texts"],
-    ["a header that is a number", { headers: { "x-a": 1 } }, "headers has to hold texts of plain characters"],
-    ["an empty header", { headers: { "x-a": "" } }, "headers has to hold texts of plain characters"],
+    ["a key header with a space", { keyHeader: "x api key" }, "keyHeader must be the name of a header"],
+    ["a key header with a colon", { keyHeader: "x-api-key:" }, "keyHeader must be the name of a header"],
+    ["an empty key header", { keyHeader: "" }, "keyHeader must be the name of a header"],
+    ["a database header with a line break", { databaseHeader: "a\nb" }, "databaseHeader must be the name of a header"],
+    ["headers as a list", { headers: ["a: b"] }, "headers must be an object of texts"],
+    ["a header that is a number", { headers: { "x-a": 1 } }, "headers must hold texts of plain characters"],
+    ["an empty header", { headers: { "x-a": "" } }, "headers must hold texts of plain characters"],
     [
       "a header with an impossible name",
       { headers: { "x a": "b" } },
       /headers holds something that is no name of a header/,
     ],
     ["a header with an empty name", { headers: { "": "b" } }, /headers holds something that is no name of a header/],
-    ["ca without a name", { ca: "" }, "ca has to be a file"],
+    ["ca without a name", { ca: "" }, "ca must be a file"],
     ["ca that is missing", { ca: "absent.pem" }, "target cloud: ca can't be read: ENOENT"],
     ["ca that is a folder", { ca: "." }, "target cloud: ca can't be read: EISDIR"],
     ["ca that is no PEM", { ca: "text.pem" }, "target cloud: ca is no file of PEM certificates"],
@@ -295,28 +291,28 @@ describe("refused is", () => {
     [
       "no time to connect",
       { connectSeconds: 0 },
-      "connectSeconds has to be a number of seconds from 0.1 to 86400 (a day)",
+      "connectSeconds must be a number of seconds from 0.1 to 86400 (a day)",
     ],
     [
       "time to connect as a text",
       { connectSeconds: "10" },
-      "connectSeconds has to be a number of seconds from 0.1 to 86400 (a day)",
+      "connectSeconds must be a number of seconds from 0.1 to 86400 (a day)",
     ],
     [
       "time to answer below zero",
       { answerSeconds: -1 },
-      "answerSeconds has to be a number of seconds from 0.1 to 86400 (a day)",
+      "answerSeconds must be a number of seconds from 0.1 to 86400 (a day)",
     ],
     [
       "time to answer that is not a number",
       { answerSeconds: Number.NaN },
-      "answerSeconds has to be a number of seconds from 0.1 to 86400 (a day)",
+      "answerSeconds must be a number of seconds from 0.1 to 86400 (a day)",
     ],
-    ["time to answer without end", { answerSeconds: Infinity }, /answerSeconds has to be /],
+    ["time to answer without end", { answerSeconds: Infinity }, /answerSeconds must be /],
     [
       "time to answer of two days",
       { answerSeconds: 172_800 },
-      "answerSeconds has to be a number of seconds from 0.1 to 86400 (a day)",
+      "answerSeconds must be a number of seconds from 0.1 to 86400 (a day)",
     ],
     ["an unknown setting", { timeout: 3 }, "there is no setting timeout"],
     ["a mistyped setting", { apikey: "a" }, "there is no setting apikey; did you mean apiKey?"],
