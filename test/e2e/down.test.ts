@@ -78,7 +78,7 @@ test.each(["lance", "namespace"] as const)(
     const { code, stdout } = await project.migrate(["down", "--to", "0"], key);
     expect({ code, stdout: stdout.replace(/\(.*?\)/g, "") }).toEqual({
       code: 0,
-      stdout: "rolled back 0002_index \ntook back 0001_create \n2 migrations rolled back\n",
+      stdout: "rolled back 0002_index \nrolled back 0001_create \n2 migrations rolled back\n",
     });
     expect((await (await lancedb.connect(project.data)).tableNames()).filter((name) => !name.startsWith("_"))).toEqual(
       [],

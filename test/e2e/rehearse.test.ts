@@ -170,7 +170,7 @@ describe("on a folder", () => {
     project.migration("0003_drop.ts", `m.dropIndex("vectors", "v_idx"),`);
     const found = await rehearsed(project, 1);
     expect(verdicts(found)).toEqual(["dropIndex checked: refused"]);
-    expect(stepsOf(found)[0]!.reason).toContain("rows stand in the way");
+    expect(stepsOf(found)[0]!.reason).toContain("rows block the rollback");
     expect(found.problem!.message).toContain("0003_drop can't be rolled back with the rows that exist now: ");
   });
 

@@ -559,7 +559,10 @@ test("prune shows what is kept, and lets it go", async () => {
   const lines = ["version 2 of documents, from before 0002_lossy", "version 3 of documents, from before 0003_more"];
   const { stdout } = await project.migrate(["prune"]);
   expect(new Set(stdout.trimEnd().split("\n"))).toEqual(
-    new Set([...lines, "2 versions can be let go: migrate prune --yes, and down can't be sure of them any more"]),
+    new Set([
+      ...lines,
+      "2 versions can be released with migrate prune --yes; after that, down may be unable to restore them",
+    ]),
   );
   expect(JSON.parse((await project.migrate(["prune", "--json", "--to", "2"])).stdout)).toEqual({
     target: "local",
@@ -576,7 +579,7 @@ test("prune shows what is kept, and lets it go", async () => {
   });
   expect(await project.migrate(["prune", "--yes", "--to", "2"])).toMatchObject({
     code: 0,
-    stdout: `${lines[0]}\n1 version let go; the next optimize of the tables cleans up what they alone held\n`,
+    stdout: `${lines[0]}\n1 version released; the next optimize of the tables deletes what only they used\n`,
   });
   expect(await branchesOf(project)).toEqual([expect.stringMatching(/^lance-migrate\/0003\.v3\.e/)]);
   expect(await project.migrate(["prune", "--yes"])).toMatchObject({ code: 0 });
