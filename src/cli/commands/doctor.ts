@@ -6,7 +6,7 @@ const unfit = 1;
 
 export const doctorCommand: Command = {
   usage: "doctor",
-  describe: "find out on scratch tables whether the target can do what up needs",
+  describe: "check on temporary tables whether the target supports what up needs",
   stopping: "it ends by itself, and clears away what it made",
   async run(context) {
     const { output, underWay } = context;

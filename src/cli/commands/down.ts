@@ -38,7 +38,7 @@ const downFlags = leaseSchema
 
 export const downCommand: Command = {
   usage: "down",
-  describe: "roll back what was applied last",
+  describe: "roll back the last migrations",
   stopping: "stopping at the next safe point, and the next migrate down resumes where this one stopped",
   switches: {
     "dry-run": "show the plan and change nothing",

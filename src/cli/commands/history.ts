@@ -8,7 +8,7 @@ import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 
 export const historyCommand: Command = {
   usage: "history",
-  describe: "show the ledger, record by record",
+  describe: "print the ledger, record by record",
   async run(context) {
     const { output } = context;
     const [records, target] = await withSession(context, {}, async ({ options }) => [

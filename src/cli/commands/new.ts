@@ -16,7 +16,7 @@ const newFlags = z.looseObject({
 
 export const newCommand: Command = {
   usage: "new [name]",
-  describe: "write the next migration file from templates/, with the steps that are given",
+  describe: "write the next migration file from templates/, with the given steps",
   switches: { down: "write out what rolls it back" },
   flags: (cli) =>
     withStepFlags(

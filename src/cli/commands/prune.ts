@@ -8,7 +8,7 @@ const pruneFlags = z.looseObject({ yes: switchFlag, to: versionFlag.optional() }
 
 export const pruneCommand: Command = {
   usage: "prune",
-  describe: "show the old versions of tables that are kept for down, and with --yes let them go",
+  describe: "list the old table versions that are kept for down, and with --yes release them",
   switches: { yes: "let them go" },
   flags: (cli) => cli.option("to", { type: "string", describe: "those of migrations up to this number only" }),
   async run(context) {

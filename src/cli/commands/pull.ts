@@ -19,7 +19,7 @@ const pullFlags = commonSchema.extend({
 
 export const pullCommand: Command = {
   usage: "pull [name]",
-  describe: "write the first migration and schema.ts from the tables of a database that was made without migrations",
+  describe: "write the first migration and schema.ts for an existing database without migrations",
   flags: (cli) =>
     cli
       .positional("name", { type: "string", describe: "what the migration is called (adopt)" })

@@ -21,7 +21,7 @@ const rebaseFlags = z.looseObject({
 
 export const rebaseCommand: Command = {
   usage: "rebase",
-  describe: "renumber the migrations of this branch behind those that came in, and tell whether the order matters",
+  describe: "renumber this branch's migrations after those that were merged, and report whether the order matters",
   switches: {
     "dry-run": "say what it would do",
     "accept-order": "also where the order matters: no database has run the branch's migrations",

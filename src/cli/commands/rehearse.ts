@@ -31,7 +31,7 @@ const rehearseFlags = z.looseObject({
 
 export const rehearseCommand: Command = {
   usage: "rehearse",
-  describe: "try what up would do, and rolling it back, on a copy; changes nothing",
+  describe: "run up and down on a copy of the tables; changes nothing",
   switches: { "allow-out-of-order": "rehearse numbers below an applied one too" },
   flags: (cli) =>
     cli

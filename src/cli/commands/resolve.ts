@@ -30,8 +30,7 @@ const resolveFlags = leaseSchema.extend({
 
 export const resolveCommand: Command = {
   usage: "resolve",
-  describe:
-    "mark one migration in the ledger as reverted or as adopted, where its file is lost or was replaced; changes no table",
+  describe: "mark one migration whose file was lost or replaced as reverted or as adopted; changes no table",
   switches: { yes: "mark it without asking" },
   flags: (cli) =>
     leaseFlags(

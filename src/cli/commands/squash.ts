@@ -18,7 +18,7 @@ const squashFlags = z.looseObject({
 
 export const squashCommand: Command = {
   usage: "squash [name]",
-  describe: "put the migrations up to one together in one file, which databases that have them need no more",
+  describe: "squash migrations into one file; databases that have applied them do not run it",
   switches: { "dry-run": "check that it can be done, and say what it would be" },
   flags: (cli) =>
     cli

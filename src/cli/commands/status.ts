@@ -10,7 +10,7 @@ const statusFlags = z.looseObject({ check: switchFlag });
 
 export const statusCommand: Command = {
   usage: "status",
-  describe: "show what is applied and what is pending",
+  describe: "list applied and pending migrations",
   switches: {
     check:
       "exit with 3 when something is pending, with 4 when migrate up refuses: a file was changed after it had run, what has begun has no file here or is being rolled back, or the ledger contradicts itself",

@@ -27,7 +27,7 @@ const typesFlags = commonSchema.extend({
 
 export const typesCommand: Command = {
   usage: "types",
-  describe: "write what TypeScript is to know of the tables after each migration, and of their rows",
+  describe: "write TypeScript types of the tables after each migration, and of their rows",
   switches: { check: "write nothing; exit 3 when a file is not as the migrations are" },
   flags: (cli) =>
     cli.option("out", { type: "string", describe: "a file for row types and Arrow schemas, such as src/db.ts" }),

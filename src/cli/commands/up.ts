@@ -28,7 +28,7 @@ const upFlags = leaseSchema.extend({
 
 export const upCommand: Command = {
   usage: "up",
-  describe: "apply what is pending",
+  describe: "apply pending migrations",
   stopping: "stopping at the next safe point, and the next run resumes where this one stopped",
   switches: {
     "dry-run": "show the plan and change nothing",

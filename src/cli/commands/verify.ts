@@ -22,7 +22,7 @@ const verifyFlags = commonSchema.extend({
 
 export const verifyCommand: Command = {
   usage: "verify [name]",
-  describe: "compare the tables with what the ledger says, or look for tampering with the ledger; changes nothing",
+  describe: "compare the tables with the ledger, or check the ledger for tampering; changes nothing",
   switches: {
     ledger: "look at the ledger itself and at no table",
     write: "write the migration that leads to the tables as they are",
