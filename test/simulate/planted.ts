@@ -325,7 +325,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a version is kept and not recorded before the migration begins",
     744,
     "run/execute/execute.ts",
-    "    // Recorded before anything is changed: a run that resumes has to know these versions.\n    await lease.record([{ event: onTheWay, ...facts(), next: version }]);",
+    "    // Recorded before anything is changed: a run that resumes must know these versions.\n    await lease.record([{ event: onTheWay, ...facts(), next: version }]);",
     "",
   ),
   bug(
