@@ -49,7 +49,7 @@ export const downCommand: Command = {
     leaseFlags(
       cli
         .option("steps", { type: "string", describe: "roll back this many migrations (1)" })
-        .option("to", { type: "string", describe: "roll back all above this number; 0 for all" })
+        .option("to", { type: "string", describe: "roll back all migrations above this number; 0 for all" })
         .option("plan", { type: "string", describe: "do just what plan --down --out has saved in this file" }),
     ),
   async run(context) {

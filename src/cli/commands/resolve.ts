@@ -30,7 +30,7 @@ const resolveFlags = leaseSchema.extend({
 
 export const resolveCommand: Command = {
   usage: "resolve",
-  describe: "mark one migration whose file was lost or replaced as reverted or as adopted; changes no table",
+  describe: "mark one migration as reverted or as adopted, if its file was lost or replaced; changes no table",
   switches: { yes: "mark it without asking" },
   flags: (cli) =>
     leaseFlags(

@@ -100,7 +100,7 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
   const unseen = own.flatMap(({ action }) => unseenOf(action) ?? []).map(({ where, what }) => `${where} has ${what}`);
   const check = unseen.length === 0 ? "" : ` if ${unseen.join(" and ")}`;
   const hint = sameTable(own.at(-1)?.after.get(table), found)
-    ? `the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline${check}, or roll them back; or the ledger was lost or is older than the tables, so see migrate repair`
+    ? `the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline${check}, or undo them; or the ledger was lost or is older than the tables, so see migrate repair`
     : undefined;
   throw drift(table, expected, found, hint);
 }

@@ -424,14 +424,17 @@ test.each([
   else expect(known).toMatchObject(left);
 });
 
+/** Two runs roll back the same migration: the older one was suspended. */
+const rolledBackTwice = [
+  ...wasApplied,
+  aRecord("2.0", "taken"),
+  aRecord("2.1", "reverting", back(0, { next: 1 })),
+  aRecord("3.0", "taken"),
+  aRecord("3.1", "reverting", back(0, { next: 1 })),
+];
+
 test("nothing is in doubt of what an older holder says to be rolled back while a newer one was at it", () => {
-  const records = [
-    ...wasApplied,
-    aRecord("2.0", "taken"),
-    aRecord("2.1", "reverting", back(0, { next: 1 })),
-    aRecord("3.0", "taken"),
-    aRecord("3.1", "reverting", back(0, { next: 1 })),
-  ];
+  const records = rolledBackTwice;
   expect(migrationsInDoubt(foldLedger(records), "another")).toEqual(new Set([1]));
   expect(migrationsInDoubt(foldLedger([...records, aRecord("2.2", "reverted", back(2))]), "another")).toEqual(
     new Set(),
@@ -440,11 +443,7 @@ test("nothing is in doubt of what an older holder says to be rolled back while a
 
 test("a rollback that an older run has recorded is not in doubt in the further epochs of a newer run", () => {
   const records = [
-    ...wasApplied,
-    aRecord("2.0", "taken"),
-    aRecord("2.1", "reverting", back(0, { next: 1 })),
-    aRecord("3.0", "taken"),
-    aRecord("3.1", "reverting", back(0, { next: 1 })),
+    ...rolledBackTwice,
     aRecord("4.0", "taken", { run: "run 3", next: 1 }),
     aRecord("2.2", "reverted", back(2)),
   ];

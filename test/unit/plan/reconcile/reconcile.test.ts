@@ -172,7 +172,7 @@ test("the migration after the one in doubt has not run, whatever its tables look
 });
 
 const byHand =
-  "the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline, or roll them back; or the ledger was lost or is older than the tables, so see migrate repair";
+  "the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline, or undo them; or the ledger was lost or is older than the tables, so see migrate repair";
 const broughtBack = "bring table documents back from a backup, then run it again";
 const putBack = "somebody has changed it by hand; put it back, then run it again";
 
