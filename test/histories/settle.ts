@@ -1,6 +1,7 @@
 /** What came of a run: whether what the tables hold is what they may hold after it. Pure. */
 import type { MigrateError } from "../../src/errors/migrate-error.ts";
 import { judge, type Found, type Judgement, type Known, type Stage, type Start } from "./oracle.ts";
+import type { World } from "./shapes.ts";
 import { violation } from "./violation.ts";
 import type { Write } from "./write.ts";
 
@@ -65,7 +66,8 @@ export function settle(
       if (reading.stages !== stages) {
         const strict = judge(start, stages, writes, done, found, reading.isMidway);
         const stated = [...accepted, error?.message ?? ""].join("; ");
-        const unsaid = strict.tables.find((name) => !new RegExp(`\\b${name}\\b`).test(stated));
+        const worlds = [start.world, ...stages.map(({ world }) => world)];
+        const unsaid = strict.tables.find((name) => !isNamed(name, worlds, done, stated));
         // What comes in the last moment can't be counted before, and is lost with consent.
         if (unsaid !== undefined && !(losing!.isAccepted && writes.length > 0))
           throw violation(`what ${unsaid} lost was not said: ${stated}`, strict.problems);
@@ -81,6 +83,13 @@ export function settle(
     if (isKept || hasFailed) return { done: 0, known: undefined, isOver: true, notes };
   }
   throw violation(`it ended with ${error === undefined ? "exit 0" : error.code}`, best?.problems);
+}
+
+/** By the name that the table has after `done` stages, or one that it had before: a rollback may rename it first. */
+function isNamed(name: string, worlds: readonly World[], done: number, text: string): boolean {
+  const number = worlds[done]?.get(name)?.number;
+  const names = worlds.flatMap((world) => [...world].flatMap(([own, shape]) => (shape.number === number ? own : [])));
+  return [name, ...names].some((own) => new RegExp(`\\b${own}\\b`).test(text));
 }
 
 /** No run ends between the beginning of a migration and its first action. */
