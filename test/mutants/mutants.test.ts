@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { drawMutants, parse } from "./draw.ts";
@@ -21,6 +21,11 @@ function syntaxErrors(text: string): number {
 test("the text of every mutant of the review occurs once", () => {
   const lost = reviewMutants.filter((mutant) => planted(textOf(mutant.file), mutant) === undefined);
   expect(lost.map(nameOf)).toEqual([]);
+});
+
+test("every test that a mutant of the review names exists", () => {
+  const named = reviewMutants.flatMap(({ killedBy = [] }) => killedBy);
+  expect(named.filter((file) => !existsSync(join(root, "test", file)))).toEqual([]);
 });
 
 test("every mutant is a program that differs", () => {

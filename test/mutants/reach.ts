@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { functionOf, markOf, withMarks } from "./marks.ts";
 import type { Mutant } from "./mutant.ts";
 import { textsOf, writeState, type Reached, type State } from "./state.ts";
-import { root, type Tree } from "./tree.ts";
+import { root, shareOut, type Tree } from "./tree.ts";
 
 const preload = `--import=${new URL("seen.mjs", import.meta.url).href}`;
 
@@ -36,26 +36,24 @@ export function needsBuild(file: string): boolean {
  * Runs what is not known yet. What is known of a test stays known when sources change: its marks have the texts of their
  * places in their names.
  */
-export async function measureReach(newTree: () => Tree, state: State, stateFile: string): Promise<void> {
+export async function measureReach(jobs: number, state: State, stateFile: string): Promise<void> {
   const unknown = pool.filter((file) => state.reached[file]?.texts !== textsOf([join("test", file)]));
   if (unknown.length === 0) return;
-  const tree = newTree();
-  try {
+  const prepare = async (tree: Tree) => {
     for (const file of sources) tree.write(file, withMarks(file, tree.read(file)));
     if (unknown.some(needsBuild)) await tree.build();
-    for (const file of unknown) {
-      state.reached[file] = await reachedBy(file, tree);
-      writeState(stateFile, state);
-      const { passed, by, seconds } = state.reached[file];
-      console.log(passed ? `${file} takes ${seconds.toFixed(1)} s` : `without a mutant FAILS ${by}`);
-    }
-  } finally {
-    tree.remove();
-  }
+  };
+  await shareOut(unknown, jobs, prepare, async (file, tree) => {
+    const reached = await reachedBy(file, tree);
+    state.reached[file] = reached;
+    writeState(stateFile, state);
+    const { passed, by, seconds } = reached;
+    console.log(passed ? `${file} takes ${seconds.toFixed(1)} s` : `without a mutant FAILS ${by}`);
+  });
 }
 
 async function reachedBy(file: string, tree: Tree): Promise<Reached> {
-  const seen = join(tmpdir(), `lance-migrate-seen-${process.pid}`);
+  const seen = join(tmpdir(), `lance-migrate-seen-${process.pid}-${file.replaceAll("/", "-")}`);
   rmSync(seen, { force: true });
   const { outcome, by, seconds } = await tree.test([file], 600_000, { MUTANTS_SEEN: seen, NODE_OPTIONS: preload });
   const marks: Record<string, string[]> = {};

@@ -2,10 +2,14 @@
 
 import type { Mutant } from "./mutant.ts";
 
-const lease = ["unit/ledger/lease.test.ts"];
-const fold = ["unit/ledger/fold.test.ts"];
-const blind = ["unit/run/blind.test.ts"];
-const run = ["unit/run/act.test.ts", "unit/run/migrator.test.ts", "unit/run/blind.test.ts"];
+const lease = ["unit/ledger/lease/lease.test.ts"];
+const fold = ["unit/ledger/state/fold.test.ts"];
+const undescribed = ["unit/run/execute/undescribed.test.ts"];
+const run = [
+  "unit/run/execute/described-action.test.ts",
+  "unit/commands/up.test.ts",
+  "unit/run/execute/undescribed.test.ts",
+];
 
 export const reviewMutants: readonly Mutant[] = [
   {
@@ -46,7 +50,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "ledger/lease/lease.ts",
     find: "({ ...entry, next: inDoubt })",
     replace: "({ ...entry, next: inDoubt && undefined })",
-    killedBy: [...lease, ...blind],
+    killedBy: [...lease, ...undescribed],
   },
   {
     id: "L6",
@@ -94,7 +98,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "ledger/state/fold.ts",
     find: "lease = longest;",
     replace: "lease = 0;",
-    killedBy: [...fold, ...blind],
+    killedBy: [...fold, ...undescribed],
   },
   {
     id: "F4",
@@ -102,7 +106,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "ledger/state/fold.ts",
     find: "for (const call of standing) if (!isDone(migrations.get(call.version), call)) doubtful.add(call.version);",
     replace: "",
-    killedBy: [...fold, ...blind],
+    killedBy: [...fold, ...undescribed],
   },
   {
     id: "F5",
@@ -118,7 +122,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "ledger/lease/record-chain.ts",
     find: "({ hash, last } = before);",
     replace: "",
-    killedBy: ["unit/ledger/chain.test.ts"],
+    killedBy: ["unit/ledger/lease/record-chain.test.ts"],
   },
   {
     id: "C2",
@@ -126,7 +130,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "ledger/lease/record-chain.ts",
     find: 'if (entry.event === "reverting" || entry.event === "reverted") {',
     replace: 'if (entry.event === "reverting" && entry.step === -1) {',
-    killedBy: ["unit/ledger/chain.test.ts"],
+    killedBy: ["unit/ledger/lease/record-chain.test.ts"],
   },
   {
     id: "J1",
@@ -142,7 +146,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "ledger/journal/journal.ts",
     find: 'return late ? { ...head, applied: "" } : head;',
     replace: 'return late && head.epoch < 0 ? { ...head, applied: "" } : head;',
-    killedBy: ["unit/ledger/markers.test.ts"],
+    killedBy: ["unit/ledger/journal/markers-journal.test.ts"],
   },
   {
     id: "K1",
@@ -150,7 +154,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "ledger/journal/markers-journal.ts",
     find: "if (won) own.set(epoch, { by, run });",
     replace: "own.set(epoch, { by, run });",
-    killedBy: ["unit/ledger/markers.test.ts"],
+    killedBy: ["unit/ledger/journal/markers-journal.test.ts"],
   },
   {
     id: "R1",
@@ -158,7 +162,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "ledger/journal/rows-journal.ts",
     find: "epoch > ${epoch} OR (epoch = ${epoch} AND number > ${number})",
     replace: "epoch > ${epoch} OR (epoch = ${epoch} AND number < 0 AND number > ${number})",
-    killedBy: ["unit/ledger/rows.test.ts", ...lease],
+    killedBy: ["unit/ledger/journal/rows-journal.test.ts", ...lease],
   },
   {
     id: "X1",
@@ -166,7 +170,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/execute.ts",
     find: "const mayBeDone = planned.doubtful && index === 0;",
     replace: "const mayBeDone = index >= 0;",
-    killedBy: [...run, "unit/run/crash.test.ts"],
+    killedBy: [...run, "unit/run/execute/crash.test.ts"],
   },
   {
     id: "X2",
@@ -174,7 +178,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/execute.ts",
     find: '[{ event: "interrupted", ...facts() }], inDoubt ? version : undefined);',
     replace: '[{ event: "interrupted", ...facts() }], inDoubt && version < 0 ? version : undefined);',
-    killedBy: blind,
+    killedBy: undescribed,
   },
   {
     id: "X3",
@@ -182,7 +186,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/execute.ts",
     find: '["ERR_LEASE_LOST", "ERR_ACTED_LATE", ',
     replace: '["ERR_LEASE_LOST", ',
-    killedBy: blind,
+    killedBy: undescribed,
   },
   {
     id: "X4",
@@ -190,7 +194,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/execute.ts",
     find: "{ ...ended, next: following.migration.version }",
     replace: "ended",
-    killedBy: [...run, "unit/run/crash.test.ts"],
+    killedBy: [...run, "unit/run/execute/crash.test.ts"],
   },
   {
     id: "X5",
@@ -198,7 +202,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/execute.ts",
     find: "return { error, inDoubt: true };",
     replace: "return { error, inDoubt: false };",
-    killedBy: blind,
+    killedBy: undescribed,
   },
   {
     id: "A1",
@@ -206,7 +210,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/described-action.ts",
     find: "if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };",
     replace: "",
-    killedBy: ["unit/run/act.test.ts"],
+    killedBy: ["unit/run/execute/described-action.test.ts"],
   },
   {
     id: "A2",
@@ -214,7 +218,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/described-action.ts",
     find: "if (!isGiven) await lease.check();",
     replace: "",
-    killedBy: ["unit/run/act.test.ts"],
+    killedBy: ["unit/run/execute/described-action.test.ts"],
   },
   {
     id: "A3",
@@ -222,7 +226,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/described-action.ts",
     find: "inDoubt ||= wasUnanswered;",
     replace: "",
-    killedBy: blind,
+    killedBy: undescribed,
   },
   {
     id: "A4",
@@ -230,7 +234,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/described-action.ts",
     find: "if (!lease.isSure()) continue;",
     replace: "",
-    killedBy: ["unit/run/act.test.ts"],
+    killedBy: ["unit/run/execute/described-action.test.ts"],
   },
   {
     id: "A4 blind",
@@ -238,7 +242,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/undescribed-action.ts",
     find: "if (!lease.isSure()) continue;",
     replace: "",
-    killedBy: ["unit/run/act.test.ts"],
+    killedBy: ["unit/run/execute/described-action.test.ts"],
   },
   {
     id: "A5",
@@ -246,7 +250,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/described-action.ts",
     find: 'kind: mayCome ? "unanswered" : "refused"',
     replace: 'kind: mayCome ? "refused" : "refused"',
-    killedBy: blind,
+    killedBy: undescribed,
   },
   {
     id: "B1",
@@ -254,7 +258,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/undescribed-action.ts",
     find: "if (inDoubt && (await hasRun(planned, acting))) return done;",
     replace: "",
-    killedBy: blind,
+    killedBy: undescribed,
   },
   {
     id: "B2",
@@ -262,7 +266,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/undescribed-action.ts",
     find: 'if (failure.kind === "refused" && inDoubt && (await hasRun(planned, acting))) return done;',
     replace: "",
-    killedBy: blind,
+    killedBy: undescribed,
   },
   {
     id: "G1",
@@ -270,7 +274,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "commands/up.ts",
     find: "if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;",
     replace: "if (pendingFiles(chosen, state).length > 0) return undefined;",
-    killedBy: blind,
+    killedBy: undescribed,
   },
   {
     id: "H1",
@@ -278,7 +282,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "plan/history/pending.ts",
     find: "if (outside !== undefined) {",
     replace: "if (outside !== undefined && outside < 0) {",
-    killedBy: ["unit/plan/history.test.ts"],
+    killedBy: ["unit/plan/history/pending.test.ts"],
   },
   {
     id: "S1",
@@ -286,7 +290,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "plan/reconcile/reconcile.ts",
     find: "(done === 0 || !next.recordFirst)",
     replace: "(done >= 0 || !next.recordFirst)",
-    killedBy: ["unit/plan/settle.test.ts", "unit/run/crash.test.ts"],
+    killedBy: ["unit/plan/reconcile/reconcile.test.ts", "unit/run/execute/crash.test.ts"],
   },
   {
     id: "T1",
@@ -294,7 +298,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/execute/send-action.ts",
     find: '(failure?.kind === "refused" && target.capabilities.fences)',
     replace: "false",
-    killedBy: ["unit/run/attempt.test.ts"],
+    killedBy: ["unit/run/execute/send-action.test.ts"],
   },
   {
     id: "U1",
@@ -302,7 +306,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/lease/with-lease.ts",
     find: "if (state.holder?.run !== runner.run) {",
     replace: 'if (state.holder?.run === "nobody") {',
-    killedBy: ["unit/run/migrator.test.ts"],
+    killedBy: ["unit/commands/up.test.ts"],
   },
   {
     id: "U2",
@@ -310,7 +314,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "run/lease/with-lease.ts",
     find: "if (!(await journal.isNewest(state.head ?? start))) continue;",
     replace: "",
-    killedBy: ["unit/run/migrator.test.ts"],
+    killedBy: ["unit/commands/up.test.ts"],
   },
   {
     id: "V1",
@@ -318,7 +322,7 @@ export const reviewMutants: readonly Mutant[] = [
     file: "targets/contract/service-verdict.ts",
     find: "status < 500 && status !== 408;",
     replace: "status < 500;",
-    killedBy: ["unit/targets/verdict.test.ts"],
+    killedBy: ["unit/targets/contract/service-verdict.test.ts"],
   },
   {
     id: "V2",
@@ -326,6 +330,6 @@ export const reviewMutants: readonly Mutant[] = [
     file: "targets/contract/service-verdict.ts",
     find: "status < 500 && status !== 408;",
     replace: "status < 600 && status !== 408;",
-    killedBy: ["unit/targets/verdict.test.ts"],
+    killedBy: ["unit/targets/contract/service-verdict.test.ts"],
   },
 ];

@@ -6,6 +6,7 @@
  *   --only review|drawn   just these
  *   --share N             one of N possible mutants of each function is drawn (30)
  *   --seconds N           how long the slow tests of a mutant may take together (90): with fewer, more seem to survive
+ *   --jobs N              how many are tried at a time (as many as there are cores)
  *   --state FILE          where results are kept
  *   --save                keeps what is known in results.json
  *   --fresh               forgets what was found
@@ -13,7 +14,7 @@
  *   other words           ids, files or folders: just those mutants
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { drawMutants, usualShare } from "./draw.ts";
@@ -22,7 +23,7 @@ import { measureReach, sources, usualSeconds } from "./reach.ts";
 import { reviewMutants } from "./review.ts";
 import { printScore } from "./score.ts";
 import { keyOf, readState, saveResults, writeState } from "./state.ts";
-import { aTree, root } from "./tree.ts";
+import { root, shareOut } from "./tree.ts";
 import { isKnown, testSound, tryMutant } from "./trial.ts";
 
 const { values, positionals } = parseArgs({
@@ -31,6 +32,7 @@ const { values, positionals } = parseArgs({
     only: { type: "string" },
     share: { type: "string", default: String(usualShare) },
     seconds: { type: "string", default: String(usualSeconds) },
+    jobs: { type: "string", default: String(availableParallelism()) },
     state: { type: "string", default: join(tmpdir(), "lance-migrate-mutants.json") },
     save: { type: "boolean", default: false },
     fresh: { type: "boolean", default: false },
@@ -50,6 +52,7 @@ const review = (values.only === "drawn" ? [] : reviewMutants).filter(isChosen);
 const mutants = [...review, ...(values.only === "review" ? [] : drawn.filter(isChosen))];
 
 const mostSeconds = Number(values.seconds);
+const jobs = Number(values.jobs);
 const state = readState(values.state);
 if (!values.report) await tryAll();
 if (values.save) saveResults([...reviewMutants, ...drawn], state);
@@ -57,23 +60,20 @@ process.exitCode = printScore(review, mutants.slice(review.length), state) ? 0 :
 
 async function tryAll(): Promise<void> {
   const unknown = () => mutants.filter((mutant) => !isKnown(mutant, state, mostSeconds));
-  if (unknown().some(({ killedBy }) => killedBy === undefined)) await measureReach(aTree, state, values.state);
-  const left = unknown();
+  if (unknown().some(({ killedBy }) => killedBy === undefined)) await measureReach(jobs, state, values.state);
+  // In the order of their hashes, so that what was tried at any time is a sample of all.
+  const left = unknown().toSorted((one, other) => (one.id < other.id ? -1 : 1));
   console.log(`${mutants.length - left.length} of ${mutants.length} mutants are known`);
-  const tree = aTree();
-  try {
-    await testSound(left, tree);
-    // In the order of their hashes, so that what was tried at any time is a sample of all.
-    for (const mutant of left.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
-      const found = await tryMutant(mutant, tree, state, mostSeconds);
-      state.found[keyOf(mutant)] = found;
-      writeState(values.state, state);
-      const { file, id, does } = mutant;
-      console.log(
-        `${found.outcome.padEnd(11)}  ${file} ${id}  ${does}${found.by === undefined ? "" : `\n    by ${found.by}`}`,
-      );
-    }
-  } finally {
-    tree.remove();
-  }
+  await testSound(left, jobs);
+  await shareOut(left, jobs, unprepared, async (mutant, tree) => {
+    const found = await tryMutant(mutant, tree, state, mostSeconds);
+    state.found[keyOf(mutant)] = found;
+    writeState(values.state, state);
+    const { file, id, does } = mutant;
+    console.log(
+      `${found.outcome.padEnd(11)}  ${file} ${id}  ${does}${found.by === undefined ? "" : `\n    by ${found.by}`}`,
+    );
+  });
 }
+
+async function unprepared(): Promise<void> {}

@@ -36,15 +36,15 @@ export interface Tree {
   remove(): void;
 }
 
-/** What is running, and what it started. */
-let running: ChildProcess | undefined;
+/** What is running, each with what it started. */
+const running = new Set<ChildProcess>();
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.on(signal, () => {
-    if (running !== undefined) endGroup(running);
+    for (const child of running) endGroup(child);
     process.exit(1);
   });
 
-export function aTree(): Tree {
+function aTree(): Tree {
   const folder = mkdtempSync(join(tmpdir(), "lance-migrate-mutants-"));
   const [repository, scratch] = [join(folder, "repository"), join(folder, "tmp")];
   cpSync(root, repository, { recursive: true, filter: (path) => !left.has(path.slice(root.length)) });
@@ -84,6 +84,26 @@ export function aTree(): Tree {
   };
 }
 
+/** Each of the `jobs` has a tree of its own, and takes what is next. */
+export async function shareOut<T>(
+  all: readonly T[],
+  jobs: number,
+  prepare: (tree: Tree) => Promise<void>,
+  work: (one: T, tree: Tree) => Promise<void>,
+): Promise<void> {
+  const left = all.values();
+  const each = Array.from({ length: Math.min(jobs, all.length) }, async () => {
+    const tree = aTree();
+    try {
+      await prepare(tree);
+      for (const one of left) await work(one, tree);
+    } finally {
+      tree.remove();
+    }
+  });
+  await Promise.all(each);
+}
+
 /** The exit code; undefined when it took longer than the limit. */
 function ended(
   script: string,
@@ -94,7 +114,7 @@ function ended(
 ): Promise<number | null | undefined> {
   // A group of its own, so that a loop without an end in one of its processes ends too.
   const child = spawn(process.execPath, [script, ...args], { cwd, env, stdio: "ignore", detached: true });
-  running = child;
+  running.add(child);
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
@@ -104,7 +124,7 @@ function ended(
     child.on("error", reject);
     child.on("exit", (code) => {
       clearTimeout(timer);
-      running = undefined;
+      running.delete(child);
       endGroup(child);
       resolve(isLate ? undefined : code);
     });

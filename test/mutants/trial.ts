@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { planted, type Mutant } from "./mutant.ts";
 import { isQuick, needsBuild, testsOf } from "./reach.ts";
 import { keyOf, textsOf, type Found, type State } from "./state.ts";
-import { root, type Tree, type Verdict } from "./tree.ts";
+import { root, shareOut, type Tree, type Verdict } from "./tree.ts";
 
 /** Whether what was found still holds: its source is the same, and the tests that decided it. */
 export function isKnown(mutant: Mutant, state: State, mostSeconds: number): boolean {
@@ -26,13 +26,13 @@ function textsFor({ file }: Mutant, { outcome, by }: Pick<Found, "outcome" | "by
 }
 
 /** The tests that mutants name must pass without them. */
-export async function testSound(mutants: readonly Mutant[], tree: Tree): Promise<void> {
+export async function testSound(mutants: readonly Mutant[], jobs: number): Promise<void> {
   const named = [...new Set(mutants.flatMap(({ killedBy = [] }) => killedBy))];
-  if (named.some(needsBuild)) await tree.build();
-  for (const file of named) {
+  const prepare = async (tree: Tree) => (named.some(needsBuild) ? tree.build() : undefined);
+  await shareOut(named, jobs, prepare, async (file, tree) => {
     const { outcome, by } = await tree.test([file], 600_000);
-    if (outcome !== "passed") throw new Error(`without a mutant: ${by}`);
-  }
+    if (outcome !== "passed") throw new Error(`without a mutant: ${file}: ${by}`);
+  });
 }
 
 export async function tryMutant(mutant: Mutant, tree: Tree, state: State, mostSeconds: number): Promise<Found> {

@@ -52,7 +52,7 @@ export async function withLease<Result>(
       ledger = undefined;
       const state = foldLedger(records);
       if (state.holder?.run !== runner.run) {
-        // The target may have granted this run an epoch that the ledger gives to another one. The ledger decides.
+        // Another run may have taken the lease while this one was planning.
         lease?.abandon();
         lease = undefined;
       }
