@@ -30,6 +30,16 @@ export function parse(file: string, text: string): ts.SourceFile {
   return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
 }
 
+/** The function around the text at `at`, without comments: what is known of its mutants holds until it changes. */
+export function codeAround(text: string, at: number): string {
+  const source = parse("some.ts", text);
+  const around = source.statements.find((statement) => statement.pos <= at && at < statement.end);
+  if (around === undefined) throw new RangeError(`no code at ${at}`);
+  return printer.printNode(ts.EmitHint.Unspecified, around, source);
+}
+
+const printer = ts.createPrinter({ removeComments: true });
+
 function unitsOf(file: string, text: string): readonly Unit[] {
   return parse(file, text).statements.flatMap((statement): readonly Unit[] => {
     const changes = changesIn(statement);

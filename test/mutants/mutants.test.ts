@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { drawMutants, parse } from "./draw.ts";
+import { codeAround, drawMutants, parse } from "./draw.ts";
 import { equivalents } from "./equivalent.ts";
 import { markOf, withMarks } from "./marks.ts";
 import { planted, type Mutant } from "./mutant.ts";
@@ -80,4 +80,13 @@ test("what is drawn of a function does not depend on the code around it", () => 
       .filter(({ does }) => does.startsWith("isLate"))
       .map(({ id, does }) => [id, does]);
   expect(changes(other)).toEqual(changes(small));
+});
+
+test("what is known of a mutant holds while only comments and other functions change", () => {
+  const at = (text: string) => text.indexOf("limit === undefined");
+  const commented = small.replace("  if", "  // Without a limit nothing is late.\n  if");
+  const others = `const one = 1;\n${commented}const two = 2;\n`;
+  expect(codeAround(others, at(others))).toBe(codeAround(small, at(small)));
+  const changed = small.replace("now > limit", "now >= limit");
+  expect(codeAround(changed, at(changed))).not.toBe(codeAround(small, at(small)));
 });

@@ -12,7 +12,7 @@ export interface Found {
   readonly outcome: "killed" | "survived" | "not reached";
   /** The test that failed. */
   readonly by?: string;
-  /** Of its source, and of the tests that decided it. */
+  /** Of its function, and of the tests that decided it. */
   readonly texts: string;
 }
 
@@ -56,9 +56,9 @@ export function keyOf({ file, id }: Mutant): string {
   return `${file} ${id}`;
 }
 
-/** Of files of the repository, relative to it. */
-export function textsOf(files: readonly string[]): string {
-  return hashOf(files.map((file) => readFileSync(join(root, file), "utf8")));
+/** Of files of the repository, relative to it, and other texts. */
+export function textsOf(files: readonly string[], ...others: readonly string[]): string {
+  return hashOf([...files.map((file) => readFileSync(join(root, file), "utf8")), ...others]);
 }
 
 function hashOf(value: unknown): string {

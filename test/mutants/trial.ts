@@ -1,12 +1,13 @@
 /** One mutant: what is planted, which tests are run, and what they find. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { codeAround } from "./draw.ts";
 import { planted, type Mutant } from "./mutant.ts";
 import { isQuick, needsBuild, testsOf } from "./reach.ts";
 import { keyOf, textsOf, type Found, type State } from "./state.ts";
 import { root, shareOut, type Tree, type Verdict } from "./tree.ts";
 
-/** Whether what was found still holds: its source is the same, and the tests that decided it. */
+/** Whether what was found still holds: its function is the same, and the tests that decided it. */
 export function isKnown(mutant: Mutant, state: State, mostSeconds: number): boolean {
   const found = state.found[keyOf(mutant)];
   return found !== undefined && found.texts === textsFor(mutant, found, deciding(mutant, state, mostSeconds));
@@ -17,12 +18,22 @@ function deciding(mutant: Mutant, state: State, mostSeconds: number): readonly s
 }
 
 /** Which of the tests decided it: of one that is killed those that failed, or took too long. */
-function textsFor({ file }: Mutant, { outcome, by }: Pick<Found, "outcome" | "by">, tests: readonly string[]): string {
-  const decided = outcome === "killed" ? (by?.split(": ")[0]?.split(", ") ?? []) : tests;
-  return textsOf([
-    join("src", file),
-    ...decided.map((test) => join("test", test)).filter((path) => existsSync(join(root, path))),
-  ]);
+function textsFor(
+  { file, find }: Mutant,
+  { outcome, by }: Pick<Found, "outcome" | "by">,
+  tests: readonly string[],
+): string {
+  const decided = outcome === "killed" ? testsNamed({ by }) : tests;
+  const text = readFileSync(join(root, "src", file), "utf8");
+  return textsOf(
+    decided.map((test) => join("test", test)).filter((path) => existsSync(join(root, path))),
+    codeAround(text, text.indexOf(find)),
+  );
+}
+
+/** Those that failed, or took too long. */
+function testsNamed(found: Pick<Found, "by"> | undefined): readonly string[] {
+  return found?.by?.split(": ")[0]?.split(", ") ?? [];
 }
 
 /** The tests that mutants name must pass without them. */
@@ -72,11 +83,20 @@ async function firstFailure(
 /** Quick tests that execute most of the mutant's file are run before the other quick ones: mostly one of them notices. */
 const mostLikely = 3;
 
-function together(tests: readonly string[], { file }: Mutant, state: State): readonly (readonly string[])[] {
-  const executed = (test: string) => state.reached[test]?.marks[file]?.length ?? 0;
-  const quick = tests.filter((test) => isQuick(test, state)).toSorted((one, other) => executed(other) - executed(one));
-  const slow = tests.filter((test) => !quick.includes(test)).map((test) => [test]);
-  return [quick.slice(0, mostLikely), quick.slice(mostLikely), ...slow].filter((files) => files.length > 0);
+/** The test that noticed it last comes first. */
+function together(tests: readonly string[], mutant: Mutant, state: State): readonly (readonly string[])[] {
+  const noticed = testsNamed(state.found[keyOf(mutant)]);
+  const executed = (test: string) => state.reached[test]?.marks[mutant.file]?.length ?? 0;
+  const others = tests.filter((test) => !noticed.includes(test));
+  const quick = others.filter((test) => isQuick(test, state)).toSorted((one, other) => executed(other) - executed(one));
+  const slow = others.filter((test) => !quick.includes(test)).map((test) => [test]);
+  const groups = [
+    tests.filter((test) => noticed.includes(test)),
+    quick.slice(0, mostLikely),
+    quick.slice(mostLikely),
+    ...slow,
+  ];
+  return groups.filter((files) => files.length > 0);
 }
 
 /** In milliseconds. Much more than they take without a mutant, since other programs may need the machine too. */
