@@ -11,18 +11,25 @@ import type { CallOutcome } from "../../../../src/targets/contract/target.ts";
 const drop: Action = { kind: "dropColumns", table: "t", paths: ["a"] };
 const place = { version: 1, name: "t", action: 1, total: 2 };
 
+const held: Lease = {
+  ledger: [],
+  epoch: () => 1,
+  record: async () => {},
+  check: async () => {},
+  isSure: () => true,
+  recordLate: async () => {},
+  release: async () => {},
+  abandon: () => {},
+};
+
 /** A call that fails, and when it has, somebody else holds the lease. */
 async function failing(model: Model, kind: CallOutcome["kind"], next?: number | null) {
   const late: LedgerEntry[] = [];
   const lease: Lease = {
-    ledger: [],
-    epoch: () => 1,
-    record: async () => {},
+    ...held,
     check: async () => await Promise.reject(new Error("another runner holds the lease")),
     isSure: () => false,
     recordLate: async (entry) => void late.push(entry),
-    release: async () => {},
-    abandon: () => {},
   };
   const target = {
     ...memoryTarget({ name: "memory", model, tables: memoryTables() }),
@@ -59,4 +66,22 @@ test.each([
 test("what a late call leaves in doubt is what its caller says, where that is not its own migration", async () => {
   expect((await failing("embedded", "unanswered", 7)).late).toMatchObject([{ version: 1, next: 7 }]);
   expect((await failing("embedded", "unanswered", null)).late).toMatchObject([{ version: 1, next: undefined }]);
+});
+
+test("a refused call is reported as refused, also if its table was recreated before it", async () => {
+  let time = 0;
+  const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables({ now: () => time++ }) });
+  const columns = ["a", "b"].map((name) => ({ name, type: { kind: "int32" }, nullable: true }) as const);
+  const create: Action = { kind: "createTable", table: "t", columns };
+  await target.execute(create, undefined);
+  const seen = await target.describeTable("t");
+  await target.execute({ kind: "dropTable", table: "t" }, seen);
+  await target.execute(create, undefined);
+  const refusing = {
+    ...target,
+    execute: async () => await Promise.reject(new Error("it failed")),
+    verdict: (): CallOutcome => ({ kind: "refused" }),
+  };
+  const { failure } = await attempt(drop, seen, { target: refusing, lease: held, place });
+  expect(failure).toMatchObject({ kind: "refused" });
 });
