@@ -107,8 +107,8 @@ function indexesSince(
     const place = places.find((one) => formatPath(one.was) === was);
     if (index === null || place === undefined || isOwn(name)) continue;
     const wanted = { ...index, path: formatPath(place.path) };
-    const there = ownValue(restored.indexes, name) ?? null;
-    if (there !== null && isSame(there, wanted)) continue;
+    const there = ownValue(restored.indexes, name);
+    if (there != null && isSame(there, wanted)) continue;
     if (!isRecreatable(wanted)) {
       lost.push(`index ${name} on ${index.path}, which can't be recreated: ${wanted.stuck}`);
       continue;

@@ -341,6 +341,14 @@ test("a holder that is heard of again while its successor looks at the tables ke
   expect((await world.events()).slice(3)).toEqual(["2.0 taken", "2.1 renewed"]);
 });
 
+test("a run with something pending refuses a ledger whose newest record contradicts the others", async () => {
+  const world = await aWorldWithT();
+  world.migration("0002_rename", [rename("a", "c")]);
+  world.changeRow("1.1", { event: "renewed" });
+  await expect(up(world.runner())).rejects.toMatchObject({ code: "ERR_LEDGER_CHANGED" });
+  expect(world.sent).toEqual([]);
+});
+
 test("a run whose lease another took while it planned writes nothing to the ledger any more", async () => {
   const world = await aWorldWithT();
   world.migration("0002_rename", [rename("a", "c")]);

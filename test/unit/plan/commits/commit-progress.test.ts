@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { PlannedCommit } from "../../../../src/plan/commits/commits.ts";
-import { stillToDo, type CommitProgress } from "../../../../src/plan/commits/commit-progress.ts";
+import { commitProgress, stillToDo, type CommitProgress } from "../../../../src/plan/commits/commit-progress.ts";
+import { btree } from "../../../../src/schema/declare/index-builders.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 
 const table = { columns: columnsOf({ a: int32() }) };
@@ -27,4 +28,18 @@ test("the commits after those that are done are left", () => {
 test("on a detour its rest is left, instead of the commit that it goes around, and all that come after", () => {
   expect(left({ commits: 1, detour: 1 })).toEqual(["back", "third"]);
   expect(left({ commits: 1, detour: 2 })).toEqual(["third"]);
+});
+
+test("an index that others drop before the commit that would lose it is not created again", () => {
+  const convert = { kind: "convertColumn", table: "t", path: "a", type: { kind: "int32" }, using: "a + 1" } as const;
+  const kept = { indexes: { i: { path: "a", ...btree() } }, metadata: {} };
+  const before = new Map([["t", { ...table, indexes: kept.indexes }]]);
+  const actions = { addColumns: true, alterColumns: true, createIndex: true, dropColumns: true } as const;
+  const progress = commitProgress(convert, before, { ...kept, commit: 0 }, found, {
+    actions,
+    describes: true,
+    fences: true,
+  });
+  expect(progress?.progress).toEqual({ commits: 0, detour: 0 });
+  expect(progress?.kept.indexes).toEqual({});
 });
