@@ -10,11 +10,13 @@ import {
   retypeColumn,
   createIndex,
   execute,
+  ivfFlat,
   setMetadata,
   setNullable,
   struct,
   btree,
   utf8,
+  vector,
   type Step,
 } from "lance-migrate";
 import { expect, test } from "vitest";
@@ -368,4 +370,15 @@ test("a metadata key by which the engine reads files is refused, and may be remo
     table: "documents",
     updates: [{ path: "title", metadata: { packed: null } }],
   });
+});
+
+test("a vector index on a column that its own migration creates is refused", () => {
+  const migration = aMigration(1, createTable("d", { id: int32(), v: vector(4) }), createIndex("d", "v", ivfFlat()));
+  expect(() => planOf([migration])).toThrow("an index of vectors needs some, and d has no rows");
+});
+
+test("such an index is planned once its migration has begun, because rows may have been added since", () => {
+  const migration = aMigration(1, createTable("d", { id: int32(), v: vector(4) }), createIndex("d", "v", ivfFlat()));
+  const plan = planOf([migration], { state: aLedger([migration, 1]) });
+  expect(plan.migrations[0]!.actions.map(({ action }) => action.kind)).toEqual(["createIndex"]);
 });
