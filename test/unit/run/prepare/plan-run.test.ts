@@ -3,7 +3,10 @@ import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { Journal } from "../../../../src/ledger/journal/journal.ts";
 import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
-import { planUnlessMoved, type Planned, type PlanningInput } from "../../../../src/run/prepare/plan-run.ts";
+import { sourceOf } from "../../../simulate/start-run.ts";
+import { memoryTarget } from "../../../simulate/target/memory-target.ts";
+import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import { planNow, planUnlessMoved, type Planned, type PlanningInput } from "../../../../src/run/prepare/plan-run.ts";
 
 const who = { by: "ann", tool: "t", at: 1, applied: "", previous: "" };
 const taken: LedgerRecord = { ...who, run: "ours", epoch: 1, number: 0, event: "taken" };
@@ -50,4 +53,19 @@ test("what has nothing to do with the ledger is thrown at once", async () => {
     throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "local", problem: "no answer" });
   };
   await expect(planned(renewed, "another", isDown)).rejects.toMatchObject({ code: "ERR_TARGET_UNREACHABLE" });
+});
+
+test("an interrupted command does not plan again", async () => {
+  const interrupt = new AbortController();
+  const journal = { read: async () => [taken] } as unknown as Journal;
+  const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
+  let plans = 0;
+  // The first plan was void, because another run wrote meanwhile.
+  const plan = async () => {
+    interrupt.abort();
+    return ++plans === 1 ? undefined : blocked;
+  };
+  const options = { target, migrations: sourceOf([]), signal: interrupt.signal };
+  await expect(planNow(journal, options, [], plan)).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
+  expect(plans).toBe(1);
 });
