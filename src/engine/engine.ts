@@ -156,7 +156,7 @@ export function engineProblem(thrown: unknown): string {
 }
 
 /**
- * Parts of messages that describe the engine instead of the SQL it was given, or that give advice nobody can follow;
+ * Parts of messages that describe the engine instead of the SQL it was given, or that give advice that does not apply;
  * each with its replacement.
  */
 const tooLong: readonly (readonly [RegExp, string])[] = [

@@ -17,6 +17,6 @@ export const adoptingErrors = {
   ),
   ERR_BASELINE_BEGUN: refused(
     (d: { migration: string }) =>
-      `nothing is marked: ${d.migration} has begun, or may have, so that more than marking is to be done; run migrate up first`,
+      `nothing is marked: ${d.migration} has begun, or may have, so marking it is not enough; run migrate up first`,
   ),
 } as const;

@@ -50,12 +50,12 @@ export function isMigrateError<Code extends ErrorCode = ErrorCode>(
 export function firstLine(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
   const line = text.split("\n").find((line) => line.trim() !== "");
-  return line?.trim() ?? "what was thrown says nothing";
+  return line?.trim() ?? "what was thrown has no message";
 }
 
 /**
- * Why a file can't be read or written, without its path. Node's message contains both: «EISDIR: illegal operation on a
- * directory, rename '…' -> '…'».
+ * Why a file can't be read or written, without its path. Node's message contains both: "EISDIR: illegal operation on a
+ * directory, rename '…' -> '…'".
  */
 export function fileReason(error: unknown): string {
   return firstLine(error).split(/, \w+ '|, \w+$/)[0]!;

@@ -16,7 +16,9 @@ export const rollbackErrors = {
   ERR_REWRITE: refused(
     (d: StepPlace & { target: string; bytes?: number | undefined; limit: number }) =>
       `${at(d)} is forbidden on target ${d.target}, whose configuration lets a migration rewrite ${byteCount(d.limit)}: ` +
-      (d.bytes === undefined ? "how much it rewrites is unknown" : `it rewrites about ${byteCount(d.bytes)} by then`),
+      (d.bytes === undefined
+        ? "how much it rewrites is unknown"
+        : `up to this step it rewrites about ${byteCount(d.bytes)}`),
   ),
   ERR_IRREVERSIBLE: refused(
     (d: StepPlace & { problem: string; hint?: string | undefined }) =>

@@ -116,7 +116,7 @@ type Addable = keyof typeof comments;
 const comments = {
   was: "/** Its names before it was renumbered. */",
   ran: "/** The steps that ran under them, where those were others. */",
-  replaces: "/** What was put together in it. */",
+  replaces: "/** The migrations that it replaces. */",
   down: "/** What rolls it back. */",
   accepts: "/** What it may lose. */",
 };

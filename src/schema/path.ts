@@ -13,7 +13,7 @@ export function parsePath(text: string): Path {
     names.push(name);
     if (end === text.length) return names;
     if (text[end] !== ".")
-      throw new MigrateError("ERR_PATH_INVALID", { path: text, problem: "goes on after a closing backtick" });
+      throw new MigrateError("ERR_PATH_INVALID", { path: text, problem: "continues after a closing backtick" });
     at = end + 1;
   }
 }

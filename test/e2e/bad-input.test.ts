@@ -413,7 +413,7 @@ const modules: readonly BadInput[] = [
       ["a timer that throws", `setTimeout(() => { throw new Error("no luck") });`, "no luck"],
       ["a promise that fails", `void Promise.reject(new Error("no luck"));`, "no luck"],
       ["a promise that fails with an object", `void Promise.reject({ status: 7, more: {} });`, `{"status":7}`],
-      ["a promise that fails without a word", `void Promise.reject();`, "what was thrown says nothing"],
+      ["a promise that fails without a word", `void Promise.reject();`, "what was thrown has no message"],
     ] as const
   ).map(([title, source, says]): BadInput => ({
     title: `${title} and that nothing waits for`,

@@ -110,7 +110,7 @@ describe("plan", () => {
       code: 0,
       stdout:
         `0001_authors\n  create table authors (id int32) (metadata only, 1 version)\n    db.createEmptyTable("authors", <1 column>)\n` +
-        "    back: drop table authors (checked, unless authors holds rows by then, metadata only)\n" +
+        "    back: drop table authors (checked, refused if authors holds rows, metadata only)\n" +
         `      db.dropTable("authors")\n1 migration, 1 action: metadata only, 1 version\n`,
     });
   });
@@ -227,7 +227,7 @@ describe("new", () => {
     expect(existsSync(join(project.folder, "database", "steps", "0001_documents.ts"))).toBe(true);
   });
 
-  test("goes on after the highest number, whatever is missing below", async () => {
+  test("continues after the highest number, whatever is missing below", async () => {
     const project = aProject("shared");
     project.migration("0007_documents.ts", documents);
     project.migration("9999_more.ts", headline);

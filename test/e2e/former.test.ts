@@ -154,7 +154,7 @@ test("nothing is recorded where what was put together has another one in its mid
     expect(await run("up")).toMatchObject({
       code: 4,
       stderr: expect.stringMatching(
-        /^0002_start\.ts stands for what ran before: it ran here as 0001_documents, 0002_notes, and others ran in between .*; go on with the release before it\n$/,
+        /^0002_start\.ts stands for what ran before: it ran here as 0001_documents, 0002_notes, and others ran in between .*; continue with the release before it\n$/,
       ),
     });
   remove("0002_start.ts");

@@ -134,10 +134,16 @@ test("an index of vectors is left for the migration after the one that makes its
   await addRows(project.database, "d", [{ id: 1, v: [1, 2] }]);
   expect(await migrate(["up"])).toMatchObject({ code: 0 });
   const wrong = ["new", "wrong", "--create-table", "e(v vector(2))", "--create-index", "e.v:ivfFlat"];
-  expect(await migrate(wrong)).toMatchObject({ code: 4, stderr: expect.stringContaining("e has no rows by then") });
+  expect(await migrate(wrong)).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("e has no rows at that step"),
+  });
   const up = `m.createTable("e", { v: m.vector(2) }), m.createIndex("e", "v", m.ivfFlat())`;
   project.migration("0003_wrong.ts", up);
-  expect(await migrate(["up"])).toMatchObject({ code: 4, stderr: expect.stringContaining("e has no rows by then") });
+  expect(await migrate(["up"])).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("e has no rows at that step"),
+  });
   expect(await migrate(["lint"])).toMatchObject({
     code: 4,
     stdout: expect.stringMatching(/0003_wrong\.ts:\d+:\d+ error vector-index-without-rows: /),

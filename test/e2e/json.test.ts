@@ -126,7 +126,7 @@ describe("one document", () => {
                 text: "retype documents.id to int32",
                 calls: guarded("int32"),
                 cost: free(3),
-                reason: "unless values of documents.id are not the same as int32 by then",
+                reason: "refused if values of documents.id would change as int32",
               },
             },
           ],

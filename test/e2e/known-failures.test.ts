@@ -56,9 +56,9 @@ test.each([
   [
     "a vector index on a new column",
     `m.createIndex("t", "w", m.ivfFlat()),`,
-    "w is all null by then; apply what comes before with migrate up --to 2",
+    "w is all null at that step; apply what comes before with migrate up --to 2",
   ],
-  ["a vector index on a new table", `m.createIndex("n", "v", m.ivfFlat()),`, "n has no rows by then"],
+  ["a vector index on a new table", `m.createIndex("n", "v", m.ivfFlat()),`, "n has no rows at that step"],
   ["a primary key that holds nulls", `m.setNullable("t", "id", true),`, "t.id is part of the table's primary key"],
 ])("%s is refused by plan, plan --out and up, and nothing is written", async (_, steps, problem) => {
   const project = await aTable(steps, `m.addColumn("t", "w", m.vector(4)), m.createTable("n", { v: m.vector(4) }),`);

@@ -24,7 +24,7 @@ const change = `
   m.retypeColumn("documents", "id", m.int8()),
 `;
 
-/** A project with rows in a table, and a migration that nulls and values stand in the way of. */
+/** A project with rows in a table, and a migration whose rollback nulls and values block. */
 async function pending(way: Way, steps = change) {
   const onTarget = await aProjectOn(way);
   const migrate = (args: readonly string[]) => onTarget.migrate(args, key);
@@ -150,11 +150,11 @@ test("a migration that rewrites more than the target allows is refused", async (
     code: 4,
     stdout: "",
     stderr:
-      "0002_change.ts, step 2 (retypeColumn) is forbidden on target local, whose configuration lets a migration rewrite 4.0 kB: it rewrites about 12.0 kB by then\n",
+      "0002_change.ts, step 2 (retypeColumn) is forbidden on target local, whose configuration lets a migration rewrite 4.0 kB: up to this step it rewrites about 12.0 kB\n",
   });
   const { stdout } = await migrate(["plan"]);
   expect(stdout).toContain(
-    "    forbidden on this target: a migration that rewrites more than 4.0 kB; it is about 12.0 kB by then\n",
+    "    forbidden on this target: a migration that rewrites more than 4.0 kB; up to this step it is about 12.0 kB\n",
   );
   limit(`"much"`);
   expect(await migrate(["up"])).toMatchObject({

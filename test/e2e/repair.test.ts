@@ -56,7 +56,7 @@ test.each(described)("a ledger that is lost is rebuilt from the tables, and only
 });
 
 test.each(described)(
-  "a ledger that is lost in the middle of a migration is rebuilt to go on there (%s)",
+  "a ledger that is lost in the middle of a migration is rebuilt so that it continues there (%s)",
   async (kept) => {
     const project = await aKeptProject(kept, 2);
     const people = await (await lancedb.connect(project.data)).openTable("people");
@@ -225,7 +225,7 @@ test.each(described)("a table that others made where a step is to create one is 
   expect(await project.run("repair")).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "nearest is what the ledger says, and there table tags: it exists, but should not; drop table tags if nobody needs it, or remove the step that creates it, then",
+      "nearest is what the ledger says, and there table tags: it exists, but should not; drop table tags if it is not needed, or remove the step that creates it, then",
     ),
   });
 });
@@ -237,7 +237,7 @@ test("a table that others made is in the way of a step too where none can be des
   expect(await project.run("repair")).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /: table tags: it exists, but should not; if its newest markers are gone, bring them back from a backup; otherwise drop table tags if nobody needs it, or remove the step that creates it\n$/,
+      /: table tags: it exists, but should not; if its newest markers are gone, bring them back from a backup; otherwise drop table tags if it is not needed, or remove the step that creates it\n$/,
     ),
   });
 });

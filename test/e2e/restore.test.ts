@@ -322,7 +322,7 @@ test.each(["lance", "namespace"] as const)(
     for (const steps of [created, `${created} ${seed}`, `${create} ${seed}`]) {
       const project = await projectOn(way);
       project.migration("0001_create.ts", steps);
-      expect((await project.migrate(["plan"])).stdout).toContain("unless rows of documents were written since");
+      expect((await project.migrate(["plan"])).stdout).toContain("refused if rows of documents were written since");
       expect(await project.migrate(up)).toMatchObject({ code: 0 });
       const documents = await (await lancedb.connect(project.data)).openTable("documents");
       const own = await documents.countRows();
@@ -410,7 +410,7 @@ async function migratedBy(...steps: readonly string[]) {
 
 const many = { update: (value: string) => `m.execute("documents", { update: { score: "${value}" } }),` };
 
-test("rows that a restored version brings back stand in the way of what is rolled back after it", async () => {
+test("rows that a restored version brings back block what is rolled back after it", async () => {
   const deleted = await migratedBy(lossy["deleted rows"].replace("id > 1", "id > 0"));
   expect(await deleted.migrate(["down", "--to", "0"])).toMatchObject({
     code: 4,

@@ -509,7 +509,7 @@ describe("drift", () => {
     const project = await appliedShared(["0001_documents.ts", documents]);
     await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "headline" }]));
     project.migration("0002_headlines.ts", headline);
-    await expectRefused(project, ["up"], "the pending changes are there already: somebody has made them by hand");
+    await expectRefused(project, ["up"], "the pending changes are there already: someone has made them by hand");
   });
 
   test("that is put right again is forgotten", async () => {

@@ -97,7 +97,7 @@ test.each(everywhere)("a table that is gone, and one that is there too early, ar
   const hint =
     kept === "service"
       ? "see migrate repair"
-      : "bring table people back from a backup; drop table places if nobody needs it, or remove the step that creates it";
+      : "bring table people back from a backup; drop table places if it is not needed, or remove the step that creates it";
   expect(stdout).toContain(`2 tables of here not as the ledger says; ${hint}\n`);
 });
 

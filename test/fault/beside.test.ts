@@ -154,7 +154,7 @@ test("a step that was stopped between two of its commits is not gone on with by 
   write(retypeColumn("t", "s", int64(), { using: "cast(s as bigint) * 100" }));
   expect(await run()).toMatchObject({
     code: "ERR_MIGRATION_CHANGED",
-    message: expect.stringContaining("step 1 is between two of its commits, and nobody could go on with another"),
+    message: expect.stringContaining("step 1 is between two of its commits, and another step cannot continue it"),
   });
   expect(await columnsIn(folder, "t")).toEqual(between);
   write(anew);

@@ -88,7 +88,7 @@ test("what comes late is refused also when the other has been rolled back since"
   expect(outcome.columns).toContain("a: int32");
 });
 
-test("the next action is not begun before what comes late has ended: its table could be another by then", async () => {
+test("the next action is not begun before what comes late has ended: its table could be another one", async () => {
   const outcome = await withOneHeld([rename, dropTable("t"), table], { meanwhile: soon });
   expect(outcome).toMatchObject({ ended: { applied: 1 }, rows: [] });
   expect(outcome.course).toEqual([

@@ -11,7 +11,7 @@ export interface Scenario {
 }
 
 export interface Beside {
-  /** So many of the migrations have run by then. */
+  /** How many of the migrations have run before. */
   readonly after: number;
   readonly actions: readonly Action[];
 }

@@ -86,7 +86,7 @@ export function refusalText(refusal: NonNullable<Action["refusal"]>): string {
       return `would fail: ${refusal.problem}`;
     case "rewrite": {
       const { bytes, limit } = refusal;
-      const is = bytes === null ? "its size is unknown" : `it is about ${byteCount(bytes)} by then`;
+      const is = bytes === null ? "its size is unknown" : `up to this step it is about ${byteCount(bytes)}`;
       return `forbidden on this target: a migration that rewrites more than ${byteCount(limit)}; ${is}`;
     }
   }

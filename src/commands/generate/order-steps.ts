@@ -80,7 +80,7 @@ function goneFrom(step: Step, was: Table, now: Table, earlier: readonly Step[]):
   if (gone === undefined) return undefined;
   const [place = gone.name] = earlier.reduce<Path>((at, one) => followPath(at, compileStep(one)), [gone.name]);
   const column = step.kind === "addColumn" ? step.name : (step as { readonly path: string }).path;
-  const then = place === gone.name ? "is dropped before it" : `is called ${place} by then`;
+  const then = place === gone.name ? "is dropped before it" : `is renamed to ${place} before it`;
   return `the SQL of ${step.table}.${column} names ${gone.name}, which ${then}`;
 }
 

@@ -111,7 +111,7 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       const won = await write(name, record);
       // Checked once per ledger: a service that lets a second create succeed would give the lease to every run.
       if (won && epoch === 1 && (await write(name, record))) {
-        const problem = "the service lets a second create of the same table win, so nobody can hold a lease there";
+        const problem = "the service lets a second create of the same table succeed, so no run can hold a lease there";
         throw new MigrateError("ERR_LEDGER_UNWRITABLE", { ledger, problem });
       }
       if (won) own.set(epoch, { by, run });

@@ -27,7 +27,7 @@ const cost = z.object({
 const rollback = z.object({
   class: z.enum(["exact", "checked", "restore", "none"]),
   text,
-  reason: text.optional().describe("What may stand in the way, or why there is no way, or none by actions."),
+  reason: text.optional().describe("What may block the rollback, or why there is none, or none by actions."),
   restores: text.optional(),
   actions: z.array(action),
   calls: calls
@@ -91,9 +91,7 @@ export const planDocumentShape = z.object({
   blocked: z
     .object({ problems: z.array(text), hint: text })
     .optional()
-    .describe(
-      "With the direction down: the rows that stand in its way, so that it is refused, and what lets it go on.",
-    ),
+    .describe("With the direction down: the rows that block the rollback, so that it is refused, and how to proceed."),
   totals: z.object({ migrations: whole, actions: whole, ...cost.shape }).optional(),
 });
 

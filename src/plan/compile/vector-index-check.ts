@@ -18,7 +18,7 @@ export function withoutVectors(actions: readonly Action[]): ReadonlyMap<number, 
   return new Map(
     actions.flatMap((action, index) => {
       const empty = emptyFor(action, bare[index]!);
-      const hint = "make it in a later migration, to be run once there are";
+      const hint = "create the index in a later migration, and run that once the table holds vectors";
       return empty === undefined ? [] : [[index, vectorsProblem(empty, hint)] as const];
     }),
   );
@@ -26,7 +26,7 @@ export function withoutVectors(actions: readonly Action[]): ReadonlyMap<number, 
 
 export function vectorsProblem({ table, path }: Bare, hint: string): string {
   const what = path.length === 0 ? `${table} has no rows` : `${formatPath(path)} is all null`;
-  return `an index of vectors needs some, and ${what} by then; ${hint}`;
+  return `a vector index needs vectors, and ${what} at that step; ${hint}`;
 }
 
 /** The empty tables and null columns that earlier actions leave before each action. */

@@ -209,7 +209,7 @@ function changeOfBegun(
   const begun = beginningOf(steps, done + 1, describing);
   if (begun !== undefined && stepHash(begun.at(-1)!) === midway.step) return undefined;
   const number = begun?.length ?? steps.length + 1;
-  return `step ${number} is between two of its commits, and nobody could go on with another`;
+  return `step ${number} is between two of its commits, and another step cannot continue it`;
 }
 
 /** The steps that this many actions belong to; undefined if there are fewer actions. */

@@ -45,7 +45,9 @@ export function putRight(found: readonly TableDifference[]): string {
     ...(gone.length === 0 ? [] : [`bring ${tables(gone)} back from a backup`]),
     ...(foreign.length === 0
       ? []
-      : [`drop ${tables(foreign)} if nobody needs ${them}, or remove the ${creates} ${them}`]),
+      : [
+          `drop ${tables(foreign)} if ${them === "it" ? "it is" : "they are"} not needed, or remove the ${creates} ${them}`,
+        ]),
     ...(changed.length === 0 ? [] : [`put ${changed.length === found.length ? "that" : "the rest"} right by hand`]),
   ].join("; ");
 }

@@ -100,7 +100,7 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
   const unseen = own.flatMap(({ action }) => unseenOf(action) ?? []).map(({ where, what }) => `${where} has ${what}`);
   const check = unseen.length === 0 ? "" : ` if ${unseen.join(" and ")}`;
   const hint = sameTable(own.at(-1)?.after.get(table), found)
-    ? `the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline${check}, or undo them; or the ledger was lost or is older than the tables, so see migrate repair`
+    ? `the pending changes are there already: someone has made them by hand, so mark the migration as applied with migrate baseline${check}, or undo them; or the ledger was lost or is older than the tables, so see migrate repair`
     : undefined;
   throw drift(table, expected, found, hint);
 }
@@ -110,9 +110,9 @@ function drift(table: string, expected: Table | undefined, found: Table | undefi
   const { kind, differences } = difference!;
   const way = putRight([difference!]);
   const hints = {
-    foreign: `somebody else has made it, or the ledger was lost: see migrate repair; otherwise ${way}`,
+    foreign: `another program has created it, or the ledger was lost: see migrate repair; otherwise ${way}`,
     gone: `${way}, then run it again`,
-    changed: "somebody has changed it by hand; put it back, then run it again",
+    changed: "someone has changed it by hand; change it back, then run it again",
   };
   return new MigrateError("ERR_DRIFT", { table, differences, hint: hint ?? hints[kind] });
 }

@@ -90,19 +90,19 @@ function conditionOf(obstacle: Blocker): string {
   const { table } = obstacle;
   switch (obstacle.kind) {
     case "null":
-      return `unless ${table}.${obstacle.path} holds nulls by then`;
+      return `refused if ${table}.${obstacle.path} holds nulls`;
     case "values":
-      return `unless ${table}.${obstacle.path} holds values by then`;
+      return `refused if ${table}.${obstacle.path} holds values`;
     case "vectors":
-      return `unless ${table}.${obstacle.path} holds fewer than ${count(obstacle.least, "vector")} by then`;
+      return `refused if ${table}.${obstacle.path} holds fewer than ${count(obstacle.least, "vector")}`;
     case "misfit":
     case "cast":
-      return `unless values of ${table}.${obstacle.path} are not the same as ${formatType(obstacle.to)} by then`;
+      return `refused if values of ${table}.${obstacle.path} would change as ${formatType(obstacle.to)}`;
     case "since":
     case "filled":
-      return `unless rows of ${table} were written since`;
+      return `refused if rows of ${table} were written since`;
     case "rows":
-      if (obstacle.version !== undefined) return `unless rows of ${table} were written since`;
-      return `unless ${table} holds ${obstacle.own === 0 ? "rows" : "more rows"} by then`;
+      if (obstacle.version !== undefined) return `refused if rows of ${table} were written since`;
+      return `refused if ${table} holds ${obstacle.own === 0 ? "rows" : "more rows"}`;
   }
 }

@@ -268,7 +268,7 @@ function progressText(ended: number, done: number, { direction, total, migration
   const some = `${ended} ${ended === 1 ? "migration was" : "migrations were"} ${what}`;
   const part =
     done === 0 ? "" : `, ${done} of ${count(total, "action")} ${of} ${formatMigration(migration)} ${are(done)} done`;
-  return `${some}${part}; run migrate ${direction} to go on`;
+  return `${some}${part}; run migrate ${direction} to continue`;
 }
 
 const firstWord = 2_000;

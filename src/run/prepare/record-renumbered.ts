@@ -68,7 +68,7 @@ async function checkOrder(
   } catch (cause) {
     if (!isMigrateError(cause)) throw cause;
     const ranAs = first.known.map(formatMigration).join(", ");
-    const problem = `it ran here as ${ranAs}, and others ran in between that can't come before or after all of it: ${cause.message}; go on with the release before it`;
+    const problem = `it ran here as ${ranAs}, and others ran in between that can't come before or after all of it: ${cause.message}; continue with the release before it`;
     throw new MigrateError("ERR_REPLACES", { file: first.file.file, problem }, { cause });
   }
 }

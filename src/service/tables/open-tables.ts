@@ -1,5 +1,5 @@
 /**
- * The tables of the folder. They are found, opened and locked anew for each request, because other processes may change
+ * The tables of the folder. They are looked up, opened and locked for each request, because other processes may change
  * them too.
  */
 import { accessSync, constants, statSync } from "node:fs";

@@ -55,7 +55,7 @@ export function readMessages(bytes: Buffer): readonly IpcMessage[] {
   const [first, ...others] = messages;
   if (first?.kind !== "schema") throw invalid("does not begin with a schema");
   if (others.some(({ kind }) => kind === "schema")) throw invalid("has a second schema");
-  if (!isIpcFile(bytes) && at + endLength(bytes, at) < bytes.length) throw invalid("goes on after its end mark");
+  if (!isIpcFile(bytes) && at + endLength(bytes, at) < bytes.length) throw invalid("continues after its end mark");
   return messages;
 }
 

@@ -217,9 +217,9 @@ test.each([
   { thrown: new Error("  padded  "), line: "padded" },
   { thrown: new Error("carriage\r\nreturn"), line: "carriage" },
   { thrown: "text", line: "text" },
-  { thrown: undefined, line: "what was thrown says nothing" },
-  { thrown: {}, line: "what was thrown says nothing" },
-  { thrown: new Error(""), line: "what was thrown says nothing" },
+  { thrown: undefined, line: "what was thrown has no message" },
+  { thrown: {}, line: "what was thrown has no message" },
+  { thrown: new Error(""), line: "what was thrown has no message" },
 ])("the first line of what was thrown is $line", ({ thrown, line }) => {
   expect(firstLine(thrown)).toBe(line);
 });

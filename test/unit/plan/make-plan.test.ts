@@ -374,7 +374,7 @@ test("a metadata key by which the engine reads files is refused, and may be remo
 
 test("a vector index on a column that its own migration creates is refused", () => {
   const migration = aMigration(1, createTable("d", { id: int32(), v: vector(4) }), createIndex("d", "v", ivfFlat()));
-  expect(() => planOf([migration])).toThrow("an index of vectors needs some, and d has no rows");
+  expect(() => planOf([migration])).toThrow("a vector index needs vectors, and d has no rows");
 });
 
 test("such an index is planned once its migration has begun, because rows may have been added since", () => {

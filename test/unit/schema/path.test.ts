@@ -26,7 +26,7 @@ test.each([
   ["`a", "has a backtick that is not closed"],
   ["`a``", "has a backtick that is not closed"],
   ["a`b", "has a backtick inside a name"],
-  ["`a`b", "goes on after a closing backtick"],
+  ["`a`b", "continues after a closing backtick"],
 ])("the path %j is refused: it %s", (path, problem) => {
   expect(() => parsePath(path)).toThrow(
     expect.objectContaining({ code: "ERR_PATH_INVALID", details: { path, problem } }),

@@ -29,7 +29,7 @@ const alter = (...alterations: Extract<Action, { kind: "alterColumns" }>["altera
   alterations,
 });
 
-/** In words: the actions' alterations, and what may stand in the way. */
+/** In words: the actions' alterations, and what may block the rollback. */
 function backOf(action: Action) {
   const way = invert(action, before);
   if ("lost" in way) return way.lost;

@@ -316,7 +316,7 @@ test("SQL that names a column by its old name is told of the new one", () => {
   const words = (as: string) => [rename, ...said(addColumn("d", "words", int32().notNull(), { as })).answers!];
   expect(found(from, to, { answers: words("length(title)") })).toMatchObject({
     steps: [],
-    impossible: ["the SQL of d.words names title, which is called headline by then"],
+    impossible: ["the SQL of d.words names title, which is renamed to headline before it"],
   });
   expect(found(from, to, { answers: words("length(headline)") }).steps).toHaveLength(2);
 });

@@ -124,7 +124,7 @@ const refused = (more: object = {}): Trial => ({
   ...more,
 });
 
-test("rows may stand in the way of what is checked, and of nothing else", () => {
+test("rows may block what is checked, and nothing else", () => {
   const mixed = judge(planned([rename, "checked"], [rename, "exact"]), refused());
   expect(mixed.map((one) => one.verdict)).toEqual(["refused", "untried"]);
   expect(verdict(exact, refused())).toMatchObject({ verdict: "broken", reason: "it was refused: nulls" });

@@ -124,7 +124,7 @@ test.each(harms)("a repair of what $what is killed at every call, and repair and
       const world = await aFolder(harmed);
       const end = await repair(await world.process(killed(at, after)), { yes: true }).catch((error: unknown) => error);
       ended = !(end instanceof Error);
-      // Nobody has lost anything: what is said by then is true.
+      // Nobody has lost anything: what is recorded at that point is true.
       const { applied } = await status(await world.process());
       expect(applied.map(({ version }) => version).join()).toMatch(/^(1(,2)?(,3)?|1,3)?$/);
       expect(await repair(await world.process(), { yes: true })).toMatchObject({ refusal: undefined });

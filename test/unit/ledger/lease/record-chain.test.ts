@@ -83,7 +83,7 @@ test("an epoch that somebody else took is no part of the chain", async () => {
   expect(stored).toMatchObject([{ epoch: 1, number: 1, previous: recordHash(taken) }]);
 });
 
-test("each record carries the hash of all that is applied by then", async () => {
+test("each record has the hash of all migrations that are applied at that point", async () => {
   const first = await anEpoch([], [applied(1), applied(3), released]);
   const all = await anEpoch(first, [{ ...applied(2), event: "failed" }, applied(2)]);
   expect(all.map((record) => record.applied)).toEqual([

@@ -109,7 +109,7 @@ test("it is asked under the names that tables and columns have now", () => {
   expect(askOf({ kind: "values", table: "t", path: "size" }, before, now)).toBeUndefined();
 });
 
-test("of a table that is restored by then the version is asked", () => {
+test("of a table that is restored before, the version is asked", () => {
   const restore = (table: string): Action => ({
     kind: "restoreTable",
     table,

@@ -30,17 +30,17 @@ function reasons(...steps: readonly Step[]): readonly string[] {
 
 test.each<[string, readonly Step[], string]>([
   ["its table is new", [d, index], "d has no rows"],
-  ["its table has another name by then", [d, renameTable("d", "e"), createIndex("e", "v", ivfPq())], "e has no rows"],
+  ["its table was renamed before it", [d, renameTable("d", "e"), createIndex("e", "v", ivfPq())], "e has no rows"],
   ["its column is new", [addColumn("d", "w", vector(4)), createIndex("d", "w", hnswSq())], "w is all null"],
   ["its column was emptied", [retypeColumn("d", "v", vector(8), { using: "null" }), index], "v is all null"],
   [
-    "its column has another name by then",
+    "its column was renamed before it",
     [addColumn("d", "w", struct({ v: vector(4) })), renameColumn("d", "w", "x"), createIndex("d", "x.v", ivfFlat())],
     "x is all null",
   ],
-])("an index of vectors is told of where %s", (_, steps, words) => {
+])("a vector index is refused where %s", (_, steps, words) => {
   expect(reasons(...steps)).toEqual([
-    `an index of vectors needs some, and ${words} by then; make it in a later migration, to be run once there are`,
+    `a vector index needs vectors, and ${words} at that step; create the index in a later migration, and run that once the table holds vectors`,
   ]);
 });
 

@@ -208,7 +208,7 @@ test("a step between two of its commits that was changed is said to be that, wha
       expect.objectContaining({
         code: "ERR_MIGRATION_CHANGED",
         message:
-          "0001_m1.ts was changed after it had begun: step 2 is between two of its commits, and nobody could go on with another; put that back; the steps after it may be changed",
+          "0001_m1.ts was changed after it had begun: step 2 is between two of its commits, and another step cannot continue it; put that back; the steps after it may be changed",
       }),
     );
 });

@@ -172,9 +172,9 @@ test("the migration after the one in doubt has not run, whatever its tables look
 });
 
 const byHand =
-  "the pending changes are there already: somebody has made them by hand, so mark the migration as applied with migrate baseline, or undo them; or the ledger was lost or is older than the tables, so see migrate repair";
+  "the pending changes are there already: someone has made them by hand, so mark the migration as applied with migrate baseline, or undo them; or the ledger was lost or is older than the tables, so see migrate repair";
 const broughtBack = "bring table documents back from a backup, then run it again";
-const putBack = "somebody has changed it by hand; put it back, then run it again";
+const putBack = "someone has changed it by hand; change it back, then run it again";
 
 test("pending changes that are made already, without a doubt about them, are drift and said to be so", () => {
   const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)] });
@@ -221,7 +221,7 @@ test("a table that is there and is to be created is drift", () => {
         table: "documents",
         differences: ["it exists, but should not"],
         hint: expect.stringMatching(
-          /; otherwise drop table documents if nobody needs it, or remove the step that creates it$/,
+          /; otherwise drop table documents if it is not needed, or remove the step that creates it$/,
         ),
       },
     }),

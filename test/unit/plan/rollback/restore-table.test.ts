@@ -154,7 +154,7 @@ test.each<[string, readonly Step[], object | undefined]>([
     { id: "`id`", f: "`b`", b: "`f`", s: "`s`" },
   ],
   ["not null", [dropColumn("t", "id")], undefined],
-  ["may be null by then", [setNullable("t", "id", true)], undefined],
+  ["may be null when the table is restored", [setNullable("t", "id", true)], undefined],
   ["may not fit", [retypeColumn("t", "id", int64())], undefined],
   ["made anew", [retypeColumn("t", "b", int32(), { using: "length(b)" })], undefined],
   ["a name inside", [renameColumn("t", "s.x", "y")], undefined],

@@ -44,7 +44,7 @@ test.each<[string, Action, Model, object]>([
     "a wider type",
     alter({ path: "a", type: int64().type }),
     "service",
-    { class: "checked", text: "retype t.a to int32", reason: "unless values of t.a are not the same as int32 by then" },
+    { class: "checked", text: "retype t.a to int32", reason: "refused if values of t.a would change as int32" },
   ],
   [
     "a narrower type",
@@ -62,12 +62,7 @@ test.each<[string, Action, Model, object]>([
     "service",
     { class: "none", text: "", reason: "t.f may silently lose precision or range: float64 to float32" },
   ],
-  [
-    "a new table",
-    create,
-    "embedded",
-    { class: "checked", text: "drop table u", reason: "unless u holds rows by then" },
-  ],
+  ["a new table", create, "embedded", { class: "checked", text: "drop table u", reason: "refused if u holds rows" }],
   ["one that can't be dropped", create, "service", { class: "none", reason: "the target has no call for dropTable" }],
   [
     "a swap where tables can't be seen",

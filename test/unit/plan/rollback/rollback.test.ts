@@ -138,7 +138,7 @@ test("the database is as far back as the ledger says", () => {
   ]);
 });
 
-test("a release that would roll it back by other actions does not go on with those of another one", () => {
+test("a release that would roll it back by other actions does not continue those of another one", () => {
   const other = { ...aReversal(2), checksum: checksumOf(["another"]) };
   expect(downRun(migration, before, aState(aReversal(2)), embedded)()).toMatchObject({ done: 2, attempt: 2 });
   expect(downRun(migration, before, aState(other), embedded)).toThrow("is being rolled back, and by other actions");

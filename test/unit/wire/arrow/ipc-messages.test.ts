@@ -46,7 +46,7 @@ test.each([
   { what: "only an end mark", bytes: toIpcStream([]).subarray(-8), problem: "does not begin with a schema" },
   { what: "half an end mark", bytes: stream.subarray(0, -6), problem: "is cut short" },
   { what: "half a stream", bytes: stream.subarray(0, stream.length / 2), problem: "is cut short" },
-  { what: "two streams", bytes: Buffer.concat([stream, stream]), problem: "goes on after its end mark" },
+  { what: "two streams", bytes: Buffer.concat([stream, stream]), problem: "continues after its end mark" },
   {
     what: "a second schema",
     bytes: Buffer.concat([stream.subarray(0, -8), stream]),

@@ -106,7 +106,7 @@ test("it gets its name in the commit that writes the struct again, under a guard
   expect(casting).toEqual(["drop t.s._lance_migrate_new", ...rest]);
 });
 
-test("on the way back it is dropped, unless it holds values by then", () => {
+test("the rollback drops it, unless it holds values", () => {
   expect(invert(add("s.x", int32()), new Map([["t", table]]))).toEqual({
     actions: [{ kind: "dropColumns", table: "t", paths: ["s.x"] }],
     obstacles: [{ kind: "values", table: "t", path: "s.x" }],
