@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -346,6 +346,14 @@ test("a run with something pending refuses a ledger whose newest record contradi
   world.migration("0002_rename", [rename("a", "c")]);
   world.changeRow("1.1", { event: "renewed" });
   await expect(up(world.runner())).rejects.toMatchObject({ code: "ERR_LEDGER_CHANGED" });
+  expect(world.sent).toEqual([]);
+});
+
+test("a pending migration does not run while the file of an applied one is missing", async () => {
+  const world = await aWorldWithT();
+  rmSync(join(world.folder, "0001_create.mjs"));
+  world.migration("0002_rename", [rename("a", "c")]);
+  await expect(up(world.runner())).rejects.toMatchObject({ code: "ERR_MIGRATION_MISSING" });
   expect(world.sent).toEqual([]);
 });
 

@@ -123,3 +123,19 @@ test("what is between two of its commits goes on, and all else that is still to 
   const after = planOf([...dropped, addColumn("t", "b", utf8()), dropColumn("t", "b")]).migrations[1]!;
   expect(refused({ ...plan, migrations: [{ ...after, midway }] })).toContain("step 3 (dropColumn) needs consent");
 });
+
+test.each([
+  ["less than the limit", 90, 100, ""],
+  ["more than the limit", 110, 100, "0002_drawn.ts, step 1 (retypeColumn) is forbidden on target prod"],
+  ["an unknown number of bytes", null, 100, "how much it rewrites is unknown"],
+])("a migration that rewrites %s", (_, bytes, maxRewriteBytes, words) => {
+  const plan = planOf([retypeColumn("t", "a", int64())]);
+  const costs = new Map(
+    plan.migrations.flatMap(({ actions }, index) =>
+      actions.map((action) => [action, { cost: { bytes: index === 0 ? 0 : bytes } }] as const),
+    ),
+  );
+  const check = () => checkRefusals(withRefusals(plan, { maxRewriteBytes }, [], costs), "prod");
+  if (words === "") check();
+  else expect(check).toThrow(words);
+});

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
-import type { PlannedCommit } from "../../../../src/plan/commits/commits.ts";
-import { commitProgress, stillToDo, type CommitProgress } from "../../../../src/plan/commits/commit-progress.ts";
+import { planCommits, type PlannedCommit } from "../../../../src/plan/commits/commits.ts";
+import {
+  commitProgress,
+  stillToDo,
+  toDropOnceMore,
+  type CommitProgress,
+} from "../../../../src/plan/commits/commit-progress.ts";
 import { btree } from "../../../../src/schema/declare/index-builders.ts";
+import type { Table } from "../../../../src/schema/table.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 
 const table = { columns: columnsOf({ a: int32() }) };
@@ -42,4 +48,26 @@ test("an index that others drop before the commit that would lose it is not crea
   });
   expect(progress?.progress).toEqual({ commits: 0, detour: 0 });
   expect(progress?.kept.indexes).toEqual({});
+});
+
+test("only an index that others have created again is dropped once more", () => {
+  const retype = {
+    kind: "alterColumns",
+    table: "t",
+    alterations: [{ path: "a", type: { kind: "int64" } }],
+  } as const;
+  const indexed = { ...table, indexes: { i: { path: "a", ...btree() } } };
+  const actions = {
+    addColumns: true,
+    alterColumns: true,
+    createIndex: true,
+    dropColumns: true,
+    dropIndex: true,
+    setMetadata: true,
+  } as const;
+  const planned = planCommits(retype, new Map([["t", indexed]]), { actions, describes: true });
+  const begun = { commits: planned, progress: { commits: 1, detour: 0 }, kept: { indexes: {}, metadata: {} } };
+  const againOf = (now: Table) => toDropOnceMore(begun, new Map([["t", now]])).map(({ text }) => text);
+  expect(againOf(indexed)).toEqual(["drop index i of t"]);
+  expect(againOf(table)).toEqual([]);
 });
