@@ -80,3 +80,9 @@ test("what it rewrites, drops or moves may be otherwise", () => {
   const middle: Table = { columns: [a!, b!], indexes: {} };
   expect(differences(inTheMiddle(middle, before, convert, after), middle)).toEqual([]);
 });
+
+test("a table without indexes has none in the middle of an action", () => {
+  const [a, b] = [{ columns: columnsOf({ a: int32() }) }, { columns: columnsOf({ b: int32() }) }];
+  const rename = { kind: "alterColumns", table: "t", alterations: [{ path: "a", rename: "b" }] } as const;
+  expect(inTheMiddle(b, a, rename, b)).toEqual({ ...b, indexes: {} });
+});

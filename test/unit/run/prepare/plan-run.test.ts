@@ -1,8 +1,12 @@
+import { btree, createTable, int32, int64, retypeColumn } from "lance-migrate";
 import { expect, test } from "vitest";
+import { plan } from "../../../../src/commands/plan.ts";
+import { up } from "../../../../src/commands/up.ts";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import type { Journal } from "../../../../src/ledger/journal/journal.ts";
 import type { LedgerRecord } from "../../../../src/ledger/state/record.ts";
+import { aMigration } from "../../../simulate/history.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
@@ -68,4 +72,19 @@ test("an interrupted command does not plan again", async () => {
   const options = { target, migrations: sourceOf([]), signal: interrupt.signal };
   await expect(planNow(journal, options, [], plan)).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
   expect(plans).toBe(1);
+});
+
+test("a plan has the commits for an index that an application created on a retyped column", async () => {
+  const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
+  const migrations = [[createTable("t", { a: int32() })], [retypeColumn("t", "a", int64())]].map((steps, index) =>
+    aMigration(index + 1, steps),
+  );
+  const options = { target, ledger: "_migrations", lease: { duration: 30_000, patience: 0 } };
+  await up({ ...options, migrations: sourceOf(migrations.slice(0, 1)) });
+  const index = { path: "a", ...btree() };
+  await target.execute({ kind: "createIndex", table: "t", name: "theirs", index }, await target.describeTable("t"));
+  const planned = await plan({ ...options, migrations: sourceOf(migrations) });
+  const texts = planned.migrations[0]!.actions[0]!.commits!.map(({ text }) => text);
+  expect(texts[0]).toBe("drop index theirs of t");
+  expect(texts.at(-1)).toBe("create index theirs on t.a: btree");
 });
