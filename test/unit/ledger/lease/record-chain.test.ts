@@ -175,4 +175,6 @@ test("of entries that are written together the last one about a migration counts
   expect(await write({ event: "reverting", ...facts }, { event: "failed", ...facts })).toBe(hashOf(1, 2));
   expect(await write({ event: "reverting", ...facts }, { event: "reverted", ...facts })).toBe(hashOf(1));
   expect(await write(applied(2), { event: "reverting", ...facts })).toBe(hashOf(1));
+  // The same holds if these are all that counts.
+  expect(await write(applied(1), applied(2), { event: "reverting", ...facts }, { event: "rebuilt" })).toBe(hashOf(1));
 });
