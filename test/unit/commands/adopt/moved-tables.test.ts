@@ -8,11 +8,18 @@ import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 const columns = columnsOf({ a: int32(), b: utf8() });
 const gone = new Map([["old", { columns }]]);
 
-async function moved() {
+/** What is found if others drop the tables `dropped` as soon as they are listed. */
+async function moved(...dropped: readonly string[]) {
   const tables = memoryTables();
   for (const name of ["one", "other", "_migrations", "known"]) tables.create(name, columns);
   tables.create("unlike", columnsOf({ z: utf8() }));
-  const target = memoryTarget({ name: "memory", model: "embedded", tables });
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  const listTables = async () => {
+    const names = await memory.listTables();
+    for (const name of dropped) tables.drop(name);
+    return names;
+  };
+  const target = { ...memory, listTables };
   return await movedTables(gone, new Set(["known"]), target, "_migrations");
 }
 
@@ -22,6 +29,11 @@ test("unknown tables that are like a missing one may be that one under another n
   const { unsure, chosen } = await moved();
   expect(unsure(adoption(), [])).toEqual([{ table: "old", names: ["one", "other"] }]);
   expect([...chosen([{ table: "old", name: "other" }]).keys()]).toEqual(["other"]);
+});
+
+test("a table that is dropped before it can be described is not proposed as the new name of a missing one", async () => {
+  const { unsure } = await moved("one");
+  expect(unsure(adoption(), [])).toEqual([{ table: "old", names: ["other"] }]);
 });
 
 test("what was answered is not asked again, what no use was made of is", async () => {
