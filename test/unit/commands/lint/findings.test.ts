@@ -13,6 +13,7 @@ import {
   int32,
   int64,
   renameColumn,
+  renameTable,
   retypeColumn,
   setNullable,
   struct,
@@ -193,6 +194,16 @@ test.each<{ title: string; steps: readonly Step[]; given?: Given; found: readonl
     ],
     given: { accepts: ["lossy"] },
     found: [expect.stringMatching(/^note not-null-unchecked: a null in t.title stops this/)],
+  },
+  {
+    title: "not null of what was filled while the table had another name",
+    steps: [
+      execute("t", { update: { title: "''" }, where: "title is null" }),
+      renameTable("t", "u"),
+      setNullable("u", "title", false),
+    ],
+    given: { model: "namespace", accepts: ["lossy"] },
+    found: [],
   },
   {
     title: "not null of a field, by which rows were deleted",
