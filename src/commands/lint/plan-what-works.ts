@@ -38,10 +38,9 @@ export function planWhatWorks(
   const database = new Map<string, Table>();
   const doubts: Doubt[] = [...first];
   const migrations = all.flatMap(({ migration, doubts: own }) => {
-    doubts.push(...own.filter(({ step }) => step === 0));
-    const leaving = own.filter(({ step }) => step > 0);
+    const leaving = [...own];
     const planned = planSteps(migration, database, { input, refuse, doubts, leaving });
-    const isWhole = own.length === 0 && leaving.length === 0;
+    const isWhole = leaving.length === 0;
     doubts.push(...leaving);
     if (planned === undefined) return [];
     return isWhole && migration.down !== undefined
@@ -54,11 +53,11 @@ export function planWhatWorks(
 interface Surroundings {
   readonly input: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">;
   readonly refuse: (problem: MigrateError) => void;
-  /** Doubts from earlier migrations, and those about this migration as a whole. */
+  /** Doubts from earlier migrations. */
   readonly doubts: readonly Doubt[];
 }
 
-/** Plans without the `down` of the file. `leaving`: the doubts about its own steps, to which this adds. */
+/** Plans without the `down` of the file. `leaving`: the doubts from this migration, to which this adds. */
 function planSteps(
   migration: Migration,
   database: Map<string, Table>,
