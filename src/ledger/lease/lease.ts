@@ -53,7 +53,7 @@ export async function takeLease(
   // How far the holder is in a migration. If the holder takes another epoch, this entry is repeated before the first
   // record there about a migration: the records of an epoch alone must show whether it is being rolled back.
   let onTheWay: LedgerEntry | undefined;
-  let repeats = false;
+  let repeats: boolean;
   // When the write of the last record in time was begun. Others measure from when they see that record, which is later.
   let held: Moment;
   let standing: "held" | "lost" | "released" = "lost";
