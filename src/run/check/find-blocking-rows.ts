@@ -20,7 +20,7 @@ interface InTheWay {
   /** Whether the rollback may proceed with consent: it loses only what was written since. */
   readonly mayLose: boolean;
   readonly mayPutBack?: boolean;
-  /** Why the rows can't be put back. */
+  /** Why the rows can't be put back, unless `mayPutBack`. */
   readonly unkept?: string | undefined;
 }
 
@@ -117,9 +117,7 @@ async function lostSince(
     unkept:
       gone > 0
         ? "rows that were changed or removed can't be put back"
-        : putsBack
-          ? undefined
-          : `rows of ${table} can't be made what they were before it`,
+        : `rows of ${table} can't be made what they were before it`,
   };
 }
 

@@ -357,6 +357,27 @@ test("a pending migration does not run while the file of an applied one is missi
   expect(world.sent).toEqual([]);
 });
 
+test("an interrupt while a run waits for the lease ends it before it changes anything", async () => {
+  const world = await aWorldWithT();
+  world.migration("0002_rename", [rename("a", "c")]);
+  await world.holder("other", 2, world.clock);
+  const interrupt = new AbortController();
+  const emit = ({ event }: RunEvent) => event === "waiting" && interrupt.abort();
+  const waiter = up(world.runner({}, { signal: interrupt.signal, emit }));
+  await expect(waiter).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
+  expect(world.sent).toEqual([]);
+});
+
+test("an interrupted run reports how many migrations it has applied", async () => {
+  const world = await aWorldWithT();
+  world.migration("0002_rename", [rename("a", "c")]);
+  world.migration("0003_rename", [rename("b", "d")]);
+  const interrupt = new AbortController();
+  const emit = ({ event }: RunEvent) => event === "applied" && interrupt.abort();
+  const interrupted = up(world.runner({}, { signal: interrupt.signal, emit }));
+  await expect(interrupted).rejects.toThrow("1 migration was applied; run migrate up to continue");
+});
+
 test("a run whose lease another took while it planned writes nothing to the ledger any more", async () => {
   const world = await aWorldWithT();
   world.migration("0002_rename", [rename("a", "c")]);

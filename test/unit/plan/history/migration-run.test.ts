@@ -1,8 +1,8 @@
 import { dropColumn, int32, utf8 } from "lance-migrate";
 import { expect, test } from "vitest";
-import type { LedgerMigration } from "../../../../src/ledger/state/fold.ts";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
-import { reversalOf } from "../../../../src/plan/history/migration-run.ts";
+import { foldLedger, type LedgerMigration } from "../../../../src/ledger/state/fold.ts";
+import { downRun, reversalOf } from "../../../../src/plan/history/migration-run.ts";
 import { rollbackOf } from "../../../../src/plan/rollback/rollback.ts";
 import { columnsOf } from "../../../../src/schema/declare/type-builders.ts";
 import { aMigration } from "../../../simulate/history.ts";
@@ -80,4 +80,11 @@ test("actions of another release can't be resumed", () => {
   expect(() => reversalOf(migration, other, before, able)).toThrow(
     expect.objectContaining({ code: "ERR_ROLLBACK_CHANGED" }),
   );
+});
+
+test("a rollback puts rows back unless their loss is accepted", () => {
+  const applied = { version: 2, status: "applied", step: 2, total: 2, tables } as unknown as LedgerMigration;
+  const state = { ...foldLedger([]), migrations: new Map([[2, applied]]) };
+  const kinds = downRun(migration, before, state, able)().actions.map(({ action }) => action.kind);
+  expect(kinds).toContain("putBackRows");
 });

@@ -1,7 +1,9 @@
+import { btree, int32 } from "lance-migrate";
 import { expect, test } from "vitest";
-import { othersSince } from "../../../../src/plan/reconcile/changes-by-others.ts";
+import { othersSince, withOthers } from "../../../../src/plan/reconcile/changes-by-others.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";
+import { columnsOf } from "../../../../src/schema/declare/type-builders.ts";
 import type { Table } from "../../../../src/schema/table.ts";
 
 const column = (name: string, metadata?: Column["metadata"]): Column => ({
@@ -63,4 +65,12 @@ test("an index of others that can't be recreated is lost, unless the restored ve
     lost: ["index theirs on a, which can't be recreated: lance-migrate can't create an index of the kind IvfSq"],
   });
   expect(others([], { replaced, restored: replaced }).lost).toEqual([]);
+});
+
+test("a table that others' indexes are put back on keeps the indexes of the restored version", () => {
+  const own = { path: "id", ...btree() };
+  const restored = { columns: columnsOf({ id: int32(), a: int32() }), indexes: { own } };
+  const theirs = { path: "a", ...btree() };
+  const { indexes } = withOthers("t", restored, { metadata: [], indexes: [["theirs", theirs]], lost: [] });
+  expect(indexes).toEqual({ own, theirs });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { isAnother } from "../../../../src/run/check/table-identity.ts";
+import { isAnother, timeOf } from "../../../../src/run/check/table-identity.ts";
 import { int32, columnsOf } from "../../../../src/schema/declare/type-builders.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
 import { loadTarget } from "../../../../src/targets/index.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 import { lancedb } from "../../../support/tables.ts";
@@ -23,4 +24,9 @@ test("a directory that looks like another proves nothing while the version that 
   } finally {
     await target.close();
   }
+});
+
+test("a target without versions does not know when one was made", async () => {
+  const table = { columns: columnsOf({ id: int32() }) };
+  expect(await timeOf("t", { table, version: 1 }, { versions: undefined } as Target)).toBeUndefined();
 });

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import type { TableVersions } from "../../../../src/ledger/state/record.ts";
-import { trackVersions } from "../../../../src/run/execute/restore-points.ts";
+import type { PlannedMigration } from "../../../../src/plan/make-plan.ts";
+import type { Target } from "../../../../src/targets/contract/target.ts";
+import { aMigration } from "../../../simulate/history.ts";
+import { releaseRestorePoints, trackVersions } from "../../../../src/run/execute/restore-points.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 
@@ -73,7 +76,9 @@ test.each([
 });
 
 test("one that begins anew does not", () => {
-  expect(after({ ...begun, tables: { t: [2, null] } }, undefined)).toEqual({});
+  const before = { ...begun, restores: [], tables: { t: [2, null] as const } };
+  expect(after(before, undefined)).toEqual({});
+  expect(after(before, undefined, [update, 5, 7])).toEqual({ t: [5, 7] });
 });
 
 test("a table is recorded under the name that it had, and one that takes the name is another", () => {
@@ -140,4 +145,35 @@ test.each<[string, readonly Ran[]]>([
       );
     expect([done, track.tables()]).toEqual([done, whole]);
   }
+});
+
+async function dated(tables: TableVersions, time: number | undefined) {
+  const asked: number[] = [];
+  const track = trackVersions(begun);
+  track.begin(tables);
+  const versions = {
+    time: async (_: string, version: number) => {
+      asked.push(version);
+      return time;
+    },
+  } as unknown as Target["versions"];
+  await track.date({ versions });
+  return { tables: track.tables(), asked };
+}
+
+test("only versions without a time are asked for it", async () => {
+  expect(await dated({ t: [5, 6], u: [1, 2, false, [10, 20]] }, 60)).toEqual({
+    tables: { t: [5, 6, false, [null, 60]], u: [1, 2, false, [10, 20]] },
+    asked: [6],
+  });
+});
+
+test("a version whose time is unknown is recorded without one", async () => {
+  expect((await dated({ t: [5, 6] }, undefined)).tables).toEqual({ t: [5, 6] });
+});
+
+test("a target without versions has none to release", async () => {
+  const planned = { migration: aMigration(1, []), tables: { t: [5, 6] } } as unknown as PlannedMigration;
+  const target = { versions: undefined } as Target;
+  await expect(releaseRestorePoints(planned, target, "_migrations", 1)).resolves.toBeUndefined();
 });

@@ -1,15 +1,42 @@
 import { createTable, int32 } from "lance-migrate";
 import { expect, test } from "vitest";
-import { plan } from "../../../../src/commands/plan.ts";
-import { boundTables } from "../../../../src/run/prepare/bind-saved-plan.ts";
+import { planNow, planPending } from "../../../../src/run/prepare/plan-run.ts";
+import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
+import { bind, bindingOf, boundTables } from "../../../../src/run/prepare/bind-saved-plan.ts";
 import { aMigration } from "../../../simulate/history.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 
-test("a saved plan records which of its tables do not exist yet", async () => {
+const runner = { by: "ann", run: "run", tool: "test" };
+
+/** The plan of a migration that creates a table. */
+async function aPlan() {
   const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
   const migrations = sourceOf([aMigration(1, [createTable("t", { id: int32() })])]);
-  const planned = await plan({ target, ledger: "_migrations", migrations, lease: { duration: 1_000, patience: 0 } });
-  expect(await boundTables(planned, target)).toStrictEqual({ tables: { t: null }, times: { t: null } });
+  const options = { target, ledger: "_migrations", migrations, lease: { duration: 1_000, patience: 0 }, runner };
+  const journal = journalOf(target, options.ledger);
+  const files = migrations.list();
+  const input = { target, ledger: options.ledger, source: migrations, files, run: runner.run, choice: {} };
+  const planned = await planNow(journal, options, files, ({ records, state }, besideAnother) =>
+    planPending({ ...input, records, state, besideAnother }),
+  );
+  return { target, options, journal, planned };
+}
+
+test("a saved plan records which of its tables do not exist yet", async () => {
+  const { target, planned } = await aPlan();
+  expect(await boundTables(planned.plan, target)).toStrictEqual({ tables: { t: null }, times: { t: null } });
+});
+
+test("a plan is bound to the tables that were described for it, also if they have changed since", async () => {
+  const { options, planned } = await aPlan();
+  const described = { tables: { t: 7 }, times: { t: 70 } };
+  expect(await bind(planned, "up", {}, options, runner, described)).toMatchObject(described);
+});
+
+test("a run with a saved plan plans again where its plan is void", async () => {
+  const { options, planned, journal } = await aPlan();
+  const saved = await bind(planned, "up", {}, options, runner);
+  expect(await bindingOf(saved, "up", journal, options).keep(async () => undefined)).toBeUndefined();
 });

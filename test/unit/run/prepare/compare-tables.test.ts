@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { describeForComparison } from "../../../../src/run/prepare/compare-tables.ts";
+import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
+import { memoryTarget } from "../../../simulate/target/memory-target.ts";
+import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import type { Model } from "../../../simulate/target/carry.ts";
+
+async function described(model: Model) {
+  const tables = memoryTables();
+  const columns = columnsOf({ a: int32() });
+  tables.create("t", columns);
+  const found = await describeForComparison(
+    memoryTarget({ name: "memory", model, tables }),
+    ["t", "u"],
+    new Set(),
+    false,
+  );
+  return Object.fromEntries([...found].map(([name, table]) => [name, table?.columns.map((column) => column.name)]));
+}
+
+test("of a target that can't describe tables, only their names are compared", async () => {
+  expect(await described("namespace")).toEqual({ t: ["a"], u: undefined });
+  expect(await described("service")).toEqual({ t: [], u: undefined });
+});
