@@ -3,7 +3,7 @@ import type { TableVersions } from "../../../../src/ledger/state/record.ts";
 import type { PlannedMigration } from "../../../../src/plan/make-plan.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { aMigration } from "../../../simulate/history.ts";
-import { releaseRestorePoints, trackVersions } from "../../../../src/run/execute/restore-points.ts";
+import { isSince, releaseRestorePoints, trackVersions } from "../../../../src/run/execute/restore-points.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 
@@ -176,4 +176,13 @@ test("a target without versions has none to release", async () => {
   const planned = { migration: aMigration(1, []), tables: { t: [5, 6] } } as unknown as PlannedMigration;
   const target = { versions: undefined } as Target;
   await expect(releaseRestorePoints(planned, target, "_migrations", 1)).resolves.toBeUndefined();
+});
+
+test("a kept version is needed while any rollback that follows puts back rows that were written after it", () => {
+  const planned = { tables: { t: [5, 6] } } as unknown as PlannedMigration;
+  const followedBy = (since: number) => {
+    const putsBack = { actions: [{ action: drop }, { action: { kind: "putBackRows", table: "t", since } }] };
+    return isSince(planned, [putsBack, { actions: [{ action: drop }] }] as unknown as readonly PlannedMigration[]);
+  };
+  expect([followedBy(5), followedBy(4)]).toEqual([true, false]);
 });
