@@ -63,11 +63,11 @@ export function leaseFlags(cli: Argv): Argv {
   return cli
     .option("wait", {
       type: "string",
-      describe: `seconds to wait for another runner (waitSeconds of the configuration, else ${wait})`,
+      describe: `seconds to wait for another run (waitSeconds of the configuration, else ${wait})`,
     })
     .option("lease", {
       type: "string",
-      describe: `seconds of silence after which others may take over from this run (leaseSeconds, else ${lease})`,
+      describe: `seconds without a record of this run after which another run may take over (leaseSeconds, else ${lease})`,
     });
 }
 

@@ -20,7 +20,7 @@ const baselineFlags = leaseSchema.extend({ to: versionFlag.optional(), "dry-run"
 export const baselineCommand: Command = {
   usage: "baseline",
   describe: "mark migrations as applied without running them, if the tables already match",
-  switches: { "dry-run": "say what would be marked, and mark nothing" },
+  switches: { "dry-run": "print what would be marked, and mark nothing" },
   flags: (cli) => leaseFlags(cli.option("to", { type: "string", describe: "mark up to this number only" })),
   async run(context) {
     const { flags, output, underWay } = context;

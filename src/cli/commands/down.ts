@@ -42,15 +42,18 @@ export const downCommand: Command = {
   stopping: "stopping at the next safe point, and the next migrate down resumes where this one stopped",
   switches: {
     "dry-run": "show the plan and change nothing",
-    "accept-loss": "lose what was written since into what is taken away",
-    "keep-appended": "put rows back that were only added since, where an old version is restored",
+    "accept-loss": "roll back even if data that was written after the migration is lost",
+    "keep-appended": "after an old version is restored, insert again the rows that were added after the migration",
   },
   flags: (cli) =>
     leaseFlags(
       cli
         .option("steps", { type: "string", describe: "roll back this many migrations (1)" })
         .option("to", { type: "string", describe: "roll back all migrations above this number; 0 for all" })
-        .option("plan", { type: "string", describe: "do just what plan --down --out has saved in this file" }),
+        .option("plan", {
+          type: "string",
+          describe: "run exactly the plan that plan --down --out has saved in this file",
+        }),
     ),
   async run(context) {
     const { flags, output, underWay } = context;

@@ -24,14 +24,14 @@ export const generateCommand: Command = {
   usage: "generate [name]",
   describe: "write the migration from the existing tables to those that schema.ts declares",
   switches: {
-    check: "write nothing; exit 3 when the migrations do not lead to what is declared",
+    check: "write nothing; exit 3 if the migrations do not lead to the declared tables",
     down: "write out what rolls it back",
   },
   flags: (cli) =>
     withStepFlags(
       cli
         .positional("name", { type: "string", describe: "what it does; made from the steps when absent" })
-        .option("accept", { type: "string", describe: "let it do this: lossy, irreversible" }),
+        .option("accept", { type: "string", describe: "the consent to write into the file: lossy or irreversible" }),
       answerFlags,
     ),
   async run(context) {

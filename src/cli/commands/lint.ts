@@ -31,7 +31,7 @@ export const lintCommand: Command = {
     "deny-warnings": "exit 4 on warnings too",
   },
   flags: (cli) =>
-    cli.option("since", { type: "string", describe: "what is dangerous in migrations after this number only" }),
+    cli.option("since", { type: "string", describe: "report dangers only in migrations after this number" }),
   async run(context) {
     const { output } = context;
     const given = parseFlags(lintFlags, context.flags);

@@ -22,7 +22,7 @@ export const newCommand: Command = {
     withStepFlags(
       cli
         .positional("name", { type: "string", describe: "what it does, such as add_headlines" })
-        .option("accept", { type: "string", describe: "let it do this: lossy, irreversible" }),
+        .option("accept", { type: "string", describe: "the consent to write into the file: lossy or irreversible" }),
     ),
   async run(context) {
     const { flags, output, signal } = context;

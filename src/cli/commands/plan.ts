@@ -35,17 +35,17 @@ export const planCommand: Command = {
   usage: "plan",
   describe: "show what up or down would do, checked against the tables; changes nothing",
   switches: {
-    down: "what down would do",
+    down: "plan a rollback: what down would do",
     "allow-out-of-order": "plan numbers below an applied one too",
-    "accept-loss": "with --down: lose what was written since into what is taken away",
-    "keep-appended": "with --down: put rows back that were only added since",
+    "accept-loss": "with --down: roll back even if data that was written after the migration is lost",
+    "keep-appended": "with --down: insert again the rows that were added after the migration",
   },
   flags: (cli) =>
     cli
       .option("to", { type: "string", describe: "plan up to this number only, or down to it" })
-      .option("accept", { type: "string", describe: "what up would be given: lossy, irreversible" })
+      .option("accept", { type: "string", describe: "plan as with up --accept: lossy or irreversible" })
       .option("steps", { type: "string", describe: "with --down: roll back this many migrations (1)" })
-      .option("plan", { type: "string", describe: "a saved plan: show it, and whether it still holds" })
+      .option("plan", { type: "string", describe: "show a saved plan, and check whether it is still valid" })
       .option("out", { type: "string", describe: "save the plan to this file, for up --plan or down --plan" }),
   async run(context) {
     const { output } = context;
@@ -75,7 +75,7 @@ export const planCommand: Command = {
         `saved; ${isNothing ? "there is nothing in it to do" : `migrate ${direction} --plan ${out} does just that, once`}`,
       );
     }
-    if (given !== undefined) output.progress("the saved plan still holds");
+    if (given !== undefined) output.progress("the saved plan is still valid");
     const { blocked } = document;
     const problem = blocked === undefined ? failure : new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
     if (problem === undefined) return done;

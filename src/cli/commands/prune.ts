@@ -9,8 +9,8 @@ const pruneFlags = z.looseObject({ yes: switchFlag, to: versionFlag.optional() }
 export const pruneCommand: Command = {
   usage: "prune",
   describe: "list the old table versions that are kept for down, and with --yes release them",
-  switches: { yes: "let them go" },
-  flags: (cli) => cli.option("to", { type: "string", describe: "those of migrations up to this number only" }),
+  switches: { yes: "release them" },
+  flags: (cli) => cli.option("to", { type: "string", describe: "only those of migrations up to this number" }),
   async run(context) {
     const { output } = context;
     const { yes, to } = parseFlags(pruneFlags, context.flags);

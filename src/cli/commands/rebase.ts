@@ -23,11 +23,14 @@ export const rebaseCommand: Command = {
   usage: "rebase",
   describe: "renumber this branch's migrations after those that were merged, and report whether the order matters",
   switches: {
-    "dry-run": "say what it would do",
-    "accept-order": "also where the order matters: no database has run the branch's migrations",
+    "dry-run": "print what would be done, and change nothing",
+    "accept-order": "renumber even if the order matters; only if no database has run this branch's migrations",
   },
   flags: (cli) =>
-    cli.option("onto", { type: "string", describe: "the branch that the others are in; the main branch when absent" }),
+    cli.option("onto", {
+      type: "string",
+      describe: "the git branch with the merged migrations; the main branch when absent",
+    }),
   async run(context) {
     const { flags, output, underWay } = context;
     const { onto: given, "dry-run": isDry, "accept-order": accepts } = parseFlags(rebaseFlags, flags);

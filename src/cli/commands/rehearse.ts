@@ -36,7 +36,7 @@ export const rehearseCommand: Command = {
   flags: (cli) =>
     cli
       .option("to", { type: "string", describe: "rehearse up to this number only" })
-      .option("accept", { type: "string", describe: "what up would be given: lossy, irreversible" })
+      .option("accept", { type: "string", describe: "rehearse as with up --accept: lossy or irreversible" })
       .option("rows", { type: "string", describe: "rows to make up for a table that can't be copied (1000)" }),
   async run(context) {
     const { flags, output } = context;

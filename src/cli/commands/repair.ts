@@ -30,7 +30,10 @@ export const repairCommand: Command = {
   switches: { yes: "carry out the repairs" },
   flags: (cli) =>
     leaseFlags(
-      cli.option("to", { type: "string", describe: "up to where the tables are migrated, when several places fit" }),
+      cli.option("to", {
+        type: "string",
+        describe: "how far the tables are migrated, if they fit several places in the history",
+      }),
     ),
   async run(context) {
     const { flags, output, underWay } = context;

@@ -40,9 +40,9 @@ export const upCommand: Command = {
         .option("to", { type: "string", describe: "apply up to this number only" })
         .option("accept", {
           type: "string",
-          describe: "let migrations do what their files do not accept: lossy, irreversible",
+          describe: "the consent for this run: lossy or irreversible",
         })
-        .option("plan", { type: "string", describe: "do just what plan --out has saved in this file" }),
+        .option("plan", { type: "string", describe: "run exactly the plan that plan --out has saved in this file" }),
     ),
   async run(context) {
     const { flags, output, underWay } = context;

@@ -22,16 +22,16 @@ const verifyFlags = commonSchema.extend({
 
 export const verifyCommand: Command = {
   usage: "verify [name]",
-  describe: "compare the tables with the ledger, or check the ledger for tampering; changes nothing",
+  describe: "compare the tables with the ledger, or check the ledger for tampering; changes no table",
   switches: {
-    ledger: "look at the ledger itself and at no table",
-    write: "write the migration that leads to the tables as they are",
+    ledger: "check the ledger itself, and no table",
+    write: "write the migration that leads to the current tables",
   },
   flags: (cli) =>
     withStepFlags(
       cli.positional("name", {
         type: "string",
-        describe: "with --write: what it is called; made from the steps when absent",
+        describe: "with --write: the name of the migration; made from the steps when absent",
       }),
       answerFlags,
     ),
