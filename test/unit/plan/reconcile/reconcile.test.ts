@@ -9,6 +9,8 @@ import { makePlan, type Plan } from "../../../../src/plan/make-plan.ts";
 import { indexedTables, reconcile, touchedTables } from "../../../../src/plan/reconcile/reconcile.ts";
 import { applyAction } from "../../../support/fold.ts";
 import type { Database, Tables } from "../../../../src/schema/table.ts";
+import type { Capabilities } from "../../../../src/targets/contract/target.ts";
+import { abilitiesOf } from "../../../simulate/target/memory-target.ts";
 
 function aMigration(version: number, ...steps: readonly Step[]): Migration {
   const file = `000${version}_m${version}.ts`;
@@ -30,18 +32,18 @@ interface Given {
   readonly pending: readonly Migration[];
   readonly doubtful?: readonly number[];
   readonly state?: LedgerState;
+  readonly capabilities?: Capabilities;
 }
 
-function planOf({ applied = [], pending, doubtful = [], state }: Given): Plan {
+const few = { actions: { createTable: true, alterColumns: true }, describes: true, fences: true } as const;
+
+function planOf({ applied = [], pending, doubtful = [], state, capabilities = few }: Given): Plan {
   return makePlan({
     migrations: [...applied, ...pending],
     pending,
     state: state ?? aLedger(...applied.map((one) => [one] as const)),
     doubtful: new Set(doubtful),
-    target: {
-      name: "t",
-      capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
-    },
+    target: { name: "t", capabilities },
     ledger: "_migrations",
   });
 }
@@ -194,6 +196,22 @@ test("pending changes that are made already, without a doubt about them, are dri
   );
 });
 
+test("the hint for a table that exists already names the rows that the schema does not show", () => {
+  const filled = createTable("documents", { id: int32() }, { rows: [{ id: 1 }, { id: 2 }] });
+  for (const [step, condition] of [
+    [filled, " if table documents has the 2 rows of this step,"],
+    [create.steps[0]!, ","],
+  ] as const) {
+    const plan = planOf({ pending: [aMigration(1, step)] });
+    const hint = expect.stringContaining(
+      `mark the migration as applied with migrate baseline${condition} or undo them`,
+    );
+    expect(() => reconcile(plan, sightsAfter(plan, 1))).toThrow(
+      expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ hint }) }),
+    );
+  }
+});
+
 test.each([
   { what: "a table that is gone", found: undefined, differences: ["it does not exist"], hint: broughtBack },
   {
@@ -246,6 +264,18 @@ test("tables that stand at different places of a migration in doubt are drift", 
     ["pages", sightsAfter(plan, 2).get("pages")],
   ]);
   expect(() => reconcile(plan, sights)).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
+});
+
+test("a change of another table is drift even if the first action is between two of its commits", () => {
+  const migration = aMigration(2, widen, renameColumn("pages", "title", "headline"));
+  const capabilities = abilitiesOf("embedded");
+  const plan = planOf({ applied: [createBoth], pending: [migration], doubtful: [2], capabilities });
+  const { commits } = plan.migrations[0]!.actions[0]!;
+  const midway = new Map([...sightsAfter(plan, 0), ...commits[0]!.after]);
+  expect(reconcile(plan, midway)).toEqual(plan);
+  expect(() => reconcile(plan, new Map([...midway, ["pages", { columns: [] }]]))).toThrow(
+    expect.objectContaining({ code: "ERR_DRIFT" }),
+  );
 });
 
 const back = renameColumn("documents", "headline", "title");
