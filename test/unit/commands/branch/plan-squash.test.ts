@@ -1,6 +1,7 @@
 import { createTable, int32, renameColumn, type Step } from "lance-migrate";
 import { expect, test } from "vitest";
 import { planSquash } from "../../../../src/commands/branch/plan-squash.ts";
+import type { Migration } from "../../../../src/migrations/load.ts";
 import type { Scratch, Target } from "../../../../src/targets/contract/target.ts";
 import { aMigration } from "../../../simulate/history.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
@@ -24,7 +25,10 @@ function notingTarget(): Target {
 
 /** Plans a squash of two migrations: the first creates another table, the second has these steps. */
 async function squashed(...steps: readonly Step[]) {
-  const all = [aMigration(1, [createTable("first", { id: int32() })]), aMigration(2, steps)];
+  const all: readonly Migration[] = [
+    { ...aMigration(1, [createTable("first", { id: int32() })]), accepts: ["lossy"] },
+    { ...aMigration(2, steps), accepts: ["lossy", "irreversible"] },
+  ];
   const migrations = { list: () => all, load: async ({ version }: { version: number }) => all[version - 1]! };
   const openScratch = async (): Promise<Scratch> => ({
     folder: "",
@@ -40,6 +44,10 @@ const create = createTable("t", { id: int32() });
 
 test("a squash is proven if the engine makes the same tables of it", async () => {
   expect(await squashed(create)).toMatchObject({ proven: 2, unproven: undefined });
+});
+
+test("a squash has each consent of its migrations once", async () => {
+  expect((await squashed(create)).accepts).toEqual(["lossy", "irreversible"]);
 });
 
 test("a squash is refused if the engine leaves something in a table only after the original steps", async () => {
