@@ -5,7 +5,7 @@ import { codeAround, drawMutants, parse } from "./draw.ts";
 import { equivalents } from "./equivalent.ts";
 import { markOf, withMarks } from "./marks.ts";
 import { planted, type Mutant } from "./mutant.ts";
-import { sources } from "./reach.ts";
+import { beside, pool, sources } from "./reach.ts";
 import { reviewMutants } from "./review.ts";
 import { root } from "./tree.ts";
 
@@ -26,6 +26,12 @@ test("the text of every mutant of the review occurs once", () => {
 test("every test that a mutant of the review names exists", () => {
   const named = reviewMutants.flatMap(({ killedBy = [] }) => killedBy);
   expect(named.filter((file) => !existsSync(join(root, "test", file)))).toEqual([]);
+});
+
+test("every test that is added to those of units and commands exists", () => {
+  const added = pool.filter((file) => /^(contract|fault)\//.test(file));
+  const braces = beside.map((names) => names.slice(names.indexOf("{") + 1, -1).split(",").length);
+  expect(added).toHaveLength(braces.reduce((sum, count) => sum + count, 0));
 });
 
 test("every mutant is a program that differs", () => {

@@ -12,10 +12,10 @@ const preload = `--import=${new URL("seen.mjs", import.meta.url).href}`;
 /** Relative to src. */
 export const sources = globSync("{commands,ledger,plan,run}/**/*.ts", { cwd: join(root, "src") }).toSorted();
 
-/** Of the contract and the faults those that are about what commands, ledger, plan and run do, and take less than a minute. */
-const beside = [
+/** Of the contract and the faults, those that are about what commands, ledger, plan and run do, and take less than a minute. */
+export const beside = [
   "contract/{costs,memory,misfits,versions}",
-  "fault/{down-beside-down,hedge,late-commits,own-versions,recreated}",
+  "fault/{beside,down-beside-down,hedge,late-commits,late-writes,own-versions,recreated,restored,unreadable}",
 ];
 
 /**
