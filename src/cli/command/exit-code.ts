@@ -1,4 +1,4 @@
-/** Exit codes. The README documents them. */
+/** Exit codes, as docs/cli.md documents them. */
 import { isMigrateError, type Outcome } from "../../errors/migrate-error.ts";
 
 const codes: Readonly<Record<Outcome, number>> = {
