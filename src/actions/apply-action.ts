@@ -6,7 +6,7 @@ import type { Action, ActionFor, ActionKind } from "./model/action.ts";
 import * as models from "./registry.ts";
 import type { ActionModel, Commit, WrittenData } from "./model/action-model.ts";
 import type { Risk } from "./model/risk.ts";
-import type { Database, Table, Tables } from "../schema/table.ts";
+import { change, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Inverse } from "./model/inverse.ts";
 
 const registry = models satisfies { readonly [Kind in ActionKind]: ActionModel<ActionFor<Kind>> };
@@ -16,6 +16,12 @@ export const actionKinds = Object.keys(registry) as readonly ActionKind[];
 /** The tables that an action changes, as they are after it. Throws a MigrateError with the reason if it can't work. */
 export function tablesAfter(database: Database, action: Action): Tables {
   return modelOf(action).after(database, action);
+}
+
+/** Applies actions in order to the database itself. Throws a MigrateError with the reason if one can't work. */
+export function applyActions(database: Map<string, Table>, actions: readonly Action[]): Map<string, Table> {
+  for (const action of actions) change(database, tablesAfter(database, action));
+  return database;
 }
 
 /** An action's own table after it. */

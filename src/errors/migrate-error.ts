@@ -43,6 +43,17 @@ export function isMigrateError<Code extends ErrorCode = ErrorCode>(
   return code === undefined || ("code" in error && error.code === code);
 }
 
+/** The MigrateError that `work` throws; undefined if it throws nothing. Other errors are thrown on. */
+export function problemIn(work: () => unknown): MigrateError | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (isMigrateError(error)) return error;
+    throw error;
+  }
+}
+
 /**
  * The first non-blank line of a thrown value's message. Engines put stacks and Rust source locations on the other
  * lines.

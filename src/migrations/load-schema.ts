@@ -5,10 +5,10 @@ import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Action } from "../actions/model/action.ts";
-import { tablesAfter } from "../actions/apply-action.ts";
+import { applyActions } from "../actions/apply-action.ts";
 import { indexType } from "../schema/declare/index-options.ts";
 import { declaredColumn, schemaMetadata } from "../schema/declare/validate.ts";
-import { change, type Database, type Table } from "../schema/table.ts";
+import type { Database, Table } from "../schema/table.ts";
 import { indexName } from "../steps/kinds/tables/create-index.ts";
 import { textHash } from "./checksum.ts";
 import { evaluate, importProblem, withoutSource } from "./load.ts";
@@ -71,7 +71,7 @@ export async function loadSchema(path: string, seconds?: number): Promise<Databa
       })),
     ];
     try {
-      for (const action of actions) change(database, tablesAfter(database, action));
+      applyActions(database, actions);
     } catch (cause) {
       if (!isMigrateError(cause)) throw cause;
       throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: cause.message }, { cause });

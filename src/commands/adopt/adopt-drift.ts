@@ -6,15 +6,14 @@ import { journalOf } from "../../ledger/journal/open-journal.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
-import { adopt, undeclarable, type Adoption } from "./adopt-tables.ts";
+import { adopt, tablesAfterSteps, undeclarable, type Adoption } from "./adopt-tables.ts";
 import { diffAbilities } from "../generate/diff-tables.ts";
 import type { DiffAnswer } from "../generate/diff-columns.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
 import { differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
-import { tablesAfter } from "../../actions/apply-action.ts";
-import { change, databaseOf, type Database, type Table } from "../../schema/table.ts";
-import { compileStep, type Step } from "../../steps/registry.ts";
+import { change, databaseOf, type Database } from "../../schema/table.ts";
+import type { Step } from "../../steps/registry.ts";
 import { recognisedState } from "../../run/prepare/record-renumbered.ts";
 import { contradiction } from "../../run/lease/audited-ledger.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
@@ -91,8 +90,7 @@ function differencesAfter(
   names: readonly string[],
   there: Database,
 ): readonly string[] {
-  const after = new Map<string, Table>(known);
-  for (const action of steps.flatMap(compileStep)) change(after, tablesAfter(after, action));
+  const after = tablesAfterSteps(known, steps);
   return names
     .flatMap((name) => differencesOf(name, after.get(name), there.get(name)))
     .map(({ table, differences }) => `table ${table}: ${differences.map(withWay).join(", ")}`);

@@ -1,6 +1,6 @@
 /** Steps that lead from the tables that migrations make to the existing tables. Pure. */
-import { isMigrateError } from "../../errors/migrate-error.ts";
-import { tablesAfter } from "../../actions/apply-action.ts";
+import { problemIn } from "../../errors/migrate-error.ts";
+import { applyActions } from "../../actions/apply-action.ts";
 import { childColumns, formatType, itemName, ownValue, type Column } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import { reservedProblem } from "../../schema/reserved-metadata.ts";
@@ -9,7 +9,7 @@ import { declaredColumn as columnShape } from "../../schema/declare/validate.ts"
 import { formatPath, type Path } from "../../schema/path.ts";
 import { indexType } from "../../schema/declare/index-options.ts";
 import { formatIndex, isRecreatable, isVectorIndex, sameIndex, type FoundIndex } from "../../schema/table-index.ts";
-import { change, findColumn, twinOf, type Database, type Table } from "../../schema/table.ts";
+import { findColumn, twinOf, type Database, type Table } from "../../schema/table.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 import { isComputed } from "../../wire/arrow/computed-column.ts";
 import { diff, type Diff, type DiffOptions } from "../generate/diff-tables.ts";
@@ -43,7 +43,7 @@ export function adopt(known: Database, found: Database, options: AdoptOptions = 
   const made = diff(plain, tables, options);
   const reached = made.unsure.length + made.impossible.length === 0;
   const isNew = (table: string) => !known.has(table);
-  const more = reached ? metadataSteps(afterSteps(known, made.steps), found, isNew, all, options) : [];
+  const more = reached ? metadataSteps(tablesAfterSteps(known, made.steps), found, isNew, all, options) : [];
   return {
     ...made,
     steps: [...made.steps, ...more],
@@ -106,10 +106,9 @@ function withoutAnyMetadata(table: Table): Table {
   return { ...table, columns: table.columns.map(withoutMetadata) };
 }
 
-function afterSteps(known: Database, steps: readonly Step[]): Map<string, Table> {
-  const database = new Map(known);
-  for (const action of steps.flatMap(compileStep)) change(database, tablesAfter(database, action));
-  return database;
+/** The tables after these steps. Throws a MigrateError if a step can't work. */
+export function tablesAfterSteps(known: Database, steps: readonly Step[]): Map<string, Table> {
+  return applyActions(new Map(known), steps.flatMap(compileStep));
 }
 
 /** For tables that are not new, only the keys that migrations have set: other writers may set more. */
@@ -155,13 +154,7 @@ function metadataSteps(
 }
 
 function refusalOf(database: Database, step: Step): string | undefined {
-  try {
-    for (const action of compileStep(step)) tablesAfter(database, action);
-    return undefined;
-  } catch (error) {
-    if (!isMigrateError(error)) throw error;
-    return error.message;
-  }
+  return problemIn(() => tablesAfterSteps(database, [step]))?.message;
 }
 
 function pathsOf(columns: readonly Column[], parent: Path = []): readonly Path[] {

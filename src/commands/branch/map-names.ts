@@ -1,11 +1,11 @@
 /** Maps names of tables and columns from one history to another, in which other migrations ran first. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { describeAction, tablesAfter } from "../../actions/apply-action.ts";
+import { applyActions, describeAction } from "../../actions/apply-action.ts";
 import type { Moving } from "../../steps/define/name-map.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import type { RowValues } from "../../schema/row-values.ts";
-import { change, columnPaths, type Database, type Table } from "../../schema/table.ts";
+import { columnPaths, type Database, type Table } from "../../schema/table.ts";
 import { placeAfter, restOf } from "../../plan/compile/track-column.ts";
 
 interface At {
@@ -88,7 +88,7 @@ export function placesAfter(
     },
     rows: (table, rows) => rows.map((row) => rowThere(table, row)),
     carryOut(here, there) {
-      for (const action of here) change(database, tablesAfter(database, action));
+      applyActions(database, here);
       const after = (at: At | undefined, actions: readonly Action[]) =>
         actions.reduce<At | undefined>((one, action) => one && placeAfter(one, action), at);
       entries = entries.flatMap((entry) => {

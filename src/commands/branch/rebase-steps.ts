@@ -1,13 +1,13 @@
 /** Rewrites a branch's migrations to run after the incoming ones, and finds out whether the order matters. Pure. */
-import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import { MigrateError, problemIn } from "../../errors/migrate-error.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { changesRows, tablesAfter } from "../../actions/apply-action.ts";
+import { applyActions, changesRows } from "../../actions/apply-action.ts";
 import type { Alteration } from "../../actions/model/alteration.ts";
 import { parsePath } from "../../schema/path.ts";
-import { change, differences, type Database, type Table } from "../../schema/table.ts";
+import { differences, type Database, type Table } from "../../schema/table.ts";
 import { moveStep, type Step } from "../../steps/registry.ts";
 import { actionsOf, compileMigration, type Describing } from "../../plan/compile/compile.ts";
 import { foldOn, placed } from "../../plan/history/replay.ts";
@@ -43,7 +43,7 @@ export interface Rebase {
 export function rebase(branching: Branching): Rebase {
   const { incoming, own, base, describing } = branching;
   foldOn(base, own, describing);
-  const first = firstBad(incoming, (some) => problemIn(() => void moveAll({ ...branching, incoming: some })));
+  const first = firstBad(incoming, (some) => problemIn(() => moveAll({ ...branching, incoming: some }))?.message);
   if (first !== undefined) throw new MigrateError("ERR_REBASE", first);
   const moved = moveAll(branching);
   const apart = firstBad(incoming, (some) => orderProblem({ ...branching, incoming: some }));
@@ -69,16 +69,6 @@ function firstBad(incoming: readonly Migration[], problem: (some: readonly Migra
     if (found !== undefined) return { migration: formatMigration(migration), problem: found };
   }
   return undefined;
-}
-
-function problemIn(work: () => void): string | undefined {
-  try {
-    work();
-    return undefined;
-  } catch (error) {
-    if (isMigrateError(error)) return error.message;
-    throw error;
-  }
 }
 
 function moveAll({ base, incoming, own, describing }: Branching): readonly MovedMigration[] {
@@ -114,7 +104,7 @@ function moveSteps(
     placed({ file, step: index + 1, of, kind: step.kind }, () => {
       const there = moveStep(step, places);
       const actions = actionsOf(there, describing);
-      if (database !== undefined) for (const action of actions) change(database, tablesAfter(database, action));
+      if (database !== undefined) applyActions(database, actions);
       places.carryOut(actionsOf(step, describing), actions);
       return there;
     }),
@@ -128,8 +118,8 @@ function actionsOfAll(steps: readonly Step[], describing: Describing): readonly 
 /** What the order changes, as text, given incoming migrations that run as written after the branch's own. */
 function orderProblem({ base, incoming, own, describing }: Branching): string | undefined {
   const there = { base, incoming: own, own: incoming, describing };
-  const impossible = problemIn(() => void moveAll(there));
-  if (impossible !== undefined) return impossible;
+  const impossible = problemIn(() => moveAll(there));
+  if (impossible !== undefined) return impossible.message;
   for (const { migration, steps } of moveAll(there)) {
     const at = steps.findIndex((step, index) => canonicalJson(step) !== canonicalJson(migration.steps[index]));
     if (at !== -1)

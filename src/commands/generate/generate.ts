@@ -2,11 +2,11 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer, Unsure, ValueStep } from "./diff-columns.ts";
 import { diff, diffAbilities, type Diff } from "./diff-tables.ts";
-import { tablesAfter } from "../../actions/apply-action.ts";
+import { applyActions } from "../../actions/apply-action.ts";
 import { formatType } from "../../schema/data-type.ts";
 import { placeNotation, shellWord } from "../../schema/text/format-notation.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
-import { change, type Database, type Table } from "../../schema/table.ts";
+import type { Database } from "../../schema/table.ts";
 import { lint } from "../lint/lint.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 
@@ -18,9 +18,8 @@ export async function compareDeclared(
 ): Promise<Diff> {
   const { problems, plan } = await lint(options);
   if (problems[0] !== undefined) throw problems[0];
-  const now = new Map<string, Table>();
-  for (const { action } of plan!.migrations.flatMap(({ actions }) => actions)) change(now, tablesAfter(now, action));
-  return diff(now, declared, { answers, ...diffAbilities(options.target.capabilities) });
+  const actions = plan!.migrations.flatMap((one) => one.actions.map(({ action }) => action));
+  return diff(applyActions(new Map(), actions), declared, { answers, ...diffAbilities(options.target.capabilities) });
 }
 
 /** Throws ERR_USAGE if an answer fits no question. */

@@ -1,10 +1,10 @@
 /** Puts the steps of one table into an order that works, by trying the few sensible orders in the model. Pure. */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import { tablesAfter } from "../../actions/apply-action.ts";
+import { applyActions } from "../../actions/apply-action.ts";
 import { childColumns, ownValue, withChildColumns, type Column } from "../../schema/data-type.ts";
 import { formatPath, type Path } from "../../schema/path.ts";
 import { namesIn } from "../../schema/sql.ts";
-import { change, differences, findColumn, type Table } from "../../schema/table.ts";
+import { differences, findColumn, type Table } from "../../schema/table.ts";
 import { isRecreatable, sameIndex } from "../../schema/table-index.ts";
 import { indexName } from "../../steps/kinds/tables/create-index.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
@@ -57,10 +57,10 @@ export function tried(
     for (const [index, step] of steps.entries()) {
       const problem = goneFrom(step, was, database.get(table)!, steps.slice(0, index));
       if (problem !== undefined) return { problem };
-      for (const action of compileStep(step)) change(database, tablesAfter(database, action));
+      applyActions(database, compileStep(step));
     }
     const indexes = indexSteps(table, database.get(table)!, wanted);
-    for (const action of indexes.flatMap(compileStep)) change(database, tablesAfter(database, action));
+    applyActions(database, indexes.flatMap(compileStep));
     const found = database.get(table)!;
     const [wrong] = differences(wanted, { ...found, columns: inOrderOf(wanted.columns, found.columns) });
     const isInOrder = differences(wanted, found).length === 0;
