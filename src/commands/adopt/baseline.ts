@@ -1,21 +1,13 @@
 /** Marks migrations as applied that never ran here, if the tables are as they leave them. Changes no table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import {
-  foldLedger,
-  migrationsInDoubt,
-  isHalfDone,
-  type LedgerMigration,
-  type LedgerState,
-} from "../../ledger/state/fold.ts";
+import { foldLedger, isHalfDone, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
 import { journalOf } from "../../ledger/journal/open-journal.ts";
-import type { MigrationFacts } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
-import { compileMigration } from "../../plan/compile/compile.ts";
-import { firstFacts } from "../../plan/history/record-facts.ts";
+import { appliedFacts, withMarked } from "../../plan/history/record-facts.ts";
 import {
   checkMissing,
   checkNotReverting,
@@ -57,6 +49,7 @@ export async function baseline(
   const journal = journalOf(target, ledger, options.clock);
   const files = source.list();
   const chosen = chosenFiles(files, { to });
+  const factsOf = (migration: Migration) => appliedFacts(migration, target.capabilities);
   let loaded: readonly Migration[] | undefined;
   const resultOf = (marked: readonly Migration[]): Baseline => ({
     migrations: marked.map(({ version, name }) => ({ version, name })),
@@ -74,13 +67,8 @@ export async function baseline(
     checkUnchanged(migrations, state, target.capabilities);
     const pending = new Set(pendingFiles(chosen, state).map(({ version }) => version));
     const marked = migrations.filter(({ version }) => pending.has(version));
-    const compared = await compare({
-      target,
-      ledger,
-      state: withMarked(state, marked, target),
-      migrations,
-      run: runner.run,
-    });
+    const after = withMarked(state, marked.map(factsOf));
+    const compared = await compare({ target, ledger, state: after, migrations, run: runner.run });
     if (compared.differences.length === 0) return marked;
     // A run writes to the ledger before it changes a table. Given a new record, its run may have made the differences.
     if (!sameRecord(await journal.head(), state.head)) return undefined;
@@ -109,7 +97,7 @@ export async function baseline(
             async act(lease) {
               throwIfInterrupted(signal);
               await lease.check();
-              await lease.release(marked.map((one) => ({ event: "baselined", ...factsOfMarked(one, target) })));
+              await lease.release(marked.map((one) => ({ event: "baselined", ...factsOf(one) })));
               return resultOf(marked);
             },
           }
@@ -128,21 +116,6 @@ function checkNothingInDoubt(state: LedgerState, migrations: readonly Migration[
   if (version === undefined) return;
   const known = state.migrations.get(version) ?? migrations.find((one) => one.version === version);
   throw new MigrateError("ERR_BASELINE_BEGUN", { migration: known ? formatMigration(known) : formatVersion(version) });
-}
-
-function withMarked(state: LedgerState, marked: readonly Migration[], target: Target): LedgerState {
-  const last = Math.max(-1, ...[...state.migrations.values()].map(({ order }) => order));
-  const said = marked.map((one, index): readonly [number, LedgerMigration] => [
-    one.version,
-    { ...factsOfMarked(one, target), status: "applied", order: last + 1 + index, at: 0, by: "", isBaselined: true },
-  ]);
-  const migrations = [...state.migrations, ...said].toSorted(([one], [other]) => one - other);
-  return { ...state, migrations: new Map(migrations) };
-}
-
-function factsOfMarked(migration: Migration, { capabilities }: Target): MigrationFacts {
-  const total = compileMigration(migration, capabilities).length;
-  return firstFacts(migration, migration.steps, { step: total, total }, undefined);
 }
 
 function differs(last: Migration, { differences }: Compared, hint: string): MigrateError {

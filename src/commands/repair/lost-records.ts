@@ -1,14 +1,13 @@
 /** Restores migrations whose own records are gone from running hashes that still cover them. Pure. */
-import { isMigrateError } from "../../errors/migrate-error.ts";
+import { problemIn } from "../../errors/migrate-error.ts";
 import { appliedHash } from "../../ledger/state/applied-hash.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
 import { appliedIn, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
 import { byPlace, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { compileMigration } from "../../plan/compile/compile.ts";
 import type { Able } from "../../plan/compile/capability-check.ts";
-import { firstFacts } from "../../plan/history/record-facts.ts";
+import { appliedFacts } from "../../plan/history/record-facts.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 
 export interface RestoredLedger {
@@ -62,20 +61,14 @@ export function withLost(
 
 /** Uses the order of the files if that of the records is impossible: an interrupted repair records some again. */
 function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], able: Able): LedgerState {
-  try {
-    foldHistory(migrations, state, able);
-    return state;
-  } catch (error) {
-    if (!isMigrateError(error)) throw error;
-    const inOrder = [...state.migrations].map(([version, known], order) => [version, { ...known, order }] as const);
-    return { ...state, migrations: new Map(inOrder) };
-  }
+  if (problemIn(() => foldHistory(migrations, state, able)) === undefined) return state;
+  const inOrder = [...state.migrations].map(([version, known], order) => [version, { ...known, order }] as const);
+  return { ...state, migrations: new Map(inOrder) };
 }
 
 function found(migration: Migration, known: LedgerMigration | undefined, order: number, able: Able): LedgerMigration {
-  const total = compileMigration(migration, able).length;
   return {
-    ...firstFacts(migration, migration.steps, { step: total, total }, known),
+    ...appliedFacts(migration, able, known),
     status: "applied",
     order: known?.order ?? order,
     at: 0,

@@ -1,10 +1,10 @@
 /** The records that mark a migration as reverted or as adopted, and the ledger's state after them. Pure. */
-import type { LedgerMigration, LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import type { MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { compileMigration, type Describing } from "../../plan/compile/compile.ts";
-import { repeatedFacts, firstFacts } from "../../plan/history/record-facts.ts";
+import type { Describing } from "../../plan/compile/compile.ts";
+import { appliedFacts, repeatedFacts, withMarked } from "../../plan/history/record-facts.ts";
 import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
 
 export interface Marking {
@@ -27,17 +27,11 @@ export function markReverted(state: LedgerState, { version, name }: MigrationNam
 export function markAdopted(state: LedgerState, migration: Migration, describing: Describing): Marking {
   const { version } = migration;
   const known = state.migrations.get(version);
-  const total = compileMigration(migration, describing).length;
-  const facts = firstFacts(migration, migration.steps, { step: total, total }, undefined);
-  const detail = "adopted by migrate resolve; it did not run";
-  const last = Math.max(-1, ...[...state.migrations.values()].map(({ order }) => order));
-  const order = known?.status === "applied" ? known.order : last + 1;
-  const adopted: LedgerMigration = { ...facts, status: "applied", isBaselined: true, order, at: 0, by: "", detail };
-  const migrations = new Map([...state.migrations, [version, adopted] as const].toSorted(([a], [b]) => a - b));
-  const after = { ...withoutDoubt(state, version), migrations };
+  const facts = { ...appliedFacts(migration, describing), detail: "adopted by migrate resolve; it did not run" };
+  const after = withMarked(withoutDoubt(state, version), [facts]);
   // Only a rebuild of the whole ledger can replace the record of an applied migration. It keeps the migrations' order.
   const entries: readonly LedgerEntry[] =
-    known?.status === "applied" ? entriesFromLedger(after) : [{ event: "baselined", ...facts, detail }];
+    known?.status === "applied" ? entriesFromLedger(after) : [{ event: "baselined", ...facts }];
   return { entries: [...lookedAt(state, version), ...entries], after };
 }
 

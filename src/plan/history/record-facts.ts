@@ -1,8 +1,10 @@
 /** What a record states about a migration. Pure. */
-import type { LedgerMigration } from "../../ledger/state/fold.ts";
+import type { LedgerMigration, LedgerState } from "../../ledger/state/fold.ts";
 import type { MigrationFacts } from "../../ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
+import { compileMigration, type Describing } from "../compile/compile.ts";
+
 export type RecordedProgress = Pick<MigrationFacts, "step" | "total" | "attempt" | "duration" | "tables">;
 
 /** `ran`: all units of a migration that has ended, otherwise those that have begun: the others may still be fixed. */
@@ -23,6 +25,27 @@ export function firstFacts(
 ): MigrationFacts {
   const { attempt = 1, duration = 0, tables = {} } = known ?? {};
   return factsOf(migration, ran, { ...done, attempt, duration, tables });
+}
+
+/** The facts of a migration that is applied, although its run was not observed. */
+export function appliedFacts(migration: Migration, describing: Describing, known?: LedgerMigration): MigrationFacts {
+  const total = compileMigration(migration, describing).length;
+  return firstFacts(migration, migration.steps, { step: total, total }, known);
+}
+
+/** The state once these migrations are marked as applied, after all that have run. */
+export function withMarked(
+  state: LedgerState,
+  marked: readonly (MigrationFacts & Pick<LedgerMigration, "detail">)[],
+): LedgerState {
+  const next = Math.max(-1, ...[...state.migrations.values()].map(({ order }) => order)) + 1;
+  const migrations = new Map(state.migrations);
+  for (const [index, facts] of marked.entries()) {
+    const known = migrations.get(facts.version);
+    const order = known?.status === "applied" ? known.order : next + index;
+    migrations.set(facts.version, { ...facts, status: "applied", isBaselined: true, order, at: 0, by: "" });
+  }
+  return { ...state, migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)) };
 }
 
 /** The facts that the ledger already states, without who recorded them and when. */

@@ -7,8 +7,8 @@ import type { MigrationFile } from "../../migrations/list-files.ts";
 import { checksumOf, matchesHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Former } from "../../migrations/former-names.ts";
-import { compileMigration, type Describing } from "../compile/compile.ts";
-import { firstFacts } from "./record-facts.ts";
+import type { Describing } from "../compile/compile.ts";
+import { appliedFacts } from "./record-facts.ts";
 import { entriesFromLedger } from "./ledger-entries.ts";
 
 export interface Recognised {
@@ -103,9 +103,8 @@ export function entriesOf(
     const detail = `ran as ${known.map(formatMigration).join(", ")}`;
     const own = migrations.get(file.version);
     if (own === undefined) return { ...last, version: file.version, name: file.name, detail };
-    const total = compileMigration(own, describing).length;
     const duration = known.reduce((sum, one) => sum + one.duration, 0);
-    return { ...last, ...firstFacts(own, own.steps, { step: total, total }, undefined), duration, detail };
+    return { ...last, ...appliedFacts(own, describing), duration, detail };
   });
   return entriesFromLedger({
     ...state,
