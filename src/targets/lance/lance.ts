@@ -4,7 +4,6 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Action } from "../../actions/model/action.ts";
 import { dataStorageVersions } from "../../schema/table-format.ts";
 import { seconds } from "../../time/durations.ts";
 import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
@@ -26,16 +25,22 @@ import { cloneTables, tryDropping } from "../../engine/clone-tables.ts";
 import { leftoverIn } from "../../engine/create-table.ts";
 import { dropTable, removeDropped } from "../../engine/drop-table.ts";
 import { onEmptyTable } from "../../engine/empty-table.ts";
-import { actions, carryOut, makeTable, newColumns, opening } from "./actions.ts";
+import { describeCall, execute, newColumns, supported } from "./calls.ts";
 import { lanceRecords } from "./ledger-table.ts";
-import { callOf } from "./describe-calls.ts";
 import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
 import { locationOf, uriProblem, type DatabaseLocation } from "../../engine/location.ts";
 import { tableFormat, unreadableColumns } from "../../engine/manifest/table-format.ts";
 import { search } from "../../engine/query.ts";
 import { openWithTime, versionTime } from "../../engine/version-time.ts";
-import { keepVersion, keptVersions, letVersionGo, newestReadable, versionsOf } from "../../engine/versions.ts";
+import {
+  keepVersion,
+  keptVersions,
+  letVersionGo,
+  newestReadable,
+  versionsOf,
+  type OpenTable,
+} from "../../engine/versions.ts";
 import { holds } from "../contract/holds.ts";
 import { listVersions, describeVersion } from "../contract/restore-versions.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
@@ -66,7 +71,7 @@ export const options = z.strictObject({
   answerSeconds: seconds(0.1).optional(),
 });
 
-interface LanceSight extends TableSnapshot {
+interface LanceSnapshot extends TableSnapshot {
   readonly handle: EngineTable;
 }
 
@@ -94,20 +99,31 @@ export async function open(
     }
   };
 
+  const { folder: base } = place;
+
+  /** Opens a new handle each time. */
+  const opening =
+    (table: string): OpenTable =>
+    async () => {
+      const db = await tables.get();
+      const handle = db && (await openTable(db, table));
+      if (handle === undefined) throw new Error(`there is no table ${table}`);
+      return handle;
+    };
+
   const oldVersions = (table: string) =>
-    versionsOf(opening(tables.get, table), place.folder === undefined ? undefined : { folder: place.folder, table });
+    versionsOf(opening(table), base === undefined ? undefined : { folder: base, table });
 
   const indexesOf = async (table: string, handle: EngineTable) => {
     try {
       return await readIndexes(handle, place.folder);
     } catch (cause) {
       if (!isUnreadable(cause)) throw cause;
-      const around = await newestReadable(opening(tables.get, table));
+      const around = await newestReadable(opening(table));
       throw new MigrateError("ERR_UNREADABLE", { table, ...around }, { cause });
     }
   };
 
-  const { folder: base } = place;
   const instanceOf = base === undefined ? undefined : (table: string) => instanceIn(base, table);
 
   // The engine creates the folder and reports what is wrong with it. Node's recursive mkdir never ends under /proc.
@@ -120,6 +136,13 @@ export async function open(
   let cleaning: Promise<void> | undefined;
   const cleanUp = () => void (base !== undefined && (cleaning ??= removeDropped(base)));
 
+  const create = async (table: string, make: (location: DatabaseLocation) => Promise<boolean>) => {
+    await makeFolder();
+    if (await make(place)) return;
+    const problem = base === undefined ? undefined : leftoverIn(base, table);
+    throw new Error(problem ?? `table ${table} exists already`);
+  };
+
   const drop = async (table: string) => {
     const db = await reaching(tables.get);
     if (db === undefined) return;
@@ -131,12 +154,12 @@ export async function open(
     name,
     place: whereIs(place),
     capabilities: {
-      actions: { createTable: true, ...actions, renameTable: "the open-source engine can't rename a table" },
+      actions: supported,
       describes: true,
       fences: true,
     },
     listTables: () => reaching(async () => (await (await tables.get())?.tableNames()) ?? []),
-    describeTable: (table, withIndexes): Promise<LanceSight | undefined> =>
+    describeTable: (table, withIndexes): Promise<LanceSnapshot | undefined> =>
       reaching(async () => {
         const db = await tables.get();
         const open = async () =>
@@ -154,30 +177,24 @@ export async function open(
         return { handle, table: { ...schema, ...indexes }, version, at, instance };
       }),
     instance: instanceOf,
-    async execute(action: Action, seen) {
-      if (action.kind === "createTable") {
-        await makeFolder();
-        if (await makeTable(action, place)) return 1;
-        const problem = base === undefined ? undefined : leftoverIn(base, action.table);
-        throw new Error(problem ?? `table ${action.table} exists already`);
-      }
-      if (seen === undefined) throw new Error(`there is no table ${action.table}`);
-      return await carryOut(action, seen as LanceSight, { drop, oldVersions });
+    async execute(action, seen) {
+      if (seen === undefined && action.kind !== "createTable") throw new Error(`there is no table ${action.table}`);
+      return await execute(action, seen as LanceSnapshot, { create, drop, oldVersions });
     },
-    undo: ({ table }, seen, made) => undoCommit((seen as LanceSight).handle, made, opening(tables.get, table)),
-    call: async (action, before) => callOf(action, before),
-    size: (table) => reaching(async () => ({ rows: (await (await opening(tables.get, table)()).stats()).numRows })),
+    undo: ({ table }, seen, made) => undoCommit((seen as LanceSnapshot).handle, made, opening(table)),
+    call: async (action, before) => describeCall(action, before),
+    size: (table) => reaching(async () => ({ rows: (await (await opening(table)()).stats()).numRows })),
     widths: (table, expressions, rows) =>
-      reaching(async () => await sampledWidths(rowsOf(await opening(tables.get, table)()), expressions, rows)),
+      reaching(async () => await sampledWidths(rowsOf(await opening(table)()), expressions, rows)),
     newTables,
     unreadable: place.folder === undefined ? undefined : (table) => unreadableColumns(place.folder!, table),
     formatOf: place.folder === undefined ? undefined : (table) => tableFormat(place.folder!, table),
     count: (table, predicate, version) => reaching(() => oldVersions(table).count(version, predicate)),
     holds: (action) => withinTime(() => holds(oldVersions(action.table), action)),
     versions: {
-      keep: (table, version, name) => keepVersion(opening(tables.get, table), version, name),
-      letGo: (table, name) => letVersionGo(opening(tables.get, table), name),
-      kept: (table) => reaching(() => keptVersions(opening(tables.get, table))),
+      keep: (table, version, name) => keepVersion(opening(table), version, name),
+      letGo: (table, name) => letVersionGo(opening(table), name),
+      kept: (table) => reaching(() => keptVersions(opening(table))),
       look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
       list: (table) => withinTime(() => listVersions(oldVersions(table))),
       time: (table, version) =>

@@ -1,0 +1,209 @@
+/** The calls of the embedded engine, by kind of action: how each is executed, and how it reads in a plan. */
+import { count } from "../../errors/migrate-error.ts";
+import { createTable } from "../../engine/create-table.ts";
+import { dropColumns } from "../../engine/drop-columns.ts";
+import { alterColumns, type EngineTable } from "../../engine/engine.ts";
+import { createIndex } from "../../engine/indexes.ts";
+import type { DatabaseLocation } from "../../engine/location.ts";
+import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
+import { putBack, restoreVersion } from "../contract/restore-versions.ts";
+import type { Capabilities } from "../contract/target.ts";
+import type { VersionedTable } from "../contract/versioned-table.ts";
+import type { Action, ActionFor, ActionKind, AddedColumn } from "../../actions/model/action.ts";
+import { assignments } from "../../actions/kinds/rows/update-rows.ts";
+import { formatColumn, type Column, type DataType } from "../../schema/data-type.ts";
+import { parsePath, type Path } from "../../schema/path.ts";
+import type { Table } from "../../schema/table.ts";
+import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
+import { sqlOf } from "../../wire/arrow/arrow-cast.ts";
+import { computedSql } from "../../wire/arrow/computed-column.ts";
+import { toLanceType } from "../../wire/lance/lance-type.ts";
+
+/** The table of a snapshot. To create a table, none is needed. */
+interface On {
+  readonly handle: EngineTable;
+  readonly table: Table;
+}
+
+interface LanceDatabase {
+  /** Throws if a table of that name exists. */
+  readonly create: (name: string, make: (location: DatabaseLocation) => Promise<boolean>) => Promise<void>;
+  readonly drop: (table: string) => Promise<void>;
+  readonly oldVersions: (table: string) => VersionedTable;
+}
+
+interface EngineCall<Kind extends ActionKind> {
+  /** One commit. Returns the table's new version if the engine reports it. */
+  readonly execute: (action: ActionFor<Kind>, on: On, database: LanceDatabase) => Promise<number | undefined>;
+  /** The engine's JavaScript method with its arguments. */
+  readonly describe: (action: ActionFor<Kind>, before: Table) => string;
+}
+
+/** The methods of a table that take one argument and return its new version. */
+interface Methods {
+  addColumns(columns: Parameters<EngineTable["addColumns"]>[0]): Promise<{ readonly version: number }>;
+  delete(where: string): Promise<{ readonly version: number }>;
+  refreshColumn(name: string): Promise<{ readonly version: number }>;
+  update(update: { valuesSql: Record<string, string>; where?: string }): Promise<{ readonly version: number }>;
+  updateFieldMetadata(
+    updates: { path: string; metadata: Record<string, string | null> }[],
+  ): Promise<{ readonly version: number }>;
+}
+
+function method<Kind extends ActionKind, Name extends keyof Methods>(
+  name: Name,
+  argument: (action: ActionFor<Kind>) => Parameters<Methods[Name]>[0],
+): EngineCall<Kind> {
+  return {
+    async execute(action, { handle }) {
+      const methods: Methods = handle;
+      // The argument is that of the method, which TypeScript can't infer through the lookup.
+      return (await methods[name](argument(action) as never)).version;
+    },
+    describe: (action) => written(action, name, argument(action)),
+  };
+}
+
+function written({ table }: Action, name: string, ...given: readonly unknown[]): string {
+  return `${table}.${name}(${given.map((one) => JSON.stringify(one)).join(", ")})`;
+}
+
+/** By kind of action; for a kind that is not supported, the reason. */
+const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
+  addColumns: method("addColumns", ({ columns }) => newColumns(columns)),
+  addField: {
+    async execute({ path, type }, { handle }) {
+      const { toIpcFile } = await import("../../wire/arrow/arrow-schema.ts"); // Arrow is slow to load
+      return await addNullColumns(handle, toIpcFile([fieldAlone(parsePath(path), type)]));
+    },
+    describe: ({ table, path, type }) =>
+      `${table}.addColumns(<field ${formatColumn({ name: path, type, nullable: true })}>)`,
+  },
+  alterColumns: {
+    execute: async ({ alterations }, { handle, table }) =>
+      await alterColumns(handle, withWholeStructs(table.columns, alterations)),
+    describe(action, before) {
+      const alterations = withWholeStructs(before.columns, action.alterations);
+      const shown = alterations.map(({ path, rename, type, nullable }) => {
+        return { path, rename, dataType: type && toLanceType(type), nullable };
+      });
+      return written(action, "alterColumns", shown);
+    },
+  },
+  convertColumn: "it takes several calls",
+  createIndex: {
+    async execute({ name, index: { path, kind, options } }, { handle }) {
+      await createIndex(handle, { column: path, kind, name, replace: false, options });
+      return await handle.version();
+    },
+    describe(action) {
+      const { path, kind, options } = action.index;
+      return written(action, "createIndex", path, { name: action.name, config: { [kind]: options }, replace: false });
+    },
+  },
+  createTable: {
+    async execute(action, _, { create }) {
+      await create(action.table, (location) => makeTable(action, location));
+      return 1;
+    },
+    describe({ table, columns, rows = [] }) {
+      const [name, given] =
+        rows.length === 0
+          ? ["createEmptyTable", count(columns.length, "column")]
+          : ["createTable", count(rows.length, "row")];
+      return `db.${name}(${JSON.stringify(table)}, <${given}>)`;
+    },
+  },
+  deleteRows: method("delete", ({ where }) => where),
+  dropColumns: {
+    execute: async ({ paths }, { handle }) => await dropColumns(handle, paths),
+    describe: (action) => written(action, "dropColumns", action.paths),
+  },
+  dropIndex: {
+    async execute({ name }, { handle }) {
+      await handle.dropIndex(name);
+      return await handle.version();
+    },
+    describe: (action) => written(action, "dropIndex", action.name),
+  },
+  dropTable: {
+    async execute({ table }, _, { drop }) {
+      await drop(table);
+      return undefined;
+    },
+    describe: ({ table }) => `db.dropTable(${JSON.stringify(table)})`,
+  },
+  insertRows: {
+    async execute({ rows, key }, { handle, table }) {
+      const { givenColumns, valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // few migrations hold rows
+      const file = Buffer.from(valuesToIpc(givenColumns(table.columns, rows), rows, "file"));
+      // Some indexes on the key column, such as fm, can't determine whether a key exists.
+      return (await mergeRows(handle, { on: [key], insert: true, useIndex: false }, file)).version;
+    },
+    describe: (action) =>
+      `${written(action, "mergeInsert", [action.key])}.whenNotMatchedInsertAll().execute(<${count(action.rows.length, "row")}>)`,
+  },
+  putBackRows: {
+    execute: async (action, _, { oldVersions }) => await putBack(oldVersions(action.table), action),
+    describe: ({ table, version, since = version }) => `${table}.add(<the rows that came after version ${since}>)`,
+  },
+  refreshColumn: method("refreshColumn", ({ path }) => parsePath(path)[0]!),
+  renameTable: "the open-source engine can't rename a table",
+  restoreTable: {
+    execute: async (action, _, { oldVersions }) => await restoreVersion(oldVersions(action.table), action),
+    describe: (action) => `${written(action, "checkout", action.version)}, ${written(action, "restore")}`,
+  },
+  setMetadata: method("updateFieldMetadata", ({ updates }) =>
+    updates.map(({ path, metadata }) => ({ path, metadata: { ...metadata } })),
+  ),
+  updateRows: method("update", (action) => ({
+    valuesSql: Object.fromEntries(assignments(action)),
+    ...(action.where !== undefined && { where: action.where }),
+  })),
+};
+
+/** Which kinds of actions are supported; for the others, why not. */
+export const supported: Capabilities["actions"] = Object.fromEntries(
+  Object.entries(calls).map(([kind, call]) => [kind, typeof call === "string" ? call : true]),
+);
+
+export async function execute(action: Action, on: On, database: LanceDatabase): Promise<number | undefined> {
+  return await callFor(action).execute(action, on, database);
+}
+
+export function describeCall(action: Action, before: Table = { columns: [] }): string {
+  return callFor(action).describe(action, before);
+}
+
+function callFor({ kind }: Action): EngineCall<ActionKind> {
+  const call = calls[kind];
+  if (typeof call === "string") throw new TypeError(`the engine has no ${kind}`);
+  // Each takes only its own kind, which TypeScript can't infer through the lookup.
+  return call as EngineCall<ActionKind>;
+}
+
+/** The structs around the field, with no other fields. The engine merges them into the table's structs. */
+function fieldAlone([name, ...rest]: Path, type: DataType): Column {
+  const own: DataType = rest.length === 0 ? type : { kind: "struct", fields: [fieldAlone(rest, type)] };
+  return { name: name!, type: own, nullable: true };
+}
+
+/** The columns as one call of the engine's method accepts them: all computed, or all filled from expressions. */
+export function newColumns(columns: readonly AddedColumn[]): Parameters<EngineTable["addColumns"]>[0] {
+  if (columns.some(({ computed }) => computed === undefined))
+    return columns.map((column) => ({ name: column.name, valueSql: sqlOf(column) }));
+  return { computed: columns.map((column) => ({ name: column.name, valueSql: computedSql(column) })) };
+}
+
+async function makeTable(
+  { table, columns, rows = [], metadata }: ActionFor<"createTable">,
+  location: DatabaseLocation,
+): Promise<boolean> {
+  if (rows.length > 0) {
+    const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
+    return await createTable(location, table, columns, Buffer.from(valuesToIpc(columns, rows, "file", metadata)));
+  }
+  if (metadata === undefined) return await createTable(location, table, columns);
+  const { toIpcFile } = await import("../../wire/arrow/arrow-schema.ts");
+  return await createTable(location, table, columns, toIpcFile(columns, metadata));
+}
