@@ -1,6 +1,5 @@
 /** The target for the embedded engine, in a folder or an object store. */
-import { existsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
@@ -10,22 +9,14 @@ import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
 import { keepSecret } from "../../secrets/redact.ts";
 import { withoutSecrets } from "../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
-import {
-  connect,
-  engineProblem,
-  isConflict,
-  isUnreadable,
-  openTable,
-  readSchema,
-  type Connection,
-  type EngineTable,
-} from "../../engine/engine.ts";
+import { connect, engineProblem, isConflict, isUnreadable, readSchema, type EngineTable } from "../../engine/engine.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables, tryDropping } from "../../engine/clone-tables.ts";
 import { leftoverIn } from "../../engine/create-table.ts";
 import { dropTable, removeDropped } from "../../engine/drop-table.ts";
 import { onEmptyTable } from "../../engine/empty-table.ts";
 import { describeCall, execute, newColumns, supported } from "./calls.ts";
+import { lazyConnection } from "./connection.ts";
 import { lanceRecords } from "./ledger-table.ts";
 import { undoCommit } from "./undo-commit.ts";
 import { readIndexes } from "../../engine/read-indexes.ts";
@@ -80,15 +71,16 @@ export async function open(
   { name, folder }: OpenContext,
 ): Promise<Target> {
   keepSecret(...secretsOfAddress(uri), ...secretsOfSettings(storageOptions ?? {}));
-  const place: DatabaseLocation = { ...locationOf(uri, folder), storageOptions, newTables };
+  const location: DatabaseLocation = { ...locationOf(uri, folder), storageOptions, newTables };
+  const { folder: base } = location;
   // Without a read consistency interval, a handle stays at the version that it opened, and the engine refuses to alter
   // a table whose columns have changed since. With one, it would refresh itself and act on a table never described.
-  const tables = connection(place);
-  const records = connection(place, 0);
+  const tables = lazyConnection(location);
+  const records = lazyConnection(location, 0);
 
   // The engine retries for a quarter of an hour. A limit on calls that change something would leave them in doubt.
   const withinTime = async <Result>(work: () => Promise<Result>): Promise<Result> =>
-    place.folder === undefined ? await within(answerSeconds, work()) : await work();
+    base === undefined ? await within(answerSeconds, work()) : await work();
 
   const reaching = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
@@ -99,14 +91,10 @@ export async function open(
     }
   };
 
-  const { folder: base } = place;
-
-  /** Opens a new handle each time. */
   const opening =
     (table: string): OpenTable =>
     async () => {
-      const db = await tables.get();
-      const handle = db && (await openTable(db, table));
+      const handle = await tables.open(table);
       if (handle === undefined) throw new Error(`there is no table ${table}`);
       return handle;
     };
@@ -116,7 +104,7 @@ export async function open(
 
   const indexesOf = async (table: string, handle: EngineTable) => {
     try {
-      return await readIndexes(handle, place.folder);
+      return await readIndexes(handle, base);
     } catch (cause) {
       if (!isUnreadable(cause)) throw cause;
       const around = await newestReadable(opening(table));
@@ -124,12 +112,19 @@ export async function open(
     }
   };
 
-  const instanceOf = base === undefined ? undefined : (table: string) => instanceIn(base, table);
+  /** What needs the files of the tables. */
+  const inFolder = base !== undefined && {
+    instance: (table: string) => instanceIn(base, table),
+    unreadable: (table: string) => unreadableColumns(base, table),
+    formatOf: (table: string) => tableFormat(base, table),
+    copyTo: (folder: string, names: readonly string[]) => reaching(() => cloneTables(base, names, folder)),
+    tryDropping: (table: string, paths: readonly string[]) => reaching(() => tryDropping(base, table, paths)),
+  };
 
   // The engine creates the folder and reports what is wrong with it. Node's recursive mkdir never ends under /proc.
   const makeFolder = () =>
     reaching(async () => {
-      if (place.folder !== undefined && !existsSync(place.folder)) (await connect(place)).close();
+      if (base !== undefined && !existsSync(base)) (await connect(location)).close();
     });
 
   // Removes what a killed run has left of dropped tables. Awaited only in `close`, because it may be large.
@@ -138,7 +133,7 @@ export async function open(
 
   const create = async (table: string, make: (location: DatabaseLocation) => Promise<boolean>) => {
     await makeFolder();
-    if (await make(place)) return;
+    if (await make(location)) return;
     const problem = base === undefined ? undefined : leftoverIn(base, table);
     throw new Error(problem ?? `table ${table} exists already`);
   };
@@ -152,7 +147,7 @@ export async function open(
 
   return {
     name,
-    place: whereIs(place),
+    place: displayName(location),
     capabilities: {
       actions: supported,
       describes: true,
@@ -161,22 +156,20 @@ export async function open(
     listTables: () => reaching(async () => (await (await tables.get())?.tableNames()) ?? []),
     describeTable: (table, withIndexes): Promise<LanceSnapshot | undefined> =>
       reaching(async () => {
-        const db = await tables.get();
-        const open = async () =>
-          db === undefined
-            ? undefined
-            : await openTable(db, table).catch((cause: unknown) => {
-                throw new Error(`table ${table} can't be opened: ${engineProblem(cause)}`, { cause });
-              });
-        const instance = await instanceOf?.(table);
-        const opened = await openWithTime(place, table, open);
+        if ((await tables.get()) === undefined) return undefined;
+        const open = () =>
+          tables.open(table).catch((cause: unknown) => {
+            throw new Error(`table ${table} can't be opened: ${engineProblem(cause)}`, { cause });
+          });
+        const instance = inFolder ? await inFolder.instance(table) : undefined;
+        const opened = await openWithTime(location, table, open);
         if (opened === undefined) return undefined;
         const { handle, version, at } = opened;
         const schema = await readSchema(handle);
         const indexes = withIndexes === true ? { indexes: await indexesOf(table, handle) } : {};
         return { handle, table: { ...schema, ...indexes }, version, at, instance };
       }),
-    instance: instanceOf,
+    ...inFolder,
     async execute(action, seen) {
       if (seen === undefined && action.kind !== "createTable") throw new Error(`there is no table ${action.table}`);
       return await execute(action, seen as LanceSnapshot, { create, drop, oldVersions });
@@ -187,8 +180,6 @@ export async function open(
     widths: (table, expressions, rows) =>
       reaching(async () => await sampledWidths(rowsOf(await opening(table)()), expressions, rows)),
     newTables,
-    unreadable: place.folder === undefined ? undefined : (table) => unreadableColumns(place.folder!, table),
-    formatOf: place.folder === undefined ? undefined : (table) => tableFormat(place.folder!, table),
     count: (table, predicate, version) => reaching(() => oldVersions(table).count(version, predicate)),
     holds: (action) => withinTime(() => holds(oldVersions(action.table), action)),
     versions: {
@@ -197,13 +188,7 @@ export async function open(
       kept: (table) => reaching(() => keptVersions(opening(table))),
       look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
       list: (table) => withinTime(() => listVersions(oldVersions(table))),
-      time: (table, version) =>
-        withinTime(() =>
-          versionTime(place, table, version, async () => {
-            const db = await tables.get();
-            return db && (await openTable(db, table));
-          }),
-        ),
+      time: (table, version) => withinTime(() => versionTime(location, table, version, () => tables.open(table))),
       at: (table, version) => withinTime(() => oldVersions(table).table(version)),
       // Not `reaching`: a version that no longer exists does not mean that the target is unreachable.
       since: (table, version, scope) => withinTime(() => writtenSince(oldVersions(table), version, scope)),
@@ -213,18 +198,13 @@ export async function open(
     ledger: {
       kind: "rows",
       records: (shape) =>
-        lanceRecords({ connect: () => reaching(records.get), makeFolder, reading: withinTime, place, cleanUp }, shape),
+        lanceRecords(
+          { connect: () => reaching(records.get), makeFolder, reading: withinTime, location, cleanUp },
+          shape,
+        ),
     },
-    copyTo:
-      place.folder === undefined
-        ? undefined
-        : (folder, names) => reaching(async () => await cloneTables(place.uri, names, folder)),
-    tryDropping:
-      place.folder === undefined
-        ? undefined
-        : (table, paths) => reaching(async () => await tryDropping(place.uri, table, paths)),
     tryComputing: (columns, added) =>
-      reaching(async () => await onEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
+      reaching(() => onEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
     // No time limit: if the drop were given up half-way, part of the table would stay.
     discard: drop,
     async close() {
@@ -245,7 +225,7 @@ function rowsOf(table: EngineTable): ReadRows {
 }
 
 /** With the endpoint, because stores of the same address may be at different endpoints. */
-function whereIs({ uri, storageOptions = {} }: DatabaseLocation): string {
+function displayName({ uri, storageOptions = {} }: DatabaseLocation): string {
   const [, endpoint] = Object.entries(storageOptions).find(([name]) => /endpoint(_url)?$/i.test(name)) ?? [];
   return [uri, ...(endpoint === undefined ? [] : [endpoint])]
     .map((address) => withoutSecrets(address, secretsOfAddress(address)))
@@ -263,42 +243,4 @@ async function within<Result>(seconds: number, work: Promise<Result>): Promise<R
     limit.catch(() => {});
     late.abort();
   }
-}
-
-/** A connection that is opened when it is first needed: opening one creates the folder, which a read must not do. */
-function connection(place: DatabaseLocation, readConsistencyInterval?: number) {
-  let made: Promise<Connection> | undefined;
-  return {
-    async get(): Promise<Connection | undefined> {
-      if (made === undefined && place.folder !== undefined && !isFolder(place.folder)) return undefined;
-      return await (made ??= connect(place, readConsistencyInterval));
-    },
-    async close(): Promise<void> {
-      // The call that opened it has already thrown the error.
-      const closed = made?.then(closeOnceIdle, () => {});
-      // Awaiting this would wait for an object store that has not answered so far.
-      if (place.folder !== undefined) await closed;
-    },
-  };
-}
-
-/**
- * The engine refuses to close while a call is under way, such as one that is no longer awaited because another failed.
- * A connection that stays open ends with the process.
- */
-async function closeOnceIdle(db: Connection): Promise<void> {
-  for (let tries = 0; tries < 100; tries++)
-    try {
-      return db.close();
-    } catch {
-      await sleep(20);
-    }
-}
-
-/** Whether the folder exists. Throws if it can't be created either, because a file is in its place or above it. */
-function isFolder(path: string): boolean {
-  let at = path;
-  while (!existsSync(at) && dirname(at) !== at) at = dirname(at);
-  if (!statSync(at).isDirectory()) throw new Error(`${at} is a file`);
-  return at === path;
 }

@@ -20,13 +20,13 @@ interface Home {
   readonly makeFolder: () => Promise<void>;
   /** Gives up if a read takes too long. */
   readonly reading: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  readonly place: DatabaseLocation;
+  readonly location: DatabaseLocation;
   /** Removes what killed runs have left. */
   readonly cleanUp: () => void;
 }
 
 export function lanceRecords(
-  { connect, makeFolder, reading, place, cleanUp }: Home,
+  { connect, makeFolder, reading, location, cleanUp }: Home,
   { name, columns, key }: RecordShape,
 ): RecordTable {
   let opened: EngineTable | undefined;
@@ -46,7 +46,7 @@ export function lanceRecords(
   return {
     create: plainly(async () => {
       await makeFolder();
-      await createOnce(place, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
+      await createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
     }),
     all: plainly(async (columns: readonly string[]) => {
       const table = await open();

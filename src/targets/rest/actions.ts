@@ -1,45 +1,61 @@
-/** Converts each kind of action to the one request that executes it. */
+/** The request for each kind of action, which is sent to execute it and shown in plans. */
 import type { Action, ActionFor, ActionKind } from "../../actions/model/action.ts";
 import { assignments } from "../../actions/kinds/rows/update-rows.ts";
+import type { Column } from "../../schema/data-type.ts";
 import type { Table } from "../../schema/table.ts";
 import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import { streamType } from "../../wire/content-types.ts";
-import type { Operation } from "./options/dialects.ts";
-import { jsonBody, type HttpRequest } from "./http/message.ts";
-import { toWire, type Vocabulary } from "./options/alter-types.ts";
+import { putBack, restoreVersion } from "../contract/restore-versions.ts";
+import type { VersionedTable } from "../contract/versioned-table.ts";
+import { operationsOfVersions, type Endpoints, type Operation } from "./options/dialects.ts";
+import { jsonBody, type Sent } from "./http/message.ts";
+import { toWire, unwritable, type Vocabulary } from "./options/alter-types.ts";
 
-/** The parts of a request that depend on the action. */
-export interface Sent {
-  readonly body: HttpRequest["body"];
-  /** Values for the path's placeholders besides the table's name. */
-  readonly names?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-}
-
-interface Call<Kind extends ActionKind> {
+interface ServiceCall<Kind extends ActionKind> {
   readonly operation: Operation;
-  readonly send: (action: ActionFor<Kind>, before: Table, types: Vocabulary) => Sent | Promise<Sent>;
+  /** All operations that it needs, if it sends more than one request. */
+  readonly needs?: readonly Operation[];
+  /** `before`: the table before the action. */
+  readonly request: (action: ActionFor<Kind>, before: Table, types: Vocabulary) => Sent | Promise<Sent>;
+  /** Why services can't execute this action although they support its kind; undefined if they can. */
+  readonly refuses?: (action: ActionFor<Kind>, columns: readonly Column[], types: Vocabulary) => string | undefined;
+  /** How it is executed, if that is more than sending the request. Returns the table's new version. */
+  readonly execute?: (table: VersionedTable, action: ActionFor<Kind>) => Promise<number>;
+  /** What a plan shows after the request. */
+  readonly note?: (action: ActionFor<Kind>) => string;
 }
 
-const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
+/** By kind of action; for a kind that no service supports, the reason. */
+const calls: { readonly [Kind in ActionKind]: ServiceCall<Kind> | string } = {
   addColumns: {
     operation: "addColumns",
-    async send({ columns }) {
+    async request({ columns }) {
       const { sqlOf } = await import("../../wire/arrow/arrow-cast.ts");
       return {
         body: jsonBody({ new_columns: columns.map((column) => ({ name: column.name, expression: sqlOf(column) })) }),
       };
     },
+    refuses: ({ columns }) =>
+      columns.some(({ computed }) => computed !== undefined)
+        ? "it could not refresh a computed column: services do that in jobs of their own, which no run can wait for"
+        : undefined,
   },
+  addField:
+    "services add columns by SQL expressions, which add no field to a struct; retypeColumn with the struct's name as `using` makes it as a whole, with the field",
   alterColumns: {
     operation: "alter",
-    send: ({ alterations }, { columns }, types) => ({
+    request: ({ alterations }, { columns }, types) => ({
       body: jsonBody({ alterations: withWholeStructs(columns, alterations).map((one) => toWire(one, types, columns)) }),
     }),
+    refuses: ({ alterations }, columns, types) =>
+      withWholeStructs(columns, alterations)
+        .map((one) => unwritable(one, types, columns))
+        .find((reason) => reason !== undefined),
   },
+  convertColumn: "it takes several requests",
   createIndex: {
     operation: "createIndex",
-    async send({ name, index }) {
+    async request({ name, index }) {
       const { protocolKinds, protocolOptions } = await import("../../wire/lance/lance-index.ts");
       const options = Object.entries(index.options).map(([option, value]) => [
         protocolOptions[option] ?? option,
@@ -51,7 +67,7 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
   },
   createTable: {
     operation: "create",
-    async send({ columns, rows, metadata }) {
+    async request({ columns, rows, metadata }) {
       if (rows !== undefined && rows.length > 0) {
         const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
         return { body: { type: streamType, bytes: valuesToIpc(columns, rows, "stream", metadata) } };
@@ -60,13 +76,13 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
       return { body: { type: streamType, bytes: toIpcStream(columns, metadata) } };
     },
   },
-  deleteRows: { operation: "delete", send: ({ where }) => ({ body: jsonBody({ predicate: where }) }) },
-  dropColumns: { operation: "dropColumns", send: ({ paths }) => ({ body: jsonBody({ columns: paths }) }) },
-  dropIndex: { operation: "dropIndex", send: ({ name }) => ({ body: jsonBody({}), names: { index: name } }) },
-  dropTable: { operation: "drop", send: () => ({ body: jsonBody({}) }) },
+  deleteRows: { operation: "delete", request: ({ where }) => ({ body: jsonBody({ predicate: where }) }) },
+  dropColumns: { operation: "dropColumns", request: ({ paths }) => ({ body: jsonBody({ columns: paths }) }) },
+  dropIndex: { operation: "dropIndex", request: ({ name }) => ({ body: jsonBody({}), names: { index: name } }) },
+  dropTable: { operation: "drop", request: () => ({ body: jsonBody({}) }) },
   insertRows: {
     operation: "merge",
-    async send({ rows, key }, { columns }) {
+    async request({ rows, key }, { columns }) {
       const { givenColumns, valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
       const bytes = valuesToIpc(givenColumns(columns, rows), rows, "stream");
       return {
@@ -75,26 +91,56 @@ const calls: { readonly [Kind in ActionKind]?: Call<Kind> } = {
       };
     },
   },
-  renameTable: { operation: "rename", send: ({ name }) => ({ body: jsonBody({ new_table_name: name }) }) },
+  putBackRows: {
+    operation: "insert",
+    needs: operationsOfVersions,
+    request: () => ({ body: undefined }),
+    execute: putBack,
+    note: ({ version, since = version }) => ` the rows that came after version ${since}`,
+  },
+  refreshColumn: "services refresh computed columns in jobs of their own, which no run can wait for",
+  renameTable: { operation: "rename", request: ({ name }) => ({ body: jsonBody({ new_table_name: name }) }) },
+  restoreTable: {
+    operation: "restore",
+    needs: operationsOfVersions,
+    request: ({ version }) => ({ body: jsonBody({ version }) }),
+    execute: restoreVersion,
+  },
   setMetadata: {
     operation: "setMetadata",
-    send: ({ updates }) => ({ body: jsonBody({ updates: updates.map((update) => ({ ...update, replace: false })) }) }),
+    request: ({ updates }) => ({
+      body: jsonBody({ updates: updates.map((update) => ({ ...update, replace: false })) }),
+    }),
   },
   updateRows: {
     operation: "update",
-    send: (action) => ({ body: jsonBody({ predicate: action.where, updates: assignments(action) }) }),
+    request: (action) => ({ body: jsonBody({ predicate: action.where, updates: assignments(action) }) }),
   },
 };
 
-/** The operation that executes an action; undefined if the protocol has none. */
-export function operationOf(kind: ActionKind): Operation | undefined {
-  return calls[kind]?.operation;
+export function callFor({ kind }: Pick<Action, "kind">): ServiceCall<ActionKind> {
+  const call = callOf(kind);
+  if (call === undefined) throw new TypeError(`the protocol has no ${kind}`);
+  return call;
 }
 
-/** What is sent for an action. `before`: the table before the action. */
-export async function sentFor(action: Action, before: Table, types: Vocabulary): Promise<Sent> {
+/** Why the service can't execute the action although it supports its kind; undefined if it can. */
+export function refusal(action: Action, columns: readonly Column[], types: Vocabulary): string | undefined {
+  return callOf(action.kind)?.refuses?.(action, columns, types);
+}
+
+function callOf(kind: ActionKind): ServiceCall<ActionKind> | undefined {
+  const call = calls[kind];
   // Each takes only its own kind, which TypeScript can't infer through the lookup.
-  const call = calls[action.kind] as Call<ActionKind> | undefined;
-  if (call === undefined) throw new TypeError(`the protocol has no ${action.kind}`);
-  return await call.send(action, before, types);
+  return typeof call === "string" ? undefined : (call as ServiceCall<ActionKind>);
+}
+
+/** Which kinds of actions are supported through these endpoints; for the others, why not. */
+export function supportedBy(endpoints: Endpoints, dialect: string): Readonly<Record<string, true | string>> {
+  const entries = Object.entries(calls).map(([kind, call]) => {
+    if (typeof call === "string") return [kind, call] as const;
+    const isSupported = (call.needs ?? [call.operation]).every((operation) => endpoints[operation] !== undefined);
+    return [kind, isSupported || `the dialect ${dialect} has no request for ${kind}`] as const;
+  });
+  return Object.fromEntries(entries);
 }

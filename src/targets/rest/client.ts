@@ -1,10 +1,9 @@
 /** Sends the operations of a dialect as requests, and handles the answers that they share. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Sent } from "./actions.ts";
 import { parseList, type Page } from "./parse-answers.ts";
 import type { Endpoints, Operation } from "./options/dialects.ts";
 import { openHttp } from "./http/http.ts";
-import { jsonBody, type HttpResponse, type HttpRequest } from "./http/message.ts";
+import { jsonBody, type HttpRequest, type HttpResponse, type Sent } from "./http/message.ts";
 import type { Settings } from "./options/options.ts";
 import { strangeAnswer } from "./http/http-errors.ts";
 

@@ -1,29 +1,24 @@
 /** The target for a table service over HTTP. */
 import type { z } from "zod";
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import type { Action, ActionKind } from "../../actions/model/action.ts";
-import { actionKinds } from "../../actions/apply-action.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { withWholeStructs } from "../../actions/rewrite/retype-whole-structs.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 import type { OpenContext, TableSnapshot, Target } from "../contract/target.ts";
-import { operationOf, sentFor } from "./actions.ts";
+import { callFor, refusal, supportedBy } from "./actions.ts";
 import { parseDescription, parseVersion } from "./parse-answers.ts";
 import { streamType } from "../../wire/content-types.ts";
 import { jsonBody } from "./http/message.ts";
 import { openClient, type Client } from "./client.ts";
 import { countRows } from "./count.ts";
-import type { Endpoints } from "./options/dialects.ts";
 import { settingsOf, type options } from "./options/options.ts";
 import { holds } from "../contract/holds.ts";
-import { putBack, restoreVersion } from "../contract/restore-versions.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { verdictOf } from "../contract/service-verdict.ts";
 import { explain } from "./http/http-errors.ts";
 import { restRecords } from "./ledger-table.ts";
-import { unwritable, type Vocabulary } from "./options/alter-types.ts";
-import { keepsVersions, restoreRequest, restVersions, versionedTable } from "./versions.ts";
+import { keepsVersions } from "./options/dialects.ts";
+import { restVersions, versionedTable } from "./versions.ts";
 
 export { options } from "./options/options.ts";
 
@@ -32,14 +27,13 @@ export async function open(given: z.output<typeof options>, context: OpenContext
   const client = openClient(settings);
   const { endpoints } = settings.dialect;
   const describes = endpoints.describe !== undefined;
-  const dialectName = given.dialect ?? "service";
   const { types } = settings;
   return {
     name: context.name,
     place: settings.place,
     capabilities: {
-      actions: Object.fromEntries(actionKinds.map((kind) => [kind, ability(kind, endpoints, dialectName)])),
-      refuses: (action, before) => reasonAgainst(action, before?.columns ?? [], types),
+      actions: supportedBy(endpoints, given.dialect ?? "service"),
+      refuses: (action, before) => refusal(action, before?.columns ?? [], types),
       describes,
       fences: false,
     },
@@ -47,23 +41,22 @@ export async function open(given: z.output<typeof options>, context: OpenContext
     describeTable: async (table, withIndexes = false) =>
       describes ? await describe(client, table, withIndexes) : await notice(client, table),
     async call(action, before) {
-      if (action.kind === "restoreTable") return client.shown("restore", action.table, restoreRequest(action.version));
-      if (action.kind === "putBackRows")
-        return `${client.shown("insert", action.table, { body: undefined })} the rows that came after version ${action.since ?? action.version}`;
-      const sent = await sentFor(action, before ?? { columns: [] }, types);
-      return client.shown(operationOf(action.kind)!, action.table, sent);
+      const { operation, request, note } = callFor(action);
+      const sent = await request(action, before ?? { columns: [] }, types);
+      return client.shown(operation, action.table, sent) + (note?.(action) ?? "");
     },
     async execute(action, seen) {
-      const versioned = () => versionedTable(client, action.table);
-      if (action.kind === "restoreTable") return await restoreVersion(versioned(), action);
-      if (action.kind === "putBackRows") return await putBack(versioned(), action);
-      const operation = operationOf(action.kind)!;
-      const sent = await sentFor(action, seen?.table ?? { columns: [] }, types);
-      const answer = await client.write(operation, action.table, sent);
-      if (action.kind !== "alterColumns") return parseVersion(answer)?.version;
+      const { operation, request, execute } = callFor(action);
+      if (execute !== undefined) return await execute(versionedTable(client, action.table), action);
+      const answer = await client.write(
+        operation,
+        action.table,
+        await request(action, seen?.table ?? { columns: [] }, types),
+      );
       const answered = parseVersion(answer);
-      if (answered === undefined) throw client.strange(operation, action.table, answer, "answer to alter_columns");
-      return answered.version;
+      if (answered === undefined && action.kind === "alterColumns")
+        throw client.strange(operation, action.table, answer, "answer to alter_columns");
+      return answered?.version;
     },
     versions: keepsVersions(endpoints)
       ? restVersions(client, (table, version) => indexesOf(client, table, version))
@@ -96,26 +89,6 @@ function rowsOf(client: Client, table: string): ReadRows {
     const wanted = { k, offset, vector: [], prefilter: true, columns: Object.fromEntries(columns) };
     return [(await client.read("query", table, wanted)).body];
   };
-}
-
-function ability(kind: ActionKind, endpoints: Endpoints, dialect: string): true | string {
-  if ((kind === "restoreTable" || kind === "putBackRows") && keepsVersions(endpoints)) return true;
-  if (kind === "refreshColumn")
-    return "services refresh computed columns in jobs of their own, which no run can wait for";
-  if (kind === "addField")
-    return "services add columns by SQL expressions, which add no field to a struct; retypeColumn with the struct's name as `using` makes it as a whole, with the field";
-  const operation = operationOf(kind);
-  if (operation !== undefined && endpoints[operation] !== undefined) return true;
-  return `the dialect ${dialect} has no request for ${kind}`;
-}
-
-function reasonAgainst(action: Action, columns: readonly Column[], vocabulary: Vocabulary): string | undefined {
-  if (action.kind === "addColumns" && action.columns.some(({ computed }) => computed !== undefined))
-    return "it could not refresh a computed column: services do that in jobs of their own, which no run can wait for";
-  if (action.kind !== "alterColumns") return undefined;
-  return withWholeStructs(columns, action.alterations)
-    .map((one) => unwritable(one, vocabulary, columns))
-    .find((reason) => reason !== undefined);
 }
 
 async function notice(client: Client, table: string): Promise<TableSnapshot | undefined> {

@@ -6,30 +6,16 @@ import { listVersions, describeVersion } from "../contract/restore-versions.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Versions } from "../contract/target.ts";
 import { writtenSince } from "../contract/written-since.ts";
-import type { Sent } from "./actions.ts";
-import { jsonOf, parseDescription, parseVersion } from "./parse-answers.ts";
+import { jsonOf, parseDescription } from "./parse-answers.ts";
 import type { Client } from "./client.ts";
 import { countRows } from "./count.ts";
-import type { Endpoints, Operation } from "./options/dialects.ts";
 import { jsonBody } from "./http/message.ts";
-
-/** The operations that restoring a version needs. */
-const needed: readonly Operation[] = ["versions", "restore", "describe", "query", "count", "insert"];
-const neededToKeep: readonly Operation[] = ["tags", "createTag", "deleteTag"];
 
 /** The names of this tool's tags begin with this. */
 const prefix = "lance-migrate-";
 
 /** Requests all rows: a number that every service accepts. */
 const all = 2 ** 31 - 1;
-
-export function keepsVersions(endpoints: Endpoints): boolean {
-  return [...needed, ...neededToKeep].every((operation) => endpoints[operation] !== undefined);
-}
-
-export function restoreRequest(version: number): Sent {
-  return { body: jsonBody({ version }) };
-}
 
 /** Versions are kept by tags, because services manage their own files. `indexesOf`: of a table at a version. */
 export function restVersions(
@@ -133,7 +119,7 @@ export function versionedTable(client: Client, table: string): VersionedTable {
       return await query(version, { filter, columns: names ?? Object.fromEntries(columns!) });
     },
     async restore(version) {
-      parseVersion(await client.write("restore", table, restoreRequest(version)));
+      await client.write("restore", table, { body: jsonBody({ version }) });
     },
     async append(file) {
       const { toStream } = await import("../../wire/arrow/ipc-file.ts"); // apache-arrow is slow to load

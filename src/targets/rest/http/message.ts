@@ -7,6 +7,14 @@ export interface HttpRequest {
   readonly body?: { readonly type: string; readonly bytes: Uint8Array | string } | undefined;
 }
 
+/** The parts of a request that depend on the action. */
+export interface Sent {
+  readonly body: HttpRequest["body"];
+  /** Values for the path's placeholders besides the table's name. */
+  readonly names?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
 export function jsonBody(value: unknown): NonNullable<HttpRequest["body"]> {
   return { type: jsonType, bytes: JSON.stringify(value) };
 }

@@ -40,6 +40,16 @@ export type Operation = (typeof operations)[number];
 export type Endpoints = Readonly<Record<"list" | "create" | "alter", string>> &
   Readonly<Partial<Record<Operation, string>>>;
 
+/** The operations that restoring a version and keeping it need. */
+export const operationsOfVersions: readonly Operation[] = [
+  ...(["versions", "restore", "describe", "query", "count", "insert"] as const),
+  ...(["tags", "createTag", "deleteTag"] as const),
+];
+
+export function keepsVersions(endpoints: Endpoints): boolean {
+  return operationsOfVersions.every((operation) => endpoints[operation] !== undefined);
+}
+
 /** The three documented endpoints of the service. */
 const service: Dialect = {
   databaseHeader: "x-service-database",
