@@ -1,10 +1,6 @@
 /** Rolls migrations back. A run of `down` proceeds like one of `up`; see up.ts. */
 import { MigrateError } from "../errors/migrate-error.ts";
-import { systemClock } from "../time/clock.ts";
-import type { Runner } from "../ledger/lease/record-chain.ts";
 import { appliedIn, migrationsInDoubt } from "../ledger/state/fold.ts";
-import type { Journal } from "../ledger/journal/journal.ts";
-import { journalOf } from "../ledger/journal/open-journal.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
 import { checkRefusals } from "../plan/assess/guards.ts";
@@ -22,7 +18,7 @@ import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { lateWrites } from "../run/execute/late-writes.ts";
 import type { MigratorOptions } from "../run/options.ts";
 import { planChosen, planNow, planUnlessMoved, type Planned } from "../run/prepare/plan-run.ts";
-import { thisRunner } from "../run/run-identity.ts";
+import { runContext, type RunContext } from "../run/run-context.ts";
 import { bind, bindingOf, boundTables } from "../run/prepare/bind-saved-plan.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
 import { unbegun } from "../run/prepare/unstarted-migrations.ts";
@@ -42,62 +38,55 @@ export interface DownResult {
 
 /** Rolls back what ran last. When it throws a MigrateError, the ledger records what was done until then. */
 export async function down(options: MigratorOptions, { plan: saved, ...given }: DownChoice = {}): Promise<DownResult> {
-  const { target, migrations: source, ledger, signal, emit = () => {} } = options;
-  const { clock = systemClock, runner = thisRunner() } = options;
+  const context = runContext(options);
+  const { target, migrations: source, ledger, signal, emit, clock, runner } = context;
   const choice: DownChoice = saved?.choice ?? given;
   checkConsent(choice);
   const started = clock.steady();
-  const journal = journalOf(target, ledger, options.clock);
-  const binding = bindingOf(saved, "down", journal, { ...options, runner });
+  const binding = bindingOf(saved, "down", context);
   // A planned migration whose file is missing would look like nothing to do. Without a saved plan nothing is awaited
   // here: the simulator relies on when a run makes its first call.
   if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
-  if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
-  const result = await withLease(
-    journal,
-    { ...options, runner },
-    {
-      async settled({ records, state }) {
-        binding.checkLedger(records);
-        const isNothing = orderBack(state, files, choice).length === 0;
-        // A migration in doubt may have run, and would then be among those to roll back.
-        const isSettled = state.late.length === 0 && migrationsInDoubt(state, runner.run).size === 0;
-        return isNothing && isSettled ? { reverted: 0, total: appliedIn(state).length } : undefined;
-      },
-      async prepare({ records, state }) {
-        const planned = await binding.keep(() =>
-          planBack(journal, files, { records, state }, choice, { ...options, runner }, false),
-        );
-        if (planned === undefined) return undefined;
-        const { plan, migrations, seen, notBegun = [] } = planned;
-        checkRefusals(plan, target.name);
-        const late = choice.acceptLoss === true ? undefined : lateWrites(target, seen ?? {});
-        return {
-          // No migration is in doubt until a record states that its rollback has begun.
-          first: undefined,
-          async act(lease) {
-            emit(plannedEvent(plan, "down"));
-            for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
-            const opening = [
-              ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations })),
-              ...notBegun,
-              ...binding.opening(undefined),
-            ];
-            const back = new Set(plan.migrations.map(({ migration }) => migration.version));
-            const total = appliedIn(state).filter(({ version }) => !back.has(version)).length;
-            if (back.size === 0) {
-              await lease.release(opening);
-              return { reverted: 0, total };
-            }
-            if (opening.length > 0) await lease.record(opening);
-            const execution = { target, ledger, lease, clock, emit, signal, lateWrites: late, bound: binding.tables };
-            return { reverted: await execute(plan.migrations, execution), total };
-          },
-        };
-      },
+  if (saved === undefined && areFormer(files)) await recordRecognised(context, files);
+  const result = await withLease(context, {
+    async settled({ records, state }) {
+      binding.checkLedger(records);
+      const isNothing = orderBack(state, files, choice).length === 0;
+      // A migration in doubt may have run, and would then be among those to roll back.
+      const isSettled = state.late.length === 0 && migrationsInDoubt(state, runner.run).size === 0;
+      return isNothing && isSettled ? { reverted: 0, total: appliedIn(state).length } : undefined;
     },
-  );
+    async prepare({ records, state }) {
+      const planned = await binding.keep(() => planBack(files, { records, state }, choice, context, false));
+      if (planned === undefined) return undefined;
+      const { plan, migrations, seen, notBegun = [] } = planned;
+      checkRefusals(plan, target.name);
+      const late = choice.acceptLoss === true ? undefined : lateWrites(target, seen ?? {});
+      return {
+        // No migration is in doubt until a record states that its rollback has begun.
+        first: undefined,
+        async act(lease) {
+          emit(plannedEvent(plan, "down"));
+          for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
+          const opening = [
+            ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations })),
+            ...notBegun,
+            ...binding.opening(undefined),
+          ];
+          const back = new Set(plan.migrations.map(({ migration }) => migration.version));
+          const total = appliedIn(state).filter(({ version }) => !back.has(version)).length;
+          if (back.size === 0) {
+            await lease.release(opening);
+            return { reverted: 0, total };
+          }
+          if (opening.length > 0) await lease.record(opening);
+          const execution = { target, ledger, lease, clock, emit, signal, lateWrites: late, bound: binding.tables };
+          return { reverted: await execute(plan.migrations, execution), total };
+        },
+      };
+    },
+  });
   emit({ event: "finished", reverted: result.reverted, duration: Math.round(clock.steady() - started) });
   return result;
 }
@@ -107,7 +96,7 @@ export async function down(options: MigratorOptions, { plan: saved, ...given }: 
  * Changes nothing.
  */
 export async function planDown(options: MigratorOptions, choice: DownChoice = {}): Promise<Plan> {
-  return (await planDownNow(options, choice, thisRunner())).plan;
+  return (await planDownNow(runContext(options), choice)).plan;
 }
 
 /** Plans `down` so that exactly this plan can be executed later. */
@@ -115,29 +104,26 @@ export async function savePlanDown(
   options: MigratorOptions,
   choice: Omit<DownChoice, "plan"> = {},
 ): Promise<SavedPlan> {
-  const { runner = thisRunner(), target } = options;
-  await checkRecorded(options);
-  const plan = async () => await planDownNow(options, choice, runner);
+  const context = runContext(options);
+  await checkRecorded(context);
+  const plan = async () => await planDownNow(context, choice);
   const first = await plan();
-  if (choice.acceptLoss !== true) return await bind(first, "down", choice, options, runner);
+  if (choice.acceptLoss !== true) return await bind(first, "down", choice, context);
   // The plan is bound to table versions that are read before it counts the lost rows. Rows that are written in between
   // then make the plan stale; they can't be lost without having been counted.
-  const tables = await boundTables(first.plan, target);
-  return await bind(await plan(), "down", choice, options, runner, tables);
+  const tables = await boundTables(first.plan, options.target);
+  return await bind(await plan(), "down", choice, context, tables);
 }
 
-async function planDownNow(options: MigratorOptions, { plan: saved, ...given }: DownChoice, runner: Runner) {
+async function planDownNow(context: RunContext, { plan: saved, ...given }: DownChoice) {
   const choice: DownChoice = saved?.choice ?? given;
   checkConsent(choice);
-  const journal = journalOf(options.target, options.ledger, options.clock);
-  const binding = bindingOf(saved, "down", journal, { ...options, runner });
+  const binding = bindingOf(saved, "down", context);
   await binding.checkFiles();
-  const files = options.migrations.list();
-  return await planNow(journal, options, files, async ({ records, state }, besideAnother) => {
+  const files = context.migrations.list();
+  return await planNow(context, files, async ({ records, state }, besideAnother) => {
     binding.checkLedger(records);
-    return await binding.keep(() =>
-      planBack(journal, files, { records, state }, choice, { ...options, runner }, besideAnother),
-    );
+    return await binding.keep(() => planBack(files, { records, state }, choice, context, besideAnother));
   });
 }
 
@@ -147,11 +133,10 @@ function checkConsent({ acceptLoss, keepAppended }: Consent): void {
 }
 
 async function planBack(
-  journal: Journal,
   files: readonly MigrationFile[],
   { records, state }: Ledger,
   choice: DownChoice,
-  { target, ledger, migrations: source, runner }: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
+  { target, ledger, journal, migrations: source, runner }: RunContext,
   besideAnother: boolean,
 ): Promise<Planned | undefined> {
   const input = { target, ledger, source, files, records, state, run: runner.run, besideAnother };

@@ -1,5 +1,4 @@
 /** Plans `up`. Changes nothing. */
-import { journalOf } from "../ledger/journal/open-journal.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import type { Choice } from "../plan/history/pending.ts";
 import { withRefusals } from "../plan/assess/guards.ts";
@@ -9,9 +8,9 @@ import { checkRecorded } from "../run/prepare/record-renumbered.ts";
 import { withKnownFailures } from "../run/prepare/find-known-failures.ts";
 import { planNow, planPending, planUnlessMoved, type Planned } from "../run/prepare/plan-run.ts";
 import { costs } from "../run/prepare/estimate.ts";
-import { thisRunner } from "../run/run-identity.ts";
 import { bind, bindingOf } from "../run/prepare/bind-saved-plan.ts";
 import type { MigratorOptions } from "../run/options.ts";
+import { runContext, type RunContext } from "../run/run-context.ts";
 import type { Ledger } from "../run/lease/with-lease.ts";
 
 export interface UpChoice extends Choice {
@@ -24,14 +23,14 @@ export interface UpChoice extends Choice {
  * Changes nothing.
  */
 export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<Plan> {
-  return (await planOn(options, choice)).plan;
+  return (await planOn(runContext(options), choice)).plan;
 }
 
 /** Plans `up` so that exactly this plan can be executed later. Throws if `up` would refuse it. */
 export async function savePlan(options: MigratorOptions, choice: Choice = {}): Promise<SavedPlan> {
-  const { runner = thisRunner() } = options;
-  await checkRecorded(options);
-  return await bind(await planOn(options, choice, runner), "up", choice, options, runner);
+  const context = runContext(options);
+  await checkRecorded(context);
+  return await bind(await planOn(context, choice), "up", choice, context);
 }
 
 /** A plan with the ledger and the files that it was made from. */
@@ -39,23 +38,18 @@ export interface PlannedOn extends Planned, Ledger {
   readonly files: readonly MigrationFile[];
 }
 
-export async function planOn(
-  options: MigratorOptions,
-  { plan: saved, ...given }: UpChoice,
-  runner = thisRunner(),
-): Promise<PlannedOn> {
-  const { target, ledger, migrations: source } = options;
+export async function planOn(context: RunContext, { plan: saved, ...given }: UpChoice): Promise<PlannedOn> {
+  const { target, ledger, journal, migrations: source, runner } = context;
   const choice: Choice = saved?.choice ?? given;
-  const journal = journalOf(target, ledger, options.clock);
-  const binding = bindingOf(saved, "up", journal, { ...options, runner });
+  const binding = bindingOf(saved, "up", context);
   await binding.checkFiles();
   const files = source.list();
-  const made = await planNow(journal, options, files, async ({ records, state }, besideAnother) => {
+  const made = await planNow(context, files, async ({ records, state }, besideAnother) => {
     binding.checkLedger(records);
     const input = { target, ledger, source, files, records, state, choice, run: runner.run, besideAnother };
     return await binding.keep(() => planUnlessMoved(journal, input, planPending));
   });
-  return { ...made, files, plan: await withGuards(made.plan, options, choice) };
+  return { ...made, files, plan: await withGuards(made.plan, context, choice) };
 }
 
 export async function withGuards(plan: Plan, { guards, target }: MigratorOptions, { accept }: Choice): Promise<Plan> {

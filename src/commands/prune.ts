@@ -1,10 +1,10 @@
 /** Lists the table versions that are kept for `down`, and releases them. */
 import { foldLedger, isHalfDone, type LedgerState } from "../ledger/state/fold.ts";
-import { journalOf } from "../ledger/journal/open-journal.ts";
 import { formatMigration } from "../migrations/file-name.ts";
 import type { KeptVersion } from "../targets/contract/target.ts";
 import { isBefore, keptFor } from "../run/execute/version-names.ts";
 import type { MigratorOptions } from "../run/options.ts";
+import { runContext } from "../run/run-context.ts";
 
 export interface KeptPoint extends KeptVersion {
   readonly table: string;
@@ -23,16 +23,17 @@ export interface PruneChoice {
 
 /** The kept versions, including those that were just released; empty on a target that keeps no versions. */
 export async function prune(
-  { target, ledger, clock }: MigratorOptions,
+  options: MigratorOptions,
   { to = Infinity, yes }: PruneChoice,
 ): Promise<readonly KeptPoint[]> {
+  const { target, ledger, journal } = runContext(options);
   const { versions } = target;
   if (versions === undefined) return [];
   const all: { readonly table: string; readonly kept: KeptVersion }[] = [];
   for (const table of await target.listTables())
     for (const kept of await versions.kept(table)) all.push({ table, kept });
   // Read after the versions: a run that has kept one of them holds the lease now, or has recorded why it kept it.
-  const state = foldLedger(await journalOf(target, ledger, clock).read());
+  const state = foldLedger(await journal.read());
   const found: KeptPoint[] = [];
   for (const { table, kept } of all) {
     const migration = keptFor(kept, table, ledger, (one) => state.migrations.get(one)?.tables)?.migration;

@@ -1,8 +1,6 @@
 /** Which migrations are applied and pending, and all records of the ledger. Changes nothing. */
-import { systemClock } from "../time/clock.ts";
 import { isMigrateError } from "../errors/migrate-error.ts";
 import { appliedIn, foldLedger, type LateCall, type LedgerMigration, type LedgerState } from "../ledger/state/fold.ts";
-import { journalOf } from "../ledger/journal/open-journal.ts";
 import { byPlace, type LedgerRecord } from "../ledger/state/record.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
@@ -11,6 +9,7 @@ import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { holderWords, isSilent } from "../run/lease/describe-holder.ts";
 import type { MigratorOptions } from "../run/options.ts";
+import { runContext } from "../run/run-context.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 
 export interface StatusResult {
@@ -44,11 +43,11 @@ export interface Begun extends Pick<LedgerMigration, "version"> {
 
 /** Evaluates only files whose text differs from the one that ran. */
 export async function status(options: MigratorOptions): Promise<StatusResult> {
-  const { target, ledger, migrations: source, clock = systemClock } = options;
-  const files = source.list();
-  const journal = journalOf(target, ledger, options.clock);
+  const context = runContext(options);
+  const { journal, clock } = context;
+  const files = context.migrations.list();
   const told = foldLedger(await journal.read());
-  const state = await recognisedState(told, files, options).catch(() => told);
+  const state = await recognisedState(told, files, context).catch(() => told);
   const atWork = isSilent(state, clock) ? undefined : state.holder?.next;
   const begun = begunElsewhere(files, state).filter((version) => version !== atWork);
   return {
@@ -59,7 +58,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
       ({ status: is, version }) => is === "applied" || begun.includes(version),
     ),
     begun: begun.map((version) => ({ version, known: state.migrations.get(version) })),
-    changed: await changedFiles(options, files, state),
+    changed: await changedFiles(context, files, state),
     holder: state.holder?.by,
     lease: holderWords(state, clock),
     late: state.late,
@@ -69,7 +68,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
 
 /** All records of the ledger, in their order. */
 export async function history(options: MigratorOptions): Promise<readonly LedgerRecord[]> {
-  return (await journalOf(options.target, options.ledger, options.clock).read()).toSorted(byPlace);
+  return (await runContext(options).journal.read()).toSorted(byPlace);
 }
 
 async function changedFiles(

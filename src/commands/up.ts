@@ -3,10 +3,8 @@
  * again and executes.
  */
 import { appliedHash } from "../ledger/state/applied-hash.ts";
-import { systemClock } from "../time/clock.ts";
 import { appliedIn, type LedgerState } from "../ledger/state/fold.ts";
 import { isAtRest, sameRecord, type Journal, type LedgerHead } from "../ledger/journal/journal.ts";
-import { journalOf } from "../ledger/journal/open-journal.ts";
 import { saysApplied } from "../ledger/state/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
 import type { MigrationName } from "../migrations/file-name.ts";
@@ -27,7 +25,7 @@ import { plannedEvent } from "../run/events.ts";
 import { execute } from "../run/execute/execute.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { openingEntries, planPending, planUnlessMoved } from "../run/prepare/plan-run.ts";
-import { thisRunner } from "../run/run-identity.ts";
+import { runContext } from "../run/run-context.ts";
 import { askRecovery } from "./recovery-hint.ts";
 import { bindingOf } from "../run/prepare/bind-saved-plan.ts";
 import type { MigratorOptions } from "../run/options.ts";
@@ -44,91 +42,78 @@ export interface UpResult {
 
 /** Applies pending migrations. When it throws a MigrateError, the ledger records what was done until then. */
 export async function up(options: MigratorOptions, { plan: saved, ...given }: UpChoice = {}): Promise<UpResult> {
-  const {
-    target,
-    ledger,
-    migrations: source,
-    signal,
-    emit = () => {},
-    clock = systemClock,
-    runner = thisRunner(),
-  } = options;
+  const context = runContext(options);
+  const { target, ledger, journal, migrations: source, signal, emit, clock, runner } = context;
   const choice: Choice = saved?.choice ?? given;
   const started = clock.steady();
   const finish = (result: UpResult): UpResult => {
     emit({ event: "finished", applied: result.applied, duration: Math.round(clock.steady() - started) });
     return result;
   };
-  const journal = journalOf(options.target, options.ledger, options.clock);
-  const binding = bindingOf(saved, "up", journal, { ...options, runner });
+  const binding = bindingOf(saved, "up", context);
   // A planned migration whose file is missing would look like nothing to do. Without a saved plan nothing is awaited
   // here: the simulator relies on when a run makes its first call.
   if (saved !== undefined) await binding.checkFiles();
   const files = source.list();
   const chosen = chosenFiles(files, choice);
   if (saved === undefined && (await nothingPending(journal, files))) return finish({ applied: 0, total: files.length });
-  if (saved === undefined && areFormer(files)) await recordRecognised(options, files);
+  if (saved === undefined && areFormer(files)) await recordRecognised(context, files);
 
   let heard: LedgerHead | undefined;
-  const result = await withLease(
-    journal,
-    { ...options, runner },
-    {
-      async settled({ records, state }) {
-        binding.checkLedger(records);
-        checkNotReverting(state);
-        if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;
-        checkBegun(files, state, state.holder?.next);
-        // A holder at a migration whose file is not here may be dead. Wait until one more record shows that it is not.
-        heard ??= state.head;
-        if (begunElsewhere(files, state).length > 0 && sameRecord(heard, state.head)) return undefined;
-        checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
-        const missing = missingFiles(files, state).map(({ version, name }) => ({ version, name }));
-        if (missing.length > 0) emit({ event: "missing", migrations: missing });
-        return { applied: 0, total: appliedIn(state).length };
-      },
-      until(state) {
-        const last = pendingFiles(chosen, state).at(-1)?.version;
-        if (last === undefined) return state.late.length > 0 ? undefined : () => true;
-        return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
-      },
-      async prepare({ records, state }) {
-        const input = { target, ledger, source, files, records, state, choice, run: runner.run, besideAnother: false };
-        const planned = await binding.keep(() => planUnlessMoved(journal, input, planPending));
-        if (planned === undefined) return undefined;
-        const { migrations } = planned;
-        const plan = await withGuards(planned.plan, options, choice);
-        checkRefusals(plan, target.name);
-        return {
-          first: plan.migrations[0]?.migration.version,
-          async act(lease) {
-            emit(plannedEvent(plan, "up"));
-            const opening = [
-              ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations })),
-              ...openingEntries(migrations, state, plan),
-              ...binding.opening(plan.migrations[0]?.migration.version),
-            ];
-            if (opening.length > 0) await lease.record(opening);
-            const recovery = await askRecovery(plan, target, lastOf(state), clock);
-            const applied = await execute(plan.migrations, {
-              target,
-              ledger,
-              lease,
-              clock,
-              emit,
-              signal,
-              bound: binding.tables,
-              mayBeLost: ({ migration }) =>
-                options.guards === undefined ||
-                acceptedOf(migration, options.guards, choice.accept).has("irreversible"),
-            });
-            if (applied > 0 && recovery !== undefined) emit({ event: "recovery", ...recovery });
-            return { applied, total: appliedIn(state).length + applied };
-          },
-        };
-      },
+  const result = await withLease(context, {
+    async settled({ records, state }) {
+      binding.checkLedger(records);
+      checkNotReverting(state);
+      if (pendingFiles(chosen, state).length > 0 || state.late.length > 0) return undefined;
+      checkBegun(files, state, state.holder?.next);
+      // A holder at a migration whose file is not here may be dead. Wait until one more record shows that it is not.
+      heard ??= state.head;
+      if (begunElsewhere(files, state).length > 0 && sameRecord(heard, state.head)) return undefined;
+      checkUnchanged(await loadChanged(source, files, state), state, target.capabilities);
+      const missing = missingFiles(files, state).map(({ version, name }) => ({ version, name }));
+      if (missing.length > 0) emit({ event: "missing", migrations: missing });
+      return { applied: 0, total: appliedIn(state).length };
     },
-  );
+    until(state) {
+      const last = pendingFiles(chosen, state).at(-1)?.version;
+      if (last === undefined) return state.late.length > 0 ? undefined : () => true;
+      return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
+    },
+    async prepare({ records, state }) {
+      const input = { target, ledger, source, files, records, state, choice, run: runner.run, besideAnother: false };
+      const planned = await binding.keep(() => planUnlessMoved(journal, input, planPending));
+      if (planned === undefined) return undefined;
+      const { migrations } = planned;
+      const plan = await withGuards(planned.plan, context, choice);
+      checkRefusals(plan, target.name);
+      return {
+        first: plan.migrations[0]?.migration.version,
+        async act(lease) {
+          emit(plannedEvent(plan, "up"));
+          const opening = [
+            ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations })),
+            ...openingEntries(migrations, state, plan),
+            ...binding.opening(plan.migrations[0]?.migration.version),
+          ];
+          if (opening.length > 0) await lease.record(opening);
+          const recovery = await askRecovery(plan, target, lastOf(state), clock);
+          const applied = await execute(plan.migrations, {
+            target,
+            ledger,
+            lease,
+            clock,
+            emit,
+            signal,
+            bound: binding.tables,
+            mayBeLost: ({ migration }) =>
+              options.guards === undefined || acceptedOf(migration, options.guards, choice.accept).has("irreversible"),
+          });
+          if (applied > 0 && recovery !== undefined) emit({ event: "recovery", ...recovery });
+          return { applied, total: appliedIn(state).length + applied };
+        },
+      };
+    },
+  });
   return finish(result);
 }
 

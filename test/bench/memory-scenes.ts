@@ -10,7 +10,7 @@ import { takeLease } from "../../src/ledger/lease/lease.ts";
 import { markersJournal, type MarkerStore } from "../../src/ledger/journal/markers-journal.ts";
 import type { LedgerEntry } from "../../src/ledger/state/record.ts";
 import { checksumOf, sha256, stepHash } from "../../src/migrations/checksum.ts";
-import { thisRunner } from "../../src/run/run-identity.ts";
+import { thisRunner } from "../../src/run/run-context.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 
 const step = { kind: "createTable", table: "t", columns: {} };

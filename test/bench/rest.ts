@@ -13,7 +13,7 @@ import { foldLedger } from "../../src/ledger/state/fold.ts";
 import { journalOf } from "../../src/ledger/journal/open-journal.ts";
 import { takeLease } from "../../src/ledger/lease/lease.ts";
 import { listMigrations } from "../../src/migrations/list-files.ts";
-import { thisRunner } from "../../src/run/run-identity.ts";
+import { thisRunner } from "../../src/run/run-context.ts";
 import { open } from "../../src/targets/rest/rest.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "15" } } });

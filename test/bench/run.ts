@@ -15,7 +15,7 @@ import type { LedgerEntry } from "../../src/ledger/state/record.ts";
 import { journalOf } from "../../src/ledger/journal/open-journal.ts";
 import { checksumOf, stepHash } from "../../src/migrations/checksum.ts";
 import { listMigrations, type MigrationFile } from "../../src/migrations/list-files.ts";
-import { thisRunner } from "../../src/run/run-identity.ts";
+import { thisRunner } from "../../src/run/run-context.ts";
 import { open } from "../../src/targets/lance/lance.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "15" } } });

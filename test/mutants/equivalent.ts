@@ -43,11 +43,6 @@ export const equivalents: readonly Equivalent[] = [
     why: "all callers have checked that the target has versions",
   },
   {
-    file: "run/prepare/record-renumbered.ts",
-    id: "06d79d",
-    why: "of the folded records only the migrations are used, which have no epochs",
-  },
-  {
     file: "plan/history/pending.ts",
     id: "284942",
     why: "a rollback of one migration ends before that of another begins",

@@ -2,7 +2,6 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger, migrationsInDoubt } from "../../ledger/state/fold.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
@@ -21,7 +20,7 @@ import { movedTables } from "./moved-tables.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { describeForPlan } from "../../run/prepare/plan-run.ts";
 import { checkDeclarable } from "./pull.ts";
-import { thisRunner } from "../../run/run-identity.ts";
+import { runContext } from "../../run/run-context.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface Drift {
@@ -34,7 +33,8 @@ const byHand = "put that right by hand";
 
 /** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_PENDING, ERR_ADOPT_IMPOSSIBLE. */
 export async function findDrift(options: MigratorOptions): Promise<Drift> {
-  const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
+  const context = runContext(options);
+  const { target, ledger, journal, migrations: source, signal, runner } = context;
   const { capabilities } = target;
   if (!capabilities.describes)
     throw new MigrateError("ERR_ADOPT_REFUSED", {
@@ -42,11 +42,10 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
       hint: 'use the dialect "namespace" if the service has it',
     });
   const files = source.list();
-  const journal = journalOf(target, ledger, options.clock);
   const loaded = await loadMigrations(source, files);
   for (;;) {
     throwIfInterrupted(signal);
-    const state = await recognisedState(foldLedger(await journal.read()), files, options);
+    const state = await recognisedState(foldLedger(await journal.read()), files, context);
     const migrations = asTheyRan(loaded, state);
     const contradicts = await contradiction(journal, state);
     if (contradicts !== undefined) throw contradicts;

@@ -2,7 +2,6 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger, isHalfDone, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
@@ -22,7 +21,7 @@ import { areFormer, recognisedState, recordRecognised } from "../../run/prepare/
 import { contradiction } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { thisRunner } from "../../run/run-identity.ts";
+import { runContext } from "../../run/run-context.ts";
 import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
@@ -45,8 +44,8 @@ export async function baseline(
   options: MigratorOptions,
   { to, dryRun = false }: BaselineChoice = {},
 ): Promise<Baseline> {
-  const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
-  const journal = journalOf(target, ledger, options.clock);
+  const context = runContext(options);
+  const { target, ledger, journal, migrations: source, signal, runner } = context;
   const files = source.list();
   const chosen = chosenFiles(files, { to });
   const factsOf = (migration: Migration) => appliedFacts(migration, target.capabilities);
@@ -78,33 +77,29 @@ export async function baseline(
   if (dryRun)
     for (;;) {
       throwIfInterrupted(signal);
-      const state = await recognisedState(foldLedger(await journal.read()), files, options);
+      const state = await recognisedState(foldLedger(await journal.read()), files, context);
       const found = settled(state) ?? (await look(state).then((marked) => marked && resultOf(marked)));
       if (found !== undefined) return found;
     }
-  if (areFormer(files)) await recordRecognised(options, files);
-  return await withLease(
-    journal,
-    { ...options, runner },
-    {
-      settled: async ({ state }) => settled(state),
-      async prepare({ state }) {
-        const marked = await look(state);
-        return (
-          marked && {
-            // No table is changed, so nothing is in doubt if this run dies.
-            first: undefined,
-            async act(lease) {
-              throwIfInterrupted(signal);
-              await lease.check();
-              await lease.release(marked.map((one) => ({ event: "baselined", ...factsOf(one) })));
-              return resultOf(marked);
-            },
-          }
-        );
-      },
+  if (areFormer(files)) await recordRecognised(context, files);
+  return await withLease(context, {
+    settled: async ({ state }) => settled(state),
+    async prepare({ state }) {
+      const marked = await look(state);
+      return (
+        marked && {
+          // No table is changed, so nothing is in doubt if this run dies.
+          first: undefined,
+          async act(lease) {
+            throwIfInterrupted(signal);
+            await lease.check();
+            await lease.release(marked.map((one) => ({ event: "baselined", ...factsOf(one) })));
+            return resultOf(marked);
+          },
+        }
+      );
     },
-  );
+  });
 }
 
 /** Throws ERR_BASELINE_BEGUN or ERR_REVERTING if a migration has or may have begun: it may have changed tables. */

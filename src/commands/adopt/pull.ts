@@ -1,7 +1,6 @@
 /** Writes the tables of a database without migrations as the steps of the first migration. Changes nothing. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
 import { ledgerOfMarker, parseMarkerName } from "../../ledger/journal/marker-name.ts";
 import { isLedgerShaped } from "../../ledger/journal/rows-journal.ts";
 import { adopt, undeclarable, type Adoption } from "./adopt-tables.ts";
@@ -9,6 +8,7 @@ import { shellWord } from "../../schema/text/format-notation.ts";
 import { similarName } from "../../schema/names.ts";
 import { databaseOf, type Database } from "../../schema/table.ts";
 import type { MigratorOptions } from "../../run/options.ts";
+import { runContext } from "../../run/run-context.ts";
 import { describeForPlan } from "../../run/prepare/plan-run.ts";
 
 /** `except`: the tables to leave out. Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. */
@@ -26,7 +26,7 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
       `${target.name} can't describe its tables`,
       'use the dialect "namespace" if the service has it, or write the tables into schema.ts and run migrate generate, then migrate baseline',
     );
-  const { migrations } = foldLedger(await journalOf(target, ledger, options.clock).read());
+  const { migrations } = foldLedger(await runContext(options).journal.read());
   if (migrations.size > 0)
     throw refused(
       `the ledger ${ledger} of ${target.name} knows ${count(migrations.size, "migration")}, and their files are not here`,

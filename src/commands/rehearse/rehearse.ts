@@ -15,6 +15,7 @@ import type { RunEvent } from "../../run/events.ts";
 import { up } from "../up.ts";
 import { planOn, type PlannedOn } from "../plan.ts";
 import type { MigratorOptions } from "../../run/options.ts";
+import { runContext } from "../../run/run-context.ts";
 import { fillCopy, inPlaceOf, describeCopy, type CopiedTable, type CopyWanted } from "./scratch-copy.ts";
 import { interruptedEarly, throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
@@ -60,7 +61,7 @@ export async function rehearse(
   { rows = 1_000, ...choice }: RehearsalChoice,
   openScratch: (newTables?: NewTables) => Promise<Scratch>,
 ): Promise<Rehearsal> {
-  const planned = await planOn(options, choice);
+  const planned = await planOn(runContext(options), choice);
   if (planned.plan.migrations.length === 0)
     return { tables: [], migrations: [], unreached: [], stoppedByEdges: undefined, problem: undefined };
   checkNotBegun(planned.plan);

@@ -1,7 +1,6 @@
 /** Fills the copy for a rehearsal: tables, cloned or with made-up rows, and a ledger of the applied migrations. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
 import { follow } from "../../plan/compile/track-column.ts";
@@ -17,7 +16,7 @@ import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "..
 import type { Capabilities, Scratch, Target } from "../../targets/contract/target.ts";
 import type { PlannedOn } from "../plan.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { thisRunner } from "../../run/run-identity.ts";
+import { runContext } from "../../run/run-context.ts";
 import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
@@ -122,12 +121,11 @@ async function writeLedger(options: MigratorOptions, { migrations, ...state }: L
   // Not applied are only migrations that failed before anything was done, which have left nothing on the copy.
   const applied = new Map([...migrations].filter(([, { status }]) => status === "applied"));
   if (applied.size === 0) return;
-  const journal = journalOf(options.target, options.ledger, options.clock);
   const prepare = async () => ({
     first: undefined,
     act: async (lease: Lease) => await lease.release(entriesFromLedger({ ...state, migrations: applied })),
   });
-  await withLease(journal, { ...options, runner: thisRunner() }, { prepare });
+  await withLease(runContext(options), { prepare });
 }
 
 /** Snapshots of the tables that a migration touches, as they are on the copy. */

@@ -1,9 +1,7 @@
 /** Reports what is wrong with the ledger and, on request, rebuilds it under the lease. Changes no other table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { systemClock } from "../../time/clock.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
 import type { LedgerRecord } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
@@ -13,7 +11,7 @@ import type { Remedy } from "./remedy.ts";
 import { diagnose, type Diagnosis } from "./diagnose.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
-import { thisRunner } from "../../run/run-identity.ts";
+import { runContext } from "../../run/run-context.ts";
 import { withLease } from "../../run/lease/with-lease.ts";
 
 export interface RepairChoice {
@@ -38,7 +36,8 @@ export interface Repair {
 }
 
 export async function repair(options: MigratorOptions, { yes = false, to }: RepairChoice = {}): Promise<Repair> {
-  const { target, ledger, migrations: source, signal, clock = systemClock, runner = thisRunner() } = options;
+  const context = runContext(options);
+  const { target, ledger, journal, migrations: source, signal, clock, runner } = context;
   if (to !== undefined && !target.capabilities.describes) {
     const problem = `--to needs a target that can describe its tables, and ${target.name} can't; leave it out`;
     throw new MigrateError("ERR_USAGE", { problem });
@@ -46,7 +45,6 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
   const files = source.list();
   const migrations = await loadMigrations(source, files);
   if (to !== undefined) checkChoice(to, migrations, target.capabilities);
-  const journal = journalOf(target, ledger, options.clock);
   const about = { target, ledger, journal, files, clock, run: runner.run, choice: to };
   const look = async (records: readonly LedgerRecord[]) => {
     const state = foldLedger(records);
@@ -63,27 +61,23 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
     if (!yes || found.cure.kind !== "rebuild") return resultOf(found, false);
     break;
   }
-  return await withLease(
-    journal,
-    { ...options, runner },
-    {
-      async prepare({ records }) {
-        // Leave out what taking the lease has written: a valid record, after one that may not be.
-        const found = await look(records.filter(({ run }) => run !== runner.run));
-        return {
-          // No table is changed, so nothing new is in doubt if this run dies; what was in doubt stays so.
-          first: undefined,
-          async act(lease) {
-            if (found.cure.kind !== "rebuild") return resultOf(found, false);
-            throwIfInterrupted(signal);
-            await lease.check();
-            await lease.release(found.cure.entries, found.cure.next);
-            return resultOf(found, true);
-          },
-        };
-      },
+  return await withLease(context, {
+    async prepare({ records }) {
+      // Leave out what taking the lease has written: a valid record, after one that may not be.
+      const found = await look(records.filter(({ run }) => run !== runner.run));
+      return {
+        // No table is changed, so nothing new is in doubt if this run dies; what was in doubt stays so.
+        first: undefined,
+        async act(lease) {
+          if (found.cure.kind !== "rebuild") return resultOf(found, false);
+          throwIfInterrupted(signal);
+          await lease.check();
+          await lease.release(found.cure.entries, found.cure.next);
+          return resultOf(found, true);
+        },
+      };
     },
-  );
+  });
 }
 
 function resultOf({ sees, cure }: Diagnosis, done: boolean): Repair {

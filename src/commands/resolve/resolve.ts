@@ -1,6 +1,5 @@
 /** Marks one migration as reverted or as adopted in the ledger. Changes no table. */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { systemClock } from "../../time/clock.ts";
 import {
   foldLedger,
   migrationsInDoubt,
@@ -10,7 +9,6 @@ import {
   type LedgerState,
 } from "../../ledger/state/fold.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -24,7 +22,7 @@ import { contradiction } from "../../run/lease/audited-ledger.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { holderWords } from "../../run/lease/describe-holder.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { thisRunner } from "../../run/run-identity.ts";
+import { runContext, type RunContext } from "../../run/run-context.ts";
 import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
@@ -62,12 +60,12 @@ export async function resolve(
   choice: ResolveChoice,
   shown?: Pick<Resolution, "means">,
 ): Promise<Resolution> {
-  const { target, ledger, signal, runner = thisRunner() } = options;
-  const journal = journalOf(target, ledger, options.clock);
+  const context = runContext(options);
+  const { journal, signal } = context;
   const look = async (state: LedgerState): Promise<Found> => {
     const contradicts = await contradiction(journal, state);
     if (contradicts !== undefined) throw contradicts;
-    return await lookAt({ ...options, runner }, choice, state);
+    return await lookAt(context, choice, state);
   };
   while (choice.yes !== true) {
     throwIfInterrupted(signal);
@@ -75,27 +73,23 @@ export async function resolve(
     const found = await look(state);
     if (sameRecord(await journal.head(), state.head)) return resultOf(found, false);
   }
-  return await withLease(
-    journal,
-    { ...options, runner },
-    {
-      async prepare({ state }) {
-        const found = await look(state);
-        if (shown !== undefined && shown.means.join("\n") !== found.means.join("\n"))
-          throw refused("the ledger, the files or the tables have changed since this was shown; run it again");
-        return {
-          // No table is changed, so nothing is in doubt if this run dies.
-          first: undefined,
-          async act(lease) {
-            throwIfInterrupted(signal);
-            await lease.check();
-            await lease.release(found.entries, found.next);
-            return resultOf(found, true);
-          },
-        };
-      },
+  return await withLease(context, {
+    async prepare({ state }) {
+      const found = await look(state);
+      if (shown !== undefined && shown.means.join("\n") !== found.means.join("\n"))
+        throw refused("the ledger, the files or the tables have changed since this was shown; run it again");
+      return {
+        // No table is changed, so nothing is in doubt if this run dies.
+        first: undefined,
+        async act(lease) {
+          throwIfInterrupted(signal);
+          await lease.check();
+          await lease.release(found.entries, found.next);
+          return resultOf(found, true);
+        },
+      };
     },
-  );
+  });
 }
 
 function resultOf({ migration, as, means, differences, lease }: Found, done: boolean): Resolution {
@@ -106,10 +100,8 @@ function refused(problem: string): MigrateError {
   return new MigrateError("ERR_RESOLVE", { problem });
 }
 
-type Looking = MigratorOptions & Required<Pick<MigratorOptions, "runner">>;
-
-async function lookAt(options: Looking, choice: ResolveChoice, state: LedgerState): Promise<Found> {
-  const { target, migrations: source, clock = systemClock, runner } = options;
+async function lookAt(context: RunContext, choice: ResolveChoice, state: LedgerState): Promise<Found> {
+  const { target, migrations: source, clock, runner } = context;
   const files = source.list();
   checkNamesOfNow(files, state);
   const { version, name, as } = chosen(choice);
@@ -131,7 +123,7 @@ async function lookAt(options: Looking, choice: ResolveChoice, state: LedgerStat
     });
   const migration = { version, name: wanted.name };
   const marking = as === "adopted" ? markAdopted(state, file!, target.capabilities) : markReverted(state, migration);
-  const compared = await comparedAfter(marking, loaded, { ...options, as, migration });
+  const compared = await comparedAfter(marking, loaded, { ...context, as, migration });
   const now = recorded === undefined ? [] : [ledgerWords(known, recorded, file)];
   return {
     migration,
@@ -174,7 +166,7 @@ interface ComparedAfter {
 async function comparedAfter(
   { after }: Marking,
   loaded: readonly Migration[],
-  { target, ledger, migrations: source, runner, as, migration }: Looking & Pick<Resolution, "as" | "migration">,
+  { target, ledger, migrations: source, runner, as, migration }: RunContext & Pick<Resolution, "as" | "migration">,
 ): Promise<ComparedAfter> {
   const { capabilities } = target;
   const migrations = asTheyRan(loaded, after);

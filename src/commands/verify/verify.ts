@@ -2,7 +2,6 @@
 import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerFinding } from "../../ledger/audit/audit.ts";
 import { sameRecord } from "../../ledger/journal/journal.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
@@ -17,7 +16,7 @@ import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
-import { thisRunner } from "../../run/run-identity.ts";
+import { runContext } from "../../run/run-context.ts";
 
 export interface TablesVerdict {
   /** How many of the compared tables exist. */
@@ -31,13 +30,13 @@ export interface TablesVerdict {
 
 /** Compares all tables of migrations with what the ledger implies. Throws ERR_LEDGER_CHANGED. */
 export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
-  const { target, ledger, migrations: source, signal, runner = thisRunner() } = options;
+  const context = runContext(options);
+  const { target, ledger, journal, migrations: source, signal, runner } = context;
   const files = source.list();
-  const journal = journalOf(target, ledger, options.clock);
   const loaded = await loadMigrations(source, files);
   for (;;) {
     throwIfInterrupted(signal);
-    const state = await recognisedState(foldLedger(await journal.read()), files, options);
+    const state = await recognisedState(foldLedger(await journal.read()), files, context);
     const contradicts = await contradiction(journal, state);
     if (contradicts !== undefined) throw contradicts;
     const migrations = asTheyRan(loaded, state);
@@ -82,6 +81,6 @@ export interface LedgerVerdict {
 
 /** Looks for records that were changed, removed or added. */
 export async function verifyLedger(options: MigratorOptions): Promise<LedgerVerdict> {
-  const { records, findings } = await audited(journalOf(options.target, options.ledger, options.clock));
+  const { records, findings } = await audited(runContext(options).journal);
   return { records: records.length, findings };
 }

@@ -1,10 +1,9 @@
 /** Waits for the holder of the lease, even if the lease passes from one run to another meanwhile. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { systemClock } from "../../time/clock.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
-import { sameRecord, type Journal, type LedgerHead } from "../../ledger/journal/journal.ts";
+import { sameRecord, type LedgerHead } from "../../ledger/journal/journal.ts";
 import { waitForHolder } from "../../ledger/lease/lease.ts";
-import type { MigratorOptions } from "../options.ts";
+import type { RunContext } from "../run-context.ts";
 
 export interface Waiting {
   /**
@@ -18,8 +17,7 @@ export interface Waiting {
   wait(state: LedgerState, until?: (seen: LedgerHead) => boolean): Promise<void>;
 }
 
-export function waitingFor(journal: Journal, options: MigratorOptions): Waiting {
-  const { lease, clock = systemClock, signal, emit = () => {} } = options;
+export function waitingFor({ journal, lease, clock, signal, emit }: RunContext): Waiting {
   let waited = 0;
   // The newest record of a ledger that was silent for so long that the lease may be taken over.
   let silentSince: LedgerHead | undefined;

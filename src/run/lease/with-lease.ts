@@ -3,12 +3,11 @@
  * doing it.
  */
 import { isMigrateError } from "../../errors/migrate-error.ts";
-import { systemClock } from "../../time/clock.ts";
 import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
-import type { Journal, LedgerHead } from "../../ledger/journal/journal.ts";
+import type { LedgerHead } from "../../ledger/journal/journal.ts";
 import { takeLease, type Lease } from "../../ledger/lease/lease.ts";
 import { start, type LedgerRecord } from "../../ledger/state/record.ts";
-import type { MigratorOptions } from "../options.ts";
+import type { RunContext } from "../run-context.ts";
 import { throwIfInterrupted, waitingFor } from "./wait-for-lease.ts";
 
 export interface LeasedWork<Result> {
@@ -37,12 +36,11 @@ export interface Prepared<Result> {
 
 /** Does the work, and releases the lease if the work has not. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
 export async function withLease<Result>(
-  journal: Journal,
-  options: MigratorOptions & Required<Pick<MigratorOptions, "runner">>,
+  context: RunContext,
   { settled, until, prepare }: LeasedWork<Result>,
 ): Promise<Result> {
-  const { signal, runner, clock = systemClock, emit = () => {} } = options;
-  const waiting = waitingFor(journal, options);
+  const { journal, signal, runner, clock, emit } = context;
+  const waiting = waitingFor(context);
   let lease: Lease | undefined;
   let ledger: readonly LedgerRecord[] | undefined;
   try {
@@ -77,7 +75,7 @@ export async function withLease<Result>(
       if (!(await journal.isNewest(state.head ?? start))) continue;
       throwIfInterrupted(signal);
       emit({ event: "taking" });
-      lease = await takeLease(journal, state, runner, prepared.first, { ...options.lease, clock });
+      lease = await takeLease(journal, state, runner, prepared.first, { ...context.lease, clock });
       ledger = lease?.ledger;
     }
   } catch (error) {

@@ -1,8 +1,5 @@
 /** Saved plans, and runs that execute exactly what was saved. */
-import { systemClock } from "../../time/clock.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import type { Journal } from "../../ledger/journal/journal.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
 import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import type { Direction } from "../../plan/compile/compile.ts";
@@ -25,11 +22,10 @@ import {
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import { cleaned } from "../../secrets/redact.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import type { MigratorOptions } from "../options.ts";
+import type { RunContext } from "../run-context.ts";
 import type { Planned } from "./plan-run.ts";
 import { survey } from "./estimate.ts";
 import { timeOf, type SeenTable } from "../check/table-identity.ts";
-import type { Runner } from "../../ledger/lease/record-chain.ts";
 
 /** What binds a run to the saved plan that it was given. A run without one is bound to nothing. */
 export interface Binding {
@@ -57,8 +53,7 @@ const free: Binding = {
 export function bindingOf(
   saved: SavedPlan | undefined,
   direction: Direction,
-  journal: Journal,
-  { target, ledger, migrations: source, runner }: MigratorOptions & { readonly runner: Runner },
+  { target, ledger, journal, migrations: source, runner }: RunContext,
 ): Binding {
   if (saved === undefined) return free;
   const { direction: planned } = saved.plan;
@@ -105,18 +100,16 @@ export async function bind(
   { plan, records }: { readonly plan: Plan; readonly records: readonly LedgerRecord[] },
   direction: Direction,
   choice: SavedPlan["choice"],
-  { target, ledger, clock = systemClock }: MigratorOptions,
-  { tool }: Runner,
+  { target, ledger, journal, clock, runner: { tool } }: RunContext,
   tables?: BoundTables,
 ): Promise<SavedPlan> {
   checkRefusals(plan, target.name);
-  const { hashOf } = journalOf(target, ledger, clock);
   return sealed({
     at: new Date(clock.wall()).toISOString(),
     tool,
     choice,
     place: target.place,
-    ledger: { table: ledger, head: headOf(records, hashOf) },
+    ledger: { table: ledger, head: headOf(records, journal.hashOf) },
     ...(tables ?? (await boundTables(plan, target))),
     plan: cleaned(planDocument(plan, target.name, direction, await survey(plan, target))),
   });

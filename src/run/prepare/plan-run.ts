@@ -26,7 +26,7 @@ import type { Target } from "../../targets/contract/target.ts";
 import { contradiction } from "../lease/audited-ledger.ts";
 import { lookAlike, placeAfter } from "../check/look-alike.ts";
 import { recognisedState } from "./record-renumbered.ts";
-import type { MigratorOptions } from "../options.ts";
+import type { RunContext } from "../run-context.ts";
 import type { Ledger } from "../lease/with-lease.ts";
 import { throwIfInterrupted } from "../lease/wait-for-lease.ts";
 
@@ -86,15 +86,14 @@ export async function planUnlessMoved<Input extends PlanningInput>(
 
 /** The plan for the current ledger and tables, and the records that it was made from. Changes nothing. */
 export async function planNow(
-  journal: Journal,
-  { signal, ...options }: Pick<MigratorOptions, "migrations" | "target" | "clock" | "signal">,
+  context: RunContext,
   files: readonly MigrationFile[],
   plan: (ledger: Ledger, besideAnother: boolean) => Promise<Planned | undefined>,
 ): Promise<Planned & Ledger> {
   for (;;) {
-    throwIfInterrupted(signal);
-    const records = await journal.read();
-    const state = await recognisedState(foldLedger(records), files, options);
+    throwIfInterrupted(context.signal);
+    const records = await context.journal.read();
+    const state = await recognisedState(foldLedger(records), files, context);
     const planned = await plan({ records, state }, state.holder !== undefined);
     if (planned !== undefined) return { ...planned, records, state };
   }

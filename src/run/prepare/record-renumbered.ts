@@ -1,17 +1,14 @@
 /** Records the current names of migrations that the ledger knows under other names. */
-import { systemClock } from "../../time/clock.ts";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { appliedHash } from "../../ledger/state/applied-hash.ts";
 import { appliedIn, foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
-import { journalOf } from "../../ledger/journal/open-journal.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 import { asTheyRan, recognisedIn, checkRecognised, entriesOf, type Recognised } from "../../plan/history/renumbered.ts";
-import type { MigratorOptions } from "../options.ts";
-import { thisRunner } from "../run-identity.ts";
+import type { RunContext } from "../run-context.ts";
 import { keepRenumbered, type RenumberedMigration } from "../execute/restore-points.ts";
 import { withLease } from "../lease/with-lease.ts";
 
@@ -21,34 +18,29 @@ export function areFormer(files: readonly MigrationFile[]): boolean {
 }
 
 /** Records the current names under the lease, if there are any to record. Throws ERR_REPLACES. */
-export async function recordRecognised(options: MigratorOptions, files: readonly MigrationFile[]): Promise<void> {
-  const { target, ledger, runner = thisRunner(), emit = () => {} } = options;
-  const journal = journalOf(target, ledger, options.clock);
-  await withLease(
-    journal,
-    { ...options, runner },
-    {
-      settled: async ({ state }) => (recognisedIn(files, state).length === 0 ? true : undefined),
-      async prepare({ state }) {
-        const recognised = recognisedIn(files, state);
-        const entries = await newEntries(recognised, state, options);
-        await checkOrder(recognised, state, files, options);
-        return {
-          // It changes no table, so nothing is in doubt if the run dies.
-          first: undefined,
-          async act(lease) {
-            await lease.check();
-            const letGo = await keepRenumbered(renumberedOf(recognised), target, ledger, lease.epoch());
-            await lease.release(entries);
-            await letGo();
-            for (const { file, known } of recognised)
-              emit({ event: "recognised", version: file.version, name: file.name, was: known.map(formatMigration) });
-            return true;
-          },
-        };
-      },
+export async function recordRecognised(context: RunContext, files: readonly MigrationFile[]): Promise<void> {
+  const { target, ledger, emit } = context;
+  await withLease(context, {
+    settled: async ({ state }) => (recognisedIn(files, state).length === 0 ? true : undefined),
+    async prepare({ state }) {
+      const recognised = recognisedIn(files, state);
+      const entries = await newEntries(recognised, state, context);
+      await checkOrder(recognised, state, files, context);
+      return {
+        // It changes no table, so nothing is in doubt if the run dies.
+        first: undefined,
+        async act(lease) {
+          await lease.check();
+          const letGo = await keepRenumbered(renumberedOf(recognised), target, ledger, lease.epoch());
+          await lease.release(entries);
+          await letGo();
+          for (const { file, known } of recognised)
+            emit({ event: "recognised", version: file.version, name: file.name, was: known.map(formatMigration) });
+          return true;
+        },
+      };
     },
-  );
+  });
 }
 
 /** Records can't be reverted, so the history must be valid under the new names. Throws ERR_REPLACES. */
@@ -56,15 +48,15 @@ async function checkOrder(
   recognised: readonly Recognised[],
   state: LedgerState,
   files: readonly MigrationFile[],
-  options: MigratorOptions,
+  context: RunContext,
 ): Promise<void> {
   const [first] = recognised;
-  const after = await recognisedState(state, files, options);
+  const after = await recognisedState(state, files, context);
   const ran = files.filter(({ version }) => after.migrations.has(version));
   if (first === undefined || ran.length < after.migrations.size) return;
-  const loaded = await loadMigrations(options.migrations, ran);
+  const loaded = await loadMigrations(context.migrations, ran);
   try {
-    foldHistory(asTheyRan(loaded, after), after, options.target.capabilities);
+    foldHistory(asTheyRan(loaded, after), after, context.target.capabilities);
   } catch (cause) {
     if (!isMigrateError(cause)) throw cause;
     const ranAs = first.known.map(formatMigration).join(", ");
@@ -77,17 +69,25 @@ async function checkOrder(
 export async function recognisedState(
   state: LedgerState,
   files: readonly MigrationFile[],
-  options: Pick<MigratorOptions, "migrations" | "target" | "clock">,
+  context: RunContext,
 ): Promise<LedgerState> {
   const recognised = areFormer(files) ? recognisedIn(files, state) : [];
   const { head } = state;
   if (recognised.length === 0 || head === undefined) return state;
-  const entries = await newEntries(recognised, state, options);
+  const entries = await newEntries(recognised, state, context);
   const { by, run, tool } = head;
-  const { wall } = options.clock ?? systemClock;
   const records = entries.map((entry, number) => {
     const own = entry.version === undefined ? undefined : state.migrations.get(entry.version);
-    const link = { epoch: 1, number, at: own?.at ?? wall(), by: own?.by ?? by, run, tool, applied: "", previous: "" };
+    const link = {
+      epoch: 1,
+      number,
+      at: own?.at ?? context.clock.wall(),
+      by: own?.by ?? by,
+      run,
+      tool,
+      applied: "",
+      previous: "",
+    };
     return { ...entry, ...link };
   });
   const { migrations } = foldLedger(records);
@@ -98,7 +98,7 @@ export async function recognisedState(
 async function newEntries(
   recognised: readonly Recognised[],
   state: LedgerState,
-  { migrations: source, target }: Pick<MigratorOptions, "migrations" | "target">,
+  { migrations: source, target }: RunContext,
 ): Promise<readonly LedgerEntry[]> {
   checkRecognised(recognised, state);
   const several = recognised.filter(({ file }) => file.replaces !== undefined);
@@ -114,14 +114,13 @@ function renumberedOf(recognised: readonly Recognised[]): readonly RenumberedMig
 }
 
 /** A plan is bound to the ledger as it is, so no names may be left to record before it. Throws ERR_REPLACES. */
-export async function checkRecorded(options: MigratorOptions): Promise<void> {
-  const { target, ledger, clock, migrations: source } = options;
-  const files = source.list();
+export async function checkRecorded(context: RunContext): Promise<void> {
+  const files = context.migrations.list();
   if (!areFormer(files)) return;
-  const told = foldLedger(await journalOf(target, ledger, clock).read());
+  const told = foldLedger(await context.journal.read());
   const [one] = recognisedIn(files, told);
   if (one === undefined) return;
-  const { migrations } = await recognisedState(told, files, options);
+  const { migrations } = await recognisedState(told, files, context);
   const next = files.findIndex(({ version }) => migrations.get(version)?.status !== "applied");
   const last = files.at(next === -1 ? -1 : next - 1);
   const way =

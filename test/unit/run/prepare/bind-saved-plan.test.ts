@@ -1,7 +1,7 @@
 import { createTable, int32 } from "lance-migrate";
 import { expect, test } from "vitest";
 import { planNow, planPending } from "../../../../src/run/prepare/plan-run.ts";
-import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
+import { runContext } from "../../../../src/run/run-context.ts";
 import { bind, bindingOf, boundTables } from "../../../../src/run/prepare/bind-saved-plan.ts";
 import { aMigration } from "../../../simulate/history.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";
@@ -14,14 +14,14 @@ const runner = { by: "ann", run: "run", tool: "test" };
 async function aPlan() {
   const target = memoryTarget({ name: "memory", model: "embedded", tables: memoryTables() });
   const migrations = sourceOf([aMigration(1, [createTable("t", { id: int32() })])]);
-  const options = { target, ledger: "_migrations", migrations, lease: { duration: 1_000, patience: 0 }, runner };
-  const journal = journalOf(target, options.ledger);
+  const lease = { duration: 1_000, patience: 0 };
+  const context = runContext({ target, ledger: "_migrations", migrations, lease, runner });
   const files = migrations.list();
-  const input = { target, ledger: options.ledger, source: migrations, files, run: runner.run, choice: {} };
-  const planned = await planNow(journal, options, files, ({ records, state }, besideAnother) =>
+  const input = { target, ledger: context.ledger, source: migrations, files, run: runner.run, choice: {} };
+  const planned = await planNow(context, files, ({ records, state }, besideAnother) =>
     planPending({ ...input, records, state, besideAnother }),
   );
-  return { target, options, journal, planned };
+  return { target, context, planned };
 }
 
 test("a saved plan records which of its tables do not exist yet", async () => {
@@ -30,13 +30,13 @@ test("a saved plan records which of its tables do not exist yet", async () => {
 });
 
 test("a plan is bound to the tables that were described for it, also if they have changed since", async () => {
-  const { options, planned } = await aPlan();
+  const { context, planned } = await aPlan();
   const described = { tables: { t: 7 }, times: { t: 70 } };
-  expect(await bind(planned, "up", {}, options, runner, described)).toMatchObject(described);
+  expect(await bind(planned, "up", {}, context, described)).toMatchObject(described);
 });
 
 test("a run with a saved plan plans again where its plan is void", async () => {
-  const { options, planned, journal } = await aPlan();
-  const saved = await bind(planned, "up", {}, options, runner);
-  expect(await bindingOf(saved, "up", journal, options).keep(async () => undefined)).toBeUndefined();
+  const { context, planned } = await aPlan();
+  const saved = await bind(planned, "up", {}, context);
+  expect(await bindingOf(saved, "up", context).keep(async () => undefined)).toBeUndefined();
 });

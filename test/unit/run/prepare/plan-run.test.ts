@@ -10,6 +10,7 @@ import { aMigration } from "../../../simulate/history.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
+import type { RunContext } from "../../../../src/run/run-context.ts";
 import { planNow, planUnlessMoved, type Planned, type PlanningInput } from "../../../../src/run/prepare/plan-run.ts";
 
 const who = { by: "ann", tool: "t", at: 1, applied: "", previous: "" };
@@ -69,8 +70,8 @@ test("an interrupted command does not plan again", async () => {
     interrupt.abort();
     return ++plans === 1 ? undefined : blocked;
   };
-  const options = { target, migrations: sourceOf([]), signal: interrupt.signal };
-  await expect(planNow(journal, options, [], plan)).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
+  const context = { target, journal, migrations: sourceOf([]), signal: interrupt.signal } as unknown as RunContext;
+  await expect(planNow(context, [], plan)).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
   expect(plans).toBe(1);
 });
 
