@@ -138,10 +138,10 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "who acted late says nothing",
-    469,
+    287,
     "run/execute/send-action.ts",
     "await recordLateCall(failure, harm, calling);",
-    "void confessLateness;",
+    "void recordLateCall;",
   ),
   bug(
     "what another run does meanwhile is taken for drift",
@@ -257,7 +257,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   ),
   bug(
     "metadata that others set during a rename is not set again",
-    118,
+    699,
     "run/execute/side-effects.ts",
     "const isBeside = made !== undefined && made > seen.version + 1;",
     "const isBeside = false;",
@@ -288,7 +288,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     87,
     "run/execute/execute.ts",
     "await lease.record([record]);\n      // A run that took over",
-    "await letGo(planned, target);\n      await lease.record([record]);\n      // A run that took over",
+    "await releaseRestorePoints(planned, target, execution.ledger, lease.epoch());\n      await lease.record([record]);\n      // A run that took over",
   ),
   bug(
     "a kept version is released by a run that was overtaken",
@@ -400,4 +400,20 @@ export const plantedBugs: readonly PlantedBug[] = [
     'if (identity === "another")',
     'if (identity === "another" && now.newest < version)',
   ),
+];
+
+/** Those that are planted for every commit: at least one of each mechanism. The others are planted every night. */
+export const forEachCommit: readonly string[] = [
+  "a holder is sure of a lease that has run out",
+  "an epoch is taken by a plain append",
+  "the ledger forgets what a dead holder was at",
+  "who acted late says nothing",
+  "what an action of several commits loses is not recorded",
+  "a run goes on where its own way back would have been",
+  "metadata that others set during a rename is not set again",
+  "what comes late to a table that was recreated is not noticed",
+  "a kept version is released before the ledger says that it is no longer needed",
+  "a torn list of tables is believed, and what is recorded next refers to it",
+  "a saved plan that accepts a loss is carried out after rows were written",
+  "a rollback does not ask about the rows that it drops",
 ];
