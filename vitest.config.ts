@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { projects } from "./test/projects.ts";
 
 /** The longest files, each before those that take less: a file is run by one worker, and at the end everybody would wait for it. */
 const longest = [
@@ -47,8 +48,10 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   resolve: { alias: { "lance-migrate": fileURLToPath(new URL("./src/index.ts", import.meta.url)) } },
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/pylance/**"],
+    projects: Object.entries(projects).map(([name, folders]) => ({
+      extends: true,
+      test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`) },
+    })),
     sequence: { sequencer: LongestFirst },
     // More than a small machine has cores: the long tests wait for leases to run out.
     maxWorkers: 3,

@@ -3,6 +3,7 @@
 //   summary.mjs REPORT AGAIN    the same, and the report of a second run of the files that failed
 //   summary.mjs --again REPORT  the files that are worth a second run, if any
 import { readFileSync } from "node:fs";
+import { projects } from "../test/projects.ts";
 
 /** More failures than these are no bad luck. */
 const mostFlaky = 3;
@@ -29,9 +30,31 @@ function summarize(first, again) {
       console.log(`${isFlaky ? "flaky, passed in a second run" : "failed"}: ${id}\n${shortened(messages)}`);
     }
   }
+  printTimes(first);
   const failed = numFailedTests - flaky || (success || flaky > 0 ? 0 : Math.max(1, numFailedTestSuites));
   console.log(`${numPassedTests + flaky} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;
+}
+
+/** How long the files of each project took, added up, and those that took longest. */
+function printTimes({ startTime, testResults }) {
+  const files = testResults.map((file) => ({
+    path: pathOf(file),
+    seconds: (file.endTime - file.startTime) / 1_000,
+    end: file.endTime,
+  }));
+  for (const [name, folders] of Object.entries(projects)) {
+    const own = files.filter(({ path }) => folders.includes(path.split("/")[1]));
+    const longest = own.toSorted((one, other) => other.seconds - one.seconds).slice(0, 3);
+    const words = longest.map(({ path, seconds }) => `${path} ${Math.round(seconds)} s`).join(", ");
+    console.log(`${name}: ${Math.round(sum(own))} s in ${own.length} files; longest: ${words}`);
+  }
+  const last = Math.max(startTime, ...files.map(({ end }) => end));
+  console.log(`all: ${Math.round(sum(files))} s, in ${Math.round((last - startTime) / 1_000)} s`);
+}
+
+function sum(files) {
+  return files.reduce((all, { seconds }) => all + seconds, 0);
 }
 
 function testsOf(file, wanted) {

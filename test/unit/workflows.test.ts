@@ -1,0 +1,31 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { projects } from "../projects.ts";
+import { root, startNode } from "../support/project.ts";
+
+const workflow = (name: string) => readFileSync(join(root, ".github/workflows", `${name}.yml`), "utf8");
+
+test("every test file is in one project, but those for a server that has to be installed", () => {
+  const folders = globSync("*/**/*.test.ts", { cwd: join(root, "test") }).map((file) => file.split("/")[0]!);
+  const listed = Object.values(projects).flat();
+  expect(listed.toSorted()).toEqual([...new Set(folders)].filter((folder) => folder !== "pylance").toSorted());
+});
+
+test("the nightly workflow runs every part of npm run nightly", async () => {
+  const { stdout } = await startNode(["test/nightly.ts", "--list"], root).finished;
+  const [, list] = /part:\n((?: +- [\w-]+\n)+)/.exec(workflow("nightly"))!;
+  expect(list!.match(/[\w-]{2,}/g)).toEqual(stdout.trim().split("\n"));
+});
+
+test("a part that npm run nightly does not have is refused", async () => {
+  const { code, stderr } = await startNode(["test/nightly.ts", "unit", "nothing"], root).finished;
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^there is no part nothing; there are unit, contract, /);
+});
+
+test("all workflows use the same versions of actions", () => {
+  const used = ["ci", "nightly", "release"].flatMap((name) => workflow(name).match(/uses: .*/g)!);
+  const actions = used.map((line) => line.slice("uses: ".length).split("@")[0]);
+  expect(new Set(used).size).toBe(new Set(actions).size);
+});
