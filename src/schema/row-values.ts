@@ -113,7 +113,8 @@ function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: str
   return `${place} is ${formatType(type)}, of which migrations hold no values; leave it out, or write it from your application`;
 }
 
-function canHold(type: DataType): boolean {
+/** Whether rows of migrations can hold values of a type. */
+export function canHold(type: DataType): boolean {
   if (type.kind === "list" || type.kind === "fixedSizeList") return canHold(type.item.type);
   if (type.kind === "struct") return type.fields.every((field) => canHold(field.type));
   return isFloat(type) || isInteger(type) || ["bool", "utf8", "largeUtf8", "date32", "timestamp"].includes(type.kind);

@@ -7,7 +7,7 @@ import * as m from "lance-migrate";
 import { formatColumn, type Column } from "../../src/schema/data-type.ts";
 import { typeSource } from "../../src/schema/text/typescript-source.ts";
 import { layOut } from "../../src/scaffold/print/print-source.ts";
-import { drawnRows } from "../../src/wire/rows/sample-rows.ts";
+import { drawnRows } from "../support/drawn-rows.ts";
 import { readColumns } from "../../src/engine/engine.ts";
 import { aProject, root, type Project } from "../support/project.ts";
 import { lancedb } from "../support/tables.ts";
@@ -99,7 +99,7 @@ test("a row of every type is in TypeScript what it is when the program runs", as
   expect(await project.migrate(["types", "--out", "src/db.ts"])).toMatchObject({ code: 0 });
   const db = await lancedb.connect(project.database);
   for (const [at, [type]] of types.entries()) {
-    const rows = drawnRows(columnOf(type), 8, "plain");
+    const rows = drawnRows(columnOf(type), 8);
     await (await db.openTable(`t${at}`)).add(arrow.tableFromIPC(rows)).catch(() => undefined);
   }
   // When it runs.
@@ -147,7 +147,7 @@ test("a dictionary whose keys have 64 bits can't be read, and its type says so",
   await project.migrate(["types", "--out", "src/db.ts"]);
   expect(readFileSync(join(project.folder, "src/db.ts"), "utf8")).toContain("\n  x: never;\n");
   const table = await (await lancedb.connect(project.database)).openTable("t");
-  await table.add(arrow.tableFromIPC(drawnRows(columnOf(type), 8, "plain")));
+  await table.add(arrow.tableFromIPC(drawnRows(columnOf(type), 8)));
   const [row] = (await table.query().toArray()) as readonly { readonly x: unknown }[];
   expect(() => row!.x).toThrow("BigInt");
 });

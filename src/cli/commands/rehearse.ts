@@ -37,7 +37,7 @@ export const rehearseCommand: Command = {
     cli
       .option("to", { type: "string", describe: "rehearse up to this number only" })
       .option("accept", { type: "string", describe: "rehearse as with up --accept: lossy or irreversible" })
-      .option("rows", { type: "string", describe: "rows to make up for a table that can't be copied (1000)" }),
+      .option("rows", { type: "string", describe: "rows to generate for a table that can't be copied (1000)" }),
   async run(context) {
     const { flags, output } = context;
     const { to, accept, rows, "allow-out-of-order": allowOutOfOrder } = parseFlags(rehearseFlags, flags);
@@ -60,15 +60,12 @@ export const rehearseCommand: Command = {
   },
 };
 
-function linesOf(
-  { tables, migrations, unreached, stoppedByEdges, problem }: Rehearsal,
-  output: Output,
-): readonly string[] {
+function linesOf({ tables, migrations, unreached, problem }: Rehearsal, output: Output): readonly string[] {
   if (migrations.length === 0 && problem === undefined) return ["nothing to rehearse"];
-  const edges = stoppedByEdges === undefined ? [] : [`note: made-up rows with edge values stop it: ${stoppedByEdges}`];
   return [
-    ...tables.map(({ table, rows, cloned }) => `${table}: ${cloned ? "cloned" : "made up"} with ${count(rows, "row")}`),
-    ...edges,
+    ...tables.map(
+      ({ table, rows, cloned }) => `${table}: ${cloned ? "cloned" : "generated"} with ${count(rows, "row")}`,
+    ),
     ...migrations.flatMap((one) => migrationLines(one, output)),
     ...unreached.map((one) => `${output.styled("bold", formatMigration(one))}: not reached`),
     ...(migrations.length === 0 ? [] : [totals(migrations)]),

@@ -9,18 +9,17 @@ import { isToTry, judge, timesBack, timesOf, type Judged, type Timed, type Trial
 import type { Refusal } from "../../plan/refusal.ts";
 import type { NewTables } from "../../schema/table-format.ts";
 import type { Scratch } from "../../targets/contract/target.ts";
-import type { Draw } from "../../wire/rows/sample-values.ts";
 import { down } from "../down.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { up } from "../up.ts";
 import { planOn, type PlannedOn } from "../plan.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext } from "../../run/run-context.ts";
-import { fillCopy, inPlaceOf, describeCopy, type CopiedTable, type CopyWanted } from "./scratch-copy.ts";
+import { fillCopy, inPlaceOf, describeCopy, type CopiedTable } from "./scratch-copy.ts";
 import { interruptedEarly, throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface RehearsalChoice extends Choice {
-  /** The number of rows to make up for each table that can't be cloned; 1,000 by default. */
+  /** The number of rows to generate for each table that can't be cloned; 1,000 by default. */
   readonly rows?: number | undefined;
 }
 
@@ -30,8 +29,6 @@ export interface Rehearsal {
   readonly migrations: readonly RehearsedMigration[];
   /** The migrations that were not reached, because an earlier one stopped the rehearsal. */
   readonly unreached: readonly MigrationName[];
-  /** The failure with edge values in made-up rows, after which plain values were used; undefined if they were not. */
-  readonly stoppedByEdges: string | undefined;
   /** ERR_REHEARSAL if a promise is not kept, a rollback is blocked, or a step fails. */
   readonly problem: MigrateError | undefined;
 }
@@ -62,27 +59,15 @@ export async function rehearse(
   openScratch: (newTables?: NewTables) => Promise<Scratch>,
 ): Promise<Rehearsal> {
   const planned = await planOn(runContext(options), choice);
-  if (planned.plan.migrations.length === 0)
-    return { tables: [], migrations: [], unreached: [], stoppedByEdges: undefined, problem: undefined };
+  if (planned.plan.migrations.length === 0) return { tables: [], migrations: [], unreached: [], problem: undefined };
   checkNotBegun(planned.plan);
-  const onCopy = async (draw: Draw): Promise<Outcome> => {
-    const scratch = await openScratch(options.target.newTables);
-    try {
-      return await runOn(scratch, options, planned, { rows, draw });
-    } finally {
-      await scratch.target.close();
-    }
-  };
-  const first = await onCopy("edges");
-  // Live rows need not hold edge values. A second try with plain values shows whether the steps themselves work.
-  const isMadeUp = first.stopped !== undefined && options.target.copyTo === undefined && rows > 0;
-  const { stopped, ...outcome } = isMadeUp ? await onCopy("plain") : first;
+  const scratch = await openScratch(options.target.newTables);
+  const { stopped, ...outcome } = await runOn(scratch, options, planned, rows).finally(() => scratch.target.close());
   return {
     ...outcome,
     unreached: planned.plan.migrations
       .slice(outcome.migrations.length)
       .map(({ migration: { version, name } }) => ({ version, name })),
-    stoppedByEdges: isMadeUp ? first.stopped : undefined,
     problem: problemOf(outcome.migrations, stopped, options.target.name),
   };
 }
@@ -98,13 +83,8 @@ interface Outcome extends Pick<Rehearsal, "tables" | "migrations"> {
   readonly stopped: string | undefined;
 }
 
-async function runOn(
-  scratch: Scratch,
-  options: MigratorOptions,
-  planned: PlannedOn,
-  wanted: CopyWanted,
-): Promise<Outcome> {
-  const filled = await outcomeOf(() => fillCopy(options, planned, wanted, scratch));
+async function runOn(scratch: Scratch, options: MigratorOptions, planned: PlannedOn, rows: number): Promise<Outcome> {
+  const filled = await outcomeOf(() => fillCopy(options, planned, rows, scratch));
   if ("error" in filled) return { tables: [], migrations: [], stopped: describeError(filled.error) };
   const migrations: RehearsedMigration[] = [];
   const target = inPlaceOf(options.target, scratch.target);

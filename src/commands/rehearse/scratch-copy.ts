@@ -1,4 +1,4 @@
-/** Fills the copy for a rehearsal: tables, cloned or with made-up rows, and a ledger of the applied migrations. */
+/** Fills the copy for a rehearsal: tables, cloned or with generated rows, and a ledger of the applied migrations. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
@@ -8,7 +8,6 @@ import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { CopySnapshots, CopySnapshot } from "./judge-rollback.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
-import type { Draw } from "../../wire/rows/sample-values.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { describeAction } from "../../actions/apply-action.ts";
 import { formatPath } from "../../schema/path.ts";
@@ -27,17 +26,14 @@ export interface CopiedTable {
   readonly cloned: boolean;
 }
 
-export interface CopyWanted {
-  /** The number of rows to make up for each table that can't be cloned. */
-  readonly rows: number;
-  readonly draw: Draw;
-}
-
-/** Puts the tables that the plan touches on the copy, as they are now, and the ledger. Returns the tables. */
+/**
+ * Puts the tables that the plan touches on the copy, as they are now, and the ledger. Returns the tables. `rows`: how
+ * many to generate for each table that can't be cloned.
+ */
 export async function fillCopy(
   { target, ledger, signal, clock, lease }: MigratorOptions,
   { plan, state }: PlannedOn,
-  { rows, draw }: CopyWanted,
+  rows: number,
   scratch: Scratch,
 ): Promise<readonly CopiedTable[]> {
   const there = touchedTables(plan).filter((table) => plan.now.has(table));
@@ -48,19 +44,19 @@ export async function fillCopy(
     const cloned = target.copyTo !== undefined;
     const has = cloned
       ? await scratch.target.count!(table)
-      : await drawTable(scratch, table, plan.now.get(table)!, rowsFor(table, plan, rows), draw);
+      : await createSample(scratch, table, plan.now.get(table)!, rowsFor(table, plan, rows));
     copied.push({ table, rows: has, cloned });
   }
   await writeLedger({ target: scratch.target, ledger, clock, lease, signal, migrations: nowhere }, state);
   return copied;
 }
 
-/** The most rows made up for an index. One that needs more gets fewer partitions, or requires `--rows`. */
+/** The most rows generated for an index. One that needs more gets fewer partitions, or requires `--rows`. */
 const mostForIndexes = 10_000;
 
 /**
- * The number of rows to make up: at least enough for the vector indexes that the table has or gets. The engine makes no
- * index of too few vectors, and some of the made-up vectors are null.
+ * The number of rows to generate: at least enough for the vector indexes that the table has or gets. The engine makes no
+ * index of too few vectors, and some of the generated vectors are null.
  */
 function rowsFor(table: string, { now, migrations }: Plan, wanted: number): number {
   const own = Object.values(now.get(table)!.indexes ?? {}).filter((index) => index !== null);
@@ -71,14 +67,14 @@ function rowsFor(table: string, { now, migrations }: Plan, wanted: number): numb
     return isThis ? [action.index] : [];
   });
   const vectors = Math.max(0, ...[...own, ...made].filter(isVectorIndex).map(vectorsNeeded));
-  return Math.max(wanted, Math.min(mostForIndexes, 2 * vectors));
+  return Math.max(wanted, Math.min(mostForIndexes, vectors));
 }
 
-/** The index with no more partitions than `rows` made-up vectors are enough for. */
+/** The index with no more partitions than `rows` generated vectors are enough for. */
 function asSmallAs(rows: number, index: TableIndex): TableIndex {
   const { numPartitions } = index.options;
-  if (typeof numPartitions !== "number" || 2 * numPartitions <= rows) return index;
-  return { ...index, options: { ...index.options, numPartitions: Math.max(1, Math.floor(rows / 2)) } };
+  if (typeof numPartitions !== "number" || numPartitions <= rows) return index;
+  return { ...index, options: { ...index.options, numPartitions: Math.max(1, rows) } };
 }
 
 const nowhere: MigratorOptions["migrations"] = {
@@ -86,16 +82,15 @@ const nowhere: MigratorOptions["migrations"] = {
   load: () => Promise.reject(new Error("nothing is loaded to write a ledger")),
 };
 
-/** Makes a table with its columns, their metadata, its indexes and made-up rows. Returns the number of rows. */
-async function drawTable(
-  { target, draw }: Scratch,
+/** Makes a table with its columns, their metadata, its indexes and generated rows. Returns the number of rows. */
+async function createSample(
+  { target, createSample: create }: Scratch,
   table: string,
   wanted: Table,
   rows: number,
-  values: Draw,
 ): Promise<number> {
   const { columns, indexes = {} } = wanted;
-  const drawn = await draw(table, wanted, rows, values);
+  const created = await create(table, wanted, rows);
   const updates = columnPaths(columns).flatMap((path) => {
     const known = Object.entries(findColumn(columns, path)?.metadata ?? {}).filter(([, value]) => value !== null);
     return known.length === 0 ? [] : [{ path: formatPath(path), metadata: Object.fromEntries(known) }];
@@ -103,8 +98,8 @@ async function drawTable(
   if (updates.length > 0) await act(target, { kind: "setMetadata", table, updates });
   for (const [name, index] of Object.entries(indexes))
     if (index !== null && isRecreatable(index))
-      await act(target, { kind: "createIndex", table, name, index: asSmallAs(drawn, index) });
-  return drawn;
+      await act(target, { kind: "createIndex", table, name, index: asSmallAs(created, index) });
+  return created;
 }
 
 async function act(target: Target, action: Action): Promise<void> {

@@ -12,7 +12,6 @@ import type { Action, ActionKind, AddedColumn } from "../../actions/model/action
 import type { Column } from "../../schema/data-type.ts";
 import type { NewTables, TableFormat } from "../../schema/table-format.ts";
 import type { Table } from "../../schema/table.ts";
-import type { Draw } from "../../wire/rows/sample-values.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
 
 export interface Capabilities {
@@ -147,7 +146,7 @@ export interface Scratch {
   /** Supports what the embedded engine does, and also renames tables. */
   readonly target: Target;
   /** Creates a table with generated rows, always the same; without rows if none can be generated. Returns how many. */
-  draw(name: string, table: Table, rows: number, draw: Draw): Promise<number>;
+  createSample(name: string, table: Table, rows: number): Promise<number>;
   /** The number and the checksum of the rows of a table. */
   rows(table: string): Promise<TableRows>;
 }

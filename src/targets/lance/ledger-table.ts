@@ -1,6 +1,6 @@
 /** The table of the ledger on the embedded engine. */
 import type { Column } from "../../schema/data-type.ts";
-import type { Cell, Row } from "../../wire/rows/ipc-rows.ts";
+import { rowsOf, type Row } from "../../wire/rows/ipc-rows.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { createOnce } from "../../engine/create-table.ts";
 import { engineProblem, isEngineError, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
@@ -51,8 +51,12 @@ export function lanceRecords(
     all: plainly(async (columns: readonly string[]) => {
       const table = await open();
       if (table === undefined) return undefined;
-      const query = () => table.query().select([...columns]);
-      return toRows(await reading(() => patiently(() => query().toArrow())));
+      const query = () =>
+        table
+          .query()
+          .select([...columns])
+          .toArrow();
+      return rowsOf(await reading(() => patiently(query)), columns);
     }),
     last: plainly(async (order: readonly string[], columns: readonly string[]) => {
       const table = await open();
@@ -66,7 +70,7 @@ export function lanceRecords(
           .orderBy(ordering)
           .limit(1)
           .toArrow();
-      return toRows(await reading(() => patiently(query)))[0];
+      return rowsOf(await reading(() => patiently(query)), columns)[0];
     }),
     count: plainly(async (predicate: string) => {
       const table = await open();
@@ -112,22 +116,6 @@ async function patiently<Value>(read: () => Promise<Value>): Promise<Value> {
   } catch {
     return await read();
   }
-}
-
-type Result = Awaited<ReturnType<ReturnType<EngineTable["query"]>["toArrow"]>>;
-
-function toRows(result: Result): readonly Row[] {
-  const columns = result.schema.fields.map((field) => [field.name, result.getChild(field.name)!] as const);
-  return Array.from({ length: result.numRows }, (_, index) =>
-    Object.fromEntries(columns.map(([name, values]) => [name, toCell(values.get(index))])),
-  );
-}
-
-function toCell(value: unknown): Cell {
-  if (value === null || value === undefined) return null;
-  if (typeof value === "bigint") return Number(value);
-  if (value instanceof Date) return value.getTime();
-  return value as string | number;
 }
 
 function toEngine(row: Row, columns: readonly Column[]): Record<string, unknown> {

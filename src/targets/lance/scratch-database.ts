@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { connect, createEmptyTable, engineProblem, openTable, readColumns } from "../../engine/engine.ts";
 import { renameTable } from "../../engine/create-table.ts";
 import { search, type Found } from "../../engine/query.ts";
+import { addRows } from "../../engine/write-rows.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { NewTables } from "../../schema/table-format.ts";
@@ -35,12 +36,14 @@ export async function openScratch(newTables?: NewTables): Promise<Scratch> {
         }
       },
     },
-    draw: reaching(async (table, { columns, metadata }, rows, draw) => {
-      const { canDraw, drawnRows } = await import("../../wire/rows/sample-rows.ts"); // Arrow is slow to load
-      await createEmptyTable(db, table, columns, withoutNulls(metadata));
-      if (rows === 0 || !canDraw(columns)) return 0;
-      const { addRows } = await import("../../engine/write-rows.ts");
-      await addRows(await db.openTable(table), drawnRows(columns, rows, draw), "append");
+    createSample: reaching(async (name, { columns, metadata }, rows) => {
+      await createEmptyTable(db, name, columns, withoutNulls(metadata));
+      const { sampleRows } = await import("../../wire/rows/sample-rows.ts");
+      const sample = rows === 0 ? undefined : sampleRows(columns, rows);
+      if (sample === undefined) return 0;
+      const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts"); // Arrow is slow to load
+      const file = Buffer.from(valuesToIpc(sample.columns, sample.rows, "file"));
+      await addRows(await db.openTable(name), file, "append");
       return rows;
     }),
     rows: reaching(async (table) => {

@@ -1,6 +1,6 @@
 /** The table of the ledger on a service of the namespace dialect: written by merges by key, read by queries. */
 import { systemClock } from "../../time/clock.ts";
-import type { Cell, Row } from "../../wire/rows/ipc-rows.ts";
+import { rowsFromIpc, type Cell, type Row } from "../../wire/rows/ipc-rows.ts";
 import { retry } from "../contract/retry.ts";
 import { lastRow } from "../contract/last-row.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
@@ -57,7 +57,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
 
   /** Safe to repeat: existing keys are not added again. Returns how many rows were added, if the service reports it. */
   const merge = async (rows: readonly Row[]): Promise<number | undefined> => {
-    const { rowsToIpc } = await import("../../wire/rows/ipc-rows.ts");
+    const { rowsToIpc } = await import("../../wire/rows/encode-rows.ts");
     const bytes = rowsToIpc(columns, rows, key);
     const query = { on: key, when_not_matched_insert_all: "true" };
     const send = async () =>
@@ -67,7 +67,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
 
   return {
     async create() {
-      const { rowsToIpc } = await import("../../wire/rows/ipc-rows.ts");
+      const { rowsToIpc } = await import("../../wire/rows/encode-rows.ts");
       const bytes = rowsToIpc(columns, [], key);
       const create = async () => {
         try {
@@ -98,9 +98,8 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
 
 /** Undefined if the answer is not what was requested. */
 async function rowsOf({ body }: HttpResponse, columns: readonly string[]): Promise<readonly Row[] | undefined> {
-  const { rowsFromIpc } = await import("../../wire/rows/ipc-rows.ts"); // apache-arrow is slow to load
   try {
-    return rowsFromIpc(body, columns);
+    return await rowsFromIpc(body, columns);
   } catch {
     return undefined;
   }

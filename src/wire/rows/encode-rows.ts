@@ -1,9 +1,13 @@
-/** Encodes rows of migrations as Arrow IPC with apache-arrow. Loaded when rows are sent. */
+/** Encodes rows as Arrow IPC with apache-arrow. Loaded when rows are sent. */
 import * as arrow from "apache-arrow";
-import type { Column, DataType } from "../../schema/data-type.ts";
+import { timeUnits, type Column } from "../../schema/data-type.ts";
 import { ticksOf } from "../../schema/iso-time.ts";
 import { valueIn, type RowValue, type RowValues } from "../../schema/row-values.ts";
-import { toArrow, toArrowField } from "../arrow/arrow-type.ts";
+import { toIpcFile } from "../arrow/arrow-schema.ts";
+import type { Row } from "./ipc-rows.ts";
+
+/** Marks a column as the engine's primary key: a merge then inserts a row only if its key does not exist yet. */
+const keyMark = new Map([["lance-schema:unenforced-primary-key", "true"]]);
 
 /** Encodes the given columns of the rows. `metadata` is that of the schema. */
 export function valuesToIpc(
@@ -12,16 +16,24 @@ export function valuesToIpc(
   format: "file" | "stream",
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  const fields = columns.map(toArrowField);
-  const children = columns.map(({ name, type }) =>
-    toData(
-      rows.map((row) => valueIn(row, name)),
-      type,
-    ),
-  );
-  const data = arrow.makeData({ type: new arrow.Struct(fields), length: rows.length, nullCount: 0, children });
-  const schema = new arrow.Schema(fields, new Map(Object.entries(metadata)));
-  return arrow.tableToIPC(new arrow.Table([new arrow.RecordBatch(schema, data)]), format);
+  const { schema } = arrow.tableFromIPC(toIpcFile(columns, metadata));
+  return toIpc(schema, rows, format);
+}
+
+/** Rows of a small table as a stream of one batch, which may be empty. `key`: the column whose values are unique. */
+export function rowsToIpc(columns: readonly Column[], rows: readonly Row[], key?: string): Uint8Array {
+  const { schema } = arrow.tableFromIPC(toIpcFile(columns));
+  const fields = schema.fields.map((field) => (field.name === key ? field.clone({ metadata: keyMark }) : field));
+  const times = columns.flatMap(({ name, type }) => (type.kind === "timestamp" ? [name] : []));
+  const values = rows.map((row) => ({
+    ...row,
+    ...Object.fromEntries(times.map((name) => [name, isoTime(row[name])])),
+  }));
+  return toIpc(new arrow.Schema(fields), values, "stream");
+}
+
+function isoTime(milliseconds: Row[string] | undefined): string | null {
+  return typeof milliseconds === "number" ? new Date(milliseconds).toISOString() : null;
 }
 
 /** The columns for which some row has a value. A merge itself fills the other columns with nulls. */
@@ -29,60 +41,55 @@ export function givenColumns(columns: readonly Column[], rows: readonly RowValue
   return columns.filter(({ name }) => rows.some((row) => valueIn(row, name) !== null));
 }
 
+function toIpc(schema: arrow.Schema, rows: readonly RowValues[], format: "file" | "stream"): Uint8Array {
+  const { fields } = schema;
+  const children = fields.map(({ name, type }) =>
+    toData(
+      rows.map((row) => valueIn(row, name)),
+      type as arrow.DataType,
+    ),
+  );
+  const data = arrow.makeData({ type: new arrow.Struct(fields), length: rows.length, nullCount: 0, children });
+  return arrow.tableToIPC(new arrow.Table([new arrow.RecordBatch(schema, data)]), format);
+}
+
 type Values = readonly RowValue[];
 
 /** The package's own builders reserve no space for a null vector, and handle nanoseconds as floats. */
-function toData(values: Values, type: DataType): arrow.Data {
-  const made = { type: toArrow(type), length: values.length, ...nullsOf(values) };
-  switch (type.kind) {
-    case "struct": {
-      const of = (name: string) => values.map((value) => (value as RowValues | null)?.[name] ?? null);
-      return arrow.makeData({
-        ...(made as typeof made & { type: arrow.Struct }),
-        children: type.fields.map((field) => toData(of(field.name), field.type)),
-      });
-    }
-    case "list": {
-      const lists = values.map((value) => (value as Values | null) ?? []);
-      const ends = new Int32Array(lists.length + 1);
-      for (const [index, { length }] of lists.entries()) ends[index + 1] = ends[index]! + length;
-      return arrow.makeData({
-        ...(made as typeof made & { type: arrow.List }),
-        valueOffsets: ends,
-        child: toData(lists.flat(), type.item.type),
-      });
-    }
-    case "fixedSizeList": {
-      const none = Array.from({ length: type.length }, () => null);
-      return arrow.makeData({
-        ...(made as typeof made & { type: arrow.FixedSizeList }),
-        child: toData(
-          values.flatMap((value) => (value as Values | null) ?? none),
-          type.item.type,
-        ),
-      });
-    }
-    case "timestamp": {
-      const data = BigInt64Array.from(values, (value) => (value === null ? 0n : ticksOf(value as string, type.unit)!));
-      return arrow.makeData({ ...(made as typeof made & { type: arrow.Timestamp }), data });
-    }
-    // The package omits the bits of bools that are all null, but not bytes, so the bits are passed as bytes.
-    case "bool":
-      return arrow.makeData({ ...made, type: new arrow.Uint8(), data: bitsOf(values.map((value) => value === true)) });
-    default: {
-      const { data } = arrow.vectorFromArray(
-        values.map((value) => toValue(value, type)),
-        made.type,
-      );
-      const { valueOffsets, values: bytes, typeIds } = data[0]!;
-      return data[0]!.clone(made.type, 0, made.length, made.nullCount, [valueOffsets, bytes, made.nullBitmap, typeIds]);
-    }
-  }
-}
-
-function nullsOf(values: Values): { readonly nullCount: number; readonly nullBitmap: Uint8Array } {
+function toData(values: Values, type: arrow.DataType): arrow.Data {
   const nullBitmap = bitsOf(values.map((value) => value !== null));
-  return { nullCount: values.filter((value) => value === null).length, nullBitmap };
+  const common = { length: values.length, nullCount: values.filter((value) => value === null).length, nullBitmap };
+  if (arrow.DataType.isStruct(type)) {
+    const of = (name: string) => values.map((value) => (value as RowValues | null)?.[name] ?? null);
+    const children = type.children.map((field) => toData(of(field.name), field.type as arrow.DataType));
+    return arrow.makeData({ ...common, type, children });
+  }
+  if (arrow.DataType.isList(type)) {
+    const lists = values.map((value) => (value as Values | null) ?? []);
+    const valueOffsets = new Int32Array(lists.length + 1);
+    for (const [index, { length }] of lists.entries()) valueOffsets[index + 1] = valueOffsets[index]! + length;
+    return arrow.makeData({ ...common, type, valueOffsets, child: toData(lists.flat(), type.valueType) });
+  }
+  if (arrow.DataType.isFixedSizeList(type)) {
+    const none = Array.from({ length: type.listSize }, () => null);
+    const items = values.flatMap((value) => (value as Values | null) ?? none);
+    return arrow.makeData({ ...common, type, child: toData(items, type.valueType) });
+  }
+  if (arrow.DataType.isTimestamp(type)) {
+    const unit = timeUnits[type.unit]!;
+    const data = BigInt64Array.from(values, (value) => (value === null ? 0n : ticksOf(value as string, unit)!));
+    return arrow.makeData({ ...common, type, data });
+  }
+  // The package omits the bits of bools that are all null, but not bytes, so the bits are passed as bytes.
+  if (arrow.DataType.isBool(type))
+    return arrow.makeData({ ...common, type: new arrow.Uint8(), data: bitsOf(values.map((value) => value === true)) });
+  const { data } = arrow.vectorFromArray(
+    values.map((value) => toValue(value, type)),
+    type,
+  );
+  const built = data[0] ?? arrow.makeData({ type, length: 0 });
+  const buffers = [built.valueOffsets, built.values, nullBitmap, built.typeIds] as const;
+  return built.clone(type, 0, common.length, common.nullCount, [...buffers]);
 }
 
 function bitsOf(flags: readonly boolean[]): Uint8Array {
@@ -92,10 +99,10 @@ function bitsOf(flags: readonly boolean[]): Uint8Array {
 }
 
 /** One value for the package's builder; for a null, a value of the same width. */
-function toValue(value: RowValue, { kind }: DataType): unknown {
-  if (kind === "utf8" || kind === "largeUtf8") return value ?? "";
-  if (kind === "int64" || kind === "uint64") return BigInt((value as string | number | null) ?? 0);
-  if (kind === "date32") return value === null ? new Date(0) : new Date(`${value as string}T00:00:00Z`);
+function toValue(value: RowValue, type: arrow.DataType): unknown {
+  if (arrow.DataType.isUtf8(type) || arrow.DataType.isLargeUtf8(type)) return value ?? "";
+  if (arrow.DataType.isInt(type) && type.bitWidth === 64) return BigInt((value as string | number | null) ?? 0);
+  if (arrow.DataType.isDate(type)) return value === null ? new Date(0) : new Date(`${value as string}T00:00:00Z`);
   // Integers may be given as text.
   return Number(value);
 }

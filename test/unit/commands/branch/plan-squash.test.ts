@@ -33,7 +33,7 @@ async function squashed(...steps: readonly Step[]) {
   const openScratch = async (): Promise<Scratch> => ({
     folder: "",
     target: notingTarget(),
-    draw: async () => 0,
+    createSample: async () => 0,
     rows: async () => ({ count: 0, sum: undefined }),
   });
   const options = { target: notingTarget(), migrations, ledger: "_migrations", lease: { duration: 1000, patience: 0 } };
