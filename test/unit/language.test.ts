@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Phrases that a reader has to read twice, and what to write instead. */
+const phrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\b(take|takes|taking|took|taken) back\b/i, "roll back, revert"],
+  [/\banew\b/i, "recreate, rebuild"],
+  [/\b(is|are|was|were|has|have|had) to be\b/i, "must, will, or the plain verb"],
+  [/\b(stand|stands|stood|standing) in\b|\bin (the|its|their) way\b/i, "block, prevent; is in"],
+  [/\bput (together|right)\b|\bput (that|it|them|this) right\b/i, "squash, combine; fix, repair"],
+  [/\b(let|lets|letting) go\b/i, "delete, release"],
+  [/\bmend(s|ed|ing)?\b/i, "fix, repair"],
+  [/\bthat there (is|are)\b|\bas (it stands|they stand)\b/i, "existing, current"],
+  [/\bnobody (can|could|knows|knew)\b|\bno one (can|could|knows|knew)\b/i, "unknown, cannot be determined"],
+  [/\bwho(m)?ever\b/i, "a runner that, another runner"],
+  [/\b(go|goes|went|gone|going) on (with|from|where)\b|\bgoes on\b/i, "resume, continue"],
+  [/\bby then\b|\ball the same\b|\bso many\b/i, "at that point, anyway, at most N"],
+  [/\bwithout a word\b/i, "silently"],
+  [/\b(is|are|was|were|be|been) (said|told)\b|\bsays\b/i, "is reported; states, records"],
+  [/\bhow-?manieth\b/i, "the position, the sequence number"],
+  [/\bservice of three endpoints\b/i, "the `service` dialect"],
+  [/\b(is|are) none (of|that)\b/i, "is not one of; did you mean"],
+  [/[«»]/, '"…" or `code`'],
+];
+
+/** Lines that contain a phrase on purpose: a part of the line, and the reason. */
+const exceptions: readonly (readonly [file: string, part: string, reason: string])[] = [
+  ["CHANGELOG.md", "instead of taken back", "names the wording that was replaced"],
+];
+
+function texts(): readonly string[] {
+  const kept = ["src", "docs", "templates", "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+  const names = execFileSync("git", ["ls-files", "--", ...kept], { cwd: root, encoding: "utf8" });
+  return names.split("\n").filter((name) => /\.(ts|md|json)$/.test(name));
+}
+
+const lines = texts().flatMap((file) =>
+  readFileSync(join(root, file), "utf8")
+    .split("\n")
+    .map((text, index) => ({ file, text, at: `${file}:${index + 1}` })),
+);
+
+test.each(phrases)("no text contains %s", (pattern, instead) => {
+  const found = lines.filter(
+    ({ file, text }) =>
+      pattern.test(text) && !exceptions.some(([where, part]) => where === file && text.includes(part)),
+  );
+  expect(
+    found.map(({ at, text }) => `${at}: ${text.trim()}`),
+    `write instead: ${instead}`,
+  ).toEqual([]);
+});
+
+test("there are at most 20 exceptions, and each is still needed", () => {
+  expect(exceptions.length).toBeLessThanOrEqual(20);
+  for (const [file, part] of exceptions)
+    expect(
+      lines.some((line) => line.file === file && line.text.includes(part) && phrases.some(([one]) => one.test(line.text))),
+      `${file}: ${part}`,
+    ).toBe(true);
+});
