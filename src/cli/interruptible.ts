@@ -45,7 +45,7 @@ export async function interruptible(
     const run = command.run({ flags, words, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
     return await Promise.race([run, over]);
   } catch (error) {
-    // A run knows only that it was told to stop, and not why.
+    // A run knows only that it must stop, and not why.
     if (overdue === undefined || !isMigrateError(error, "ERR_INTERRUPTED")) throw error;
     throw new MigrateError("ERR_TIMEOUT", { seconds: overdue, ...error.details });
   } finally {

@@ -150,7 +150,7 @@ async function alters(target: Target, table: string, note: Note): Promise<void> 
     state = tableAfter(new Map([[table, state]]), action);
     // A success answer proves nothing, so the table is checked.
     const found = await isSo(target, table, state);
-    note({ what, found, needed: true, detail: found ? undefined : "it says so, and has not done it" });
+    note({ what, found, needed: true, detail: found ? undefined : "it reports success, and has not done it" });
   };
   const refuses = async (what: string, alteration: Alteration) => {
     const refused = await refusal(target, { kind: "alterColumns", table, alterations: [alteration] }, state);
@@ -179,7 +179,7 @@ async function isSo(target: Target, name: string, state: Table): Promise<boolean
   return await hasColumns(name, state, columnPaths(state.columns), { target, clock: systemClock });
 }
 
-/** Checks that of several runs that take the same epoch of a ledger at once, exactly one is told that it holds it. */
+/** Checks that of several runs that take the same epoch of a ledger at once, exactly one gets the answer that it holds it. */
 async function locks(target: Target, name: string, note: Note): Promise<void> {
   const ledger = `${name}.ledger`;
   const told = await Promise.allSettled(
@@ -200,7 +200,7 @@ async function locks(target: Target, name: string, note: Note): Promise<void> {
     detail:
       winners === 1
         ? `kept in ${target.ledger.kind}`
-        : ((failed && target.explain(failed.reason)) ?? `${winners} were told so`),
+        : ((failed && target.explain(failed.reason)) ?? `${winners} got that answer`),
   });
 }
 

@@ -23,7 +23,7 @@ export const filesErrors = {
   ERR_BRANCH: usage((d: { problem: string }) => d.problem),
   ERR_FILE_AFTER: refused(
     (d: { file: string; says: string; is: string; before?: string | undefined }) =>
-      `${d.file} says after("${d.says}"), but ${d.before ?? "no migration"} stands before it; write after("${d.is}", …)`,
+      `${d.file} has after("${d.says}"), but ${d.before ?? "no migration"} stands before it; write after("${d.is}", …)`,
   ),
   ERR_TYPES_FOREIGN: usage(
     (d: { file: string }) =>

@@ -36,7 +36,7 @@ export const historyErrors = {
   ),
   ERR_DRIFT: refused(
     (d: { table: string; differences: readonly string[]; hint: string }) =>
-      `table ${d.table} is not as the ledger says: ${d.differences.join("; ")}; ${d.hint}`,
+      `table ${d.table} is not as the ledger records: ${d.differences.join("; ")}; ${d.hint}`,
   ),
   ERR_VERSION_UNKNOWN: usage(
     (d: { version: string; known: string }) => `--to ${d.version}: there is no such migration; ${d.known}`,

@@ -19,7 +19,7 @@ export function sqlProblem(expression: string): string | undefined {
   for (const { groups } of expression.matchAll(token)) {
     const { comment, open, close, stray } = groups!;
     if (stray === '"')
-      return `can't hold double quotes, which the engine takes as text in some places and as a column in others; text stands in 'single quotes', a column's name in \`backticks\``;
+      return `can't hold double quotes, which the engine takes as text in some places and as a column in others; write text in 'single quotes', a column's name in \`backticks\``;
     if (stray === ";") return "must be one expression, without a semicolon";
     if (stray !== undefined) return `has a ${stray} that is not closed`;
     if (comment !== undefined) return "can't hold a comment";

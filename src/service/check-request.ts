@@ -5,7 +5,7 @@ import { jsonType, streamType } from "../wire/content-types.ts";
 import { invalidInput, refuse } from "./tables/error-answer.ts";
 import { unsupported, type Route } from "./routes/route.ts";
 
-/** Checks what a request says about its table outside the path. Throws a refusal. */
+/** Checks what a request contains about its table besides the path. Throws a refusal. */
 export function checkTarget(name: string, query: Readonly<Record<string, unknown>>, body: unknown): void {
   const { delimiter } = query;
   if (typeof delimiter === "string" && delimiter !== "" && name.includes(delimiter))

@@ -136,7 +136,7 @@ function withPlan<Given extends UpChoice | DownChoice>(choice: Given): Given {
   if (choice.plan === undefined) return choice;
   const other = Object.keys(choice).find((name) => name !== "plan");
   if (other !== undefined)
-    throw new MigrateError("ERR_USAGE", { problem: `plan and ${other} say two things; the plan says it all` });
+    throw new MigrateError("ERR_USAGE", { problem: `plan and ${other} say two things; the plan already contains it` });
   return { ...choice, plan: parseSavedPlan(choice.plan) };
 }
 

@@ -741,7 +741,7 @@ const tables: readonly BadInput[] = [
       db.close();
     },
     code: 4,
-    says: "table documents is not as the ledger says: it exists, but should not",
+    says: "table documents is not as the ledger records: it exists, but should not",
   },
 ];
 

@@ -82,7 +82,7 @@ test.each(described)("what differs is said, with the place in history where the 
   expect(await project.run("baseline", "--to", "2")).toMatchObject({
     code: 4,
     stderr:
-      "nothing is marked: the tables are not as 0002_places leaves them: table people: column age (int64 not null) was not expected; put that right by hand; or change the migrations until they lead there\n",
+      "nothing is marked: the tables are not as 0002_places leaves them: table people: column age (int64 not null) was not expected; fix that by hand; or change the migrations until they lead there\n",
   });
   expect(Object.keys(await versionsOf(project.data))).toEqual(Object.keys(before));
 });

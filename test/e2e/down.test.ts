@@ -246,7 +246,7 @@ test("a file may say itself how it is rolled back, and a wrong way is refused be
   expect(await project.migrate(["plan"])).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(
-      /\n  back, as its file says: add documents.score float32 as 0.5, then add documents.source /,
+      /\n  back, as its file exports: add documents.score float32 as 0.5, then add documents.source /,
     ),
   });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

@@ -44,7 +44,7 @@ test.each(described)("names the version in which it came, among many that others
     stdout:
       "people: column age (int64) was not expected\n" +
       `people: since version ${drifted} of ${await timeOf(people, drifted)}\n` +
-      `1 table of here not as the ledger says; put that right by hand${ways}\n`,
+      `1 table of here not as the ledger records; fix that by hand${ways}\n`,
     stderr: "",
   });
 });
@@ -188,7 +188,7 @@ test.each(described)("what was changed is adopted, marked here and run elsewhere
   expect(await project.run("up")).toMatchObject({ code: 0, stdout: "nothing to do\n" });
   expect(await project.run("verify", "--write")).toMatchObject({
     code: 0,
-    stdout: "nothing to write: the tables of here are as the ledger says\n",
+    stdout: "nothing to write: the tables of here are as the ledger records\n",
   });
   // Elsewhere.
   const other = await aKeptProject("lance");
@@ -296,7 +296,7 @@ test.each(described)("of a column that was added not null the values for elsewhe
   const said = ["--add-column", "people.age:int64 not null as id"];
   for (const [wrong, words] of [
     [["--add-column", "people.age:int32 not null as id"], "no table that is there is to get it as int32 not null"],
-    [[...said, ...said], "the values of people.age are said twice"],
+    [[...said, ...said], "the values of people.age are given twice"],
   ] as const)
     expect(await project.run("verify", "--write", ...wrong)).toMatchObject({
       code: 2,
@@ -344,7 +344,7 @@ test("nothing is written while something is pending, nor what no step leads to, 
   expect(await project.run("verify", "--write")).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(
-      /^no migration can declare this: table people: the columns are in another order: full_name, id instead of id, full_name \(of one that was recreated say how with --retype 'TABLE\.COLUMN:TYPE using SQL'\); put that right by hand\n$/,
+      /^no migration can declare this: table people: the columns are in another order: full_name, id instead of id, full_name \(of one that was recreated say how with --retype 'TABLE\.COLUMN:TYPE using SQL'\); fix that by hand\n$/,
     ),
   });
   const blind = await aKeptProject("service");

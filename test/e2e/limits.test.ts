@@ -238,7 +238,7 @@ test("a run whose time is over stops at a safe point, and the next one goes on",
 });
 
 test.each(["up", "repair --yes", "baseline", "down --to 0"])(
-  "--lease is what the ledger says about the run, %s",
+  "--lease is what the ledger records about the run, %s",
   async (command) => {
     const where = project(files);
     if (command !== "up") await where.migrate(["up"]);

@@ -366,7 +366,7 @@ test("a written down takes rows with it that nobody asks about, and that is said
   const project = await started();
   expect(await project.migrate(["new", "more", "--add-column", "d.n:int32", "--down"])).toMatchObject({
     code: 0,
-    stderr: expect.stringMatching(/^note: of a written down nothing is looked for .*\n$/),
+    stderr: expect.stringMatching(/^note: migrate down does not look for rows that block a written down.*\n$/),
   });
 });
 

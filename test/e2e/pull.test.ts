@@ -89,7 +89,7 @@ describe.each(["lance", "namespace"] as const)("a database made by somebody else
     expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });
     expect(await project.migrate(["verify"], key)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^5 tables of \w+ as the ledger says\n$/),
+      stdout: expect.stringMatching(/^5 tables of \w+ as the ledger records\n$/),
     });
     expect(await project.migrate(["verify", "--ledger"], key)).toMatchObject({ code: 0 });
     expect(await project.migrate(["history"], key)).toMatchObject({

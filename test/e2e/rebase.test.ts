@@ -192,7 +192,7 @@ const impossible: readonly { title: string; theirs: readonly string[]; ours: rea
     theirs: ["--rename", "documents.title:headline"],
     ours: ["--execute", `documents:{"delete": "Title = 'x'"}`],
     because:
-      "0002_ours.ts, step 1 (execute): documents.title stands in SQL, and is another there: 0002_theirs (rename documents.title to headline)",
+      "0002_ours.ts, step 1 (execute): documents.title is used in SQL, and has another name there: 0002_theirs (rename documents.title to headline)",
   },
 ];
 
@@ -264,7 +264,7 @@ test("several on each side: a database of the branch takes what came in", async 
   expect(await tables(repository, "ours")).toEqual(right);
   expect(await run("squash", "--to", "5")).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("0004_ours.ts says what it was before"),
+    stderr: expect.stringContaining("0004_ours.ts was renumbered"),
   });
 });
 

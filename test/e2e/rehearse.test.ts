@@ -199,7 +199,7 @@ describe("on a folder", () => {
     expect(stepsOf(found)).toMatchObject([
       { verdict: "kept", reason: "after down rows of documents hold other values, of which its file promises nothing" },
     ]);
-    expect((await project.migrate(["rehearse"])).stdout).toContain("    as its file says: kept: after down rows of");
+    expect((await project.migrate(["rehearse"])).stdout).toContain("    as its file exports: kept: after down rows of");
   });
 
   test("migrations that run out of order are rehearsed in the order in which they would run", async () => {

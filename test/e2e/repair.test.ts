@@ -78,7 +78,7 @@ test.each(described)("tables that were put back from a backup are found where th
   await people.restore();
   const { code, stdout } = await project.run("repair");
   expect(code).toBe(4);
-  expect(stdout).toContain("table people is not as the ledger says: column id is int32 instead of int64");
+  expect(stdout).toContain("table people is not as the ledger records: column id is int32 instead of int64");
   expect(stdout).toContain("as they were after 0003_names");
   expect(await project.run("repair", "--yes")).toMatchObject({ code: 0 });
   await goesOn(project, "applied 0004_wider");
@@ -205,7 +205,7 @@ test.each(described)("a table that is gone is to be brought back, and no other d
   expect(known).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "nearest is what the ledger says, and there table people: it does not exist; bring table people back from a backup, then",
+      "nearest is what the ledger records, and there table people: it does not exist; bring table people back from a backup, then",
     ),
   });
   await dropLedger(project);
@@ -225,7 +225,7 @@ test.each(described)("a table that others made where a step is to create one is 
   expect(await project.run("repair")).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "nearest is what the ledger says, and there table tags: it exists, but should not; drop table tags if it is not needed, or remove the step that creates it, then",
+      "nearest is what the ledger records, and there table tags: it exists, but should not; drop table tags if it is not needed, or remove the step that creates it, then",
     ),
   });
 });

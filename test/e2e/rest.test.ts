@@ -140,7 +140,10 @@ test.each(["service", "namespace"] as const)(
     await db.createTable("others", [{ id: 1 }]);
     project.migration("0005_others.ts", `m.createTable("others", { id: m.int32() })`);
     const taken = await project.migrate(["up"], key);
-    expect(taken).toMatchObject({ code: 4, stderr: expect.stringContaining("table others is not as the ledger says") });
+    expect(taken).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("table others is not as the ledger records"),
+    });
     await db.dropTable("others");
     expect(await project.migrate(["up"], key)).toMatchObject({ code: 0 });
 

@@ -81,7 +81,7 @@ describe.each(ways)("on %s", (way) => {
     const { code, stderr } = await up();
     expect(code).toBe(4);
     expect(stderr).toMatch(
-      /^the saved plan can't be carried out: another run has written to the ledger since: record 3\.\d says (released|reverted), by .*; make a new one/,
+      /^the saved plan can't be carried out: another run has written to the ledger since: record 3\.\d is (released|reverted), by .*; make a new one/,
     );
   });
 
@@ -313,10 +313,13 @@ test("what it was asked for is in it", async () => {
 });
 
 test.each([
-  [["up", "--plan", "plan.json", "--to", "2"], "--plan and --to say two things; the plan says it all"],
-  [["plan", "--plan", "plan.json", "--out", "b.json"], "--plan and --out say two things; the plan says it all"],
+  [["up", "--plan", "plan.json", "--to", "2"], "--plan and --to say two things; the plan already contains it"],
+  [["plan", "--plan", "plan.json", "--out", "b.json"], "--plan and --out say two things; the plan already contains it"],
   [["plan", "--down", "--plan", "plan.json"], "the plan is one for migrate up, not for migrate down"],
-  [["down", "--plan", "plan.json", "--accept-loss"], "--plan and --accept-loss say two things; the plan says it all"],
+  [
+    ["down", "--plan", "plan.json", "--accept-loss"],
+    "--plan and --accept-loss say two things; the plan already contains it",
+  ],
   [["down", "--plan", "plan.json"], "the plan is one for migrate up, not for migrate down"],
   [["up", "--plan", "none.json"], /^none\.json can't be read: ENOENT.*; make a new one with migrate plan --out$/],
   [["up", "--plan", "package.json"], "package.json is no saved plan; make a new one with migrate plan --out"],

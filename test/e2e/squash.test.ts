@@ -123,7 +123,7 @@ test("what ran under another number somewhere, also behind them, keeps them apar
   expect(await run("squash", "--to", "3")).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "0004_later.ts says what it was before, and where it ran as that it ran among these",
+      "0004_later.ts was renumbered (it exports was), and where it ran under its old number, it ran among these",
     ),
   });
   expect(files()).toEqual(before);

@@ -493,8 +493,8 @@ describe("drift", () => {
     const project = await appliedShared(["0001_documents.ts", documents]);
     await drift(project);
     project.migration("0002_scores.ts", `m.renameColumn("documents", "embedding", "vector")`);
-    await expectRefused(project, ["up"], "table documents is not as the ledger says", ...says);
-    await expectRefused(project, ["plan"], "table documents is not as the ledger says", ...says);
+    await expectRefused(project, ["up"], "table documents is not as the ledger records", ...says);
+    await expectRefused(project, ["plan"], "table documents is not as the ledger records", ...says);
   });
 
   test("in a table that no pending migration touches does not matter", async () => {

@@ -17,7 +17,7 @@ test.each(everywhere)("all is well after up, and nothing is changed by looking (
   const before = await versionsOf(project.data);
   const tables = await project.run("verify");
   expect(tables).toMatchObject({ code: 0, stderr: "" });
-  expect(tables.stdout).toContain("2 tables of here as the ledger says");
+  expect(tables.stdout).toContain("2 tables of here as the ledger records");
   expect(tables.stdout.includes("only whether they are there")).toBe(kept === "service");
   expect(await project.run("verify", "--ledger")).toMatchObject({
     code: 0,
@@ -80,7 +80,7 @@ test.each(described)("every difference of every table is said, and not just the 
           since: { version: expect.any(Number), time: expect.any(String), orEarlier: false, orLater: false },
         },
       ],
-      hint: "put that right by hand; or let migrate verify --write write a migration that leads there",
+      hint: "fix that by hand; or let migrate verify --write write a migration that leads there",
     },
   });
 });
@@ -98,14 +98,14 @@ test.each(everywhere)("a table that is gone, and one that is there too early, ar
     kept === "service"
       ? "see migrate repair"
       : "bring table people back from a backup; drop table places if it is not needed, or remove the step that creates it";
-  expect(stdout).toContain(`2 tables of here not as the ledger says; ${hint}\n`);
+  expect(stdout).toContain(`2 tables of here not as the ledger records; ${hint}\n`);
 });
 
 test.each(everywhere)("a ledger that says less than its newest record is not planned by (%s)", async (kept) => {
   const project = await aKeptProject(kept);
   await dropApplied(project, kept, 3);
   const problem =
-    "its newest record says that other migrations are applied than all its records together; see migrate verify --ledger";
+    "its newest record states that other migrations are applied than all its records together; see migrate verify --ledger";
   expect(await project.run("status")).toMatchObject({ code: 0, stdout: expect.stringContaining(problem) });
   const { stdout } = await project.run("status", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ problem: expect.stringContaining(problem) });
@@ -161,7 +161,9 @@ test.each(everywhere)("a ledger that is gone is noticed (%s)", async (kept) => {
   await dropLedger(project);
   expect(await project.run("verify")).toMatchObject({
     code: 4,
-    stdout: expect.stringMatching(/should not\n(.*\n)?2 tables of here not as the ledger says; see migrate repair\n$/),
+    stdout: expect.stringMatching(
+      /should not\n(.*\n)?2 tables of here not as the ledger records; see migrate repair\n$/,
+    ),
   });
 });
 

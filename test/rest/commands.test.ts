@@ -589,7 +589,7 @@ describe("a plan is refused with 4", () => {
     await expectRefused(project(cloud({ endpoint: service.url })), {
       args: ["up"],
       code: 4,
-      says: /table documents is not as the ledger says: it exists/,
+      says: /table documents is not as the ledger records: it exists/,
     });
   });
 });

@@ -174,7 +174,7 @@ export async function checkAfterTrouble(scene: Scene): Promise<string | undefine
     if (isLast) break;
     if (next?.between.some(isAs) === true) return undefined;
   }
-  return `the tables are not what the ledger says, which is ${least} actions, nor what is in doubt beyond it`;
+  return `the tables are not what the ledger records, which is ${least} actions, nor what is in doubt beyond it`;
 }
 
 /** Counts the actions that are left: a rollback may have more of them than the reference's, which has no rows to put back. */
@@ -227,7 +227,7 @@ function mayHaveBeenLate({ tables }: Scene): boolean {
   return ledgerRows(tables).some(({ event }) => event === "late");
 }
 
-/** Whether every step took effect as often as the ledger says. */
+/** Whether every step took effect as often as the ledger records. */
 export function isComparable(scene: Scene): boolean {
   const isOneWay = !scene.orders.has("opposite") && !scene.turned;
   return !wasLate(scene) && !mayHaveBeenLate(scene) && isOneWay && !scene.repeated;

@@ -44,7 +44,7 @@ const wrong: readonly (readonly [step: string, says: string])[] = [
   ['m.retypeColumn("documents", "nothing", m.int64())'.replace('"nothing"', '«"nothing"»'), '"title"'],
   ['m.setNullable("documents", "id", «false»)', "documents.id is not null already"],
   ['m.setNullable("documents", "title", «true»)', "documents.title is nullable already"],
-  ['m.setNullable("documents", «"cells.item"», false)', "the engine can't be told of the item of cells"],
+  ['m.setNullable("documents", «"cells.item"», false)', "the engine can't address the item of cells"],
   ['m.createTable(«"notes"», { id: m.int8() })', "there is a table notes already"],
   ['m.dropTable(«"nobody"»)', '"documents" | "notes"'],
   ['m.renameTable("notes", «"documents"»)', "there is a table documents already"],

@@ -15,13 +15,13 @@ const phrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bput (together|right)\b|\bput (that|it|them|this) right\b/i, "squash, combine; fix, repair"],
   [/\b(let|lets|letting) go\b/i, "delete, release"],
   [/\bmend(s|ed|ing)?\b/i, "fix, repair"],
-  [/\bthat there (is|are)\b|\bas (it stands|they stand)\b/i, "existing, current"],
+  [/\bthat there are\b(?! no)|\bas (it stands|they stand)\b/i, "existing, current"],
   [/\bnobody (can|could|knows|knew)\b|\bno one (can|could|knows|knew)\b/i, "unknown, cannot be determined"],
   [/\bwho(m)?ever\b/i, "a runner that, another runner"],
-  [/\b(go|goes|went|gone|going) on (with|from|where)\b|\bgoes on\b/i, "resume, continue"],
+  [/\b(go|goes|went|gone|going) on (with|from|where)\b|\bgoes on\b(?! (a|its|the)\b)/i, "resume, continue"],
   [/\bby then\b|\ball the same\b|\bso many\b/i, "at that point, anyway, at most N"],
   [/\bwithout a word\b/i, "silently"],
-  [/\b(is|are|was|were|be|been) (said|told)\b|\bsays\b/i, "is reported; states, records"],
+  [/\b(is|are|was|were|be|been) (said|told)\b(?! apart)|\bsays\b/i, "is reported; states, records"],
   [/\bhow-?manieth\b/i, "the position, the sequence number"],
   [/\bservice of three endpoints\b/i, "the `service` dialect"],
   [/\b(is|are) none (of|that)\b/i, "is not one of; did you mean"],
@@ -31,6 +31,11 @@ const phrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
 /** Lines that contain a phrase on purpose: a part of the line, and the reason. */
 const exceptions: readonly (readonly [file: string, part: string, reason: string])[] = [
   ["CHANGELOG.md", "instead of taken back", "names the wording that was replaced"],
+  ["docs/simulator.md", "appends of others in the way", "is output of the simulator"],
+  ["src/errors/files.ts", "says", "is a field of the error's details, which programs read"],
+  ["src/migrations/check-after.ts", "says", "the same field"],
+  ["src/commands/lint/finding-position.ts", "says", "the same field"],
+  ["src/ledger/journal/marker-name.ts", "says why", "the hashes of later records may cover this text"],
 ];
 
 function texts(): readonly string[] {
@@ -60,7 +65,9 @@ test("there are at most 20 exceptions, and each is still needed", () => {
   expect(exceptions.length).toBeLessThanOrEqual(20);
   for (const [file, part] of exceptions)
     expect(
-      lines.some((line) => line.file === file && line.text.includes(part) && phrases.some(([one]) => one.test(line.text))),
+      lines.some(
+        (line) => line.file === file && line.text.includes(part) && phrases.some(([one]) => one.test(line.text)),
+      ),
       `${file}: ${part}`,
     ).toBe(true);
 });

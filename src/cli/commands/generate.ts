@@ -86,7 +86,7 @@ function report(diff: Diff, file: string, output: Output): number {
     impossible.length > 0
       ? "and no steps lead there"
       : unsure.length > 0
-        ? "migrate generate asks what became of what is gone, or is told by --rename and --drop-column"
+        ? "migrate generate asks what became of what is gone, or takes --rename and --drop-column as answers"
         : "migrate generate writes the next one";
   output.problem(`the migrations do not lead to what ${file} declares; ${next}`);
   return somethingPending;

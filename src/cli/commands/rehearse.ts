@@ -86,7 +86,7 @@ function stepLines(
   output: Output,
 ): readonly string[] {
   const words = { kept: "kept", refused: "refused", broken: "broken", untried: "not tried" }[verdict];
-  const line = `    ${is ?? "as its file says"}: ${words}${reason === undefined ? "" : `: ${reason}`}`;
+  const line = `    ${is ?? "as its file exports"}: ${words}${reason === undefined ? "" : `: ${reason}`}`;
   return [
     `  ${text}${timesText({ up, down })}`,
     verdict === "kept" ? output.styled("dim", line) : output.styled(verdict === "broken" ? "red" : "yellow", line),

@@ -76,8 +76,8 @@ async function verifyTheTables(context: Context): Promise<number> {
   output.data({ target, tables, columns, differences: differences.map(toDocument), hint });
   sayDifferences(differences, context);
   if (!columns) output.result(`${target} can't describe its tables: only whether they are there was compared`);
-  if (differences.length === 0) output.result(`${count(tables, "table")} of ${target} as the ledger says`);
-  else output.result(`${count(differences.length, "table")} of ${target} not as the ledger says; ${hint}`);
+  if (differences.length === 0) output.result(`${count(tables, "table")} of ${target} as the ledger records`);
+  else output.result(`${count(differences.length, "table")} of ${target} not as the ledger records; ${hint}`);
   return differences.length === 0 ? done : amiss;
 }
 
@@ -116,7 +116,7 @@ async function adoptTheTables(context: Context, name: string | undefined): Promi
     if (differences.length === 0) {
       checkTyped(adopt(answers), answers);
       output.data({ target, differences, steps: [], left: [] });
-      output.result(`nothing to write: the tables of ${target} are as the ledger says`);
+      output.result(`nothing to write: the tables of ${target} are as the ledger records`);
       return done;
     }
     const compare = async (given: readonly DiffAnswer[]) => adopt(given);

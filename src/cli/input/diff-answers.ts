@@ -16,7 +16,7 @@ export function typedAnswers(context: Context): readonly DiffAnswer[] {
   const steps = typedSteps(context);
   const places = steps.flatMap((step) => (isOfValues(step) ? [placeOf(step)] : []));
   const twice = places.find((place, index) => places.indexOf(place) < index);
-  if (twice !== undefined) throw new MigrateError("ERR_USAGE", { problem: `the values of ${twice} are said twice` });
+  if (twice !== undefined) throw new MigrateError("ERR_USAGE", { problem: `the values of ${twice} are given twice` });
   return steps.map(answerOf);
 }
 

@@ -32,5 +32,7 @@ export function writePlan(file: string, plan: SavedPlan): void {
 export function checkPlanAlone(flags: Readonly<Record<string, unknown>>, others: readonly string[]): void {
   const other = flags["plan"] === undefined ? undefined : others.find((name) => flags[name] !== undefined);
   if (other !== undefined)
-    throw new MigrateError("ERR_USAGE", { problem: `--plan and --${other} say two things; the plan says it all` });
+    throw new MigrateError("ERR_USAGE", {
+      problem: `--plan and --${other} say two things; the plan already contains it`,
+    });
 }

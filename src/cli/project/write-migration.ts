@@ -55,7 +55,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
       const file = await createMigration({ ...wanted, ...(planned && { steps, down: back?.steps }) });
       if (back?.isChecked === true)
         output.progress(
-          "note: of a written down nothing is looked for that stands in its way: rows and values that came since go with it; without it migrate down asks",
+          "note: migrate down does not look for rows that block a written down: it loses rows and values that were written since; without a written down, migrate down checks that",
         );
       const others = planned === undefined ? [] : await otherTargets(session);
       for (const one of planned?.actions ?? [])

@@ -19,7 +19,7 @@ export function renderPlan(plan: PlanDocument, output: Output): void {
     const part = done === 0 ? "" : ` (${done} of ${count(total, "action")} done already)`;
     output.result(`${output.styled("bold", formatMigration(migration))}${part}`);
     for (const action of actions) renderAction(action, output);
-    if (down !== undefined) output.result(output.styled("dim", `  back, as its file says: ${down.join(", then ")}`));
+    if (down !== undefined) output.result(output.styled("dim", `  back, as its file exports: ${down.join(", then ")}`));
   }
   for (const words of plan.accepted ?? []) output.result(output.styled("yellow", words));
   if (plan.totals === undefined || migrations.length === 0) return;

@@ -29,7 +29,7 @@ export interface Drift {
   adopt(answers: readonly DiffAnswer[]): Adoption;
 }
 
-const byHand = "put that right by hand";
+const byHand = "fix that by hand";
 
 /** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_PENDING, ERR_ADOPT_IMPOSSIBLE. */
 export async function findDrift(options: MigratorOptions): Promise<Drift> {

@@ -139,5 +139,5 @@ function hintFor(
     return `they are as they were ${place!.words}: migrate baseline --to ${place!.choice}`;
   return version === undefined
     ? `${putRight(differences)}; or change the migrations until they lead there`
-    : `they are as the ledger says: migrate up applies the rest`;
+    : `they are as the ledger records: migrate up applies the rest`;
 }

@@ -69,7 +69,7 @@ export function placesAfter(
         if (inside !== undefined && value !== null)
           throw new MigrateError("ERR_MOVED", {
             path: keyOf(inside.here),
-            problem: `stands in rows, and is another there: ${inside.by}`,
+            problem: `is used in rows, and has another name there: ${inside.by}`,
           });
         return [find(table, [name]).path[0]!, value];
       }),
@@ -83,7 +83,7 @@ export function placesAfter(
       if (named === undefined) return sql;
       throw new MigrateError("ERR_MOVED", {
         path: keyOf(named.here),
-        problem: `stands in SQL, and is another there: ${named.by}`,
+        problem: `is used in SQL, and has another name there: ${named.by}`,
       });
     },
     rows: (table, rows) => rows.map((row) => rowThere(table, row)),

@@ -40,8 +40,8 @@ export async function planSquash(
   if (branched !== undefined)
     throw new MigrateError("ERR_SQUASH", {
       problem: files.includes(branched)
-        ? `${branched.file} says what it was before, and columns may have another order where it ran as that; take was and ran out of it once there is no such database`
-        : `${branched.file} says what it was before, and where it ran as that it ran among these; take was and ran out of it once there is no such database`,
+        ? `${branched.file} was renumbered (it exports was), and where it ran under its old number, columns may be in another order; remove was and ran from it once no such database is left`
+        : `${branched.file} was renumbered (it exports was), and where it ran under its old number, it ran among these; remove was and ran from it once no such database is left`,
     });
   const migrations = await loadMigrations(source, files);
   const { differences: words, ...made } = squash(migrations, target.capabilities);

@@ -172,7 +172,7 @@ function taker(ran: readonly Timed[]): (is: (one: Timed) => boolean) => number |
 }
 
 /**
- * The time of rolling back each action, if it can be told apart. Restoring a version of a table rolls back all of its
+ * The time of rolling back each action, if it can be determined. Restoring a version of a table rolls back all of its
  * actions, so its time is given to the first of these.
  */
 export function timesBack(actions: readonly PlannedAction[], ran: readonly Timed[]): readonly (number | undefined)[] {

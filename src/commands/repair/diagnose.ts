@@ -34,7 +34,7 @@ export async function diagnose(patient: RepairInput): Promise<Diagnosis> {
     ...findings.map(({ sentence }) => `  ${sentence}`),
     ...lost.map(
       (one) =>
-        `no record says any more that ${formatMigration(one)} is applied, but the running hash of later ones does`,
+        `no record states any more that ${formatMigration(one)} is applied, but the running hash of later ones does`,
     ),
     ...course(state, patient),
     // Otherwise the tables show how far each migration has run.
@@ -138,12 +138,12 @@ async function comparedWith(
 }
 
 function differenceText({ table, differences }: TableDifference): string {
-  return `table ${table} is not as the ledger says: ${differences.join("; ")}`;
+  return `table ${table} is not as the ledger records: ${differences.join("; ")}`;
 }
 
 function lostText(ledger: string, sights: Tables): string {
   const there = [...sights].filter(([, table]) => table !== undefined).map(([name]) => name);
   const tables =
     there.length === 0 ? "no table that they make is there" : `tables that they make are there: ${there.join(", ")}`;
-  return `the ledger ${ledger} says of no migration that it ran, and ${tables}`;
+  return `the ledger ${ledger} records no migration as applied, and ${tables}`;
 }

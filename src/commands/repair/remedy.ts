@@ -68,7 +68,7 @@ function fromTables({ state, agrees, said, sights, differences }: Evidence, pati
     // cases the differences from the ledger are the ones to report.
     const isLedgers =
       differences.some(({ kind }) => kind === "gone") || (said && agrees && areAll("foreign", differences));
-    const [nearest, found] = isLedgers ? ["what the ledger says", differences] : [place.words, fewest];
+    const [nearest, found] = isLedgers ? ["what the ledger records", differences] : [place.words, fewest];
     return refused(
       new MigrateError("ERR_REPAIR_NO_PLACE", {
         nearest,
@@ -130,5 +130,5 @@ function blindProblem({ lost, agrees, said, differences, impossible }: Evidence)
       : wayOut;
   if (impossible !== undefined) return `what is left of it can't be (${impossible.message}); ${wayOut}`;
   if (agrees) return undefined;
-  return `its newest record says that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`;
+  return `its newest record states that other migrations are applied than all that are left, and not that the first files are; ${wayOut}`;
 }

@@ -217,6 +217,6 @@ function revertedWords(file: Migration | undefined, { differences = [], unknown 
   const drift = differences.map(({ table, differences: words }) => `table ${table}: ${words.join("; ")}`);
   if (unknown !== undefined) return [next, `whether the tables fit that is unknown: ${unknown}`];
   if (drift.length === 0) return [next, "the tables are as the other migrations leave them"];
-  const way = "migrate verify will report that as drift; put it right by hand, or adopt it with migrate verify --write";
+  const way = "migrate verify will report that as drift; fix it by hand, or adopt it with migrate verify --write";
   return [next, "the tables are not as the other migrations leave them:", ...drift.map((line) => `  ${line}`), way];
 }

@@ -43,20 +43,22 @@ export function senseless(sorted: readonly LedgerRecord[]): readonly Nonsense[] 
 function problemInRecord(record: LedgerRecord, late: ReadonlySet<number>): string | undefined {
   const { epoch, number, event, step = 0, total = 0 } = record;
   if (!isCount(epoch) || epoch === 0 || !isCount(number)) return "has no place in a ledger";
-  if (!Object.hasOwn(speaks, event)) return `says ${JSON.stringify(event)}, which is no event`;
+  if (!Object.hasOwn(speaks, event)) return `states ${JSON.stringify(event)}, which is no event`;
   if ((number === 0) !== (event === "taken"))
-    return number === 0 ? `takes its epoch and says ${event}` : "says that its epoch is taken, and is not the first";
+    return number === 0
+      ? `takes its epoch and states ${event}`
+      : "states that its epoch is taken, and is not the first";
   const missing = speaks[event].find((key) => record[key] === undefined || record[key] === "");
-  if (missing !== undefined) return `says ${event} without its ${missing}`;
+  if (missing !== undefined) return `states ${event} without its ${missing}`;
   const wrong = counts.find((key) => record[key] !== undefined && !isCount(record[key]));
-  if (wrong !== undefined) return `says ${wrong} ${record[wrong]}, which is no number of anything`;
-  if (record.version !== undefined && !speaks[event].includes("version")) return `says ${event} of a migration`;
-  if (step > total) return `says that ${step} of ${total} actions are done`;
+  if (wrong !== undefined) return `states ${wrong} ${record[wrong]}, which is no number of anything`;
+  if (record.version !== undefined && !speaks[event].includes("version")) return `states ${event} of a migration`;
+  if (step > total) return `states that ${step} of ${total} actions are done`;
   if ((saysApplied(record) || event === "reverted") && step < total)
-    return `says that a migration is ${event} and ${step} of ${total} actions done`;
-  if (record.late !== undefined && event !== "looked") return `says ${event} and looked at a late call`;
+    return `states that a migration is ${event} and ${step} of ${total} actions done`;
+  if (record.late !== undefined && event !== "looked") return `states ${event} and looked at a late call`;
   if (event === "looked" && !(record.late! < epoch && late.has(record.late!)))
-    return `looked at a late call of epoch ${record.late}, of which nothing is said`;
+    return `looked at a late call of epoch ${record.late}, which the ledger does not contain`;
   return undefined;
 }
 

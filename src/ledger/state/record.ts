@@ -3,7 +3,7 @@ import { canonicalJson, sha256 } from "../../migrations/checksum.ts";
 import type { FoundIndex } from "../../schema/table-index.ts";
 
 /**
- * - `taken`: an epoch began; of n racing runs exactly one is told that it added this record.
+ * - `taken`: an epoch began; of n racing runs exactly one learns that it added this record.
  * - `renewed`: the holder is still running.
  * - `advanced`: some actions of a migration are done, and the tables alone could not show which.
  * - `applied`: a migration is done.

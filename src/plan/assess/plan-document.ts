@@ -70,7 +70,7 @@ const plannedMigration = z.object({
   steps: z.array(text).describe("A short hash of each step."),
   done: whole.describe("How many of its actions are done already."),
   total: whole,
-  down: z.array(text).optional().describe("What its file says rolls it back, in words."),
+  down: z.array(text).optional().describe("The rollback that its file exports, as text."),
   actions: z.array(plannedAction),
 });
 

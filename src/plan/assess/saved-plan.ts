@@ -110,9 +110,7 @@ export function checkLedger(
   if (canonicalJson(headOf(records, hashOf)) === canonicalJson(saved.ledger.head)) return;
   const newest = records.toSorted(byPlace).at(-1);
   const what =
-    newest === undefined
-      ? "the ledger is empty"
-      : `record ${recordIdText(newest)} says ${newest.event}, by ${newest.by}`;
+    newest === undefined ? "the ledger is empty" : `record ${recordIdText(newest)} is ${newest.event}, by ${newest.by}`;
   throw stale(saved.plan, "ledger", `another run has written to the ledger since: ${what}`);
 }
 

@@ -30,7 +30,7 @@ export function afterLateCall(
 }
 
 /**
- * The expected table in the middle of an action. `state` says nothing about indexes and metadata that others may have
+ * The expected table in the middle of an action. `state` does not contain indexes and metadata that others may have
  * changed; this adds those that the action does not affect. `expected`: the table before the action; `after`: when it
  * is done.
  */

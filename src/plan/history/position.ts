@@ -68,7 +68,7 @@ export function nearestPlace(row: HistoryRow, sights: Tables): NearestPosition {
   const compare = (table: string, should: Table | undefined) => {
     const found = sights.get(table);
     const differences = differencesOf(table, should, found);
-    // A missing table can be brought back. A table that exists too early would have to be dropped with its rows.
+    // A missing table can be brought back. A table that exists too early must be dropped with its rows.
     const sizes = differences.map(({ kind, differences: words }) =>
       kind === "foreign" ? found!.columns.length + 1 : words.length,
     );

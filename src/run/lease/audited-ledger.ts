@@ -32,6 +32,6 @@ export async function contradiction(journal: Journal, state: LedgerState): Promi
   // A late record is not an error, nor is an interrupted write of several markers: neither loses a record.
   const { findings } = await audited(journal);
   if (findings.every(({ known, kind }) => known || kind === "applied")) return undefined;
-  const problem = "its newest record says that other migrations are applied than all its records together";
+  const problem = "its newest record states that other migrations are applied than all its records together";
   return new MigrateError("ERR_LEDGER_CHANGED", { problem });
 }

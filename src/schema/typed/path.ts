@@ -45,7 +45,7 @@ type AroundInside<Shape, Path extends string, Parent extends string> = Shape ext
     : Path extends `item.${infer Rest}`
       ? AroundInside<Inner, Rest, `${Parent}.item`>
       : Head extends `fixedSizeList(${string}`
-        ? `the engine can't be told of the item of ${Parent}`
+        ? `the engine can't address the item of ${Parent}`
         : `${Parent}.item`
   : `there is nothing inside ${Parent}`;
 

@@ -67,7 +67,7 @@ const engineProblems: readonly (readonly [RegExp, number, keyof typeof codes])[]
 
 const internal = "the service could not do this; its operator finds more under this request's id";
 
-/** The only internal problem that clients are told about: one that retries can succeed only when it is solved. */
+/** The only internal problem that clients learn: retries succeed only once it is solved. */
 const diskFull: Problem = { status: 507, code: codes.internal, error: "the service has no space left for this" };
 
 function isFull(thrown: unknown): boolean {
@@ -109,7 +109,7 @@ function clean(text: string, folder: string): string {
 const webProblems: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: "the body is too large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "the content-type is not one that this route takes",
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "the body is not as long as content-length says",
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "the body is not as long as content-length states",
   FST_ERR_BAD_URL: "the path is not well-formed",
 };
 

@@ -8,7 +8,7 @@ import { RecordBatch } from "apache-arrow/fb/record-batch";
 import { Builder } from "flatbuffers";
 import { childColumns, type Column, type DataType } from "../../schema/data-type.ts";
 
-/** The message without its frame; undefined if there is a dictionary, which would have to be sent first. */
+/** The message without its frame; undefined if there is a dictionary, which must be sent first. */
 export function emptyBatch(columns: readonly Column[]): Uint8Array | undefined {
   const types = columns.flatMap(({ type }) => withInner(type));
   if (types.some(({ kind }) => kind === "dictionary")) return undefined;

@@ -107,7 +107,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_ADOPT_PENDING: { migration: "0003_widen_ids", target: "local" },
   ERR_BASELINE_DIFFERS: { last: "0003_widen_ids", differences: ["table d: it does not exist"], hint: "run migrate up" },
   ERR_BASELINE_BEGUN: { migration: "0003_widen_ids" },
-  ERR_REPAIR_NO_PLACE: { nearest: "after 0003_widen_ids", differences, hint: "put that right by hand", problem },
+  ERR_REPAIR_NO_PLACE: { nearest: "after 0003_widen_ids", differences, hint: "fix that by hand", problem },
   ERR_REPAIR_AMBIGUOUS: { places: ["before the first migration", "after 0003_widen_ids"], choices: ["start", "0003"] },
   ERR_REPAIR_PLACE: { choice: "0002", places: ["after 0003_widen_ids"] },
   ERR_REPAIR_BLIND: { target: "local", problem },

@@ -10,7 +10,7 @@ test("migrations may say the one before them, or nothing", () => {
 
 test("one that says another is told which stands before it", () => {
   expect(standingProblems(migrations("0001", undefined, "0002")).map(({ message }) => message)).toEqual([
-    '0001_x.ts says after("0001"), but no migration stands before it; write after("0000", …)',
-    '0005_x.ts says after("0002"), but 0003_x.ts stands before it; write after("0003", …)',
+    '0001_x.ts has after("0001"), but no migration stands before it; write after("0000", …)',
+    '0005_x.ts has after("0002"), but 0003_x.ts stands before it; write after("0003", …)',
   ]);
 });

@@ -16,7 +16,7 @@ test.each<[string, readonly string[]]>([
 test.each([
   ["a = 'it''s \"so\"' and `odd \" name` > 1", undefined],
   ["coalesce(nullif(a, ''), (b))", undefined],
-  ['s = "s"', /^can't hold double quotes, .* text stands in 'single quotes', a column's name in `backticks`$/],
+  ['s = "s"', /^can't hold double quotes, .* write text in 'single quotes', a column's name in `backticks`$/],
   ["length(s", /^has a \( that is not closed$/],
   ["length(s))", /^has a \) that nothing opens$/],
   ["a = 'open", /^has a ' that is not closed$/],

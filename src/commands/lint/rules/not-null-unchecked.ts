@@ -23,7 +23,7 @@ export const notNullUnchecked = {
         const update = `execute(${JSON.stringify(table)}, { update: { ${JSON.stringify(column)}: … }, where: ${JSON.stringify(where)} })`;
         const whole = path.length === 1 ? "" : `, which sets ${column} as a whole`;
         return {
-          message: `a null in ${table}.${formatPath(path)} stops this while it runs, and no step before it in this migration fills them; do that with ${update}${whole}, or see with migrate plan that there are none`,
+          message: `a null in ${table}.${formatPath(path)} stops this while it runs, and no step before it in this migration fills them; do that with ${update}${whole}, or check with migrate plan whether there are any`,
           word: formatPath(path),
         };
       });

@@ -112,7 +112,7 @@ export function settingsOf(given: z.output<typeof options>, { name, folder }: Op
   const overrides = Object.entries(given.endpoints ?? {}) as readonly (readonly [Operation, string])[];
   const foreign = overrides.find(([operation]) => known.endpoints[operation] === undefined);
   if (foreign !== undefined)
-    throw refuse(`endpoints.${foreign[0]} is none that the dialect ${given.dialect ?? "service"} uses`);
+    throw refuse(`endpoints.${foreign[0]} is not an endpoint of the dialect ${given.dialect ?? "service"}`);
   const databaseHeader = given.databaseHeader ?? known.databaseHeader;
   const missing =
     address === ""

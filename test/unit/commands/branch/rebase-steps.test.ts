@@ -271,7 +271,7 @@ describe("what a branch is told", () => {
       "SQL with a name of before",
       [m.execute("d", { delete: "A > 1" })],
       [m.renameColumn("d", "a", "c")],
-      "d.a stands in SQL",
+      "d.a is used in SQL",
     ],
     ["a column that ours drops", [m.retypeColumn("d", "a", m.int64())], [m.dropColumn("d", "a")], "d.a is gone"],
   ])("the order matters: %s", (_, theirs, ours, because) => {
@@ -289,7 +289,7 @@ describe("what a branch is told", () => {
       "a field that is another, in rows",
       [m.renameColumn("d", "s.x", "z")],
       [m.insertRows("d", [{ a: 1, s: { x: 1, y: "" } }], { key: "a" })],
-      "d.s.x stands in rows, and is another there",
+      "d.s.x is used in rows, and has another name there",
     ],
     ["the same table", [m.createTable("n", { a: m.int8() })], [m.createTable("n", { a: m.int8() })], "n"],
   ])("it can't stand there: %s", (_, theirs, ours, because) => {

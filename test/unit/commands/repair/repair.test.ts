@@ -228,7 +228,7 @@ test.each([
   const explained = await repair(await world.process());
   for (const name of named)
     expect(explained.sees).toContain(
-      `no record says any more that ${name} is applied, but the running hash of later ones does`,
+      `no record states any more that ${name} is applied, but the running hash of later ones does`,
     );
   expect(explained.words).toContain("3 applied migrations");
   expect(await repair(await world.process(), { yes: true })).toMatchObject({ done: true });

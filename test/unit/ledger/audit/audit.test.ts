@@ -254,7 +254,7 @@ test.each([
   {
     what: "of an event that nobody knows, and changed,",
     change: (records: readonly LedgerRecord[]) => records.with(3, { ...records[3]!, event: "done" as "applied" }),
-    finding: { kind: "senseless", place: "1.3", sentence: `1.3 says "done", which is no event` },
+    finding: { kind: "senseless", place: "1.3", sentence: `1.3 states "done", which is no event` },
   },
 ])("a record that is $what is named, and nothing else", async ({ change, finding }) => {
   const history = await aHistoryWith("rows", (one) => five(one) && one.records[5]!.epoch === 1);

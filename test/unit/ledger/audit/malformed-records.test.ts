@@ -19,17 +19,17 @@ const applied: LedgerRecord = { ...taken, number: 1, event: "applied", ...facts 
 test.each<[string, Partial<LedgerRecord>]>([
   ["has no place in a ledger", { epoch: 0 }],
   ["has no place in a ledger", { number: 1.5 }],
-  ['says "done", which is no event', { event: "done" as "applied" }],
-  ["takes its epoch and says applied", { number: 0 }],
-  ["says that its epoch is taken, and is not the first", { event: "taken" }],
-  ["says applied without its checksum", { checksum: "" }],
-  ["says applied without its name", { name: undefined }],
-  ["says attempt -1, which is no number of anything", { attempt: -1 }],
-  ["says renewed of a migration", { event: "renewed" }],
-  ["says that 3 of 2 actions are done", { event: "failed", step: 3 }],
-  ["says that a migration is applied and 1 of 2 actions done", { step: 1 }],
-  ["says that a migration is reverted and 1 of 2 actions done", { event: "reverted", step: 1 }],
-  ["says applied and looked at a late call", { late: 1 }],
+  ['states "done", which is no event', { event: "done" as "applied" }],
+  ["takes its epoch and states applied", { number: 0 }],
+  ["states that its epoch is taken, and is not the first", { event: "taken" }],
+  ["states applied without its checksum", { checksum: "" }],
+  ["states applied without its name", { name: undefined }],
+  ["states attempt -1, which is no number of anything", { attempt: -1 }],
+  ["states renewed of a migration", { event: "renewed" }],
+  ["states that 3 of 2 actions are done", { event: "failed", step: 3 }],
+  ["states that a migration is applied and 1 of 2 actions done", { step: 1 }],
+  ["states that a migration is reverted and 1 of 2 actions done", { event: "reverted", step: 1 }],
+  ["states applied and looked at a late call", { late: 1 }],
 ])("a record that %s is found", (problem, change) => {
   const at = { ...applied, ...change };
   expect(senseless([at])).toEqual([{ at, problem }]);
@@ -45,7 +45,7 @@ test("a late call can be looked at in a later epoch, once it is recorded", () =>
   const looked = (of: number): LedgerRecord => ({ ...taken, epoch: 3, number: 1, event: "looked", late: of });
   expect(senseless([late, looked(2)])).toEqual([]);
   expect(senseless([late, looked(1)]).map(({ problem }) => problem)).toEqual([
-    "looked at a late call of epoch 1, of which nothing is said",
+    "looked at a late call of epoch 1, which the ledger does not contain",
   ]);
   const own = { ...looked(2), epoch: 2, number: 2 };
   expect(senseless([late, own]).map(({ at }) => at)).toEqual([own]);

@@ -125,7 +125,7 @@ function aReversal(step: number) {
   return { step, total: 4, checksum: checksumOf(begun), steps: begun.map(stepHash), attempt: 1, tables: {} };
 }
 
-test("the database is as far back as the ledger says", () => {
+test("the database is as far back as the ledger records", () => {
   const names = (step: number) =>
     foldHistory([first, migration], aState(aReversal(step)), embedded)
       .get("t")!

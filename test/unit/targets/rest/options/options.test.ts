@@ -267,7 +267,7 @@ describe("refused is", () => {
     [
       "an endpoint that the dialect does not use",
       { endpoints: { describe: "POST /v1/table/{name}/describe" } },
-      "target cloud: endpoints.describe is none that the dialect service uses",
+      "target cloud: endpoints.describe is not an endpoint of the dialect service",
     ],
     ["a key header with a space", { keyHeader: "x api key" }, "keyHeader must be the name of a header"],
     ["a key header with a colon", { keyHeader: "x-api-key:" }, "keyHeader must be the name of a header"],
