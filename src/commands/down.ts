@@ -136,11 +136,12 @@ async function planBack(
   files: readonly MigrationFile[],
   { records, state }: Ledger,
   choice: DownChoice,
-  { target, ledger, journal, migrations: source, runner }: RunContext,
+  context: RunContext,
   besideAnother: boolean,
 ): Promise<Planned | undefined> {
-  const input = { target, ledger, source, files, records, state, run: runner.run, besideAnother };
-  return await planUnlessMoved(journal, input, async () => {
+  const { target, runner } = context;
+  const input = { context, files, records, state, besideAnother };
+  return await planUnlessMoved(input, async () => {
     checkMissing(files, state);
     checkNothingHalfDone(state, migrationsInDoubt(state, runner.run), target.capabilities);
     const notBegun = await unbegun(input);

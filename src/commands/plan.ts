@@ -39,15 +39,14 @@ export interface PlannedOn extends Planned, Ledger {
 }
 
 export async function planOn(context: RunContext, { plan: saved, ...given }: UpChoice): Promise<PlannedOn> {
-  const { target, ledger, journal, migrations: source, runner } = context;
   const choice: Choice = saved?.choice ?? given;
   const binding = bindingOf(saved, "up", context);
   await binding.checkFiles();
-  const files = source.list();
+  const files = context.migrations.list();
   const made = await planNow(context, files, async ({ records, state }, besideAnother) => {
     binding.checkLedger(records);
-    const input = { target, ledger, source, files, records, state, choice, run: runner.run, besideAnother };
-    return await binding.keep(() => planUnlessMoved(journal, input, planPending));
+    const input = { context, files, records, state, choice, besideAnother };
+    return await binding.keep(() => planUnlessMoved(input, planPending));
   });
   return { ...made, files, plan: await withGuards(made.plan, context, choice) };
 }

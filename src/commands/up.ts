@@ -43,7 +43,7 @@ export interface UpResult {
 /** Applies pending migrations. When it throws a MigrateError, the ledger records what was done until then. */
 export async function up(options: MigratorOptions, { plan: saved, ...given }: UpChoice = {}): Promise<UpResult> {
   const context = runContext(options);
-  const { target, ledger, journal, migrations: source, signal, emit, clock, runner } = context;
+  const { target, ledger, journal, migrations: source, signal, emit, clock } = context;
   const choice: Choice = saved?.choice ?? given;
   const started = clock.steady();
   const finish = (result: UpResult): UpResult => {
@@ -80,8 +80,8 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
       return (seen) => saysApplied(seen) && (seen.version ?? 0) >= last;
     },
     async prepare({ records, state }) {
-      const input = { target, ledger, source, files, records, state, choice, run: runner.run, besideAnother: false };
-      const planned = await binding.keep(() => planUnlessMoved(journal, input, planPending));
+      const input = { context, files, records, state, choice, besideAnother: false };
+      const planned = await binding.keep(() => planUnlessMoved(input, planPending));
       if (planned === undefined) return undefined;
       const { migrations } = planned;
       const plan = await withGuards(planned.plan, context, choice);

@@ -146,7 +146,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "what another run does meanwhile is taken for drift",
     80,
-    "run/prepare/plan-run.ts",
+    "run/prepare/consistent-read.ts",
     'if (!isMigrateError(error) || error.outcome !== "refused" || !(await hasMoved())) throw error;',
     "throw error;",
   ),

@@ -1,7 +1,6 @@
 /** Writes drift as the steps of a next migration, which adopts it. Changes nothing. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger, migrationsInDoubt } from "../../ledger/state/fold.ts";
-import { sameRecord } from "../../ledger/journal/journal.ts";
+import { migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
@@ -13,15 +12,13 @@ import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from ".
 import { differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
 import { change, databaseOf, type Database } from "../../schema/table.ts";
 import type { Step } from "../../steps/registry.ts";
-import { recognisedState } from "../../run/prepare/record-renumbered.ts";
-import { contradiction } from "../../run/lease/audited-ledger.ts";
+import { describeForPlan, readConsistently, readLedger, unlessMoved } from "../../run/prepare/consistent-read.ts";
+import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { movedTables } from "./moved-tables.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { describeForPlan } from "../../run/prepare/plan-run.ts";
 import { checkDeclarable } from "./pull.ts";
 import { runContext } from "../../run/run-context.ts";
-import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface Drift {
   readonly differences: readonly TableDifference[];
@@ -34,7 +31,7 @@ const byHand = "fix that by hand";
 /** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_PENDING, ERR_ADOPT_IMPOSSIBLE. */
 export async function findDrift(options: MigratorOptions): Promise<Drift> {
   const context = runContext(options);
-  const { target, ledger, journal, migrations: source, signal, runner } = context;
+  const { target, ledger, journal, migrations: source, runner } = context;
   const { capabilities } = target;
   if (!capabilities.describes)
     throw new MigrateError("ERR_ADOPT_REFUSED", {
@@ -43,12 +40,9 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     });
   const files = source.list();
   const loaded = await loadMigrations(source, files);
-  for (;;) {
-    throwIfInterrupted(signal);
-    const state = await recognisedState(foldLedger(await journal.read()), files, context);
+  const look = async (state: LedgerState) => {
     const migrations = asTheyRan(loaded, state);
-    const contradicts = await contradiction(journal, state);
-    if (contradicts !== undefined) throw contradicts;
+    await checkConsistent(journal, state);
     checkNotReverting(state);
     checkMissing(files, state);
     const doubtful = migrationsInDoubt(state, runner.run);
@@ -60,26 +54,37 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     const known = foldHistory(migrations, state, capabilities);
     const names = differences.map(({ table }) => table);
     const found = await describeForPlan(target, names, new Set(names), true);
-    if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
-    const there = databaseOf(found);
-    checkDeclarable(undeclarable(there), byHand);
-    const tables = new Map([...known].filter(([name]) => !names.includes(name)));
-    change(tables, found);
-    const gone = new Map([...known].filter(([name]) => names.includes(name) && !there.has(name)));
-    const moved = await movedTables(gone, new Set([...known.keys(), ...names]), target, ledger);
-    return {
-      differences,
-      adopt(answers) {
-        const all = new Map([...tables, ...moved.chosen(answers)]);
-        const made = adopt(known, all, { answers, ...diffAbilities(capabilities) });
-        // A table that was only renamed must not be adopted as dropped: the migration would drop it on every database.
-        const adoption = { ...made, unsure: moved.unsure(made, answers) };
-        if (adoption.unsure.length + adoption.impossible.length === 0)
-          checkDeclarable(differencesAfter(known, adoption.steps, names, there), byHand);
-        return adoption;
-      },
-    };
-  }
+    return { differences, known, names, found };
+  };
+  const { differences, known, names, found } = await readConsistently(
+    context,
+    () => readLedger(context, files),
+    (read) =>
+      unlessMoved(
+        context,
+        read,
+        () => look(read.state),
+        (seen) => seen.differences.length > 0,
+      ),
+  );
+  const there = databaseOf(found);
+  checkDeclarable(undeclarable(there), byHand);
+  const tables = new Map([...known].filter(([name]) => !names.includes(name)));
+  change(tables, found);
+  const gone = new Map([...known].filter(([name]) => names.includes(name) && !there.has(name)));
+  const moved = await movedTables(gone, new Set([...known.keys(), ...names]), target, ledger);
+  return {
+    differences,
+    adopt(answers) {
+      const all = new Map([...tables, ...moved.chosen(answers)]);
+      const made = adopt(known, all, { answers, ...diffAbilities(capabilities) });
+      // A table that was only renamed must not be adopted as dropped: the migration would drop it on every database.
+      const adoption = { ...made, unsure: moved.unsure(made, answers) };
+      if (adoption.unsure.length + adoption.impossible.length === 0)
+        checkDeclarable(differencesAfter(known, adoption.steps, names, there), byHand);
+      return adoption;
+    },
+  };
 }
 
 /** The differences that remain after the steps. With any left, `baseline` would refuse to mark the migration. */

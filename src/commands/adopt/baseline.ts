@@ -1,7 +1,6 @@
 /** Marks migrations as applied that never ran here, if the tables are as they leave them. Changes no table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger, isHalfDone, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
-import { sameRecord } from "../../ledger/journal/journal.ts";
+import { isHalfDone, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
@@ -17,12 +16,13 @@ import {
 import { placesIn } from "../../plan/history/position.ts";
 import { putRight } from "../../plan/history/table-drift.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { areFormer, recognisedState, recordRecognised } from "../../run/prepare/record-renumbered.ts";
-import { contradiction } from "../../run/lease/audited-ledger.ts";
+import { areFormer, recordRecognised } from "../../run/prepare/record-renumbered.ts";
+import { readConsistently, readLedger, unlessMoved } from "../../run/prepare/consistent-read.ts";
+import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext } from "../../run/run-context.ts";
-import { withLease } from "../../run/lease/with-lease.ts";
+import { withLease, type Ledger } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface BaselineChoice {
@@ -55,12 +55,11 @@ export async function baseline(
     columns: target.capabilities.describes,
   });
   const settled = (state: LedgerState) => (pendingFiles(chosen, state).length === 0 ? resultOf([]) : undefined);
-  /** The migrations to mark; undefined if the tables differ and another run has written to the ledger meanwhile. */
-  const look = async (state: LedgerState) => {
+  /** The migrations to mark. Throws if the tables differ. */
+  const findMarked = async (state: LedgerState) => {
     loaded ??= await loadMigrations(source, files);
     const migrations = asTheyRan(loaded, state);
-    const contradicts = await contradiction(journal, state);
-    if (contradicts !== undefined) throw contradicts;
+    await checkConsistent(journal, state);
     checkNothingInDoubt(state, migrations, runner.run);
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
@@ -69,23 +68,21 @@ export async function baseline(
     const after = withMarked(state, marked.map(factsOf));
     const compared = await compare({ target, ledger, state: after, migrations, run: runner.run });
     if (compared.differences.length === 0) return marked;
-    // A run writes to the ledger before it changes a table. Given a new record, its run may have made the differences.
-    if (!sameRecord(await journal.head(), state.head)) return undefined;
     throw differs(marked.at(-1)!, compared, hintFor(compared, migrations, state, target));
   };
+  const look = (read: Ledger) => unlessMoved(context, read, () => findMarked(read.state));
 
   if (dryRun)
-    for (;;) {
-      throwIfInterrupted(signal);
-      const state = await recognisedState(foldLedger(await journal.read()), files, context);
-      const found = settled(state) ?? (await look(state).then((marked) => marked && resultOf(marked)));
-      if (found !== undefined) return found;
-    }
+    return await readConsistently(
+      context,
+      () => readLedger(context, files),
+      async (read) => settled(read.state) ?? (await look(read).then((marked) => marked && resultOf(marked))),
+    );
   if (areFormer(files)) await recordRecognised(context, files);
   return await withLease(context, {
     settled: async ({ state }) => settled(state),
-    async prepare({ state }) {
-      const marked = await look(state);
+    async prepare(read) {
+      const marked = await look(read);
       return (
         marked && {
           // No table is changed, so nothing is in doubt if this run dies.

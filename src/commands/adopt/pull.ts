@@ -9,7 +9,7 @@ import { similarName } from "../../schema/names.ts";
 import { databaseOf, type Database } from "../../schema/table.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext } from "../../run/run-context.ts";
-import { describeForPlan } from "../../run/prepare/plan-run.ts";
+import { describeForPlan } from "../../run/prepare/consistent-read.ts";
 
 /** `except`: the tables to leave out. Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. */
 export async function pull(options: MigratorOptions, except: readonly string[]): Promise<Adoption> {

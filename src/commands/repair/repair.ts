@@ -1,12 +1,12 @@
 /** Reports what is wrong with the ledger and, on request, rebuilds it under the lease. Changes no other table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
-import { sameRecord } from "../../ledger/journal/journal.ts";
 import type { LedgerRecord } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { checkChoice } from "../../plan/history/position.ts";
 import { audited } from "../../run/lease/audited-ledger.ts";
+import { readConsistently, unlessMoved } from "../../run/prepare/consistent-read.ts";
 import type { Remedy } from "./remedy.ts";
 import { diagnose, type Diagnosis } from "./diagnose.ts";
 import type { MigratorOptions } from "../../run/options.ts";
@@ -52,15 +52,21 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
     return await diagnose({ ...about, records, migrations: asTheyRan(migrations, state) });
   };
 
-  for (;;) {
-    throwIfInterrupted(signal);
-    const { records } = await audited(journal);
-    const found = await look(records);
-    // A run writes to the ledger before it changes a table, so another run may have caused what looks wrong.
-    if (found.cure.kind !== "nothing" && !sameRecord(await journal.head(), found.state.head)) continue;
-    if (!yes || found.cure.kind !== "rebuild") return resultOf(found, false);
-    break;
-  }
+  const found = await readConsistently(
+    context,
+    async () => {
+      const { records } = await audited(journal);
+      return { records, state: foldLedger(records) };
+    },
+    (read) =>
+      unlessMoved(
+        context,
+        read,
+        () => look(read.records),
+        ({ cure }) => cure.kind !== "nothing",
+      ),
+  );
+  if (!yes || found.cure.kind !== "rebuild") return resultOf(found, false);
   return await withLease(context, {
     async prepare({ records }) {
       // Leave out what taking the lease has written: a valid record, after one that may not be.

@@ -8,7 +8,6 @@ import {
   type LedgerMigration,
   type LedgerState,
 } from "../../ledger/state/fold.ts";
-import { sameRecord } from "../../ledger/journal/journal.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -18,7 +17,8 @@ import { putRight, type TableDifference } from "../../plan/history/table-drift.t
 import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { contradiction } from "../../run/lease/audited-ledger.ts";
+import { checkConsistent } from "../../run/lease/audited-ledger.ts";
+import { readConsistently, unlessMoved } from "../../run/prepare/consistent-read.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { holderWords } from "../../run/lease/describe-holder.ts";
 import type { MigratorOptions } from "../../run/options.ts";
@@ -63,15 +63,25 @@ export async function resolve(
   const context = runContext(options);
   const { journal, signal } = context;
   const look = async (state: LedgerState): Promise<Found> => {
-    const contradicts = await contradiction(journal, state);
-    if (contradicts !== undefined) throw contradicts;
+    await checkConsistent(journal, state);
     return await lookAt(context, choice, state);
   };
-  while (choice.yes !== true) {
-    throwIfInterrupted(signal);
-    const state = foldLedger(await journal.read());
-    const found = await look(state);
-    if (sameRecord(await journal.head(), state.head)) return resultOf(found, false);
+  if (choice.yes !== true) {
+    const found = await readConsistently(
+      context,
+      async () => {
+        const records = await journal.read();
+        return { records, state: foldLedger(records) };
+      },
+      (read) =>
+        unlessMoved(
+          context,
+          read,
+          () => look(read.state),
+          () => true,
+        ),
+    );
+    return resultOf(found, false);
   }
   return await withLease(context, {
     async prepare({ state }) {

@@ -1,7 +1,6 @@
 /** Checks the tables against the ledger, and the ledger itself for tampering. Changes nothing. */
-import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerFinding } from "../../ledger/audit/audit.ts";
-import { sameRecord } from "../../ledger/journal/journal.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
@@ -10,12 +9,11 @@ import { placesIn } from "../../plan/history/position.ts";
 import { areAll, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { recognisedState } from "../../run/prepare/record-renumbered.ts";
-import { audited, contradiction } from "../../run/lease/audited-ledger.ts";
+import { readConsistently, readLedger, unlessMoved } from "../../run/prepare/consistent-read.ts";
+import { audited, checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 import { runContext } from "../../run/run-context.ts";
 
 export interface TablesVerdict {
@@ -31,31 +29,37 @@ export interface TablesVerdict {
 /** Compares all tables of migrations with what the ledger implies. Throws ERR_LEDGER_CHANGED. */
 export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
   const context = runContext(options);
-  const { target, ledger, journal, migrations: source, signal, runner } = context;
+  const { target, ledger, journal, migrations: source, runner } = context;
   const files = source.list();
   const loaded = await loadMigrations(source, files);
-  for (;;) {
-    throwIfInterrupted(signal);
-    const state = await recognisedState(foldLedger(await journal.read()), files, context);
-    const contradicts = await contradiction(journal, state);
-    if (contradicts !== undefined) throw contradicts;
+  const look = async (state: LedgerState) => {
+    await checkConsistent(journal, state);
     const migrations = asTheyRan(loaded, state);
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
-    const { sights, differences, expected } = await compare({ target, ledger, state, migrations, run: runner.run });
-    // A run writes to the ledger before it changes a table. Given a new record, its run may have made the differences.
-    if (differences.length > 0 && !sameRecord(await journal.head(), state.head)) continue;
-    const dated = await Promise.all(
-      differences.map(async (one) => ({
-        ...one,
-        ...(await dateOf(one, { expected: expected.get(one.table), state, target })),
-      })),
-    );
-    const tables = [...sights.values()].filter((table) => table !== undefined).length;
-    const hint =
-      differences.length === 0 ? undefined : hintFor({ sights, differences }, files, migrations, state, target);
-    return { tables, columns: target.capabilities.describes, differences: dated, hint };
-  }
+    return { ...(await compare({ target, ledger, state, migrations, run: runner.run })), state, migrations };
+  };
+  const { sights, differences, expected, state, migrations } = await readConsistently(
+    context,
+    () => readLedger(context, files),
+    (read) =>
+      unlessMoved(
+        context,
+        read,
+        () => look(read.state),
+        (seen) => seen.differences.length > 0,
+      ),
+  );
+  const dated = await Promise.all(
+    differences.map(async (one) => ({
+      ...one,
+      ...(await dateOf(one, { expected: expected.get(one.table), state, target })),
+    })),
+  );
+  const tables = [...sights.values()].filter((table) => table !== undefined).length;
+  const hint =
+    differences.length === 0 ? undefined : hintFor({ sights, differences }, files, migrations, state, target);
+  return { tables, columns: target.capabilities.describes, differences: dated, hint };
 }
 
 /** `repair` helps if the tables are at another position in history, or if records were lost. */

@@ -23,6 +23,12 @@ export async function audited(
   }
 }
 
+/** Throws ERR_LEDGER_CHANGED if no run may plan by this ledger. */
+export async function checkConsistent(journal: Journal, state: LedgerState): Promise<void> {
+  const problem = await contradiction(journal, state);
+  if (problem !== undefined) throw problem;
+}
+
 /**
  * Why a run must not plan by this ledger: its newest record and all its records together disagree on which migrations
  * are applied. Undefined if they agree, or if the audit finds an innocent cause.

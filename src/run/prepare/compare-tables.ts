@@ -9,7 +9,7 @@ import type { TableDifference } from "../../plan/history/table-drift.ts";
 import { indexedTables } from "../../plan/reconcile/reconcile.ts";
 import type { Database, Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { describeForPlan } from "./plan-run.ts";
+import { describeForPlan } from "./consistent-read.ts";
 
 export interface Comparing {
   readonly target: Target;

@@ -1,12 +1,11 @@
 /** Plans a run from the current files, ledger and tables, and detects whether these change meanwhile. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { foldLedger, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
-import { sameRecord, type Journal } from "../../ledger/journal/journal.ts";
-import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
+import { migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { matchesHash } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { loadMigrations, type MigrationSource } from "../../migrations/source.ts";
+import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
 import { repeatedFacts } from "../../plan/history/record-facts.ts";
 import type { Direction } from "../../plan/compile/compile.ts";
@@ -21,25 +20,16 @@ import {
 import { makePlan, type Plan, type PlanInput, type PlannedAction } from "../../plan/make-plan.ts";
 import { planSeen } from "../../plan/reconcile/live-commits.ts";
 import { checkPresence, indexedTables, reconcile, touchedTables } from "../../plan/reconcile/reconcile.ts";
-import { sameTable, type Table, type Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { contradiction } from "../lease/audited-ledger.ts";
+import { checkConsistent } from "../lease/audited-ledger.ts";
 import { lookAlike, placeAfter } from "../check/look-alike.ts";
-import { recognisedState } from "./record-renumbered.ts";
+import { describeForPlan, readConsistently, readLedger, unlessMoved } from "./consistent-read.ts";
 import type { RunContext } from "../run-context.ts";
 import type { Ledger } from "../lease/with-lease.ts";
-import { throwIfInterrupted } from "../lease/wait-for-lease.ts";
 
-export interface PlanningInput {
-  readonly target: Target;
-  readonly ledger: string;
-  readonly source: MigrationSource;
+export interface PlanningInput extends Ledger {
+  readonly context: RunContext;
   readonly files: readonly MigrationFile[];
-  readonly state: LedgerState;
-  /** Those from which the state was computed. */
-  readonly records: readonly LedgerRecord[];
-  /** The id of the run that plans: its own migration is not in doubt. */
-  readonly run: string;
   /** Whether another runner may be changing the tables meanwhile. */
   readonly besideAnother: boolean;
 }
@@ -56,32 +46,20 @@ export interface Planned {
 
 /**
  * The plan for the ledger as it was read. Undefined if the plan is blocked or contradicted by the tables, and another
- * runner has written to the ledger meanwhile. What looks like drift, or blocks a rollback, is then what that runner
- * did: a runner writes to the ledger before it changes a table.
+ * run has written to the ledger meanwhile.
  */
 export async function planUnlessMoved<Input extends PlanningInput>(
-  journal: Journal,
   input: Input,
   plan: (input: Input) => Promise<Planned>,
 ): Promise<Planned | undefined> {
-  const contradicts = await contradiction(journal, input.state);
-  if (contradicts !== undefined) throw contradicts;
-  const { head, holder } = input.state;
-  const hasMoved = async () => {
-    const again = await journal.read();
-    const newest = foldLedger(again).head;
-    // Only this run writes in its own epoch: it has renewed the lease, because planning may take long.
-    const isOwn = holder?.run === input.run && newest?.epoch === head?.epoch;
-    // A list that is read while another run adds to it may miss an older record too.
-    return !isOwn && (!sameRecord(newest, head) || again.length !== input.records.length);
-  };
-  try {
-    const planned = await plan(input);
-    return planned.plan.blocked !== undefined && (await hasMoved()) ? undefined : planned;
-  } catch (error) {
-    if (!isMigrateError(error) || error.outcome !== "refused" || !(await hasMoved())) throw error;
-    return undefined;
-  }
+  const { context, state } = input;
+  await checkConsistent(context.journal, state);
+  return await unlessMoved(
+    context,
+    input,
+    () => plan(input),
+    ({ plan: made }) => made.blocked !== undefined,
+  );
 }
 
 /** The plan for the current ledger and tables, and the records that it was made from. Changes nothing. */
@@ -90,20 +68,21 @@ export async function planNow(
   files: readonly MigrationFile[],
   plan: (ledger: Ledger, besideAnother: boolean) => Promise<Planned | undefined>,
 ): Promise<Planned & Ledger> {
-  for (;;) {
-    throwIfInterrupted(context.signal);
-    const records = await context.journal.read();
-    const state = await recognisedState(foldLedger(records), files, context);
-    const planned = await plan({ records, state }, state.holder !== undefined);
-    if (planned !== undefined) return { ...planned, records, state };
-  }
+  return await readConsistently(
+    context,
+    () => readLedger(context, files),
+    async (read) => {
+      const planned = await plan(read, read.state.holder !== undefined);
+      return planned && { ...planned, ...read };
+    },
+  );
 }
 
 /** Plans the chosen pending migrations. */
 export async function planPending(input: PlanningInput & { readonly choice: Choice }): Promise<Planned> {
-  const { files, state, choice, run, besideAnother } = input;
+  const { context, files, state, choice, besideAnother } = input;
   checkNotReverting(state);
-  const doubtful = migrationsInDoubt(state, run);
+  const doubtful = migrationsInDoubt(state, context.runner.run);
   const pending = orderPending({ files, state, doubtful, choice });
   checkBegun(files, state, besideAnother ? state.holder?.next : undefined);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
@@ -114,12 +93,13 @@ export async function planPending(input: PlanningInput & { readonly choice: Choi
 export async function planChosen(
   chosen: readonly { readonly version: number }[],
   direction: Direction,
-  { target, ledger, source, files, state, run, besideAnother }: PlanningInput,
+  { context, files, state, besideAnother }: PlanningInput,
   putsBack?: boolean,
 ): Promise<Planned> {
+  const { target, ledger, runner } = context;
   const wanted = new Set([...state.migrations.keys(), ...[...chosen, ...state.late].map(({ version }) => version)]);
   const loaded = await loadMigrations(
-    source,
+    context.migrations,
     files.filter(({ version }) => wanted.has(version)),
   );
   const migrations = asTheyRan(loaded, state);
@@ -132,7 +112,7 @@ export async function planChosen(
     direction,
     putsBack,
     state,
-    doubtful: migrationsInDoubt(state, run),
+    doubtful: migrationsInDoubt(state, runner.run),
     target,
     ledger,
   };
@@ -204,27 +184,6 @@ function seeingDrops({ migrations }: Plan, target: Target) {
       if (!settled.migrations.some(({ found }) => isDrop(table, found))) throw error;
   };
   return { looking: { ...target, describeTable: look }, requireFound };
-}
-
-/**
- * The tables as they are now. They are described one after another, so if another runner may be running, they are
- * described until two rounds agree. Otherwise one table might be described before a change by that runner and another
- * one after it.
- */
-export async function describeForPlan(
-  target: Target,
-  tables: readonly string[],
-  indexed: ReadonlySet<string>,
-  areStill: boolean,
-): Promise<Tables> {
-  let before: Tables | undefined;
-  for (;;) {
-    const sights = new Map<string, Table | undefined>();
-    for (const table of tables) sights.set(table, (await target.describeTable(table, indexed.has(table)))?.table);
-    if (areStill || tables.every((table) => before?.has(table) && sameTable(before.get(table), sights.get(table))))
-      return sights;
-    before = sights;
-  }
 }
 
 /**

@@ -18,10 +18,11 @@ import { planChosen, type PlanningInput } from "./plan-run.ts";
  * if a file is missing here.
  */
 export async function unbegun(input: PlanningInput): Promise<readonly LedgerEntry[]> {
-  const { state, files, run, target, besideAnother } = input;
+  const { context, state, files, besideAnother } = input;
+  const { target, runner } = context;
   // A run that is still running records the outcome itself.
   if (besideAnother || !target.capabilities.describes) return [];
-  const doubtful = migrationsInDoubt(state, run);
+  const doubtful = migrationsInDoubt(state, runner.run);
   const begun = [...doubtful].filter((version) => !state.migrations.has(version));
   const unfiled = begun.find((version) => !files.some((file) => file.version === version));
   if (unfiled !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unfiled), file: undefined });

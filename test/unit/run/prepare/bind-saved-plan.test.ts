@@ -17,9 +17,8 @@ async function aPlan() {
   const lease = { duration: 1_000, patience: 0 };
   const context = runContext({ target, ledger: "_migrations", migrations, lease, runner });
   const files = migrations.list();
-  const input = { target, ledger: context.ledger, source: migrations, files, run: runner.run, choice: {} };
   const planned = await planNow(context, files, ({ records, state }, besideAnother) =>
-    planPending({ ...input, records, state, besideAnother }),
+    planPending({ context, files, choice: {}, records, state, besideAnother }),
   );
   return { target, context, planned };
 }

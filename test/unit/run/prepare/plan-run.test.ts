@@ -19,8 +19,9 @@ const taken: LedgerRecord = { ...who, run: "ours", epoch: 1, number: 0, event: "
 /** A plan that rows block, during which this record was written. */
 function planned(newest: LedgerRecord, run: string, plan: () => Promise<Planned>, records = [taken]) {
   const journal = { read: async () => [taken, newest] } as unknown as Journal;
-  const input = { state: foldLedger(records), records, run } as unknown as PlanningInput;
-  return planUnlessMoved(journal, input, plan);
+  const context = { journal, runner: { by: "ann", run, tool: "t" } };
+  const input = { context, state: foldLedger(records), records } as unknown as PlanningInput;
+  return planUnlessMoved(input, plan);
 }
 
 const blocked = { plan: { blocked: { problems: [] } } } as unknown as Planned;
