@@ -19,7 +19,7 @@ const mark = Symbol.for("lance-migrate.after");
 
 /**
  * The steps of a migration that comes after the migration `version`, "0000" for the first. If `migrate types` has
- * written `history.d.ts`, TypeScript checks the first 32 steps against the tables as the preceding steps leave them.
+ * written `history.d.ts`, TypeScript checks the first 16 steps against the tables as the preceding steps leave them.
  *
  * @example
  * export const up = after("0007", renameColumn("documents", "title", "headline"));
@@ -42,22 +42,6 @@ export function after<
   Db14 = unknown,
   Db15 = unknown,
   Db16 = unknown,
-  Db17 = unknown,
-  Db18 = unknown,
-  Db19 = unknown,
-  Db20 = unknown,
-  Db21 = unknown,
-  Db22 = unknown,
-  Db23 = unknown,
-  Db24 = unknown,
-  Db25 = unknown,
-  Db26 = unknown,
-  Db27 = unknown,
-  Db28 = unknown,
-  Db29 = unknown,
-  Db30 = unknown,
-  Db31 = unknown,
-  Db32 = unknown,
 >(
   version: VersionArgument<Version>,
   step1?: StepOn<DatabaseAfter<Version>, Db1>,
@@ -76,22 +60,6 @@ export function after<
   step14?: StepOn<Db13, Db14>,
   step15?: StepOn<Db14, Db15>,
   step16?: StepOn<Db15, Db16>,
-  step17?: StepOn<Db16, Db17>,
-  step18?: StepOn<Db17, Db18>,
-  step19?: StepOn<Db18, Db19>,
-  step20?: StepOn<Db19, Db20>,
-  step21?: StepOn<Db20, Db21>,
-  step22?: StepOn<Db21, Db22>,
-  step23?: StepOn<Db22, Db23>,
-  step24?: StepOn<Db23, Db24>,
-  step25?: StepOn<Db24, Db25>,
-  step26?: StepOn<Db25, Db26>,
-  step27?: StepOn<Db26, Db27>,
-  step28?: StepOn<Db27, Db28>,
-  step29?: StepOn<Db28, Db29>,
-  step30?: StepOn<Db29, Db30>,
-  step31?: StepOn<Db30, Db31>,
-  step32?: StepOn<Db31, Db32>,
   ...more: readonly Step[]
 ): readonly Step[];
 export function after(version: string, ...steps: readonly unknown[]): readonly Step[] {

@@ -29,41 +29,22 @@ const wrong: readonly (readonly [step: string, says: string])[] = [
   ['m.renameColumn("documents", «"titel"», "x")', '"title"'],
   ['m.renameColumn("documents", «"source.fetchd"», "x")', '"source.fetched" | "source.url"'],
   ['m.renameColumn("documents", «"title.length"», "x")', "there is nothing inside title"],
-  ['m.renameColumn("documents", "title", «"headline"»)', "documents already has a column headline"],
-  ['m.renameColumn("documents", "title", «"Headline"»)', "documents already has a column Headline"],
-  ['m.renameColumn("documents", "source.fetched", «"url"»)', "documents.source already has a column url"],
-  ['m.renameColumn("documents", "title", «"title"»)', "documents.title has that name already"],
-  ['m.renameColumn("documents", "source.url", «"source.address"»)', "the new name is the last part alone"],
   ['m.retypeColumn("documents", "id", «m.float64()»)', "the engine can't cast documents.id from int32 to float64"],
-  ['m.retypeColumn("documents", "id", «m.int32()»)', "documents.id is int32 already"],
   ['m.retypeColumn("documents", "tags", «m.list(m.int8())»)', "from list<utf8> to list<int8>"],
   ['m.retypeColumn("documents", "embedding", «m.vector(9)»)', "to fixedSizeList<float32, 9>"],
   ['m.retypeColumn("documents", "source", «m.utf8()»)', "the engine can't cast documents.source from struct to utf8"],
   ['m.retypeColumn("documents", "source.fetched", «m.int64()»)', "from timestamp(us, UTC) to int64"],
   ['m.retypeColumn("documents", "language", «m.int8()»)', "from dictionary<int8, utf8> to int8"],
   ['m.retypeColumn("documents", "nothing", m.int64())'.replace('"nothing"', '«"nothing"»'), '"title"'],
-  ['m.setNullable("documents", "id", «false»)', "documents.id is not null already"],
-  ['m.setNullable("documents", "title", «true»)', "documents.title is nullable already"],
-  ['m.setNullable("documents", «"cells.item"», false)', "the engine can't address the item of cells"],
-  ['m.createTable(«"notes"», { id: m.int8() })', "there is a table notes already"],
+  ['m.createTable(«"notes"», { id: m.int8() })', "table notes already exists"],
   ['m.dropTable(«"nobody"»)', '"documents" | "notes"'],
-  ['m.renameTable("notes", «"documents"»)', "there is a table documents already"],
-  ['m.addColumn("documents", «"Title"», m.utf8())', "documents already has a column Title"],
-  ['m.addColumn("documents", «"source.by"», m.utf8())', "documents.source is not null, so it can't get a field"],
-  ['m.addColumn("documents", «"parts.item.by"», m.utf8())', "can only be added to a struct, and parts.item is none"],
-  ['m.addColumn("documents", «"title.by"», m.utf8())', "a field can only be added to a struct, and title is none"],
-  ['m.addColumn("documents", «"place.Town"», m.utf8())', "documents.place already has a field Town"],
-  ['m.addColumn("documents", "place.zip", «m.int8().notNull()»)', "a field of a struct is added nullable"],
-  ['m.addColumn("documents", "place.zip", «m.int8()», { as: "1" })', "a field of a struct is added without values"],
-  ['m.addColumn("documents", "words", «m.int8().notNull()»)', "a column that is not null needs values"],
-  ['m.dropColumn("notes", «"body"»)', "body is the last column of notes; drop the table instead"],
-  ['m.dropColumn("documents", «"tags.item"»)', "the engine drops a list together with its item"],
-  ['m.createIndex("documents", «"id"», m.btree())', "documents already has an index id_idx"],
-  ['m.createIndex("documents", "title", m.btree(), { «name»: "id_idx" })', "documents already has an index id_idx"],
-  ['m.createIndex("documents", "price", «m.btree()»)', "btree is no index for decimal128(10, 2)"],
+  ['m.renameTable("notes", «"documents"»)', "table documents already exists"],
+  ['m.addColumn("documents", «"titel.by"», m.utf8())', '"title"'],
+  ['m.addColumn("documents", «"source.nothing.by"», m.utf8())', '"source.fetched" | "source.url"'],
   ['m.alterColumns("documents", [{ path: "title", rename: "x" }, { «path»: "nowhere", nullable: false }])', '"title"'],
-  ['m.alterColumns("documents", [{ path: "title", «rename»: "headline" }])', "already has a column headline"],
   ['m.alterColumns("documents", [{ path: "id", «type»: m.utf8() }])', "from int32 to utf8"],
+  ['m.createIndex("documents", «"titel"», m.btree())', '"title"'],
+  ['m.dropColumn("documents", «"titel"»)', '"title"'],
   ['m.setMetadata("documents", «"tags.x"», { a: "b" })', '"tags.item"'],
   ['m.insertRows("documents", [{ id: 1 }], { «key»: "idd" })', '"id"'],
   ['m.insertRows("documents", [{ id: 1, «titel»: "x" }], { key: "id" })', "'titel' does not exist"],
@@ -128,7 +109,7 @@ const right = {
     m.dropColumn("documents", "place.zip"),
     m.dropColumn("documents", "place.at"),
     m.addColumn("documents", "zip", m.utf8()),`,
-  every: `
+  columns: `
     m.renameColumn("documents", "title", "Title"),
     m.renameColumn("documents", "source.fetched", "fetched_at"),
     m.retypeColumn("documents", "source.fetched_at", m.timestamp("ms", "UTC")),
@@ -145,7 +126,8 @@ const right = {
       { path: "id", type: m.int32(), nullable: true },
       { path: "source.url", rename: "address" },
     ]),
-    m.renameColumn("documents", "source.address", "url"),
+    m.renameColumn("documents", "source.address", "url"),`,
+  tables: `
     m.createTable("people", { id: m.int32().notNull(), home: m.struct({ lat: m.float64(), tags: m.list(m.utf8()) }) }),
     m.renameColumn("people", "home.lat", "latitude"),
     m.dropColumn("people", "home.latitude"),
@@ -154,11 +136,11 @@ const right = {
     m.addColumn("persons", "name", m.utf8()),
     m.addColumn("persons", "home", m.int8().notNull(), { as: "1" }),
     m.createIndex("persons", "name", m.fts()),
-    m.createIndex("persons", "name", m.fm(), { name: "again" }),
     m.dropIndex("persons", "name_idx"),
-    m.createIndex("persons", "name", m.btree()),
     m.renameColumn("persons", "name", "called"),
-    m.dropColumn("persons", "called"),
+    m.dropColumn("persons", "called"),`,
+  rows: `
+    m.createTable("persons", { id: m.int32().notNull(), home: m.int8() }),
     m.setMetadata("documents", "parts.item.text", { a: "b", c: null }),
     m.insertRows("persons", [{ id: 1, home: 2 }, { id: 3 }], { key: "id" }),
     m.execute("persons", { update: { home: "3", "\`id\`": "4" }, where: "id = 1" }),
@@ -170,7 +152,7 @@ const right = {
   variable: `
     m.renameColumn(String("documents"), "a", "b"),
     m.renameColumn("nobody", "a", "b"),`,
-  columns: `
+  computed: `
     m.createTable("drawn", Object.fromEntries([["a", m.int8()]])),
     m.renameColumn("drawn", "a", "b"),
     m.addColumn("drawn", "a", m.int8()),
@@ -212,13 +194,13 @@ test("TypeScript takes right migrations: every kind of step, whatever can't be t
   expect(typeProblems(project.folder)).toEqual([]);
 });
 
-test("the steps that TypeScript checks are the first 32", async () => {
+test("the steps that TypeScript checks are the first 16", async () => {
   const project = await aHistory();
   const many = (count: number) => `import * as m from "lance-migrate";\n\nexport const up = m.after("0001",
     ${Array.from({ length: count }, (_, at) => `m.addColumn("notes", "c${at}", m.utf8()),`).join("\n")}
     m.dropTable("nobody"));\n`;
-  project.write("checked.ts", many(31));
-  project.write("unchecked.ts", many(32));
+  project.write("checked.ts", many(15));
+  project.write("unchecked.ts", many(16));
   expect(typeProblems(project.folder).map(({ file }) => file)).toEqual(["checked.ts"]);
 });
 

@@ -1,11 +1,10 @@
-/** What TypeScript is told of casts, indexes and shapes is what the code knows of them, for all pairs of types. */
+/** What TypeScript is told of casts and shapes is what the code knows of them, for all pairs of types. */
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as m from "lance-migrate";
 import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType, sameType, type DataType } from "../../src/schema/data-type.ts";
-import { indexKinds, indexProblem, type IndexKind } from "../../src/schema/table-index.ts";
 import { shapeOf, type Shape } from "../../src/schema/text/type-shape.ts";
 import { typeSource } from "../../src/schema/text/typescript-source.ts";
 import { layOut } from "../../src/scaffold/print/print-source.ts";
@@ -82,7 +81,6 @@ function checked(lines: readonly string[]): readonly string[] {
   const imported = (path: string) => JSON.stringify(join(root, "src/schema", path));
   const text = `import * as m from ${imported("declare/type-builders.ts")};
 import type { Castable } from ${imported("typed/cast.ts")};
-import type { Indexable } from ${imported("typed/indexes.ts")};
 import type { ShapeOf } from ${imported("typed/shape.ts")};
 type Is<One, Other> = [One] extends [Other] ? ([Other] extends [One] ? true : [One]) : [One];
 const right = <Claim extends true>(claim?: Claim) => claim;
@@ -117,24 +115,6 @@ function castClaims(isRight: (from: DataType, to: DataType) => boolean): readonl
 test("TypeScript takes just the casts that the engine takes", () => {
   expect(checked(castClaims((from, to) => castVerdict(from, to).allowed))).toEqual([]);
 });
-
-test("TypeScript takes just the indexes that the engine makes", () => {
-  const claims = types.flatMap((type, index) =>
-    indexKinds.map((kind: IndexKind) => {
-      // Nor at the distance, with which alone an index is made of integers.
-      const isBits = kind === "ivfFlat" && type.kind === "fixedSizeList" && type.item.type.kind === "uint8";
-      const made = { kind, options: isBits ? { distanceType: "hamming" } : ({} as Record<string, string>) };
-      const isMade = indexProblem(made, lengthened(type)) === undefined;
-      return `right<Is<Indexable<"${kind}", T${index}>, ${isMade}>>(); // ${kind} on ${formatType(type)}`;
-    }),
-  );
-  expect(checked(claims)).toEqual([]);
-});
-
-/** TypeScript does not look at lengths. */
-function lengthened(type: DataType): DataType {
-  return type.kind === "fixedSizeList" ? { ...type, length: 8 } : type;
-}
 
 test("a type has the shape in TypeScript that history.d.ts gives it", () => {
   const claims = types.flatMap((type, index) => [

@@ -41,16 +41,8 @@ function byName([one]: readonly [string, Table], [other]: readonly [string, Tabl
   return one < other ? -1 : 1;
 }
 
-function tableSource({ columns, indexes = {} }: Table): TypeSource {
-  const known = Object.entries(indexes).flatMap(([name, index]) =>
-    index === null ? [] : [[name, textText(index.path)] as const],
-  );
-  return {
-    lines: [
-      ["columns", { lines: membersOf(shapesOf(columns)) }],
-      ...(known.length === 0 ? [] : [["indexes", { lines: known }] as const]),
-    ],
-  };
+function tableSource({ columns }: Table): TypeSource {
+  return { lines: [["columns", { lines: membersOf(shapesOf(columns)) }]] };
 }
 
 function membersOf(shapes: Shapes) {

@@ -1,5 +1,5 @@
-/** The columns and indexes of a table after changes, as types. */
-import type { LastOf, ParentOf, Siblings, StructHead } from "./path.ts";
+/** The columns of a table after changes, as types. */
+import type { StructHead } from "./path.ts";
 import type { IsNotNull, NotNull, Nullable, ShapeOf } from "./shape.ts";
 
 /** One change of a column; several changes are a union. */
@@ -61,32 +61,6 @@ type NewName<Changes extends Change, Path extends string, Name extends string> =
         : Name
     : Name;
 
-/** The path of a column after changes. */
-type NewPath<
-  Path extends string,
-  Changes extends Change,
-  Parent extends string = "",
-> = Path extends `${infer First}.${infer Rest}`
-  ? `${NewName<Changes, `${Parent}${First}`, First>}.${NewPath<Rest, Changes, `${Parent}${First}.`>}`
-  : NewName<Changes, `${Parent}${Path}`, Path>;
-
-/** Indexes by name, with the paths of their columns after changes. */
-export type MovedIndexes<Indexes, Changes extends Change> = {
-  [Name in keyof Indexes]: Indexes[Name] extends string ? NewPath<Indexes[Name], Changes> : Indexes[Name];
-};
-
-/** The names of a column's siblings after changes, in lower case: names that differ only in case are duplicates. */
-export type NamesAround<Columns, Changes extends Change, Path extends string> = OthersOf<
-  Siblings<Columns, Path>,
-  Changes,
-  ParentOf<Path>,
-  LastOf<Path>
->;
-
-type OthersOf<Columns, Changes extends Change, Parent extends string, Own extends string> = {
-  [Name in keyof Columns & string]: Name extends Own ? never : Lowercase<NewName<Changes, `${Parent}${Name}`, Name>>;
-}[keyof Columns & string];
-
 /** The columns without one. Dropping a struct's last field also drops the struct, and the list that contains it. */
 export type Dropped<Columns, Path extends string> = unknown extends Columns
   ? unknown
@@ -119,8 +93,3 @@ type Filled<Head, Fields> = unknown extends Fields
     : [Head, Fields];
 
 type Kept<Shape, Name> = [Shape] extends [never] ? never : Name;
-
-/** The indexes that are not on a column or inside it. */
-export type IndexesLeft<Indexes, Path extends string> = {
-  [Name in keyof Indexes as Indexes[Name] extends Path | `${Path}.${string}` ? never : Name]: Indexes[Name];
-};

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { columnSource, optionsSource, valueSource } from "../../../schema/text/typescript-source.ts";
 import type { ColumnType, ShapeOf } from "../../../schema/typed/shape.ts";
-import type { NewColumnArgument, NewTypeArgument, TableArgument } from "../../../schema/typed/arguments.ts";
+import type { NewColumnArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithColumn } from "../../../schema/typed/database.ts";
 import {
   dataType,
@@ -23,17 +23,11 @@ const fields = z.object({
 });
 
 interface AddColumn extends StepDefinition<"addColumn", (typeof fields)["shape"]> {
-  <
-    Database,
-    Table extends string,
-    Name extends string,
-    Column extends ColumnType,
-    Options extends { readonly as?: string } = {},
-  >(
+  <Database, Table extends string, Name extends string, Column extends ColumnType>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: NewColumnArgument<NoInfer<Database>, Table, Name>,
-    column: NewTypeArgument<NoInfer<Database>, Name, Column, Options>,
-    options?: Options,
+    column: Column,
+    options?: { readonly as?: string },
   ): CheckedStep<
     "addColumn",
     z.output<typeof fields>,

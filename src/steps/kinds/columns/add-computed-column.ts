@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { ColumnType, ShapesOf } from "../../../schema/typed/shape.ts";
+import type { ColumnType, ShapeOf } from "../../../schema/typed/shape.ts";
 import { typeSource, valueSource } from "../../../schema/text/typescript-source.ts";
 import type { NewColumnArgument, TableArgument } from "../../../schema/typed/arguments.ts";
-import type { WithColumns } from "../../../schema/typed/database.ts";
+import type { WithColumn } from "../../../schema/typed/database.ts";
 import { notNullMark } from "../../../schema/declare/validate.ts";
 import {
   dataType,
@@ -27,7 +27,7 @@ interface AddComputedColumn extends StepDefinition<"addComputedColumn", (typeof 
     "addComputedColumn",
     z.output<typeof fields>,
     Database,
-    WithColumns<NoInfer<Database>, Table, ShapesOf<Readonly<Record<Name, Column>>>>
+    WithColumn<NoInfer<Database>, Table, Name, ShapeOf<Column>>
   >;
 }
 

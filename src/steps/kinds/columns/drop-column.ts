@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { valueSource } from "../../../schema/text/typescript-source.ts";
-import type { DropArgument, TableArgument } from "../../../schema/typed/arguments.ts";
+import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithoutColumn } from "../../../schema/typed/database.ts";
 import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
@@ -9,7 +9,7 @@ const fields = z.object({ table: tableName, path: columnPath });
 interface DropColumn extends StepDefinition<"dropColumn", (typeof fields)["shape"]> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
-    path: DropArgument<NoInfer<Database>, Table, Path>,
+    path: PathArgument<NoInfer<Database>, Table, Path>,
   ): CheckedStep<"dropColumn", z.output<typeof fields>, Database, WithoutColumn<NoInfer<Database>, Table, Path>>;
 }
 

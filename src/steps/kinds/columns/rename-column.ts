@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { valueSource } from "../../../schema/text/typescript-source.ts";
-import type { PathArgument, RenameArgument, TableArgument } from "../../../schema/typed/arguments.ts";
+import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithChanges } from "../../../schema/typed/database.ts";
 import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
@@ -10,7 +10,7 @@ interface RenameColumn extends StepDefinition<"renameColumn", (typeof fields)["s
   <Database, Table extends string, Path extends string, Name extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
-    name: RenameArgument<NoInfer<Database>, Table, Path, Name>,
+    name: Name,
   ): CheckedStep<
     "renameColumn",
     z.output<typeof fields>,

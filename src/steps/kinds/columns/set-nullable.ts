@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { valueSource } from "../../../schema/text/typescript-source.ts";
-import type { NullableArgument, PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
+import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithChanges } from "../../../schema/typed/database.ts";
 import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
@@ -10,7 +10,7 @@ interface SetNullable extends StepDefinition<"setNullable", (typeof fields)["sha
   <Database, Table extends string, Path extends string, Nullable extends boolean>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
-    nullable: NullableArgument<NoInfer<Database>, Table, Path, Nullable>,
+    nullable: Nullable,
   ): CheckedStep<
     "setNullable",
     z.output<typeof fields>,

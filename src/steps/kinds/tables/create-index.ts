@@ -1,15 +1,8 @@
 import { z } from "zod";
 import { indexSource, optionsSource, valueSource } from "../../../schema/text/typescript-source.ts";
 import { indexType } from "../../../schema/declare/index-options.ts";
-import type { IndexKind, IndexType } from "../../../schema/table-index.ts";
-import type {
-  IndexArgument,
-  IndexedArgument,
-  IndexNameArgument,
-  IndexNameOf,
-  TableArgument,
-} from "../../../schema/typed/arguments.ts";
-import type { WithIndexes } from "../../../schema/typed/database.ts";
+import type { IndexType } from "../../../schema/table-index.ts";
+import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import {
   columnPath,
   defineStep,
@@ -32,23 +25,12 @@ const fields = z.object({
 });
 
 interface CreateIndex extends StepDefinition<"createIndex", (typeof fields)["shape"]> {
-  <
-    Database,
-    Table extends string,
-    Path extends string,
-    Kind extends IndexKind,
-    Name extends string = IndexNameOf<Path>,
-  >(
+  <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
-    path: IndexedArgument<NoInfer<Database>, Table, Path, Name>,
-    type: IndexArgument<NoInfer<Database>, Table, Path, Kind>,
-    options?: { readonly name?: IndexNameArgument<NoInfer<Database>, Table, Name> },
-  ): CheckedStep<
-    "createIndex",
-    z.output<typeof fields>,
-    Database,
-    WithIndexes<NoInfer<Database>, Table, Readonly<Record<Name, Path>>>
-  >;
+    path: PathArgument<NoInfer<Database>, Table, Path>,
+    type: IndexType,
+    options?: { readonly name?: string },
+  ): CheckedStep<"createIndex", z.output<typeof fields>, Database, NoInfer<Database>>;
 }
 
 /**

@@ -30,7 +30,7 @@ interface CreateTable extends StepDefinition<"createTable", (typeof fields)["sha
     "createTable",
     z.output<typeof fields>,
     Database,
-    WithTable<NoInfer<Database>, Table, { columns: ShapesOf<Columns>; indexes: {} }>
+    WithTable<NoInfer<Database>, Table, ShapesOf<Columns>>
   >;
 }
 

@@ -1,16 +1,15 @@
 import { z } from "zod";
 import { valueSource } from "../../../schema/text/typescript-source.ts";
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
-import type { WithoutIndex } from "../../../schema/typed/database.ts";
 import { defineStep, ownName, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
 const fields = z.object({ table: tableName, name: ownName("an index") });
 
 interface DropIndex extends StepDefinition<"dropIndex", (typeof fields)["shape"]> {
-  <Database, Table extends string, Name extends string>(
+  <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
-    name: Name,
-  ): CheckedStep<"dropIndex", z.output<typeof fields>, Database, WithoutIndex<NoInfer<Database>, Table, Name>>;
+    name: string,
+  ): CheckedStep<"dropIndex", z.output<typeof fields>, Database, NoInfer<Database>>;
 }
 
 /**
