@@ -246,7 +246,6 @@ test("every step kind has its test", () => {
 });
 
 const newKind = (exported: string) => `import { columnPath, defineStep, tableName } from "../../define/define-step.ts";
-import { valueSource } from "../../../schema/text/typescript-source.ts";
 import { z } from "zod";
 
 /** Lets a column hold nulls. */
@@ -255,7 +254,6 @@ export const ${exported} = defineStep({
   fields: z.object({ table: tableName, path: columnPath }),
   build: (table: string, path: string) => ({ table, path }),
   compile: ({ table, path }) => [{ kind: "alterColumns", table, alterations: [{ path, nullable: true }] }],
-  source: ({ table, path }) => [table, path].map(valueSource),
   flags: [
     { name: "drop-not-null", describe: "let it", form: "TABLE.COLUMN", read: (notation) => notation.column() },
   ],

@@ -20,7 +20,8 @@ export interface Notation {
   index(): IndexType;
   /** Consumes this sign or word if it comes next. Returns whether it did. */
   takes(token: string): boolean;
-  expect(token: string): void;
+  /** Consumes it, and returns this notation. */
+  expect(token: string): Notation;
   /** The rest of the text, as SQL. */
   sql(): string;
   /** The rest of the text, as JSON. */
@@ -161,11 +162,14 @@ export function notationOf(text: string, flag: string, form: string): Notation {
     return Object.fromEntries(entries);
   };
 
-  return {
+  const notation: Notation = {
     name,
     type,
     takes,
-    expect,
+    expect(token) {
+      expect(token);
+      return notation;
+    },
     column() {
       const names = [name()];
       while (takes(".")) names.push(name());
@@ -214,6 +218,7 @@ export function notationOf(text: string, flag: string, form: string): Notation {
     },
     inner: (inside) => notationOf(inside, flag, form),
   };
+  return notation;
 }
 
 const typeWords: ReadonlyMap<string, string> = new Map(

@@ -4,32 +4,40 @@ import type { Action } from "../../actions/model/action.ts";
 import { dataType, notNullMark } from "../../schema/declare/validate.ts";
 import type { Moving } from "./name-map.ts";
 import type { Notation } from "../../schema/text/parse-notation.ts";
-import type { Source } from "../../schema/text/typescript-source.ts";
+import { optionsSource, typeSource, valueSource, type Source } from "../../schema/text/typescript-source.ts";
 import { sqlProblem } from "../../schema/sql.ts";
 import type { ColumnType } from "../../schema/typed/shape.ts";
 import type { DataType } from "../../schema/data-type.ts";
 import { built } from "./call-sites.ts";
 
-interface Definition<Kind extends string, Args extends readonly unknown[], Shape extends z.ZodRawShape> {
+interface Definition<Kind extends string, Args extends readonly unknown[], Schema extends z.ZodObject> {
   /** The name of the step in migrations, plans and the ledger; equal to the name of the builder. */
   readonly kind: Kind;
-  /** The fields of a step of this kind; zod refuses all others. */
-  readonly fields: z.ZodObject<Shape>;
+  /** The fields of a step of this kind, in the order of the builder's arguments; zod refuses all others. */
+  readonly fields: Schema;
+  /** The fields that are members of the builder's last argument. */
+  readonly options?: readonly (keyof z.output<Schema>)[];
+  /** How arguments are converted that are not the fields themselves. */
+  readonly arguments?: { readonly [Name in keyof z.output<Schema>]?: Conversion<z.output<Schema>[Name]> };
   /**
-   * Converts the builder's arguments to the fields. It checks nothing: zod reports errors later, with file and step.
+   * Converts the builder's arguments to the fields, if they do not correspond to each other. Checks nothing: zod reports
+   * errors later, with file and step.
    */
-  readonly build: (...args: Args) => unknown;
+  readonly build?: (...args: Args) => unknown;
+  /** The builder's arguments as TypeScript, in the same case. */
+  readonly source?: (step: z.output<Schema>) => readonly Source[];
   /** The actions that a step compiles to. */
-  readonly compile: (step: z.output<z.ZodObject<Shape>>) => readonly Action[];
-  /** The builder's arguments as TypeScript, as they are written in a migration. */
-  readonly source: (step: z.output<z.ZodObject<Shape>>) => readonly Source[];
+  readonly compile: (step: z.output<Schema>) => readonly Action[];
   /** The flags of `migrate new` that make such a step. */
   readonly flags: readonly StepFlag[];
   /** The fields, besides `table` and `path`, that change if tables and columns have the names in `to`. */
-  readonly moved?: (
-    step: z.output<z.ZodObject<Shape>>,
-    to: Moving,
-  ) => Readonly<Partial<Record<keyof z.output<z.ZodObject<Shape>>, unknown>>>;
+  readonly moved?: (step: z.output<Schema>, to: Moving) => Readonly<Partial<Record<keyof z.output<Schema>, unknown>>>;
+}
+
+/** `build`: from the builder's argument to the field; `source`: from the field to the argument as TypeScript. */
+interface Conversion<Value> {
+  readonly build?: (argument: never) => unknown;
+  readonly source: (value: NonNullable<Value>) => Source;
 }
 
 /** A flag of `migrate new` that makes a step. */
@@ -57,25 +65,25 @@ export interface StepOn<Before, After> {
 }
 
 /** The result of a builder whose step TypeScript checks in `after`. */
-export type CheckedStep<Kind extends string, Fields, Before, After> = StepOf<Kind, Fields> & StepOn<Before, After>;
+export type CheckedStep<Kind extends string, Fields, Before, After> = StepOf<Kind, Fields> &
+  // TypeScript infers `Before` from the step before this one alone.
+  StepOn<Before, NoInfer<After>>;
 
-/** A builder with its definition attached, so that a step kind needs only one export. */
-export interface StepKind<
-  Kind extends string,
-  Args extends readonly unknown[],
-  Shape extends z.ZodRawShape,
-> extends StepDefinition<Kind, Shape> {
-  (...args: Args): StepOf<Kind, z.output<z.ZodObject<Shape>>>;
+/** What is attached to a builder, so that a step kind needs only one export. */
+export interface StepDefinition<Kind extends string, Fields> {
+  readonly kind: Kind;
+  readonly schema: z.ZodType<StepOf<Kind, Fields>>;
+  readonly compile: (step: StepOf<Kind, Fields>) => readonly Action[];
+  readonly source: (step: StepOf<Kind, Fields>) => readonly Source[];
+  readonly flags: readonly StepFlag[];
+  readonly moved: (step: StepOf<Kind, Fields>, to: Moving) => object;
 }
 
-export interface StepDefinition<Kind extends string, Shape extends z.ZodRawShape> {
-  readonly kind: Kind;
-  readonly schema: z.ZodType<StepOf<Kind, z.output<z.ZodObject<Shape>>>>;
-  readonly compile: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Action[];
-  readonly source: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>) => readonly Source[];
-  readonly flags: readonly StepFlag[];
-  /** The fields, besides `table` and `path`, that change if tables and columns have the names in `to`. */
-  readonly moved: (step: StepOf<Kind, z.output<z.ZodObject<Shape>>>, to: Moving) => object;
+interface PlainBuilder<Kind extends string, Args extends readonly unknown[], Fields> extends StepDefinition<
+  Kind,
+  Fields
+> {
+  (...args: Args): StepOf<Kind, Fields>;
 }
 
 /**
@@ -85,22 +93,46 @@ export interface StepDefinition<Kind extends string, Shape extends z.ZodRawShape
 export function defineStep<
   const Kind extends string,
   Args extends readonly unknown[],
-  Shape extends z.ZodRawShape,
-  Builder extends StepDefinition<Kind, Shape> = StepKind<Kind, Args, Shape>,
->(definition: Definition<Kind, Args, Shape>): Builder {
-  const { kind, fields, build, compile, source, flags, moved = () => ({}) } = definition;
-  type Step = StepOf<Kind, z.output<z.ZodObject<Shape>>>;
+  Schema extends z.ZodObject,
+  Builder extends StepDefinition<Kind, z.output<Schema>> = PlainBuilder<Kind, Args, z.output<Schema>>,
+>(definition: Definition<Kind, Args, Schema>): Builder {
+  const { kind, fields, compile, flags, moved = () => ({}) } = definition;
+  const { options = [], arguments: conversions = {} } = definition as AnyDefinition;
+  const names = Object.keys(fields.shape).filter((name) => !options.includes(name));
+  const build = (...args: readonly unknown[]): object => {
+    const values = names.map((name, index) => [name, (conversions[name]?.build ?? asItIs)(args[index])]);
+    return { ...Object.fromEntries(values), ...(options.length > 0 && (args[names.length] as object)) };
+  };
+  const source = (step: Values): readonly Source[] => [
+    ...names.map((name) => (conversions[name]?.source ?? valueSource)(step[name])),
+    ...optionsSource(Object.fromEntries(options.map((name) => [name, step[name]]))),
+  ];
   // The step is checked when its migration is loaded, because the file and the step's number are known then.
-  const builder = (...args: Args): Step => built({ kind, ...(build(...args) as object) } as Step, builder);
-  const schema = z.strictObject({ kind: z.literal(kind), ...fields.shape }) as unknown as z.ZodType<Step>;
+  const builder = (...args: Args): object =>
+    built({ kind, ...((definition.build ?? build)(...args) as object) }, builder);
+  const schema = z.strictObject({ kind: z.literal(kind), ...fields.shape });
   return Object.assign(builder, {
     kind,
     schema,
-    compile: compile as (step: Step) => readonly Action[],
-    source: source as (step: Step) => readonly Source[],
+    compile,
+    source: definition.source ?? source,
     flags,
-    moved: moved as (step: Step, to: Moving) => object,
+    moved,
   }) as unknown as Builder;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A definition without the types of its fields. */
+interface AnyDefinition {
+  readonly options?: readonly string[];
+  readonly arguments?: Readonly<
+    Record<string, { readonly build?: (argument: unknown) => unknown; readonly source: (value: unknown) => Source }>
+  >;
+}
+
+function asItIs(argument: unknown): unknown {
+  return argument;
 }
 
 /** The name of a table. The models of actions check it further. */
@@ -125,7 +157,10 @@ export const sql = z
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
   });
 
-/** The type that a builder such as `int64()` returns, for steps that take no nullability. */
+/** An argument such as `int64()`, for steps that take no nullability. */
+export const typeArgument = { build: typeOf, source: typeSource };
+
+/** The type that a builder such as `int64()` returns. */
 export function typeOf(column: ColumnType): DataType {
   // The mark is not a type: zod refuses it with a message that states what to do instead.
   return column?.nullable === false ? (notNullMark as unknown as DataType) : column?.type;

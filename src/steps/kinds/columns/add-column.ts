@@ -22,18 +22,15 @@ const fields = z.object({
   as: sql.optional(),
 });
 
-interface AddColumn extends StepDefinition<"addColumn", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface AddColumn extends StepDefinition<"addColumn", StepFields> {
   <Database, Table extends string, Name extends string, Column extends ColumnType>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: NewColumnArgument<NoInfer<Database>, Table, Name>,
     column: Column,
     options?: { readonly as?: string },
-  ): CheckedStep<
-    "addColumn",
-    z.output<typeof fields>,
-    Database,
-    WithColumn<NoInfer<Database>, Table, Name, ShapeOf<Column>>
-  >;
+  ): CheckedStep<"addColumn", StepFields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
 }
 
 /**
@@ -79,8 +76,12 @@ export const addColumn: AddColumn = defineStep({
       form: "TABLE.COLUMN:TYPE [not null] [as SQL]",
       read(notation) {
         const { table, path } = notation.column();
-        notation.expect(":");
-        return { table, name: path, ...notation.type(), ...(notation.takes("as") && { as: notation.sql() }) };
+        return {
+          table,
+          name: path,
+          ...notation.expect(":").type(),
+          ...(notation.takes("as") && { as: notation.sql() }),
+        };
       },
     },
   ],

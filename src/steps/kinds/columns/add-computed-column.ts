@@ -1,15 +1,14 @@
 import { z } from "zod";
 import type { ColumnType, ShapeOf } from "../../../schema/typed/shape.ts";
-import { typeSource, valueSource } from "../../../schema/text/typescript-source.ts";
 import type { NewColumnArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithColumn } from "../../../schema/typed/database.ts";
-import { notNullMark } from "../../../schema/declare/validate.ts";
 import {
   dataType,
   defineStep,
   ownName,
   sql,
   tableName,
+  typeArgument,
   typeOf,
   type CheckedStep,
   type StepDefinition,
@@ -17,18 +16,15 @@ import {
 
 const fields = z.object({ table: tableName, name: ownName("a column"), type: dataType, computed: sql });
 
-interface AddComputedColumn extends StepDefinition<"addComputedColumn", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface AddComputedColumn extends StepDefinition<"addComputedColumn", StepFields> {
   <Database, Table extends string, Name extends string, Column extends ColumnType<true>>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: NewColumnArgument<NoInfer<Database>, Table, Name>,
     column: Column,
     expression: string,
-  ): CheckedStep<
-    "addComputedColumn",
-    z.output<typeof fields>,
-    Database,
-    WithColumn<NoInfer<Database>, Table, Name, ShapeOf<Column>>
-  >;
+  ): CheckedStep<"addComputedColumn", StepFields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
 }
 
 /**
@@ -41,20 +37,9 @@ interface AddComputedColumn extends StepDefinition<"addComputedColumn", (typeof 
 export const addComputedColumn: AddComputedColumn = defineStep({
   kind: "addComputedColumn",
   fields,
-  build: (table: string, name: string, column: ColumnType, expression: string) => ({
-    table,
-    name,
-    type: typeOf(column),
-    computed: expression,
-  }),
+  arguments: { type: typeArgument },
   compile: ({ table, name, type, computed }) => [
     { kind: "addColumns", table, columns: [{ name, type, nullable: true, computed }] },
-  ],
-  source: ({ table, name, type, computed }) => [
-    valueSource(table),
-    valueSource(name),
-    typeSource(type),
-    valueSource(computed),
   ],
   moved: ({ table, computed }, to) => ({ computed: to.sql(table, computed) }),
   flags: [
@@ -64,12 +49,9 @@ export const addComputedColumn: AddComputedColumn = defineStep({
       form: "TABLE.COLUMN:TYPE as SQL",
       read(notation) {
         const table = notation.name();
-        notation.expect(".");
-        const name = notation.name();
-        notation.expect(":");
-        const { type, nullable } = notation.type();
-        notation.expect("as");
-        return { table, name, type: nullable ? type : notNullMark, computed: notation.sql() };
+        const name = notation.expect(".").name();
+        const type = typeOf(notation.expect(":").type() as ColumnType);
+        return { table, name, type, computed: notation.expect("as").sql() };
       },
     },
   ],

@@ -45,11 +45,13 @@ const fields = z.object({
     .min(1, "must have at least one change"),
 });
 
-interface AlterColumns extends StepDefinition<"alterColumns", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface AlterColumns extends StepDefinition<"alterColumns", StepFields> {
   <Database, Table extends string, const Changes extends readonly ColumnChange[]>(
     table: TableArgument<NoInfer<Database>, Table>,
     alterations: AlterationsArgument<NoInfer<Database>, Table, Changes>,
-  ): CheckedStep<"alterColumns", z.output<typeof fields>, Database, WithAlterations<NoInfer<Database>, Table, Changes>>;
+  ): CheckedStep<"alterColumns", StepFields, Database, WithAlterations<Database, Table, Changes>>;
 }
 
 /**
@@ -62,15 +64,8 @@ interface AlterColumns extends StepDefinition<"alterColumns", (typeof fields)["s
 export const alterColumns: AlterColumns = defineStep({
   kind: "alterColumns",
   fields,
-  build: (table: string, alterations: readonly ColumnChange[]) => ({
-    table,
-    alterations: Array.isArray(alterations) ? alterations.map(withType) : alterations,
-  }),
+  arguments: { alterations: { build: changesOf, source: changesSource } },
   compile: ({ table, alterations }) => [{ kind: "alterColumns", table, alterations }],
-  source: ({ table, alterations }) => [
-    valueSource(table),
-    { kind: "array", items: alterations.map(({ type, ...change }) => changeSource(change, type)) },
-  ],
   moved: ({ table, alterations }, to) => ({
     alterations: alterations.map((one) => ({ ...one, path: to.path(table, one.path) })),
   }),
@@ -81,8 +76,7 @@ export const alterColumns: AlterColumns = defineStep({
       form: 'TABLE:[{"path": "COLUMN", "rename": "NAME", "type": "TYPE", "nullable": true}, …]',
       read(notation) {
         const table = notation.name();
-        notation.expect(":");
-        const changes = notation.json();
+        const changes = notation.expect(":").json();
         return {
           table,
           alterations: Array.isArray(changes) ? changes.map((one) => withReadType(one, notation)) : changes,
@@ -92,8 +86,15 @@ export const alterColumns: AlterColumns = defineStep({
   ],
 });
 
-function withType(change: ColumnChange): unknown {
-  return change?.type === undefined ? change : { ...change, type: typeOf(change.type) ?? null };
+function changesOf(changes: readonly ColumnChange[]): unknown {
+  if (!Array.isArray(changes)) return changes;
+  return (changes as readonly ColumnChange[]).map((change) =>
+    change?.type === undefined ? change : { ...change, type: typeOf(change.type) ?? null },
+  );
+}
+
+function changesSource(changes: StepFields["alterations"]): Source {
+  return { kind: "array", items: changes.map(({ type, ...change }) => changeSource(change, type)) };
 }
 
 function changeSource(change: Readonly<Record<string, unknown>>, type: DataType | undefined): Source {

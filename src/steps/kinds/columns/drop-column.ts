@@ -1,16 +1,17 @@
 import { z } from "zod";
-import { valueSource } from "../../../schema/text/typescript-source.ts";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithoutColumn } from "../../../schema/typed/database.ts";
 import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
 const fields = z.object({ table: tableName, path: columnPath });
 
-interface DropColumn extends StepDefinition<"dropColumn", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface DropColumn extends StepDefinition<"dropColumn", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
-  ): CheckedStep<"dropColumn", z.output<typeof fields>, Database, WithoutColumn<NoInfer<Database>, Table, Path>>;
+  ): CheckedStep<"dropColumn", StepFields, Database, WithoutColumn<Database, Table, Path>>;
 }
 
 /**
@@ -22,9 +23,7 @@ interface DropColumn extends StepDefinition<"dropColumn", (typeof fields)["shape
 export const dropColumn: DropColumn = defineStep({
   kind: "dropColumn",
   fields,
-  build: (table: string, path: string) => ({ table, path }),
   compile: ({ table, path }) => [{ kind: "dropColumns", table, paths: [path] }],
-  source: ({ table, path }) => [table, path].map(valueSource),
   flags: [
     {
       name: "drop-column",

@@ -1,15 +1,16 @@
 import { z } from "zod";
-import { valueSource } from "../../../schema/text/typescript-source.ts";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
 const fields = z.object({ table: tableName, path: columnPath });
 
-interface RefreshColumn extends StepDefinition<"refreshColumn", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface RefreshColumn extends StepDefinition<"refreshColumn", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
-  ): CheckedStep<"refreshColumn", z.output<typeof fields>, Database, NoInfer<Database>>;
+  ): CheckedStep<"refreshColumn", StepFields, Database, Database>;
 }
 
 /**
@@ -21,9 +22,7 @@ interface RefreshColumn extends StepDefinition<"refreshColumn", (typeof fields)[
 export const refreshColumn: RefreshColumn = defineStep({
   kind: "refreshColumn",
   fields,
-  build: (table: string, path: string) => ({ table, path }),
   compile: ({ table, path }) => [{ kind: "refreshColumn", table, path }],
-  source: ({ table, path }) => [table, path].map(valueSource),
   flags: [
     {
       name: "refresh-column",

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { optionsSource, typeSource, valueSource } from "../../../schema/text/typescript-source.ts";
 import type { ColumnType, NullableType } from "../../../schema/typed/shape.ts";
 import type { PathArgument, TableArgument, TypeArgument } from "../../../schema/typed/arguments.ts";
 import type { WithChanges } from "../../../schema/typed/database.ts";
@@ -9,6 +8,7 @@ import {
   defineStep,
   sql,
   tableName,
+  typeArgument,
   typeOf,
   type CheckedStep,
   type StepDefinition,
@@ -16,7 +16,9 @@ import {
 
 const fields = z.object({ table: tableName, path: columnPath, type: dataType, using: sql.optional() });
 
-interface RetypeColumn extends StepDefinition<"retypeColumn", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface RetypeColumn extends StepDefinition<"retypeColumn", StepFields> {
   <
     Database,
     Table extends string,
@@ -28,12 +30,7 @@ interface RetypeColumn extends StepDefinition<"retypeColumn", (typeof fields)["s
     path: PathArgument<NoInfer<Database>, Table, Path>,
     type: TypeArgument<NoInfer<Database>, Table, Path, Type, Options>,
     options?: Options,
-  ): CheckedStep<
-    "retypeColumn",
-    z.output<typeof fields>,
-    Database,
-    WithChanges<NoInfer<Database>, Table, { path: Path; type: Type }>
-  >;
+  ): CheckedStep<"retypeColumn", StepFields, Database, WithChanges<Database, Table, { path: Path; type: Type }>>;
 }
 
 /**
@@ -47,22 +44,12 @@ interface RetypeColumn extends StepDefinition<"retypeColumn", (typeof fields)["s
 export const retypeColumn: RetypeColumn = defineStep({
   kind: "retypeColumn",
   fields,
-  build: (table: string, path: string, type: NullableType, options: { readonly using?: string } = {}) => ({
-    table,
-    path,
-    type: typeOf(type),
-    ...options,
-  }),
+  options: ["using"],
+  arguments: { type: typeArgument },
   compile: ({ table, path, type, using }) => [
     using === undefined
       ? { kind: "alterColumns", table, alterations: [{ path, type }] }
       : { kind: "convertColumn", table, path, type, using },
-  ],
-  source: ({ table, path, type, using }) => [
-    valueSource(table),
-    valueSource(path),
-    typeSource(type),
-    ...optionsSource({ using }),
   ],
   moved: ({ table, using }, to) => (using === undefined ? {} : { using: to.sql(table, using) }),
   flags: [
@@ -72,8 +59,7 @@ export const retypeColumn: RetypeColumn = defineStep({
       form: "TABLE.COLUMN:TYPE [using SQL]",
       read(notation) {
         const column = notation.column();
-        notation.expect(":");
-        const type = typeOf(notation.type() as ColumnType);
+        const type = typeOf(notation.expect(":").type() as ColumnType);
         return { ...column, type, ...(notation.takes("using") && { using: notation.sql() }) };
       },
     },

@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { valueSource } from "../../../schema/text/typescript-source.ts";
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
-import type { RowChange, RowChangeArgument } from "../../../schema/typed/rows.ts";
+import type { RowChangeArgument } from "../../../schema/typed/rows.ts";
 import { defineStep, sql, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
 const fields = z.object({
@@ -20,11 +19,13 @@ const fields = z.object({
   ),
 });
 
-interface Execute extends StepDefinition<"execute", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface Execute extends StepDefinition<"execute", StepFields> {
   <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     change: RowChangeArgument<NoInfer<Database>, Table>,
-  ): CheckedStep<"execute", z.output<typeof fields>, Database, NoInfer<Database>>;
+  ): CheckedStep<"execute", StepFields, Database, Database>;
 }
 
 /**
@@ -38,12 +39,10 @@ interface Execute extends StepDefinition<"execute", (typeof fields)["shape"]> {
 export const execute: Execute = defineStep({
   kind: "execute",
   fields,
-  build: (table: string, change: RowChange) => ({ table, change }),
   compile: ({ table, change }) =>
     "delete" in change
       ? [{ kind: "deleteRows", table, where: change.delete }]
       : [{ kind: "updateRows", table, set: change.update, where: change.where }],
-  source: ({ table, change }) => [table, change].map(valueSource),
   moved: ({ table, change }, to) => {
     if ("delete" in change) return { change: { delete: to.sql(table, change.delete) } };
     const set = Object.entries(change.update).map(([path, sql]) => [to.path(table, path), to.sql(table, sql)]);
@@ -55,11 +54,7 @@ export const execute: Execute = defineStep({
       name: "execute",
       describe: "update or delete rows",
       form: 'TABLE:{"update": {"COLUMN": "SQL", …}, "where": "SQL"} or TABLE:{"delete": "SQL"}',
-      read(notation) {
-        const table = notation.name();
-        notation.expect(":");
-        return { table, change: notation.json() };
-      },
+      read: (notation) => ({ table: notation.name(), change: notation.expect(":").json() }),
     },
   ],
 });

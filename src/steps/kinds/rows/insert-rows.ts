@@ -1,19 +1,19 @@
 import { z } from "zod";
-import { optionsSource, valueSource } from "../../../schema/text/typescript-source.ts";
 import { rows } from "../../../schema/declare/validate.ts";
-import type { RowValues } from "../../../schema/row-values.ts";
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
 import type { KeyArgument, RowsArgument } from "../../../schema/typed/rows.ts";
 import { defineStep, ownName, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
 const fields = z.object({ table: tableName, rows, key: ownName("the column that tells rows apart") });
 
-interface InsertRows extends StepDefinition<"insertRows", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface InsertRows extends StepDefinition<"insertRows", StepFields> {
   <Database, Table extends string, Key extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     rows: RowsArgument<NoInfer<Database>, Table>,
     options: { readonly key: KeyArgument<NoInfer<Database>, Table, Key> },
-  ): CheckedStep<"insertRows", z.output<typeof fields>, Database, NoInfer<Database>>;
+  ): CheckedStep<"insertRows", StepFields, Database, Database>;
 }
 
 /**
@@ -25,13 +25,8 @@ interface InsertRows extends StepDefinition<"insertRows", (typeof fields)["shape
 export const insertRows: InsertRows = defineStep({
   kind: "insertRows",
   fields,
-  build: (table: string, values: readonly RowValues[], options: { readonly key: string }) => ({
-    table,
-    rows: values,
-    ...options,
-  }),
+  options: ["key"],
   compile: ({ table, rows: values, key }) => [{ kind: "insertRows", table, rows: values, key }],
-  source: ({ table, rows: values, key }) => [valueSource(table), valueSource(values), ...optionsSource({ key })],
   moved: ({ table, rows: values, key }, to) => ({
     rows: to.rows(table, values),
     key: Object.keys(to.rows(table, [{ [key]: null }])[0]!)[0],
@@ -43,11 +38,8 @@ export const insertRows: InsertRows = defineStep({
       form: 'TABLE(KEY):[{"COLUMN": VALUE, …}, …]',
       read(notation) {
         const table = notation.name();
-        notation.expect("(");
-        const key = notation.name();
-        notation.expect(")");
-        notation.expect(":");
-        return { table, rows: notation.json(), key };
+        const key = notation.expect("(").name();
+        return { table, key, rows: notation.expect(")").expect(":").json() };
       },
     },
   ],

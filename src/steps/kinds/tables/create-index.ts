@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { indexSource, optionsSource, valueSource } from "../../../schema/text/typescript-source.ts";
+import { indexSource } from "../../../schema/text/typescript-source.ts";
 import { indexType } from "../../../schema/declare/index-options.ts";
 import type { IndexType } from "../../../schema/table-index.ts";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
@@ -24,13 +24,15 @@ const fields = z.object({
   name: ownName("an index").optional(),
 });
 
-interface CreateIndex extends StepDefinition<"createIndex", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface CreateIndex extends StepDefinition<"createIndex", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     type: IndexType,
     options?: { readonly name?: string },
-  ): CheckedStep<"createIndex", z.output<typeof fields>, Database, NoInfer<Database>>;
+  ): CheckedStep<"createIndex", StepFields, Database, Database>;
 }
 
 /**
@@ -43,20 +45,10 @@ interface CreateIndex extends StepDefinition<"createIndex", (typeof fields)["sha
 export const createIndex: CreateIndex = defineStep({
   kind: "createIndex",
   fields,
-  build: (table: string, path: string, type: IndexType, options: { readonly name?: string } = {}) => ({
-    table,
-    path,
-    type,
-    ...options,
-  }),
+  options: ["name"],
+  arguments: { type: { source: indexSource } },
   compile: ({ table, path, type, name }) => [
     { kind: "createIndex", table, name: name ?? indexName(path), index: { path, ...type } },
-  ],
-  source: ({ table, path, type, name }) => [
-    valueSource(table),
-    valueSource(path),
-    indexSource(type),
-    ...optionsSource({ name }),
   ],
   // The index keeps its default name, which comes from the column's old path.
   moved: ({ table, path, name = indexName(path) }, to) => (to.path(table, path) === path ? {} : { name }),
@@ -66,9 +58,8 @@ export const createIndex: CreateIndex = defineStep({
       describe: "index a column",
       form: "TABLE.COLUMN:INDEX[(OPTION: VALUE, …)] [as NAME]",
       read(notation) {
-        const column = notation.column();
-        notation.expect(":");
-        return { ...column, type: notation.index(), ...(notation.takes("as") && { name: notation.name() }) };
+        const index = { ...notation.column(), type: notation.expect(":").index() };
+        return { ...index, ...(notation.takes("as") && { name: notation.name() }) };
       },
     },
   ],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fieldsSource, optionsSource, valueSource } from "../../../schema/text/typescript-source.ts";
+import { fieldsSource } from "../../../schema/text/typescript-source.ts";
 import { columnsOf } from "../../../schema/declare/type-builders.ts";
 import type { Fields, ShapesOf } from "../../../schema/typed/shape.ts";
 import { column, rows, schemaMetadata } from "../../../schema/declare/validate.ts";
@@ -21,17 +21,14 @@ interface TableOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-interface CreateTable extends StepDefinition<"createTable", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface CreateTable extends StepDefinition<"createTable", StepFields> {
   <Database, Table extends string, const Columns extends Fields>(
     table: NewTableArgument<NoInfer<Database>, Table>,
     columns: Columns,
     options?: TableOptions,
-  ): CheckedStep<
-    "createTable",
-    z.output<typeof fields>,
-    Database,
-    WithTable<NoInfer<Database>, Table, ShapesOf<Columns>>
-  >;
+  ): CheckedStep<"createTable", StepFields, Database, WithTable<Database, Table, ShapesOf<Columns>>>;
 }
 
 /**
@@ -45,18 +42,10 @@ interface CreateTable extends StepDefinition<"createTable", (typeof fields)["sha
 export const createTable: CreateTable = defineStep({
   kind: "createTable",
   fields,
-  build: (table: string, columns: Fields, options: TableOptions = {}) => ({
-    table,
-    columns: columnsOf(columns),
-    ...options,
-  }),
+  options: ["rows", "metadata"],
+  arguments: { columns: { build: columnsOf, source: fieldsSource } },
   compile: ({ table, columns, rows: values, metadata }) => [
     { kind: "createTable", table, columns, ...(values && { rows: values }), ...(metadata && { metadata }) },
-  ],
-  source: ({ table, columns, rows: values, metadata }) => [
-    valueSource(table),
-    fieldsSource(columns),
-    ...optionsSource({ rows: values, metadata }),
   ],
   flags: [
     {

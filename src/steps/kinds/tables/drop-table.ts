@@ -1,15 +1,16 @@
 import { z } from "zod";
-import { valueSource } from "../../../schema/text/typescript-source.ts";
 import type { TableArgument } from "../../../schema/typed/arguments.ts";
 import type { WithoutTable } from "../../../schema/typed/database.ts";
 import { defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
 const fields = z.object({ table: tableName });
 
-interface DropTable extends StepDefinition<"dropTable", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface DropTable extends StepDefinition<"dropTable", StepFields> {
   <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
-  ): CheckedStep<"dropTable", z.output<typeof fields>, Database, WithoutTable<NoInfer<Database>, Table>>;
+  ): CheckedStep<"dropTable", StepFields, Database, WithoutTable<Database, Table>>;
 }
 
 /**
@@ -21,9 +22,7 @@ interface DropTable extends StepDefinition<"dropTable", (typeof fields)["shape"]
 export const dropTable: DropTable = defineStep({
   kind: "dropTable",
   fields,
-  build: (table: string) => ({ table }),
   compile: ({ table }) => [{ kind: "dropTable", table }],
-  source: ({ table }) => [valueSource(table)],
   flags: [
     {
       name: "drop-table",

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { valueSource } from "../../../schema/text/typescript-source.ts";
 import type { PathArgument, TableArgument } from "../../../schema/typed/arguments.ts";
 import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinition } from "../../define/define-step.ts";
 
@@ -11,12 +10,14 @@ const fields = z.object({
     .refine((metadata) => Object.keys(metadata).length > 0, "must have at least one key"),
 });
 
-interface SetMetadata extends StepDefinition<"setMetadata", (typeof fields)["shape"]> {
+type StepFields = z.output<typeof fields>;
+
+interface SetMetadata extends StepDefinition<"setMetadata", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     metadata: Readonly<Record<string, string | null>>,
-  ): CheckedStep<"setMetadata", z.output<typeof fields>, Database, NoInfer<Database>>;
+  ): CheckedStep<"setMetadata", StepFields, Database, Database>;
 }
 
 /**
@@ -28,23 +29,13 @@ interface SetMetadata extends StepDefinition<"setMetadata", (typeof fields)["sha
 export const setMetadata: SetMetadata = defineStep({
   kind: "setMetadata",
   fields,
-  build: (table: string, path: string, metadata: Readonly<Record<string, string | null>>) => ({
-    table,
-    path,
-    metadata,
-  }),
   compile: ({ table, path, metadata }) => [{ kind: "setMetadata", table, updates: [{ path, metadata }] }],
-  source: ({ table, path, metadata }) => [table, path, metadata].map(valueSource),
   flags: [
     {
       name: "set-metadata",
       describe: "set keys of a column's metadata; null removes one",
       form: 'TABLE.COLUMN:{"KEY": "VALUE", …}',
-      read(notation) {
-        const column = notation.column();
-        notation.expect(":");
-        return { ...column, metadata: notation.json() };
-      },
+      read: (notation) => ({ ...notation.column(), metadata: notation.expect(":").json() }),
     },
   ],
 });
