@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
@@ -71,3 +71,36 @@ test("there are at most 20 exceptions, and each is still needed", () => {
       `${file}: ${part}`,
     ).toBe(true);
 });
+
+test("links between the texts lead to existing files and headings", () => {
+  const pages = new Map(
+    texts()
+      .filter((file) => file.endsWith(".md"))
+      .map((file) => [file, readFileSync(join(root, file), "utf8").replace(/```.*?```/gs, "")]),
+  );
+  const broken = [...pages].flatMap(([page, text]) =>
+    [...text.matchAll(/\]\(([^)]+)\)/g)]
+      .map(([, link = ""]) => link)
+      .filter((link) => !/^https?:/.test(link) && !leads(page, link))
+      .map((link) => `${page}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+
+  function leads(page: string, link: string): boolean {
+    const [path = "", heading] = link.split("#", 2);
+    const file = path === "" ? page : join(dirname(page), path);
+    if (!existsSync(join(root, file))) return false;
+    const found = pages.get(file);
+    return heading === undefined || found === undefined || headings(found).includes(heading);
+  }
+});
+
+/** The anchors of a page, as GitHub makes them. */
+function headings(text: string): readonly string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
