@@ -4,7 +4,7 @@
  */
 import type { Action, ActionFor, ActionKind } from "./model/action.ts";
 import * as models from "./registry.ts";
-import type { ActionModel, Commit, WrittenData } from "./model/action-model.ts";
+import type { ActionModel, ColumnRef, Commit, WrittenData } from "./model/action-model.ts";
 import type { Risk } from "./model/risk.ts";
 import { change, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Inverse } from "./model/inverse.ts";
@@ -34,6 +34,12 @@ export function tableAfter(database: Database, action: Action): Table {
 /** All tables that an action touches. */
 export function tablesOfAction(action: Action): readonly string[] {
   return modelOf(action).tables?.(action) ?? [action.table];
+}
+
+/** What a table or column is called after an action; undefined if it is gone. */
+export function refAfter(at: ColumnRef, action: Action): ColumnRef | undefined {
+  const { move } = modelOf(action);
+  return action.table === at.table && move !== undefined ? move(at, action) : at;
 }
 
 /** An action as text, for plans and progress. */

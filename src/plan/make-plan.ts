@@ -20,7 +20,7 @@ import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
 import { foldEach, placed } from "./history/replay.ts";
 import type { Refusal } from "./refusal.ts";
 import { takenBack } from "./explain-irreversible.ts";
-import { lineagesOf, type Lineage } from "./compile/table-lineage.ts";
+import { lineagesOf, type Lineage } from "../actions/follow.ts";
 import { rollbackOf, type PlacedObstacle } from "./rollback/rollback.ts";
 import { unseenOf } from "./compile/unseen-effects.ts";
 import { withoutVectors } from "./compile/vector-index-check.ts";

@@ -23,6 +23,16 @@ export function formatPath(path: Path): string {
   return path.map((name) => (/[.`]/.test(name) ? `\`${name.replaceAll("`", "``")}\`` : name)).join(".");
 }
 
+/** What follows `start` in a path; undefined if the path does not begin with it. */
+export function restOf(path: Path, start: Path): Path | undefined {
+  return isWithin(path, start) ? path.slice(start.length) : undefined;
+}
+
+/** Whether a path is that of `outer`, or of something inside it. */
+export function isWithin(path: Path, outer: Path): boolean {
+  return outer.every((name, index) => path[index] === name);
+}
+
 function plainName(text: string, from: number): [string, number] {
   const dot = text.indexOf(".", from);
   const end = dot === -1 ? text.length : dot;

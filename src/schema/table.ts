@@ -2,7 +2,7 @@
 import { MigrateError } from "../errors/migrate-error.ts";
 import { childColumns, formatType, ownValue, sameColumns, withChildColumns, type Column } from "./data-type.ts";
 import { columnNameProblem, similarName } from "./names.ts";
-import { formatPath, parsePath, type Path } from "./path.ts";
+import { formatPath, isWithin, parsePath, type Path } from "./path.ts";
 import { formatIndex, sameIndex, type FoundIndex } from "./table-index.ts";
 
 export interface Table {
@@ -41,7 +41,7 @@ export function withoutIndexesOn(table: Table, path: Path): Table {
   if (table.indexes === undefined) return table;
   const left = Object.entries(table.indexes).map(([name, index]) => {
     const on = index === null ? [] : parsePath(index.path);
-    return [name, path.every((part, at) => on[at] === part) ? null : index] as const;
+    return [name, isWithin(on, path) ? null : index] as const;
   });
   return { ...table, indexes: Object.fromEntries(left) };
 }

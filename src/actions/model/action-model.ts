@@ -1,6 +1,7 @@
 /** The interface of an action kind: its effect on tables, its commits, its inverse, its risks and its texts. */
 import type { Action, ActionKind, ActionOf } from "./action.ts";
 import type { Column } from "../../schema/data-type.ts";
+import type { Path } from "../../schema/path.ts";
 import type { Risk } from "./risk.ts";
 import type { Database, Table, Tables } from "../../schema/table.ts";
 import type { Inverse } from "./inverse.ts";
@@ -27,6 +28,12 @@ export type WrittenData =
   /** The index of this name. */
   | { readonly index: string };
 
+/** A column or a field of a table; with an empty path, the table itself. */
+export interface ColumnRef {
+  readonly table: string;
+  readonly path: Path;
+}
+
 export interface ActionModel<Own extends ActionOf<string>> {
   readonly kind: Own["kind"];
   /**
@@ -34,6 +41,8 @@ export interface ActionModel<Own extends ActionOf<string>> {
    * would accept it and break the table.
    */
   readonly after: (database: Database, action: Own) => Tables;
+  /** What `at`, its table or something in it, is called after it; undefined if that is gone. The same when absent. */
+  readonly move?: (at: ColumnRef, action: Own) => ColumnRef | undefined;
   /** The action as text. */
   readonly describe: (action: Own) => string;
   /** Its risks on the table `before`. `able`: the kinds of calls that the target supports. */

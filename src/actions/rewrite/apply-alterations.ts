@@ -12,9 +12,8 @@ import {
 } from "../../schema/data-type.ts";
 import { withMetadataOf } from "../../schema/metadata.ts";
 import { columnNameProblem, madeName } from "../../schema/names.ts";
-import { formatPath, parsePath, type Path } from "../../schema/path.ts";
-import { currentPath, newNames } from "./column-renames.ts";
-import type { Alteration } from "../model/alteration.ts";
+import { formatPath, isWithin, parsePath, type Path } from "../../schema/path.ts";
+import { currentPath, newNames, type Alteration } from "../model/alteration.ts";
 import { findColumn, leavesOf, replaceColumn, requireColumn, twinOf, type Table } from "../../schema/table.ts";
 
 export function describeAlteration(table: string, { path, rename, type, nullable }: Alteration): string {
@@ -84,17 +83,15 @@ function checkTogether(name: string, located: readonly Located[]): void {
       problem: `the engine refuses a retype (${formatPath(retyped.path)}) and "not null" (${formatPath(tightened.path)}) in one call; make "not null" a step after it`,
     });
   const nested = located.find(
-    ({ path, alteration }) => alteration.type !== undefined && located.some((other) => isInside(other.path, path)),
+    ({ path, alteration }) =>
+      alteration.type !== undefined &&
+      located.some((other) => other.path.length > path.length && isWithin(other.path, path)),
   );
   if (nested !== undefined)
     throw new MigrateError("ERR_ALTERATION_CONFLICT", {
       table: name,
       problem: `column ${formatPath(nested.path)} is retyped in the same call as a column inside it; make them two steps`,
     });
-}
-
-function isInside(inner: Path, outer: Path): boolean {
-  return inner.length > outer.length && outer.every((name, index) => inner[index] === name);
 }
 
 function checkAlone(name: string, table: Table, { alteration, path, column }: Located): void {

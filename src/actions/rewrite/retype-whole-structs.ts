@@ -6,7 +6,7 @@
 import type { Alteration } from "../model/alteration.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { formatPath, parsePath } from "../../schema/path.ts";
+import { formatPath, isWithin, parsePath } from "../../schema/path.ts";
 import { leavesOf } from "../../schema/table.ts";
 
 /** The alterations of one call, plus a cast of every other field of a struct with a retyped field to its own type. */
@@ -21,7 +21,7 @@ export function withWholeStructs(
     for (const { path, type } of column === undefined ? [] : leavesOf(column)) {
       const key = formatPath(path);
       // A list whose item is retyped by its own path needs no cast of its own.
-      if (retyped.some((other) => path.every((part, index) => part === other[index]))) continue;
+      if (retyped.some((other) => isWithin(other, path))) continue;
       if (byPath.get(key)?.type !== undefined || !castVerdict(type, type).allowed) continue;
       byPath.set(key, { ...byPath.get(key), path: key, type });
     }

@@ -1,23 +1,18 @@
 /** Maps names of tables and columns from one history to another, in which other migrations ran first. Pure. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { applyActions, describeAction } from "../../actions/apply-action.ts";
+import { applyActions, describeAction, refAfter } from "../../actions/apply-action.ts";
 import type { Moving } from "../../steps/define/name-map.ts";
-import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+import { formatPath, isWithin, parsePath, restOf, type Path } from "../../schema/path.ts";
 import type { RowValues } from "../../schema/row-values.ts";
 import { columnPaths, type Database, type Table } from "../../schema/table.ts";
-import { placeAfter, restOf } from "../../plan/compile/track-column.ts";
-
-interface At {
-  readonly table: string;
-  /** Empty for the table itself. */
-  readonly path: Path;
-}
+import { follow } from "../../actions/follow.ts";
+import type { ColumnRef } from "../../actions/model/action-model.ts";
 
 interface Entry {
-  readonly here: At;
+  readonly here: ColumnRef;
   /** Undefined if it is gone. */
-  readonly there: At | undefined;
+  readonly there: ColumnRef | undefined;
   /** The migration and action that renamed or dropped it there; empty if none did. */
   readonly by: string;
 }
@@ -38,16 +33,16 @@ export function placesAfter(
   );
   for (const { by, action } of others)
     entries = entries.map((entry) => {
-      const there = entry.there && placeAfter(entry.there, action);
+      const there = entry.there && refAfter(entry.there, action);
       return there === entry.there || (there !== undefined && keyOf(there) === keyOf(entry.there!))
         ? entry
         : { here: entry.here, there, by: `${by} (${describeAction(action)})` };
     });
 
-  const find = (table: string, path: Path): At => {
+  const find = (table: string, path: Path): ColumnRef => {
     const own = entries.filter(({ here }) => here.table === table);
     const [nearest] = own
-      .filter(({ here }) => restOf(path, here.path) !== undefined)
+      .filter(({ here }) => isWithin(path, here.path))
       .toSorted((one, other) => other.here.path.length - one.here.path.length);
     if (nearest === undefined) return { table, path };
     const { here, there, by } = nearest;
@@ -89,11 +84,9 @@ export function placesAfter(
     rows: (table, rows) => rows.map((row) => rowThere(table, row)),
     carryOut(here, there) {
       applyActions(database, here);
-      const after = (at: At | undefined, actions: readonly Action[]) =>
-        actions.reduce<At | undefined>((one, action) => one && placeAfter(one, action), at);
       entries = entries.flatMap((entry) => {
-        const own = after(entry.here, here);
-        return own === undefined ? [] : [{ ...entry, here: own, there: after(entry.there, there) }];
+        const own = follow(entry.here, here);
+        return own === undefined ? [] : [{ ...entry, here: own, there: entry.there && follow(entry.there, there) }];
       });
       const known = new Set(entries.map((entry) => keyOf(entry.here)));
       for (const [table, { columns }] of database)
@@ -109,6 +102,6 @@ function hasWord(sql: string, word: string): boolean {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, "iu").test(sql);
 }
 
-function keyOf({ table, path }: At): string {
+function keyOf({ table, path }: ColumnRef): string {
   return path.length === 0 ? table : `${table}.${formatPath(path)}`;
 }

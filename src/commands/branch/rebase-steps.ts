@@ -11,7 +11,7 @@ import { differences, type Database, type Table } from "../../schema/table.ts";
 import { moveStep, type Step } from "../../steps/registry.ts";
 import { actionsOf, compileMigration, type Describing } from "../../plan/compile/compile.ts";
 import { foldOn, placed } from "../../plan/history/replay.ts";
-import { lineagesOf } from "../../plan/compile/table-lineage.ts";
+import { lineagesOf } from "../../actions/follow.ts";
 import { placesAfter, type Places } from "./map-names.ts";
 
 export interface Branching {

@@ -5,7 +5,7 @@ import type { Step } from "../../steps/registry.ts";
 import { adopt } from "../adopt/adopt-tables.ts";
 import { actionsOf, type Describing } from "../../plan/compile/compile.ts";
 import { foldOn } from "../../plan/history/replay.ts";
-import { lineagesOf } from "../../plan/compile/table-lineage.ts";
+import { lineagesOf } from "../../actions/follow.ts";
 
 export interface Squash {
   readonly steps: readonly Step[];

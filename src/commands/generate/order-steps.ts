@@ -8,7 +8,7 @@ import { differences, findColumn, type Table } from "../../schema/table.ts";
 import { isRecreatable, sameIndex } from "../../schema/table-index.ts";
 import { indexName } from "../../steps/kinds/tables/create-index.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
-import { followPath } from "../../plan/compile/undescribed.ts";
+import { follow } from "../../actions/follow.ts";
 import type { Changes } from "./diff-columns.ts";
 
 /** The orders to try. Columns are dropped last, or first in case another column takes their name. */
@@ -78,9 +78,9 @@ function goneFrom(step: Step, was: Table, now: Table, earlier: readonly Step[]):
   const words = namesIn(sql);
   const gone = was.columns.find(({ name }) => words.includes(name) && findColumn(now.columns, [name]) === undefined);
   if (gone === undefined) return undefined;
-  const [place = gone.name] = earlier.reduce<Path>((at, one) => followPath(at, compileStep(one)), [gone.name]);
+  const at = follow({ table: step.table, path: [gone.name] }, earlier.flatMap(compileStep));
   const column = step.kind === "addColumn" ? step.name : (step as { readonly path: string }).path;
-  const then = place === gone.name ? "is dropped before it" : `is renamed to ${place} before it`;
+  const then = at === undefined ? "is dropped before it" : `is renamed to ${at.path[0]!} before it`;
   return `the SQL of ${step.table}.${column} names ${gone.name}, which ${then}`;
 }
 

@@ -3,7 +3,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
-import { follow } from "../../plan/compile/track-column.ts";
+import { follow } from "../../actions/follow.ts";
 import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { CopySnapshots, CopySnapshot } from "./judge-rollback.ts";
@@ -63,7 +63,7 @@ function rowsFor(table: string, { now, migrations }: Plan, wanted: number): numb
   const actions = migrations.flatMap((planned) => planned.actions.map(({ action }) => action));
   const made = actions.flatMap((action, at) => {
     if (action.kind !== "createIndex") return [];
-    const isThis = follow({ table, path: [], casts: [] }, actions.slice(0, at))?.table === action.table;
+    const isThis = follow({ table, path: [] }, actions.slice(0, at))?.table === action.table;
     return isThis ? [action.index] : [];
   });
   const vectors = Math.max(0, ...[...own, ...made].filter(isVectorIndex).map(vectorsNeeded));

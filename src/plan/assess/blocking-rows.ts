@@ -2,12 +2,13 @@
 import { count, type StepPlace } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { changesRows } from "../../actions/apply-action.ts";
+import { tableBefore } from "../../actions/follow.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import type { TableVersions } from "../../ledger/state/record.ts";
 import { formatType, ownValue } from "../../schema/data-type.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
-import { askAfter, askOf, type Ask, type RowsObstacle } from "./row-questions.ts";
+import { askAfter, type Ask, type RowsObstacle } from "./row-questions.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
 import { spansSince, type Span } from "./version-spans.ts";
 
@@ -122,7 +123,7 @@ function sinceOf(
   asked: readonly SinceQuestion[],
   newer: readonly PlannedMigration[],
 ): SinceQuestion | undefined {
-  const table = askOf({ kind: "rows", table: name, own: 0 }, before, now)?.table;
+  const table = tableBefore(name, before, now);
   if (table === undefined || restoring?.kind !== "restoreTable") return undefined;
   const { version: restores, after, as } = restoring;
   // Rows that the rollback itself changes cannot be distinguished from those of others.

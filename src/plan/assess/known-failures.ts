@@ -1,19 +1,20 @@
 /** The questions that show in advance which actions of a plan would fail on the current rows. Pure. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { changesRows, tablesOfAction } from "../../actions/apply-action.ts";
+import { changesRows, refAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { formatType, type Column, type DataType } from "../../schema/data-type.ts";
-import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+import { formatPath, isWithin, parsePath, type Path } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { namesIn } from "../../schema/sql.ts";
 import { columnPaths, findColumn } from "../../schema/table.ts";
 import { sqlOf } from "../../wire/arrow/arrow-cast.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { placeAfter, restOf } from "../compile/track-column.ts";
+import { originOf } from "../../actions/follow.ts";
+import type { ColumnRef } from "../../actions/model/action-model.ts";
 import { askAfter, type Ask } from "./row-questions.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 import { trialsOf, type Trials } from "./trials.ts";
-import { bareBefore, emptyFor, vectorsProblem, type Bare } from "../compile/vector-index-check.ts";
+import { bareBefore, emptyFor, vectorsProblem } from "../compile/vector-index-check.ts";
 
 /** A question about the current tables. Its answer may be that an action will fail. */
 export type FailureQuestion = {
@@ -69,7 +70,7 @@ export function suspicionsOf({ now, migrations }: Plan): ReadonlyMap<PlannedActi
 interface Asking {
   readonly earlier: readonly Action[];
   readonly now: Plan["now"];
-  readonly bare: readonly Bare[];
+  readonly bare: readonly ColumnRef[];
 }
 
 /** Questions about the rows that make the action fail, according to its risks. */
@@ -200,10 +201,10 @@ function allRows(table: string, words: string, { earlier, now }: Asking): readon
 
 /** Whether earlier actions may change the answer, which is then unknown. `isMore`: inserted rows change it too. */
 function isWrittenBefore({ table, column }: Ask, earlier: readonly Action[], isMore: boolean): boolean {
-  let at = { table, path: column === undefined ? [] : parsePath(column) };
+  let at: ColumnRef = { table, path: column === undefined ? [] : parsePath(column) };
   for (const action of earlier) {
     if (action.table === at.table && changesRows(action) && mayChange(action, at.path, isMore)) return true;
-    const next = placeAfter(at, action);
+    const next = refAfter(at, action);
     if (next === undefined) return true;
     at = next;
   }
@@ -224,25 +225,18 @@ function mayChange(action: Action, path: Path, isMore: boolean): boolean {
 /** The columns that become nullable, by their current names. */
 function nullableNow(action: Action, { earlier, now }: Asking): Suspicion["nullable"] {
   if (action.kind !== "alterColumns") return [];
-  const wanted = action.alterations.filter(({ nullable }) => nullable === true).map(({ path }) => parsePath(path));
-  return [...now].flatMap(([table, { columns }]) =>
-    columnPaths(columns).flatMap((path) => {
-      const there = earlier.reduce<{ table: string; path: Path } | undefined>((at, one) => at && placeAfter(at, one), {
-        table,
-        path,
-      });
-      const isWanted =
-        there?.table === action.table && wanted.some((one) => formatPath(one) === formatPath(there.path));
-      return isWanted ? [{ table, path: formatPath(path) }] : [];
-    }),
-  );
+  return action.alterations.flatMap(({ path, nullable }) => {
+    if (nullable !== true) return [];
+    const from = originOf({ table: action.table, path: parsePath(path) }, earlier, now);
+    return from === undefined ? [] : [{ table: from.table, path: formatPath(from.path) }];
+  });
 }
 
 /** Whether the column, or a field inside it, is part of a primary key of the engine, which holds no nulls. */
 export function isInKey(path: string, columns: readonly Column[]): boolean {
   return columnPaths(columns).some(
     (one) =>
-      restOf(one, parsePath(path)) !== undefined &&
+      isWithin(one, parsePath(path)) &&
       Object.keys(findColumn(columns, one)?.metadata ?? {}).some((key) =>
         key.startsWith("lance-schema:unenforced-primary-key"),
       ),

@@ -7,7 +7,7 @@ import type { OwnVersions } from "../../ledger/state/record.ts";
 import type { Action, ActionKind } from "../../actions/model/action.ts";
 import { ownValue } from "../../schema/data-type.ts";
 import type { SeenVersion } from "../../schema/table-identity.ts";
-import { askAfter } from "./row-questions.ts";
+import { tableBefore } from "../../actions/follow.ts";
 import type { Plan } from "../make-plan.ts";
 
 export interface IdentityQuestion {
@@ -28,7 +28,7 @@ export function identityQuestions({ now, migrations }: Plan): readonly IdentityQ
   const before: Action[] = [];
   return migrations.flatMap(({ actions, tables, migration }) =>
     actions.flatMap(({ action, place }): readonly IdentityQuestion[] => {
-      const table = askAfter({ kind: "rows", table: action.table, own: 0 }, before, now)?.table;
+      const table = tableBefore(action.table, before, now);
       before.push(action);
       const own = ownValue(tables, action.table);
       if (table === undefined || own === undefined || !losing.has(action.kind)) return [];

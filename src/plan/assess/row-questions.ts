@@ -2,11 +2,11 @@
 import type { Action } from "../../actions/model/action.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import type { DataType } from "../../schema/data-type.ts";
-import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+import { formatPath, parsePath, restOf, type Path } from "../../schema/path.ts";
 import { columnPaths, findColumn, replaceColumn, type Database } from "../../schema/table.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
 import { arrowName } from "../../wire/arrow/arrow-cast.ts";
-import { follow, restOf } from "../compile/track-column.ts";
+import { follow, followValues, tableBefore } from "../../actions/follow.ts";
 
 export type RowsObstacle = Exclude<Blocker, { kind: "since" }>;
 
@@ -24,17 +24,16 @@ export interface Ask {
 
 /** Like `askOf`. If an earlier action restores the table, the query is for the restored version. */
 export function askAfter(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
-  const leads = (table: string, actions: readonly Action[]) =>
-    follow({ table, path: [], casts: [] }, actions)?.table === obstacle.table;
   const at = before.findLastIndex(
-    (action, index) => action.kind === "restoreTable" && leads(action.table, before.slice(index + 1)),
+    ({ kind, table }, index) =>
+      kind === "restoreTable" && follow({ table, path: [] }, before.slice(index + 1))?.table === obstacle.table,
   );
   const restoring = before[at];
   if (restoring?.kind !== "restoreTable") return askOf(obstacle, before, now);
   const { table, version, as } = restoring;
   const after = before.slice(at + 1);
   const ask = askOf(obstacle, after, new Map([[table, as]]));
-  const live = askOf({ kind: "rows", table, own: 0 }, before.slice(0, at), now)?.table;
+  const live = tableBefore(table, before.slice(0, at), now);
   const putsBack = after.some(
     (action) => action.kind === "putBackRows" && action.columns !== undefined && action.table === table,
   );
@@ -47,15 +46,13 @@ export function askAfter(obstacle: RowsObstacle, before: readonly Action[], now:
  */
 export function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Database): Ask | undefined {
   if (obstacle.kind === "rows") {
-    const table = [...now.keys()].find(
-      (name) => follow({ table: name, path: [], casts: [] }, before)?.table === obstacle.table,
-    );
+    const table = tableBefore(obstacle.table, before, now);
     return table === undefined ? undefined : { table, predicate: undefined };
   }
   const wanted = parsePath(obstacle.path);
   for (const [table, { columns }] of now)
     for (const path of columnPaths(columns)) {
-      const there = follow({ table, path, casts: [] }, before);
+      const there = followValues({ table, path }, before);
       if (there?.table !== obstacle.table) continue;
       const inside = restOf(wanted, there.path);
       const { type } = findColumn(columns, path)!;

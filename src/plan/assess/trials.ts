@@ -4,11 +4,10 @@
  */
 import type { Action, AddedColumn } from "../../actions/model/action.ts";
 import { childColumns, type Column } from "../../schema/data-type.ts";
-import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+import { formatPath, isWithin, type Path } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import type { Database, Table } from "../../schema/table.ts";
-import { askOf } from "./row-questions.ts";
-import { placeAfter, restOf } from "../compile/track-column.ts";
+import { follow, tableBefore } from "../../actions/follow.ts";
 import type { PlannedAction } from "../make-plan.ts";
 
 export interface Trials {
@@ -37,7 +36,7 @@ export function trialsOf(
 function fieldOf(action: Action, earlier: readonly Action[], now: Database): Trials["addsField"] {
   if (action.kind !== "addField") return undefined;
   const { table, path } = action;
-  return { table: askOf({ kind: "rows", table, own: 0 }, earlier, now)?.table, path };
+  return { table: tableBefore(table, earlier, now), path };
 }
 
 function computesOf({ action, before }: PlannedAction): Trials["computes"] {
@@ -53,26 +52,16 @@ function computesOf({ action, before }: PlannedAction): Trials["computes"] {
  */
 function dropsOf(action: Action, earlier: readonly Action[], now: Database): Trials["drops"] {
   if (action.kind !== "dropColumns") return undefined;
-  const way: readonly Action[] = [...earlier, action];
-  for (const [table, { columns }] of now) {
-    let at: string | undefined = table;
-    const left = new Map(allPaths(columns).map((path) => [formatPath(path), path as Path | undefined]));
-    for (const one of way) {
-      if (at === undefined || one.table !== at) continue;
-      if (one !== action && !keepsFiles(one)) return undefined;
-      for (const [path, there] of left) left.set(path, there && placeAfter({ table: at, path: there }, one)?.path);
-      at = placeAfter({ table: at, path: [] }, one)?.table;
-    }
-    if (at !== action.table) continue;
-    const gone = [...left].flatMap(([path, there]) => (there === undefined ? [path] : []));
-    const paths = gone.filter((path) => !gone.some((other) => isAround(other, path)));
-    return paths.length === 0 ? undefined : { table, paths };
-  }
-  return undefined;
-}
-
-function isAround(outer: string, inner: string): boolean {
-  return outer !== inner && restOf(parsePath(inner), parsePath(outer)) !== undefined;
+  const table = tableBefore(action.table, earlier, now);
+  if (table === undefined) return undefined;
+  const touches = (one: Action, index: number) =>
+    one.table === follow({ table, path: [] }, earlier.slice(0, index))?.table;
+  if (!earlier.filter(touches).every(keepsFiles)) return undefined;
+  const gone = allPaths(now.get(table)!.columns).filter(
+    (path) => follow({ table, path }, [...earlier, action]) === undefined,
+  );
+  const outermost = gone.filter((path) => !gone.some((other) => other !== path && isWithin(path, other)));
+  return outermost.length === 0 ? undefined : { table, paths: outermost.map(formatPath) };
 }
 
 /** Whether existing rows stay in the same files, and no file gets more columns. */

@@ -3,14 +3,15 @@
  * Pure.
  */
 import type { Action } from "../../actions/model/action.ts";
-import { tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
+import { refAfter, tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
+import { originOf } from "../../actions/follow.ts";
+import type { ColumnRef } from "../../actions/model/action-model.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
-import type { Database } from "../../schema/table.ts";
+import { findColumn, type Database } from "../../schema/table.ts";
 import { widthOf } from "../../schema/type-width.ts";
 import { castTo, named } from "./row-questions.ts";
 import type { PlannedCommit } from "../commits/commits.ts";
-import { placeAfter } from "../compile/track-column.ts";
 
 export interface WrittenValue {
   /** The column's name after the commit. */
@@ -68,17 +69,15 @@ function worksNow(table: string, before: readonly Action[], expression: string):
 
 /** The current column that these actions turn into the given one without changing its values. */
 function sourceOf({ name }: Column, { table }: Action, actions: readonly Action[], now: Database): Source | undefined {
-  for (const [from, { columns }] of now)
-    for (const column of columns) {
-      let at: Parameters<typeof placeAfter>[0] | undefined = { table: from, path: [column.name] };
-      for (const action of actions) at = at && (givesValues(action, at) ? undefined : placeAfter(at, action));
-      if (at?.table === table && at.path.length === 1 && at.path[0] === name)
-        return { table: from, sql: named([column.name]), isVariable: widthOf(column.type).variable > 0 };
-    }
-  return undefined;
+  const from = originOf({ table, path: [name] }, actions, now, (at, action) =>
+    givesValues(action, at) ? undefined : refAfter(at, action),
+  );
+  if (from === undefined) return undefined;
+  const { type } = findColumn(now.get(from.table)!.columns, from.path)!;
+  return { table: from.table, sql: named(from.path), isVariable: widthOf(type).variable > 0 };
 }
 
-function givesValues(action: Action, { table, path }: Parameters<typeof placeAfter>[0]): boolean {
+function givesValues(action: Action, { table, path }: ColumnRef): boolean {
   if (action.table !== table) return false;
   const paths =
     action.kind === "convertColumn" || action.kind === "refreshColumn"

@@ -4,9 +4,8 @@
  * must either create a new name or change nothing when it is repeated. Pure.
  */
 import type { Action, ActionFor } from "../../actions/model/action.ts";
-import type { Alteration } from "../../actions/model/alteration.ts";
-import { formatPath, parsePath, type Path } from "../../schema/path.ts";
-import { currentPath, newNames } from "../../actions/rewrite/column-renames.ts";
+import { currentPath, newNames, type Alteration } from "../../actions/model/alteration.ts";
+import { formatPath, parsePath } from "../../schema/path.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 
 /** How to determine whether an action has run. */
@@ -76,14 +75,6 @@ function circlesOf(alterations: readonly Alteration[]): readonly (readonly Alter
     }
     return at === start && row.length > 0 ? [row] : [];
   });
-}
-
-/** The path of a column after actions on its table. */
-export function followPath(path: Path, actions: readonly Action[]): Path {
-  return actions.reduce(
-    (at, action) => (action.kind === "alterColumns" ? currentPath(at, newNames(action.alterations)) : at),
-    path,
-  );
 }
 
 function currentText({ path }: Alteration, names: ReadonlyMap<string, string>): string {

@@ -1,16 +1,11 @@
 /** Finds vector indexes that cannot be created, because earlier actions leave no vectors to create them from. Pure. */
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { formatPath, parsePath, type Path } from "../../schema/path.ts";
+import { formatPath, isWithin, parsePath } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
-import { placeAfter, restOf } from "./track-column.ts";
-
-/** A table without rows, with an empty path, or a column that is null in every row. */
-export interface Bare {
-  readonly table: string;
-  readonly path: Path;
-}
+import { refAfter } from "../../actions/apply-action.ts";
+import type { ColumnRef } from "../../actions/model/action-model.ts";
 
 /** The problems by the positions of the actions, which must be of one migration: others write no rows between them. */
 export function withoutVectors(actions: readonly Action[]): ReadonlyMap<number, string> {
@@ -24,17 +19,17 @@ export function withoutVectors(actions: readonly Action[]): ReadonlyMap<number, 
   );
 }
 
-export function vectorsProblem({ table, path }: Bare, hint: string): string {
+export function vectorsProblem({ table, path }: ColumnRef, hint: string): string {
   const what = path.length === 0 ? `${table} has no rows` : `${formatPath(path)} is all null`;
   return `a vector index needs vectors, and ${what} at that step; ${hint}`;
 }
 
-/** The empty tables and null columns that earlier actions leave before each action. */
-export function bareBefore(actions: readonly Action[]): readonly (readonly Bare[])[] {
-  let bare: readonly Bare[] = [];
+/** Before each action: the tables without rows, and the columns that are null in every row, as earlier actions leave them. */
+export function bareBefore(actions: readonly Action[]): readonly (readonly ColumnRef[])[] {
+  let bare: readonly ColumnRef[] = [];
   return actions.map((action) => {
     const before = bare;
-    bare = [...bare.flatMap((one) => placeAfter(one, action) ?? []), ...madeBare(action)].filter(
+    bare = [...bare.flatMap((one) => refAfter(one, action) ?? []), ...madeBare(action)].filter(
       (one) => !isFilled(one, action),
     );
     return before;
@@ -48,13 +43,13 @@ export function vectorsHint(action: Action): string {
 }
 
 /** The empty table or null column that leaves a vector index without vectors. */
-export function emptyFor(action: Action, bare: readonly Bare[]): Bare | undefined {
+export function emptyFor(action: Action, bare: readonly ColumnRef[]): ColumnRef | undefined {
   if (action.kind !== "createIndex" || !isVectorIndex(action.index)) return undefined;
   const path = parsePath(action.index.path);
-  return bare.find((one) => one.table === action.table && restOf(path, one.path) !== undefined);
+  return bare.find((one) => one.table === action.table && isWithin(path, one.path));
 }
 
-function madeBare(action: Action): readonly Bare[] {
+function madeBare(action: Action): readonly ColumnRef[] {
   const { table } = action;
   switch (action.kind) {
     case "createTable":
@@ -72,7 +67,7 @@ function madeBare(action: Action): readonly Bare[] {
   }
 }
 
-function isFilled({ table, path }: Bare, action: Action): boolean {
+function isFilled({ table, path }: ColumnRef, action: Action): boolean {
   if (action.table !== table) return false;
   if (action.kind === "insertRows") return true;
   return action.kind === "updateRows" && Object.keys(action.set).some((one) => parsePath(one)[0] === path[0]);

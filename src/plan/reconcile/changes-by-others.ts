@@ -10,7 +10,7 @@ import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { reservedProblem } from "../../schema/reserved-metadata.ts";
 import { columnPaths, findColumn, type Table } from "../../schema/table.ts";
 import { indexProblem, isRecreatable, sameIndex, type FoundIndex, type TableIndex } from "../../schema/table-index.ts";
-import { placeAfter, type Followed } from "../compile/track-column.ts";
+import { follow } from "../../actions/follow.ts";
 import type { PlannedAction } from "../make-plan.ts";
 
 export interface Others {
@@ -51,8 +51,7 @@ function placesOf(
   restored: Table,
 ): readonly Place[] {
   return columnPaths(restored.columns).flatMap((path): readonly Place[] => {
-    let at: Pick<Followed, "table" | "path"> | undefined = { table, path };
-    for (const action of undoes) at = at && placeAfter(at, action);
+    const at = follow({ table, path }, undoes);
     return at === undefined || findColumn(replaced.columns, at.path) === undefined ? [] : [{ path, was: at.path }];
   });
 }

@@ -3,9 +3,9 @@ import type { Action } from "../../actions/model/action.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import { childColumns, sameType, type Column, type DataType } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
+import { refAfter } from "../../actions/apply-action.ts";
 import type { Table } from "../../schema/table.ts";
 import { arrowName } from "../../wire/arrow/arrow-cast.ts";
-import { followPath } from "../compile/undescribed.ts";
 
 /**
  * SQL for each column that the table had before, except those that the engine computes; undefined if a value cannot be
@@ -30,7 +30,7 @@ export function putBackColumns(
  */
 export function leftBehind(before: Table, after: Table, actions: readonly Action[]): readonly string[] {
   const isWhole = (column: Column) => {
-    const old = before.columns.find(({ name }) => placeAfter(name, actions) === column.name);
+    const old = before.columns.find(({ name }) => nameAfter(name, actions) === column.name);
     if (old === undefined) return false;
     const verdict = castVerdict(column.type, old.type);
     return sameType(old.type, column.type) || (verdict.allowed && !verdict.mayLose);
@@ -42,7 +42,7 @@ function expressionFor(column: Column, { columns }: Table, actions: readonly Act
   const { name, type, nullable } = column;
   if (holdsDictionary(type)) return undefined;
   const cast = (sql: string) => `arrow_cast(${sql}, '${arrowName(type).replaceAll("'", "''")}')`;
-  const place = placeAfter(name, actions);
+  const place = nameAfter(name, actions);
   if (place === "gone") return nullable ? cast("NULL") : undefined;
   const now = columns.find((one) => one.name === place);
   if (now === undefined || (now.nullable && !nullable)) return undefined;
@@ -53,29 +53,23 @@ function expressionFor(column: Column, { columns }: Table, actions: readonly Act
 }
 
 /** The name of a top-level column after these actions; undefined if it has other values, or names inside it changed. */
-function placeAfter(name: string, actions: readonly Action[]): string | "gone" | undefined {
-  let at: string = name;
+function nameAfter(name: string, actions: readonly Action[]): string | "gone" | undefined {
+  let at = name;
   for (const action of actions) {
-    const inside = pathsOf(action).filter(([first]) => first === at);
-    if (action.kind === "convertColumn" && inside.length > 0) return undefined;
-    if (action.kind === "dropColumns" && inside.some((path) => path.length === 1)) return "gone";
-    if (inside.some((path) => path.length > 1)) return undefined;
-    at = followPath([at], [action])[0]!;
+    // All actions are on the column's table, whatever that is called.
+    const next = refAfter({ table: action.table, path: [at] }, action);
+    if (next === undefined) return "gone";
+    if (changesInside(at, action)) return undefined;
+    at = next.path[0]!;
   }
   return at;
 }
 
-function pathsOf(action: Action): readonly (readonly string[])[] {
-  switch (action.kind) {
-    case "alterColumns":
-      return action.alterations.map(({ path }) => parsePath(path));
-    case "dropColumns":
-      return action.paths.map(parsePath);
-    case "convertColumn":
-      return [parsePath(action.path)];
-    default:
-      return [];
-  }
+function changesInside(column: string, action: Action): boolean {
+  if (action.kind === "convertColumn") return parsePath(action.path)[0] === column;
+  const alterations = action.kind === "alterColumns" ? action.alterations.map(({ path }) => path) : [];
+  const paths = action.kind === "dropColumns" ? action.paths : alterations;
+  return paths.map(parsePath).some((path) => path[0] === column && path.length > 1);
 }
 
 /** A result of several batches has a dictionary for each batch, which a single file cannot hold. */

@@ -11,7 +11,7 @@ import type { RowValues } from "../../schema/row-values.ts";
 import { change, differences, type Database, type Table } from "../../schema/table.ts";
 import type { Blocker, Inverse } from "../../actions/model/inverse.ts";
 import type { PlacedAction } from "../compile/compile.ts";
-import type { Lineage } from "../compile/table-lineage.ts";
+import type { Lineage } from "../../actions/follow.ts";
 import { leftBehind, putBackColumns } from "./reinsert-rows.ts";
 
 export interface RestoreOptions {

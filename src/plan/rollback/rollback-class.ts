@@ -7,7 +7,7 @@ import type { Database } from "../../schema/table.ts";
 import type { Blocker, Inverse } from "../../actions/model/inverse.ts";
 import { withoutSwaps } from "../compile/undescribed.ts";
 import type { Able } from "../compile/capability-check.ts";
-import type { Lineage } from "../compile/table-lineage.ts";
+import type { Lineage } from "../../actions/follow.ts";
 import { actionsOn, lostIn, unrestorable, waysBack, withOwnRows, type RanAction } from "./restore-table.ts";
 import type { PlacedAction } from "../compile/compile.ts";
 

@@ -7,7 +7,7 @@ import { change, differences, type Database, type Table } from "../../schema/tab
 import type { Blocker } from "../../actions/model/inverse.ts";
 import { withoutSwaps } from "../compile/undescribed.ts";
 import { actionsOf, compileMigration, type Describing, type PlacedAction } from "../compile/compile.ts";
-import { lineagesOf } from "../compile/table-lineage.ts";
+import { lineagesOf } from "../../actions/follow.ts";
 import {
   actionsOn,
   lostIn,

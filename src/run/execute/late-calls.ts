@@ -8,17 +8,16 @@ import { isDone, type LateCall, type LedgerState } from "../../ledger/state/fold
 import type { Lease } from "../../ledger/lease/lease.ts";
 import type { LedgerEntry } from "../../ledger/state/record.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { followPath } from "../../plan/compile/undescribed.ts";
 import { statesBetween } from "../../plan/commits/commits.ts";
 import { compileMigration } from "../../plan/compile/compile.ts";
 import { afterLateCall, inTheMiddle } from "../../plan/commits/after-late-call.ts";
 import { inOrder } from "../../plan/history/replay.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { Action } from "../../actions/model/action.ts";
-import { changesRows } from "../../actions/apply-action.ts";
+import { changesRows, refAfter } from "../../actions/apply-action.ts";
 import type { Alteration } from "../../actions/model/alteration.ts";
 import { sameType } from "../../schema/data-type.ts";
-import { formatPath, parsePath } from "../../schema/path.ts";
+import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { columnPaths, differences, findColumn, sameTable, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { attempt } from "./send-action.ts";
@@ -119,7 +118,7 @@ async function lookBack(call: Call, late: LateCall, looking: Looking): Promise<r
     if (now === undefined && (await hasColumns(action.table, table, columnPaths(table.columns), looking))) now = table;
   if (now === undefined) return ["its columns are not those that it should have"];
   const altered = action.kind === "alterColumns" ? action.alterations : [];
-  const paths = altered.flatMap(({ path }) => [parsePath(path), followPath(parsePath(path), [action])]);
+  const paths = altered.flatMap(({ path }) => [parsePath(path), pathAfter(parsePath(path), action)]);
   const wanted = paths.flatMap((path): readonly Alteration[] => {
     const column = findColumn(now!.columns, path);
     if (column === undefined) return [];
@@ -245,10 +244,15 @@ function whereNow(path: string, since: readonly Action[]): readonly string[] {
   const named = formatPath(parsePath(path));
   const places = since.reduce(
     (before, action) =>
-      new Set([named, ...[...before].map((place) => formatPath(followPath(parsePath(place), [action])))]),
+      new Set([named, ...[...before].map((place) => formatPath(pathAfter(parsePath(place), action)))]),
     new Set([named]),
   );
   return [...places];
+}
+
+/** The path of a column of the action's table after it; the same if the action drops the column. */
+function pathAfter(path: Path, action: Action): Path {
+  return refAfter({ table: action.table, path }, action)?.path ?? path;
 }
 
 /** The action that may have run without being recorded. */

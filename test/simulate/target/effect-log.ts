@@ -5,7 +5,7 @@ import { isHidden } from "../../../src/actions/rewrite/append-guard.ts";
 import type { Alteration } from "../../../src/actions/model/alteration.ts";
 import { formatType } from "../../../src/schema/data-type.ts";
 import { formatPath, parsePath } from "../../../src/schema/path.ts";
-import { currentPath, newNames } from "../../../src/actions/rewrite/column-renames.ts";
+import { currentPath, newNames } from "../../../src/actions/model/alteration.ts";
 import { namesIn } from "../../../src/schema/sql.ts";
 import { columnPaths, findColumn, type Table } from "../../../src/schema/table.ts";
 import { mark } from "./application-metadata.ts";

@@ -1,6 +1,6 @@
 import * as fc from "../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { formatPath, parsePath } from "../../../src/schema/path.ts";
+import { formatPath, parsePath, restOf } from "../../../src/schema/path.ts";
 
 test.each<[string, readonly string[]]>([
   ["a", ["a"]],
@@ -44,4 +44,12 @@ test("a path that was written reads back as the same names", () => {
       expect(parsePath(formatPath(names))).toEqual(names);
     }),
   );
+});
+test("the rest of a path is what it has after its beginning", () => {
+  expect([restOf(["a", "b"], ["a"]), restOf(["a"], ["a"]), restOf(["a"], ["a", "b"]), restOf(["b"], ["a"])]).toEqual([
+    ["b"],
+    [],
+    undefined,
+    undefined,
+  ]);
 });

@@ -1,12 +1,11 @@
 import type { Action, ActionKind, AlterColumnsAction } from "../../model/action.ts";
 import { alterColumns as alteredTable, describeAlteration } from "../../rewrite/apply-alterations.ts";
-import type { Alteration } from "../../model/alteration.ts";
+import { currentPath, newNames, type Alteration } from "../../model/alteration.ts";
 import { castVerdict, readsLocalTime } from "../../../schema/cast-rules.ts";
 import { childColumns, formatType, type Column, type DataType } from "../../../schema/data-type.ts";
 import { risksForEmbeddings } from "../../rewrite/embedding-functions.ts";
 import { withoutMetadata } from "../../../schema/metadata.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
-import { currentPath, newNames } from "../../rewrite/column-renames.ts";
 import { risksOfAlteration } from "../../model/risk.ts";
 import { findColumn, getTable, type Database, type Table } from "../../../schema/table.ts";
 import { guardOff, guardOn, guardOnByHiding } from "../../rewrite/append-guard.ts";
@@ -30,6 +29,7 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
     checkIndexes(table, after, indexesOn(before, rewrittenBy(action)));
     return new Map([[table, after]]);
   },
+  move: (at, { alterations }) => ({ ...at, path: currentPath(at.path, newNames(alterations)) }),
   invert: alterationsBack,
   describe: ({ table, alterations }) => alterations.map((one) => describeAlteration(table, one)).join(", "),
   risks: (action, before, able) => [

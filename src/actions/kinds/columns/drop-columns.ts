@@ -2,7 +2,7 @@ import { MigrateError } from "../../../errors/migrate-error.ts";
 import { checkNotComputed, checkNotRead, declareAgain } from "../../rewrite/computed-columns.ts";
 import { childColumns, withChildColumns, type Column } from "../../../schema/data-type.ts";
 import { risksForEmbeddings } from "../../rewrite/embedding-functions.ts";
-import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
+import { formatPath, isWithin, parsePath, type Path } from "../../../schema/path.ts";
 import { findColumn, getTable, requireColumn, withoutIndexesOn, type Table } from "../../../schema/table.ts";
 import type { DropColumnsAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
@@ -17,6 +17,7 @@ export const dropColumns: ActionModel<DropColumnsAction> = {
     }
     return new Map([[table, paths.map(parsePath).reduce((left, path) => without(left, path, table), before)]]);
   },
+  move: (at, { paths }) => (paths.some((path) => isWithin(at.path, parsePath(path))) ? undefined : at),
   invert: ({ table, paths }) => ({
     lost: `${paths.map((path) => `${table}.${path}`).join(", ")} is dropped with its values`,
   }),

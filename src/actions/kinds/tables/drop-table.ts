@@ -8,6 +8,7 @@ export const dropTable: ActionModel<DropTableAction> = {
     getTable(database, table);
     return new Map([[table, undefined]]);
   },
+  move: () => undefined,
   invert: ({ table }) => ({ lost: `${table} is dropped with its rows and its versions`, isGone: true }),
   describe: ({ table }) => `drop table ${table}`,
   risks: ({ table }) => [

@@ -15,5 +15,6 @@ export const renameTable: ActionModel<RenameTableAction> = {
     ]);
   },
   invert: ({ table, name }) => ({ actions: [{ kind: "renameTable", table: name, name: table }], obstacles: [] }),
+  move: (at, { name }) => ({ ...at, table: name }),
   describe: ({ table, name }) => `rename table ${table} to ${name}`,
 };

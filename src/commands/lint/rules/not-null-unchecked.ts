@@ -1,9 +1,10 @@
 import type { Action } from "../../../actions/model/action.ts";
-import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
-import { formerPath, newNames } from "../../../actions/rewrite/column-renames.ts";
+import { formatPath, isWithin, parsePath, type Path } from "../../../schema/path.ts";
+import { originOf } from "../../../actions/follow.ts";
+import type { ColumnRef } from "../../../actions/model/action-model.ts";
 import { isNull } from "../../../actions/model/risk.ts";
 import { namesIn } from "../../../schema/sql.ts";
-import { restOf } from "../../../plan/compile/track-column.ts";
+import { databaseOf } from "../../../schema/table.ts";
 import { isNew, type Rule, type Surroundings } from "./rule.ts";
 
 /** Reports a column that is made not null although no earlier step of the migration fills its nulls. */
@@ -30,32 +31,20 @@ export const notNullUnchecked = {
   },
 } as const satisfies Rule;
 
-interface Place {
-  readonly table: string;
-  readonly path: Path;
-}
-
-/** Whether an earlier action takes care of nulls. Goes backwards, so names are followed to what they were before. */
-function isLookedAfter(place: Place, { earlier }: Pick<Surroundings, "earlier">): boolean {
-  let at = place;
-  return earlier()
-    .toReversed()
-    .some(({ action }) => {
-      at = placeBefore(at, action);
-      return looksAfter(action, at);
-    });
-}
-
-function placeBefore(at: Place, action: Action): Place {
-  if (action.kind === "renameTable") return action.name === at.table ? { ...at, table: action.table } : at;
-  if (action.kind !== "alterColumns" || action.table !== at.table) return at;
-  return { ...at, path: formerPath(at.path, newNames(action.alterations)) };
+/** Whether an earlier action takes care of nulls. */
+function isLookedAfter(column: ColumnRef, { earlier }: Pick<Surroundings, "earlier">): boolean {
+  const actions = earlier();
+  return actions.some(({ action, after }, index) => {
+    const later = actions.slice(index + 1).map((one) => one.action);
+    const at = originOf(column, later, databaseOf(after));
+    return at !== undefined && looksAfter(action, at);
+  });
 }
 
 /** Whether an action gives values to the column, or deletes rows by a condition on it. */
-function looksAfter(action: Action, { table, path }: Place): boolean {
+function looksAfter(action: Action, { table, path }: ColumnRef): boolean {
   if (action.table !== table) return false;
-  const isAround = (one: Path) => restOf(path, one) !== undefined;
+  const isAround = (one: Path) => isWithin(path, one);
   switch (action.kind) {
     case "updateRows":
       return Object.entries(action.set).some(([one, value]) => isAround(parsePath(one)) && !isNull(value));

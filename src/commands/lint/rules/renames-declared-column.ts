@@ -1,7 +1,6 @@
-import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
+import { formatPath, parsePath } from "../../../schema/path.ts";
 import { findColumn } from "../../../schema/table.ts";
-import { placeAfter } from "../../../plan/compile/track-column.ts";
-import type { PlannedAction } from "../../../plan/make-plan.ts";
+import { follow } from "../../../actions/follow.ts";
 import type { Declared, Rule } from "./rule.ts";
 
 /** Reports a renamed column that the application's schema or types still declare under the old name. */
@@ -13,7 +12,10 @@ export const renamesDeclaredColumn = {
     return action.alterations.flatMap(({ path, rename }) => {
       if (rename === undefined) return [];
       const was = parsePath(path);
-      const now = placeAtLast({ table: action.table, path: [...was.slice(0, -1), rename] }, later());
+      const now = follow(
+        { table: action.table, path: [...was.slice(0, -1), rename] },
+        later().map((one) => one.action),
+      );
       if (now === undefined) return [];
       // A column of the old name may exist again: a later migration can add one, and a swap of names makes one.
       if (findColumn(after.get(now.table)?.columns ?? [], was) !== undefined) return [];
@@ -28,13 +30,3 @@ export const renamesDeclaredColumn = {
     });
   },
 } as const satisfies Rule;
-
-interface Place {
-  readonly table: string;
-  readonly path: Path;
-}
-
-/** The name after all later actions; undefined if the column is gone by the end. */
-function placeAtLast(place: Place, later: readonly PlannedAction[]): Place | undefined {
-  return later.reduce<Place | undefined>((at, { action }) => at && placeAfter(at, action), place);
-}

@@ -1,4 +1,4 @@
-import { formatPath, parsePath } from "../../../schema/path.ts";
+import { formatPath, isWithin, parsePath } from "../../../schema/path.ts";
 import { ownValue } from "../../../schema/data-type.ts";
 import type { Rule } from "./rule.ts";
 
@@ -14,7 +14,7 @@ export const renamesIndexedColumn = {
       const at = parsePath(path);
       if (rename === undefined) return [];
       return indexes
-        .filter(([, index]) => index !== null && at.every((name, part) => parsePath(index.path)[part] === name))
+        .filter(([, index]) => index !== null && isWithin(parsePath(index.path), at))
         .map(([name, index]) => {
           const now = ownValue(after.get(table)?.indexes, name)?.path ?? formatPath([...at.slice(0, -1), rename]);
           return {

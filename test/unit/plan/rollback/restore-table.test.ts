@@ -20,7 +20,7 @@ import {
 } from "lance-migrate";
 import { expect, test } from "vitest";
 import type { TableVersions } from "../../../../src/ledger/state/record.ts";
-import { lineagesOf } from "../../../../src/plan/compile/table-lineage.ts";
+import { lineagesOf } from "../../../../src/actions/follow.ts";
 import { putBackColumns } from "../../../../src/plan/rollback/reinsert-rows.ts";
 import { rollbackOf } from "../../../../src/plan/rollback/rollback.ts";
 import { classify } from "../../../../src/plan/rollback/rollback-class.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Able } from "../../../../src/plan/compile/capability-check.ts";
-import { lineagesOf } from "../../../../src/plan/compile/table-lineage.ts";
+import { lineagesOf } from "../../../../src/actions/follow.ts";
 import { classify } from "../../../../src/plan/rollback/rollback-class.ts";
 import {
   columnsOf,

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { follow, placeAfter, restOf } from "../../../../src/plan/compile/track-column.ts";
-import type { Action } from "../../../../src/actions/model/action.ts";
-import { formatPath, parsePath } from "../../../../src/schema/path.ts";
+import { refAfter } from "../../../src/actions/apply-action.ts";
+import { follow, followValues, originOf } from "../../../src/actions/follow.ts";
+import type { Action } from "../../../src/actions/model/action.ts";
+import { formatPath, parsePath } from "../../../src/schema/path.ts";
 
 const alter = (path: string, to: object, table = "t"): Action => ({
   kind: "alterColumns",
@@ -16,7 +17,7 @@ const dropTable: Action = { kind: "dropTable", table: "t" };
 
 /** Where a column of t is, with what it was cast to; "gone" when it is. */
 function after(path: string, ...actions: readonly Action[]): string {
-  const at = follow({ table: "t", path: parsePath(path), casts: [] }, actions);
+  const at = followValues({ table: "t", path: parsePath(path) }, actions);
   return at === undefined
     ? "gone"
     : [`${at.table}.${formatPath(at.path)}`, ...at.casts.map(({ kind }) => kind)].join(" ");
@@ -52,23 +53,35 @@ test.each<[string, readonly Action[], string]>([
 });
 
 test("a table is followed through casts of its columns", () => {
-  expect(follow({ table: "t", path: [], casts: [] }, [alter("a", { type: int64 }), renameTable])?.table).toBe("u");
+  expect(follow({ table: "t", path: [] }, [alter("a", { type: int64 }), renameTable])?.table).toBe("u");
 });
 
 test("the name of a column is followed though its values become others", () => {
   const at = { table: "t", path: ["s", "x"] };
-  expect(placeAfter(at, alter("s", { type: int64, rename: "r" }))).toEqual({ table: "t", path: ["r", "x"] });
-  expect(placeAfter(at, drop("s"))).toBeUndefined();
-  expect(placeAfter(at, dropTable)).toBeUndefined();
-  expect(placeAfter(at, renameTable)).toEqual({ ...at, table: "u" });
-  expect(placeAfter({ ...at, table: "other" }, dropTable)).toEqual({ ...at, table: "other" });
+  expect(refAfter(at, alter("s", { type: int64, rename: "r" }))).toEqual({ table: "t", path: ["r", "x"] });
+  expect(refAfter(at, drop("s"))).toBeUndefined();
+  expect(refAfter(at, dropTable)).toBeUndefined();
+  expect(refAfter(at, renameTable)).toEqual({ ...at, table: "u" });
+  expect(refAfter({ ...at, table: "other" }, dropTable)).toEqual({ ...at, table: "other" });
 });
 
-test("the rest of a path is what it has after its beginning", () => {
-  expect([restOf(["a", "b"], ["a"]), restOf(["a"], ["a"]), restOf(["a"], ["a", "b"]), restOf(["b"], ["a"])]).toEqual([
-    ["b"],
-    [],
-    undefined,
-    undefined,
-  ]);
+test("the origin of a column is the one that the actions turn into it", () => {
+  const column = { type: int64, nullable: true };
+  const struct = { name: "s", type: { kind: "struct" as const, fields: [{ name: "x", ...column }] }, nullable: true };
+  const before = new Map([["t", { columns: [{ name: "a", ...column }, { name: "b", ...column }, struct] }]]);
+  const swap: Action = {
+    kind: "alterColumns",
+    table: "t",
+    alterations: [
+      { path: "a", rename: "b" },
+      { path: "b", rename: "a" },
+    ],
+  };
+  expect(originOf({ table: "u", path: ["a"] }, [swap, renameTable], before)).toEqual({ table: "t", path: ["b"] });
+  expect(originOf({ table: "t", path: ["r", "x"] }, [alter("s", { rename: "r" })], before)).toEqual({
+    table: "t",
+    path: ["s", "x"],
+  });
+  expect(originOf({ table: "t", path: ["a"] }, [drop("a")], before)).toBeUndefined();
+  expect(originOf({ table: "u", path: [] }, [renameTable], before)).toEqual({ table: "t", path: [] });
 });
