@@ -6,7 +6,7 @@ import type { Action, ActionFor, ActionKind } from "./model/action.ts";
 import * as models from "./registry.ts";
 import type { ActionModel, ColumnRef, Commit, WrittenData } from "./model/action-model.ts";
 import type { Risk } from "./model/risk.ts";
-import { change, type Database, type Table, type Tables } from "../schema/table.ts";
+import { change, getTable, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Inverse } from "./model/inverse.ts";
 
 const registry = models satisfies { readonly [Kind in ActionKind]: ActionModel<ActionFor<Kind>> };
@@ -15,7 +15,22 @@ export const actionKinds = Object.keys(registry) as readonly ActionKind[];
 
 /** The tables that an action changes, as they are after it. Throws a MigrateError with the reason if it can't work. */
 export function tablesAfter(database: Database, action: Action): Tables {
-  return modelOf(action).after(database, action);
+  const { table } = action;
+  const after = modelOf(action).after(tableBefore(database, action), action, database);
+  const name = nameAfter(action);
+  return new Map([
+    ...(name === table ? [] : [[table, undefined] as const]),
+    ...(name === undefined ? [] : [[name, after] as const]),
+  ]);
+}
+
+function tableBefore(database: Database, action: Action): Table {
+  return modelOf(action).creates ? { columns: [] } : getTable(database, action.table);
+}
+
+/** What an action's table is called after it; undefined if the action drops it. */
+function nameAfter(action: Action): string | undefined {
+  return refAfter({ table: action.table, path: [] }, action)?.table;
 }
 
 /** Applies actions in order to the database itself. Throws a MigrateError with the reason if one can't work. */
@@ -33,7 +48,7 @@ export function tableAfter(database: Database, action: Action): Table {
 
 /** All tables that an action touches. */
 export function tablesOfAction(action: Action): readonly string[] {
-  return modelOf(action).tables?.(action) ?? [action.table];
+  return [...new Set([action.table, nameAfter(action) ?? action.table])];
 }
 
 /** What a table or column is called after an action; undefined if it is gone. */
@@ -81,9 +96,9 @@ export function writtenBy(action: Action, before: Table | undefined): WrittenDat
   return modelOf(action).writes?.(action, before ?? { columns: [] });
 }
 
-/** The inverse of an action. `before`: the tables before it. */
+/** The inverse of an action. */
 export function invert(action: Action, before: Database): Inverse {
-  return modelOf(action).invert(action, before);
+  return modelOf(action).invert(action, tableBefore(before, action));
 }
 
 /** Whether an action changes rows and not the schema, so that no snapshot shows whether it has run. */

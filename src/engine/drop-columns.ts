@@ -3,7 +3,7 @@
  * after which no scan of the table works. In older file formats it drops a whole list together with a field of its
  * items.
  */
-import { dropColumns as dropped } from "../actions/kinds/columns/drop-columns.ts";
+import { tableAfter } from "../actions/apply-action.ts";
 import { sameColumns, type Column } from "../schema/data-type.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
 import { isComputed } from "../wire/arrow/computed-column.ts";
@@ -52,9 +52,9 @@ async function problemAfterDrop(
   before: readonly Column[],
   isAlone: boolean,
 ): Promise<string | undefined> {
-  const expected = dropped.after(new Map([["t", { columns: before }]]), { kind: "dropColumns", table: "t", paths });
+  const drop = { kind: "dropColumns", table: "t", paths } as const;
+  const { columns: left } = tableAfter(new Map([["t", { columns: before }]]), drop);
   const plain = (columns: readonly Column[]) => columns.map(withoutMetadata);
-  const left = expected.get("t")!.columns;
   // If others have committed meanwhile, a difference may be their change.
   if (isAlone && !sameColumns(plain(left), plain(await readColumns(table))))
     return "in the file format of this table the engine would drop more than that; recreate the column with retypeColumn's using";

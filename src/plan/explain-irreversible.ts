@@ -2,7 +2,7 @@
 import { isMigrateError, MigrateError, type StepPlace } from "../errors/migrate-error.ts";
 
 /** `after`: how many migrations ran after this one and are rolled back before it. Throws ERR_IRREVERSIBLE. */
-export function takenBack<Result>(after: number, plan: () => Result): Result {
+export function explainIrreversible<Result>(after: number, plan: () => Result): Result {
   try {
     return plan();
   } catch (cause) {

@@ -19,9 +19,9 @@ import type { PlacedAction, Direction } from "./compile/compile.ts";
 import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
 import { foldEach, placed } from "./history/replay.ts";
 import type { Refusal } from "./refusal.ts";
-import { takenBack } from "./explain-irreversible.ts";
+import { explainIrreversible } from "./explain-irreversible.ts";
 import { lineagesOf, type Lineage } from "../actions/follow.ts";
-import { rollbackOf, type PlacedObstacle } from "./rollback/rollback.ts";
+import { rollbackOf } from "./rollback/rollback.ts";
 import { unseenOf } from "./compile/unseen-effects.ts";
 import { withoutVectors } from "./compile/vector-index-check.ts";
 import { commitsOfBegun } from "./commits/commit-progress.ts";
@@ -53,29 +53,15 @@ export interface PlannedAction {
   readonly proof: Proof | undefined;
 }
 
-export interface PlannedMigration {
-  readonly migration: Migration;
-  readonly direction: Direction;
-  /** What the ledger keeps hashes of: the steps, or the actions of the rollback. */
-  readonly units: readonly unknown[];
-  /** How many actions are recorded as done, or were found done. */
-  readonly done: number;
+/** `done` also counts actions that were found done without a record. */
+export interface PlannedMigration extends Omit<MigrationRun, "actions"> {
   readonly total: number;
-  /** For each action: how many units have begun once it is done. */
-  readonly begun: readonly number[];
-  /** Rows that may block the rollback. */
-  readonly obstacles: readonly PlacedObstacle[];
   /** The actions that are left, in order. */
   readonly actions: readonly PlannedAction[];
-  /** The recorded progress of the first action that is left, if it takes several commits and has begun. */
-  readonly midway: PartialAction | undefined;
   /** Whether its first action is in doubt: it may have run without a record. */
   readonly doubtful: boolean;
   /** The last action that was found done without a record. Its run may not have checked its effects. */
   readonly found?: PlannedAction | undefined;
-  readonly attempt: number;
-  /** Of a rollback that has begun: the version that each table to be restored had when it began. */
-  readonly startedAt?: TableVersions | undefined;
   /** The actions of the `down` that the file exports, as text. The actions of the migration then have no `rollback`. */
   readonly writtenDown?: readonly string[] | undefined;
   /** Tables whose version before the migration must be known for a later rollback. */
@@ -124,12 +110,12 @@ export function makePlan(input: PlanInput): Plan {
   });
   const database = new Map(now);
   const plan = (migration: Migration) => {
-    const course = back.get(migration)?.() ?? upRun(migration, state, capabilities);
-    checkVectors(course);
-    return planMigration(course, database, input);
+    const run = back.get(migration)?.() ?? upRun(migration, state, capabilities);
+    checkVectors(run);
+    return planMigration(run, database, input);
   };
   const planned = pending.map((migration, index) =>
-    back.has(migration) ? takenBack(index, () => plan(migration)) : plan(migration),
+    back.has(migration) ? explainIrreversible(index, () => plan(migration)) : plan(migration),
   );
   return { migrations: planned, now };
 }
@@ -153,29 +139,27 @@ export function checkVectors({
 
 /** Plans one migration on `database`, and updates `database` to the state after the migration. */
 export function planMigration(
-  { actions, done, midway, ...course }: MigrationRun,
+  run: MigrationRun,
   database: Map<string, Table>,
   { state, doubtful, target, ledger }: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">,
 ): PlannedMigration {
   const { capabilities } = target;
-  const { migration } = course;
+  const { migration, direction, actions, done, midway } = run;
   const left = actions.slice(done);
-  const writtenDown = done === 0 ? writtenRollback({ ...course, actions }, database, capabilities) : undefined;
+  const writtenDown = done === 0 ? writtenRollback(run, database, capabilities) : undefined;
   for (const { place, action } of left) {
     checkAllowed(place, action, target, ledger);
-    checkMetadata(place, action, course.direction);
+    checkMetadata(place, action, direction);
   }
-  const isDerived = course.direction === "up" && migration.down === undefined;
+  const isDerived = direction === "up" && migration.down === undefined;
   const lineages = isDerived ? lineagesOf(actions.map(({ action }) => action)).slice(done) : undefined;
   const planned = planActions(left, database, target, lineages);
   return {
-    ...course,
-    done,
+    ...run,
     total: actions.length,
     actions: withMidway(planned, midway, capabilities),
     restores: [...new Set(planned.flatMap(({ rollback }) => rollback?.restores ?? []))],
     tables: state.migrations.get(migration.version)?.tables ?? {},
-    midway,
     doubtful: doubtful.has(migration.version),
     writtenDown,
   };
@@ -183,7 +167,7 @@ export function planMigration(
 
 /** The actions of the file's `down`, as text. A `down` that does not lead back is refused before the migration runs. */
 function writtenRollback(
-  { direction, migration, actions }: Pick<MigrationRun, "direction" | "migration" | "actions">,
+  { direction, migration, actions }: MigrationRun,
   before: Database,
   capabilities: Capabilities,
 ): readonly string[] | undefined {

@@ -252,8 +252,8 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a run goes on where its own way back would have been",
     242,
     "plan/history/migration-run.ts",
-    "...progressOf(known.reversal),",
-    "...progressOf(known.reversal),\n    done: 0,",
+    "startedAt: known.reversal?.tables };",
+    "startedAt: known.reversal?.tables, done: 0 };",
   ),
   bug(
     "metadata that others set during a rename is not set again",

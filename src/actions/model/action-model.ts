@@ -3,7 +3,7 @@ import type { Action, ActionKind, ActionOf } from "./action.ts";
 import type { Column } from "../../schema/data-type.ts";
 import type { Path } from "../../schema/path.ts";
 import type { Risk } from "./risk.ts";
-import type { Database, Table, Tables } from "../../schema/table.ts";
+import type { Database, Table } from "../../schema/table.ts";
 import type { Inverse } from "./inverse.ts";
 
 /** One atomic commit of an action that takes several. */
@@ -37,18 +37,18 @@ export interface ColumnRef {
 export interface ActionModel<Own extends ActionOf<string>> {
   readonly kind: Own["kind"];
   /**
-   * The tables that it changes, as they are after it. Throws a MigrateError if the engine would refuse the action, or
+   * Its table after it; `before` is the table before it. Throws a MigrateError if the engine would refuse the action, or
    * would accept it and break the table.
    */
-  readonly after: (database: Database, action: Own) => Tables;
+  readonly after: (before: Table, action: Own, database: Database) => Table;
+  /** Whether it creates its table, so that there is none before it. */
+  readonly creates?: true;
   /** What `at`, its table or something in it, is called after it; undefined if that is gone. The same when absent. */
   readonly move?: (at: ColumnRef, action: Own) => ColumnRef | undefined;
   /** The action as text. */
   readonly describe: (action: Own) => string;
   /** Its risks on the table `before`. `able`: the kinds of calls that the target supports. */
   readonly risks?: (action: Own, before: Table, able: (kind: ActionKind) => boolean) => readonly Risk[];
-  /** All tables that it touches; its own when absent. */
-  readonly tables?: (action: Own) => readonly string[];
   /**
    * The commits that it takes; the action itself when absent. `before` must contain every index and metadata key that
    * the commits would lose. `able`: the kinds of calls that the target supports.
@@ -58,8 +58,8 @@ export interface ActionModel<Own extends ActionOf<string>> {
   readonly rewrites?: (action: Own) => ReadonlySet<string>;
   /** The data that it writes if it is one commit; none when absent. */
   readonly writes?: (action: Own, before: Table) => WrittenData | undefined;
-  /** Its inverse. `before`: the tables before it. */
-  readonly invert: (action: Own, before: Database) => Inverse;
+  /** Its inverse. `before`: its table before it. */
+  readonly invert: (action: Own, before: Table) => Inverse;
   /** The kinds of calls that a target must support for it; its own kind when absent. */
   readonly needs?: readonly ActionKind[];
   /**

@@ -1,5 +1,6 @@
 /** The effect of one `alter_columns` call. The call is atomic, and every path refers to the table before the call. */
 import { MigrateError } from "../../errors/migrate-error.ts";
+import { conflict } from "../model/conflict.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import { checkNotComputed, checkNotRead, declareAgain } from "./computed-columns.ts";
 import {
@@ -69,29 +70,26 @@ function checkTogether(name: string, located: readonly Located[]): void {
   for (const { path } of located) {
     const text = formatPath(path);
     if (paths.has(text))
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-        table: name,
-        problem: `column ${text} is altered twice in one call; put its changes into one entry`,
-      });
+      throw conflict(name, `column ${text} is altered twice in one call; put its changes into one entry`);
     paths.add(text);
   }
   const retyped = located.find(({ alteration }) => alteration.type !== undefined);
   const tightened = located.find(({ alteration }) => alteration.nullable === false);
   if (retyped !== undefined && tightened !== undefined)
-    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-      table: name,
-      problem: `the engine refuses a retype (${formatPath(retyped.path)}) and "not null" (${formatPath(tightened.path)}) in one call; make "not null" a step after it`,
-    });
+    throw conflict(
+      name,
+      `the engine refuses a retype (${formatPath(retyped.path)}) and "not null" (${formatPath(tightened.path)}) in one call; make "not null" a step after it`,
+    );
   const nested = located.find(
     ({ path, alteration }) =>
       alteration.type !== undefined &&
       located.some((other) => other.path.length > path.length && isWithin(other.path, path)),
   );
   if (nested !== undefined)
-    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-      table: name,
-      problem: `column ${formatPath(nested.path)} is retyped in the same call as a column inside it; make them two steps`,
-    });
+    throw conflict(
+      name,
+      `column ${formatPath(nested.path)} is retyped in the same call as a column inside it; make them two steps`,
+    );
 }
 
 function checkAlone(name: string, table: Table, { alteration, path, column }: Located): void {
@@ -139,10 +137,10 @@ function checkRetype(place: string, column: Column, type: DataType): void {
 function checkStruct(place: string, table: Table, [name]: Path): void {
   const stuck = leavesOf(findColumn(table.columns, [name!])!).find(({ type }) => !castVerdict(type, type).allowed);
   if (stuck !== undefined)
-    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-      table: place,
-      problem: `the engine retypes the fields of a struct only all together, and ${formatPath(stuck.path)} (${formatType(stuck.type)}) can't be cast at all`,
-    });
+    throw conflict(
+      place,
+      `the engine retypes the fields of a struct only all together, and ${formatPath(stuck.path)} (${formatType(stuck.type)}) can't be cast at all`,
+    );
 }
 
 function checkNullable(place: string, table: Table, path: Path, column: Column, nullable: boolean): void {
@@ -150,19 +148,12 @@ function checkNullable(place: string, table: Table, path: Path, column: Column, 
     throw new MigrateError("ERR_NO_EFFECT", { problem: `${place} is ${nullable ? "nullable" : "not null"} already` });
   if (nullable) return;
   if (column.type.kind === "null")
-    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-      table: place,
-      problem: "a column of type null holds nothing but nulls and can't be made not null",
-    });
+    throw conflict(place, "a column of type null holds nothing but nulls and can't be made not null");
   const insideList = path.slice(0, -1).some((_, index) => {
     const kind = findColumn(table.columns, path.slice(0, index + 1))?.type.kind;
     return kind === "list" || kind === "largeList" || kind === "fixedSizeList";
   });
-  if (insideList)
-    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-      table: place,
-      problem: "the engine can't make a column inside a list not null",
-    });
+  if (insideList) throw conflict(place, "the engine can't make a column inside a list not null");
 }
 
 /** A column that is renamed after all paths have been resolved. */

@@ -1,5 +1,5 @@
 /** Computed columns: which columns they read, and which changes the engine refuses because of that. Pure. */
-import { MigrateError } from "../../errors/migrate-error.ts";
+import { conflict } from "../model/conflict.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { formatPath, type Path } from "../../schema/path.ts";
 import { namesIn } from "../../schema/sql.ts";
@@ -25,20 +25,17 @@ export function checkNotRead(
 ): void {
   const reader = columns.find((column) => inputsOf(column, columns).includes(path[0]!));
   if (reader === undefined) return;
-  throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+  throw conflict(
     table,
-    problem: `${formatPath(path)} can't be ${done}, as the computed column ${reader.name} reads ${path.length === 1 ? "it" : path[0]!} (${reader.computed}); drop ${reader.name} in a step before, and add it again afterwards`,
-  });
+    `${formatPath(path)} can't be ${done}, as the computed column ${reader.name} reads ${path.length === 1 ? "it" : path[0]!} (${reader.computed}); drop ${reader.name} in a step before, and add it again afterwards`,
+  );
 }
 
 /** Refuses a change of a computed column, or of a field inside one. `way`: the end of the message. */
 export function checkNotComputed(table: string, columns: readonly Column[], path: Path, way: string): void {
   const column = columns.find(({ name }) => name === path[0]);
   if (column?.computed === undefined) return;
-  throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-    table,
-    problem: `${column.name} is a computed column (${column.computed}); ${way}`,
-  });
+  throw conflict(table, `${column.name} is a computed column (${column.computed}); ${way}`);
 }
 
 export const declareAgain = "drop it, and add it again with addComputedColumn";

@@ -29,17 +29,8 @@ export interface MigrationRun {
 }
 
 export function upRun(migration: Migration, { migrations }: LedgerState, describing: Describing): MigrationRun {
-  const known = migrations.get(migration.version);
-  const actions = compileMigration(migration, describing);
-  return {
-    migration,
-    direction: "up",
-    actions,
-    units: migration.steps,
-    begun: actions.map(({ place }) => place.step),
-    obstacles: [],
-    ...progressOf(known),
-  };
+  const forward = { actions: compileMigration(migration, describing), obstacles: [] };
+  return runOf(migration, "up", forward, migrations.get(migration.version));
 }
 
 /**
@@ -54,27 +45,30 @@ export function downRun(
   putsBack = true,
 ): () => MigrationRun {
   const was = new Map(before);
-  return () => runFrom(migration, was, migrations.get(migration.version)!, able, putsBack);
+  return () => {
+    const known = migrations.get(migration.version)!;
+    const back = reversalOf(migration, known, was, able, putsBack);
+    return { ...runOf(migration, "down", back, known.reversal), startedAt: known.reversal?.tables };
+  };
 }
 
-function runFrom(
+/** `known`: the progress in this direction; undefined if it has not begun. */
+function runOf(
   migration: Migration,
-  before: Database,
-  known: LedgerMigration,
-  able: Able,
-  putsBack: boolean,
+  direction: Direction,
+  { actions, obstacles }: Rollback,
+  known: Pick<LedgerMigration, "step" | "midway" | "attempt"> | undefined,
 ): MigrationRun {
-  const { actions, obstacles } = reversalOf(migration, known, before, able, putsBack);
-  const units = actions.map(({ action }) => action);
   return {
     migration,
-    direction: "down",
+    direction,
     actions,
-    units,
-    begun: units.map((_, index) => index + 1),
+    units: direction === "up" ? migration.steps : actions.map(({ action }) => action),
+    begun: actions.map(({ place }, index) => (direction === "up" ? place.step : index + 1)),
     obstacles,
-    ...progressOf(known.reversal),
-    startedAt: known.reversal?.tables,
+    done: known?.step ?? 0,
+    midway: known?.midway,
+    attempt: (known?.attempt ?? 0) + 1,
   };
 }
 
@@ -151,10 +145,6 @@ function resumed(
     actions: actions.filter(isKept),
     obstacles: obstacles.map((one) => ({ ...one, at: keptBefore(one.at) })),
   };
-}
-
-function progressOf(known: Pick<LedgerMigration, "step" | "midway" | "attempt"> | undefined) {
-  return { done: known?.step ?? 0, midway: known?.midway, attempt: (known?.attempt ?? 0) + 1 };
 }
 
 function actionsRun(migration: Migration, { status, step }: LedgerMigration, describing: Describing): number {

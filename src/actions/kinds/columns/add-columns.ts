@@ -1,38 +1,35 @@
 import { MigrateError } from "../../../errors/migrate-error.ts";
+import { conflict } from "../../model/conflict.ts";
 import type { Action, AddColumnsAction, AddedColumn } from "../../model/action.ts";
 import { childColumns, formatColumn, holdsNullField, type Column, type DataType } from "../../../schema/data-type.ts";
 import { withoutMetadata } from "../../../schema/metadata.ts";
 import { formatPath } from "../../../schema/path.ts";
 import { isNull, risksOfExpression } from "../../model/risk.ts";
-import { checkColumns, getTable } from "../../../schema/table.ts";
+import { checkColumns } from "../../../schema/table.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const addColumns: ActionModel<AddColumnsAction> = {
   kind: "addColumns",
-  after: (database, { table, columns }) => {
-    const before = getTable(database, table);
+  after: (before, { table, columns }) => {
     const added = columns.map(withoutMetadata);
     const strict = columns.find(({ nullable, computed }) => !nullable && computed !== undefined);
     if (strict !== undefined)
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      throw conflict(
         table,
-        problem: `${strict.name} is a computed column and can't be not null: it holds no values before a refresh`,
-      });
+        `${strict.name} is a computed column and can't be not null: it holds no values before a refresh`,
+      );
     checkAdded(before.columns, added, table);
     const bare = columns.find(({ nullable, as }) => !nullable && as === undefined);
     if (bare !== undefined)
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      throw conflict(
         table,
-        problem: `column ${bare.name} is not null and has no values for the rows that are there; give them with \`as\``,
-      });
+        `column ${bare.name} is not null and has no values for the rows that are there; give them with \`as\``,
+      );
     const empty = columns.find(({ type, as }) => type.kind === "null" && as !== undefined);
     if (empty !== undefined)
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-        table,
-        problem: `column ${empty.name} is of type null and holds no values; leave out \`as\``,
-      });
+      throw conflict(table, `column ${empty.name} is of type null and holds no values; leave out \`as\``);
     for (const { name, type } of columns) checkMakeable(table, name, type);
-    return new Map([[table, { ...before, columns: [...before.columns, ...added] }]]);
+    return { ...before, columns: [...before.columns, ...added] };
   },
   // As far as the engine knows, the values of an expression may be null. So the column is added as nullable, and a
   // second commit makes it not null.
@@ -81,16 +78,16 @@ export const addColumns: ActionModel<AddColumnsAction> = {
  */
 export function checkMakeable(table: string, column: string, type: DataType): void {
   if (holdsNullField(type))
-    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+    throw conflict(
       table,
-      problem: `column ${column} can't be added, as a field in it is of type null; a table can only be created with it`,
-    });
+      `column ${column} can't be added, as a field in it is of type null; a table can only be created with it`,
+    );
   for (const child of childColumns(type)) {
     if (/["\\]/.test(child.name))
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      throw conflict(
         table,
-        problem: `column ${column} can't be added, as the engine's SQL can't name its field ${child.name}; a table can only be created with it`,
-      });
+        `column ${column} can't be added, as the engine's SQL can't name its field ${child.name}; a table can only be created with it`,
+      );
     checkMakeable(table, column, child.type);
   }
 }

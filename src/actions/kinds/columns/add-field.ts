@@ -1,4 +1,4 @@
-import { MigrateError } from "../../../errors/migrate-error.ts";
+import { conflict } from "../../model/conflict.ts";
 import type { Action, ActionFor, AddFieldAction } from "../../model/action.ts";
 import type { Alteration } from "../../model/alteration.ts";
 import { castVerdict } from "../../../schema/cast-rules.ts";
@@ -14,32 +14,31 @@ import {
 import { withoutMetadata } from "../../../schema/metadata.ts";
 import { madeName } from "../../../schema/names.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
-import { findColumn, getTable, leavesOf, replaceColumn, requireColumn, checkColumns } from "../../../schema/table.ts";
+import { findColumn, leavesOf, replaceColumn, requireColumn, checkColumns } from "../../../schema/table.ts";
 import { checkAdded } from "./add-columns.ts";
 import { alterColumns } from "./alter-columns.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const addField: ActionModel<AddFieldAction> = {
   kind: "addField",
-  after: (database, { table, path, type, nullable, as }) => {
-    const before = getTable(database, table);
+  after: (before, { table, path, type, nullable, as }) => {
     const at = parsePath(path);
     const around = at.slice(0, -1);
     const field = withoutMetadata({ name: at.at(-1)!, type, nullable: true });
     checkColumns([field], `${table}.${formatPath(around)}`);
     checkAround(table, before.columns, at);
     if (!nullable || as !== undefined)
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      throw conflict(
         table,
-        problem: `${path} is a field of a struct, which can only be added nullable and without values; retypeColumn with \`using\` makes ${at[0]!} as a whole, with the values that an expression gives`,
-      });
+        `${path} is a field of a struct, which can only be added nullable and without values; retypeColumn with \`using\` makes ${at[0]!} as a whole, with the values that an expression gives`,
+      );
     checkAdded(childColumns(findColumn(before.columns, around)!.type), [field], `${table}.${formatPath(around)}`);
     const columns = replaceColumn(before.columns, around, (struct) => ({
       ...struct,
       type: withChildColumns(struct.type, [...childColumns(struct.type), field]),
     }));
     checkCast(table, columns, at);
-    return new Map([[table, { ...before, columns }]]);
+    return { ...before, columns };
   },
   needs: ["addField", "addColumns", "dropColumns", "alterColumns"],
   rewrites: ({ path }) => new Set(parsePath(path).slice(0, 1)),
@@ -50,7 +49,7 @@ export const addField: ActionModel<AddFieldAction> = {
     if (name === madeName) return [{ action, undo: [] }];
     const made = formatPath([...around, madeName]);
     const adding: AddFieldAction = { ...action, path: made };
-    const between = addField.after(new Map([[table, before]]), adding).get(table)!;
+    const between = addField.after(before, adding, new Map());
     const casting = castingTo(name, adding);
     const commits = alterColumns.commits!(casting, between, able);
     return commits.flatMap((commit) => {
@@ -105,8 +104,7 @@ function castingTo(name: string, { table, path, type }: AddFieldAction): ActionF
 }
 
 function checkAround(table: string, columns: readonly Column[], at: Path): void {
-  const problem = (words: string) =>
-    new MigrateError("ERR_ALTERATION_CONFLICT", { table, problem: `${formatPath(at)} can't be added: ${words}` });
+  const problem = (words: string) => conflict(table, `${formatPath(at)} can't be added: ${words}`);
   for (const [index] of at.slice(0, -1).entries()) {
     const path = at.slice(0, index + 1);
     const { type, nullable } = requireColumn(table, columns, path);
@@ -129,8 +127,8 @@ function checkAround(table: string, columns: readonly Column[], at: Path): void 
 function checkCast(table: string, columns: readonly Column[], at: Path): void {
   const stuck = leavesOf(findColumn(columns, at.slice(0, 1))!).find(({ type }) => !castVerdict(type, type).allowed);
   if (stuck === undefined) return;
-  throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+  throw conflict(
     table,
-    problem: `${formatPath(at)} can't be added: the engine writes the fields of a struct only all together, and casts none that is ${formatType(stuck.type)} (${formatPath(stuck.path)}); ${wayOut(columns, at)}`,
-  });
+    `${formatPath(at)} can't be added: the engine writes the fields of a struct only all together, and casts none that is ${formatType(stuck.type)} (${formatPath(stuck.path)}); ${wayOut(columns, at)}`,
+  );
 }

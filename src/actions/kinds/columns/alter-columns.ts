@@ -7,7 +7,7 @@ import { risksForEmbeddings } from "../../rewrite/embedding-functions.ts";
 import { withoutMetadata } from "../../../schema/metadata.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
 import { risksOfAlteration } from "../../model/risk.ts";
-import { findColumn, getTable, type Database, type Table } from "../../../schema/table.ts";
+import { findColumn, type Table } from "../../../schema/table.ts";
 import { guardOff, guardOn, guardOnByHiding } from "../../rewrite/append-guard.ts";
 import type { ActionModel, Commit } from "../../model/action-model.ts";
 import type { Blocker, Inverse } from "../../model/inverse.ts";
@@ -22,12 +22,11 @@ import {
 
 export const alterColumns: ActionModel<AlterColumnsAction> = {
   kind: "alterColumns",
-  after: (database, action) => {
+  after: (before, action) => {
     const { table, alterations } = action;
-    const before = getTable(database, table);
     const after = alteredTable(table, before, alterations);
     checkIndexes(table, after, indexesOn(before, rewrittenBy(action)));
-    return new Map([[table, after]]);
+    return after;
   },
   move: (at, { alterations }) => ({ ...at, path: currentPath(at.path, newNames(alterations)) }),
   invert: alterationsBack,
@@ -112,8 +111,7 @@ export function afterCast(action: AlterColumnsAction, after: Table): Table {
  * The inverse of every alteration. Columns are made not null again by an action of their own, which comes first,
  * because the engine refuses "not null" and a cast in one call.
  */
-function alterationsBack({ table, alterations }: AlterColumnsAction, database: Database): Inverse {
-  const { columns } = getTable(database, table);
+function alterationsBack({ table, alterations }: AlterColumnsAction, { columns }: Table): Inverse {
   const names = newNames(alterations);
   const strict: Alteration[] = [];
   const others: Alteration[] = [];

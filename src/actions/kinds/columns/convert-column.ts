@@ -1,11 +1,12 @@
 import { MigrateError } from "../../../errors/migrate-error.ts";
+import { conflict } from "../../model/conflict.ts";
 import type { Action, ConvertColumnAction } from "../../model/action.ts";
 import { checkNotComputed, checkNotRead, declareAgain } from "../../rewrite/computed-columns.ts";
 import { formatType } from "../../../schema/data-type.ts";
 import { withMetadataOf } from "../../../schema/metadata.ts";
 import { madeName } from "../../../schema/names.ts";
 import { parsePath } from "../../../schema/path.ts";
-import { findColumn, getTable } from "../../../schema/table.ts";
+import { findColumn } from "../../../schema/table.ts";
 import { isNull, risksOfExpression } from "../../model/risk.ts";
 import { isVectorIndex } from "../../../schema/table-index.ts";
 import { checkMakeable } from "./add-columns.ts";
@@ -15,8 +16,7 @@ import { checkIndexes, createIndexes, indexesOn, indexRisks, putBackMetadata } f
 
 export const convertColumn: ActionModel<ConvertColumnAction> = {
   kind: "convertColumn",
-  after: (database, { table, path, type, using }) => {
-    const before = getTable(database, table);
+  after: (before, { table, path, type, using }) => {
     const at = parsePath(path);
     const column = findColumn(before.columns, at.slice(0, 1));
     if (column === undefined)
@@ -24,15 +24,12 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
     checkNotRead(table, before.columns, at);
     checkNotComputed(table, before.columns, at, declareAgain);
     if (at.length > 1)
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      throw conflict(
         table,
-        problem: `\`using\` recreates whole columns; give ${column.name} as a whole, with all its fields: using: "named_struct('…', …)"`,
-      });
+        `\`using\` recreates whole columns; give ${column.name} as a whole, with all its fields: using: "named_struct('…', …)"`,
+      );
     if (type.kind === "null")
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-        table,
-        problem: `a column of type null holds no values; drop ${column.name} and add it again`,
-      });
+      throw conflict(table, `a column of type null holds no values; drop ${column.name} and add it again`);
     checkMakeable(table, column.name, type);
     const others = before.columns.filter((one) => one !== column);
     const after = { ...before, columns: [...others, withMetadataOf(column, { ...column, type })] };
@@ -45,13 +42,13 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
         name: empty[0],
         problem: `can't be made again on ${path}, which is all null then; drop it in a step before, and create it when the column has values`,
       });
-    return new Map([[table, after]]);
+    return after;
   },
   needs: ["addColumns", "dropColumns", "alterColumns"],
   rewrites: ({ path }) => new Set(parsePath(path).slice(0, 1)),
   commits: (action, before) => {
     const { table, path, type, using } = action;
-    const after = convertColumn.after(new Map([[table, before]]), action).get(table)!;
+    const after = convertColumn.after(before, action, new Map());
     const [name] = parsePath(path);
     const columns = new Set([name!]);
     const column = findColumn(before.columns, [name!]);

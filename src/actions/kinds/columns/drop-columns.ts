@@ -1,21 +1,20 @@
-import { MigrateError } from "../../../errors/migrate-error.ts";
+import { conflict } from "../../model/conflict.ts";
 import { checkNotComputed, checkNotRead, declareAgain } from "../../rewrite/computed-columns.ts";
 import { childColumns, withChildColumns, type Column } from "../../../schema/data-type.ts";
 import { risksForEmbeddings } from "../../rewrite/embedding-functions.ts";
 import { formatPath, isWithin, parsePath, type Path } from "../../../schema/path.ts";
-import { findColumn, getTable, requireColumn, withoutIndexesOn, type Table } from "../../../schema/table.ts";
+import { findColumn, requireColumn, withoutIndexesOn, type Table } from "../../../schema/table.ts";
 import type { DropColumnsAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const dropColumns: ActionModel<DropColumnsAction> = {
   kind: "dropColumns",
-  after: (database, { table, paths }) => {
-    const before = getTable(database, table);
+  after: (before, { table, paths }) => {
     for (const path of paths.map(parsePath)) {
       checkNotRead(table, before.columns, path);
       if (path.length > 1) checkNotComputed(table, before.columns, path, declareAgain);
     }
-    return new Map([[table, paths.map(parsePath).reduce((left, path) => without(left, path, table), before)]]);
+    return paths.map(parsePath).reduce((left, path) => without(left, path, table), before);
   },
   move: (at, { paths }) => (paths.some((path) => isWithin(at.path, parsePath(path))) ? undefined : at),
   invert: ({ table, paths }) => ({
@@ -35,16 +34,12 @@ export const dropColumns: ActionModel<DropColumnsAction> = {
 function without(table: Table, path: Path, name: string): Table {
   requireColumn(name, table.columns, path);
   if (isItem(table.columns, path))
-    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-      table: name,
-      problem: `the engine drops a list together with its item ${formatPath(path)}; drop ${formatPath(path.slice(0, -1))}`,
-    });
+    throw conflict(
+      name,
+      `the engine drops a list together with its item ${formatPath(path)}; drop ${formatPath(path.slice(0, -1))}`,
+    );
   const columns = withoutColumn(table.columns, path);
-  if (columns.length === 0)
-    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-      table: name,
-      problem: `${formatPath(path)} is its last column; drop the table instead`,
-    });
+  if (columns.length === 0) throw conflict(name, `${formatPath(path)} is its last column; drop the table instead`);
   return withoutIndexesOn({ ...table, columns }, path);
 }
 

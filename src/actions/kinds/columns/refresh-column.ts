@@ -1,22 +1,18 @@
-import { MigrateError } from "../../../errors/migrate-error.ts";
+import { conflict } from "../../model/conflict.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { risksOfExpression } from "../../model/risk.ts";
-import { findColumn, getTable, requireColumn } from "../../../schema/table.ts";
+import { findColumn, requireColumn } from "../../../schema/table.ts";
 import type { RefreshColumnAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const refreshColumn: ActionModel<RefreshColumnAction> = {
   kind: "refreshColumn",
   changesRows: true,
-  after: (database, { table, path }) => {
-    const before = getTable(database, table);
+  after: (before, { table, path }) => {
     const column = requireColumn(table, before.columns, parsePath(path));
     if (column.computed === undefined)
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-        table,
-        problem: `${path} is not a computed column; addComputedColumn declares one`,
-      });
-    return new Map([[table, before]]);
+      throw conflict(table, `${path} is not a computed column; addComputedColumn declares one`);
+    return before;
   },
   // The values can be computed from their inputs at any time, so a rollback has nothing to do.
   invert: () => ({ actions: [], obstacles: [] }),

@@ -1,23 +1,19 @@
-import { count, MigrateError } from "../../../errors/migrate-error.ts";
+import { count } from "../../../errors/migrate-error.ts";
+import { conflict } from "../../model/conflict.ts";
 import { holdsNullField } from "../../../schema/data-type.ts";
 import { checkRows } from "../../../schema/row-values.ts";
-import { getTable } from "../../../schema/table.ts";
 import type { InsertRowsAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const insertRows: ActionModel<InsertRowsAction> = {
   kind: "insertRows",
   changesRows: true,
-  after: (database, { table, rows, key }) => {
-    const before = getTable(database, table);
+  after: (before, { table, rows, key }) => {
     const stuck = before.columns.find(({ type }) => holdsNullField(type));
     if (stuck !== undefined)
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-        table,
-        problem: `the engine can't insert rows beside ${stuck.name}, in which a field is of type null`,
-      });
+      throw conflict(table, `the engine can't insert rows beside ${stuck.name}, in which a field is of type null`);
     checkRows(table, before.columns, rows, { key });
-    return new Map([[table, before]]);
+    return before;
   },
   invert: ({ table }) => ({ lost: `it is unknown which rows of ${table} existed before` }),
   writes: ({ rows }) => ({ rows: rows.length }),

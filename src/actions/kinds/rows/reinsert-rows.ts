@@ -1,11 +1,10 @@
-import { getTable } from "../../../schema/table.ts";
 import type { PutBackRowsAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const putBackRows: ActionModel<PutBackRowsAction> = {
   kind: "putBackRows",
   changesRows: true,
-  after: (database, { table }) => new Map([[table, getTable(database, table)]]),
+  after: (before) => before,
   invert: ({ table }) => ({ lost: `it is unknown which rows of ${table} existed before` }),
   writes: () => ({ rows: undefined }),
   describe: ({ table, version, since = version, columns }) =>

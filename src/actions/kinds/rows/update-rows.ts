@@ -1,40 +1,34 @@
-import { MigrateError } from "../../../errors/migrate-error.ts";
+import { conflict } from "../../model/conflict.ts";
 import { checkNotComputed } from "../../rewrite/computed-columns.ts";
 import { childColumns, type Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { namesIn, nullWhere } from "../../../schema/sql.ts";
 import { risksOfExpression } from "../../model/risk.ts";
-import { findColumn, getTable, requireColumn } from "../../../schema/table.ts";
+import { findColumn, requireColumn } from "../../../schema/table.ts";
 import type { UpdateRowsAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const updateRows: ActionModel<UpdateRowsAction> = {
   kind: "updateRows",
   changesRows: true,
-  after: (database, { table, set, where }) => {
-    const before = getTable(database, table);
+  after: (before, { table, set, where }) => {
     const stuck = before.columns.find(holdsVectorOfStructs);
     if (stuck !== undefined && where !== undefined)
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+      throw conflict(
         table,
-        problem: `the engine can't update some rows of a table with vectors of structs (${stuck.name}); leave out \`where\``,
-      });
+        `the engine can't update some rows of a table with vectors of structs (${stuck.name}); leave out \`where\``,
+      );
     for (const path of Object.keys(set)) {
       const at = parsePath(path);
       requireColumn(table, before.columns, at);
       checkNotComputed(table, before.columns, at, "refreshColumn computes its values");
-      if (at.length > 1)
-        throw new MigrateError("ERR_ALTERATION_CONFLICT", {
-          table,
-          problem: `the engine sets whole columns, not ${path}; set ${at[0]!} as a whole`,
-        });
+      if (at.length > 1) throw conflict(table, `the engine sets whole columns, not ${path}; set ${at[0]!} as a whole`);
     }
     const names = Object.keys(set).map((path) => parsePath(path)[0]);
     const twice = Object.keys(set).find((_, index) => names.indexOf(names[index]) < index);
-    if (twice !== undefined)
-      throw new MigrateError("ERR_ALTERATION_CONFLICT", { table, problem: `${twice} is set twice in one update` });
+    if (twice !== undefined) throw conflict(table, `${twice} is set twice in one update`);
     checkRepeatable(table, set);
-    return new Map([[table, before]]);
+    return before;
   },
   invert: ({ table, set }) => ({
     lost: `values of ${Object.keys(set)
@@ -81,11 +75,10 @@ function checkRepeatable(table: string, set: UpdateRowsAction["set"]): void {
   for (const [path, expression] of Object.entries(set)) {
     const read = namesIn(expression).find((name) => columns.has(name.toLowerCase()));
     if (read === undefined) continue;
-    throw new MigrateError("ERR_ALTERATION_CONFLICT", {
+    throw conflict(
       table,
-      problem:
-        `${path} = ${expression} reads ${read}, which the same update sets: made again after a crash it would give other values; ` +
+      `${path} = ${expression} reads ${read}, which the same update sets: made again after a crash it would give other values; ` +
         "retypeColumn with `using` does it so that it happens once",
-    });
+    );
   }
 }

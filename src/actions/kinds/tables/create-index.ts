@@ -1,15 +1,14 @@
 import { MigrateError } from "../../../errors/migrate-error.ts";
 import { ownValue, type Column } from "../../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../../schema/path.ts";
-import { findColumn, getTable, requireColumn } from "../../../schema/table.ts";
+import { findColumn, requireColumn } from "../../../schema/table.ts";
 import { formatIndex, indexProblem, isVectorIndex, vectorsNeeded } from "../../../schema/table-index.ts";
 import type { CreateIndexAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const createIndex: ActionModel<CreateIndexAction> = {
   kind: "createIndex",
-  after: (database, { table, name, index }) => {
-    const before = getTable(database, table);
+  after: (before, { table, name, index }) => {
     const path = parsePath(index.path);
     const column = requireColumn(table, before.columns, path);
     const misplaced = placeProblem(before.columns, path);
@@ -24,9 +23,7 @@ export const createIndex: ActionModel<CreateIndexAction> = {
         name,
         problem: `can't be on ${index.path}: ${index.kind} ${problem}`,
       });
-    return new Map([
-      [table, { ...before, indexes: { ...before.indexes, [name]: { ...index, path: formatPath(path) } } }],
-    ]);
+    return { ...before, indexes: { ...before.indexes, [name]: { ...index, path: formatPath(path) } } };
   },
   invert: ({ table, name }) => ({ actions: [{ kind: "dropIndex", table, name }], obstacles: [] }),
   writes: ({ name }) => ({ index: name }),

@@ -8,11 +8,12 @@ import type { ActionModel } from "../../model/action-model.ts";
 
 export const createTable: ActionModel<CreateTableAction> = {
   kind: "createTable",
-  after: (database, { table, columns, rows, metadata }) => {
+  creates: true,
+  after: (_, { table, columns, rows, metadata }, database) => {
     checkNewTable(database, table);
     checkColumns(columns, table);
     if (rows !== undefined) checkRows(table, columns, rows, { whole: true });
-    return new Map([[table, { columns, ...(metadata && { metadata }) }]]);
+    return { columns, ...(metadata && { metadata }) };
   },
   invert: ({ table, rows = [] }) => ({
     actions: [{ kind: "dropTable", table }],

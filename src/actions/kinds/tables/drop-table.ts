@@ -1,13 +1,9 @@
-import { getTable } from "../../../schema/table.ts";
 import type { DropTableAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const dropTable: ActionModel<DropTableAction> = {
   kind: "dropTable",
-  after: (database, { table }) => {
-    getTable(database, table);
-    return new Map([[table, undefined]]);
-  },
+  after: (before) => before,
   move: () => undefined,
   invert: ({ table }) => ({ lost: `${table} is dropped with its rows and its versions`, isGone: true }),
   describe: ({ table }) => `drop table ${table}`,

@@ -1,14 +1,10 @@
-import { getTable } from "../../../schema/table.ts";
 import type { RestoreTableAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const restoreTable: ActionModel<RestoreTableAction> = {
   kind: "restoreTable",
   changesRows: ({ isSilent }) => isSilent,
-  after: (database, { table, as }) => {
-    getTable(database, table);
-    return new Map([[table, as]]);
-  },
+  after: (_, { as }) => as,
   invert: ({ table }) => ({ lost: `${table} is what it was before` }),
   describe: ({ table, version }) => `restore version ${version} of ${table}`,
 };

@@ -1,18 +1,16 @@
 import { ownValue, type Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
-import { findColumn, getTable, replaceColumn, requireColumn } from "../../../schema/table.ts";
+import { findColumn, replaceColumn, requireColumn } from "../../../schema/table.ts";
 import type { MetadataUpdate, SetMetadataAction } from "../../model/action.ts";
 import type { ActionModel } from "../../model/action-model.ts";
 
 export const setMetadata: ActionModel<SetMetadataAction> = {
   kind: "setMetadata",
-  after: (database, { table, updates }) => {
-    const before = getTable(database, table);
+  after: (before, { table, updates }) => {
     const columns = updates.reduce((all, update) => updated(all, update, table), before.columns);
-    return new Map([[table, { ...before, columns }]]);
+    return { ...before, columns };
   },
-  invert: ({ table, updates }, database) => {
-    const { columns } = getTable(database, table);
+  invert: ({ table, updates }, { columns }) => {
     const back = updates.map(({ path, metadata }): MetadataUpdate => {
       const known = findColumn(columns, parsePath(path))?.metadata ?? {};
       return {
