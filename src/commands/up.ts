@@ -3,11 +3,10 @@
  * again and executes.
  */
 import { appliedHash } from "../ledger/state/applied-hash.ts";
-import { appliedIn, type LedgerState } from "../ledger/state/fold.ts";
+import { appliedIn } from "../ledger/state/fold.ts";
 import { isAtRest, sameRecord, type Journal, type LedgerHead } from "../ledger/journal/journal.ts";
 import { saysApplied } from "../ledger/state/record.ts";
 import { matchesHash } from "../migrations/checksum.ts";
-import type { MigrationName } from "../migrations/file-name.ts";
 import type { MigrationFile } from "../migrations/list-files.ts";
 import {
   begunElsewhere,
@@ -26,7 +25,6 @@ import { execute } from "../run/execute/execute.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { openingEntries, planPending, planUnlessMoved } from "../run/prepare/plan-run.ts";
 import { runContext } from "../run/run-context.ts";
-import { askRecovery } from "./recovery-hint.ts";
 import { bindingOf } from "../run/prepare/bind-saved-plan.ts";
 import type { MigratorOptions } from "../run/options.ts";
 import { withLease } from "../run/lease/with-lease.ts";
@@ -96,7 +94,6 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
             ...binding.opening(plan.migrations[0]?.migration.version),
           ];
           if (opening.length > 0) await lease.record(opening);
-          const recovery = await askRecovery(plan, target, lastOf(state), clock);
           const applied = await execute(plan.migrations, {
             target,
             ledger,
@@ -108,19 +105,12 @@ export async function up(options: MigratorOptions, { plan: saved, ...given }: Up
             mayBeLost: ({ migration }) =>
               options.guards === undefined || acceptedOf(migration, options.guards, choice.accept).has("irreversible"),
           });
-          if (applied > 0 && recovery !== undefined) emit({ event: "recovery", ...recovery });
           return { applied, total: appliedIn(state).length + applied };
         },
       };
     },
   });
   return finish(result);
-}
-
-/** The applied migration that ran last. */
-function lastOf(state: LedgerState): MigrationName | undefined {
-  const [last] = appliedIn(state).toSorted((one, other) => other.order - one.order);
-  return last && { version: last.version, name: last.name };
 }
 
 /** Whether the newest record alone shows that nothing is pending. If false, the whole ledger must be read. */

@@ -2,7 +2,6 @@
 import type { MigrationName } from "../migrations/file-name.ts";
 import type { Direction } from "../plan/compile/compile.ts";
 import type { Plan } from "../plan/make-plan.ts";
-import type { Recovery } from "../plan/assess/recovery.ts";
 import type { Risk } from "../actions/model/risk.ts";
 
 export type RunEvent =
@@ -58,8 +57,6 @@ export type RunEvent =
       readonly done: number;
       readonly total: number;
     } & MigrationName)
-  /** What it would take to roll back the migrations that this run has applied. */
-  | ({ readonly event: "recovery" } & Recovery)
   | { readonly event: "finished"; readonly applied: number; readonly duration: number }
   | { readonly event: "finished"; readonly reverted: number; readonly duration: number };
 

@@ -290,7 +290,6 @@ describe("events of up", () => {
       action("action", 2, 2, 2, retype),
       action("done", 2, 2, 2, retype),
       { event: "applied", version: 2, name: "headlines", duration: number },
-      { event: "recovery", actions: 3, rewrites: 0, rows: 0 },
       { event: "finished", applied: 2, duration: number },
     ]);
   });

@@ -1,7 +1,6 @@
 /** Renders events and tables as text. */
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import type { Recovery } from "../../plan/assess/recovery.ts";
 import type { RunEvent } from "../../run/events.ts";
 import type { Output } from "../command/output.ts";
 
@@ -32,20 +31,6 @@ export function renderTime(at: number): string {
     .toISOString()
     .replace("T", " ")
     .replace(/\.\d+Z$/, "Z");
-}
-
-/** For example "roll back with migrate down --to 6: 3 actions, 1 rewrite of 1,200,000 rows". */
-function recoveryText({ to, actions, rewrites, rows, stays }: Recovery): string {
-  const final = stays && `${formatMigration(stays)} can't be rolled back`;
-  if (actions === 0 && final !== undefined) return final;
-  const parts = [
-    count(actions, "action"),
-    ...(rewrites === null || rewrites === 0
-      ? []
-      : [`${count(rewrites, "rewrite")}${rows === null ? "" : ` of ${rows.toLocaleString("en-US")} rows`}`]),
-    ...(final === undefined ? [] : [final]),
-  ];
-  return `roll back with migrate down --to ${to?.version ?? 0}: ${parts.join(", ")}`;
 }
 
 /** Prints one event of a run as progress. */
@@ -101,8 +86,6 @@ export function renderEvent(event: RunEvent, output: Output): void {
           ? `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up resumes it`
           : `${count(event.applied, "migration")} rolled back, ${event.done} of ${count(event.total, "action")} that roll back ${formatMigration(event)} done; the next migrate down resumes it`,
       );
-    case "recovery":
-      return output.progress(recoveryText(event));
     case "taking":
     case "applied":
     case "reverted":

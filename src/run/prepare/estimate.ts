@@ -15,7 +15,6 @@ import {
   type Survey,
   type Widths,
 } from "../../plan/assess/cost.ts";
-import type { Costs } from "../../plan/assess/recovery.ts";
 import { askAfter } from "../../plan/assess/row-questions.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import type { ActionRollback } from "../../plan/rollback/rollback-class.ts";
@@ -44,19 +43,21 @@ export async function survey(plan: Plan, target: Target): Promise<Survey> {
   return found;
 }
 
-/**
- * What the actions cost. `isQuick`: does not count the rows that match a condition, which may then be all rows, and
- * samples no values.
- */
-export async function costs({ now, migrations }: Plan, target: Target, isQuick = false): Promise<Costs> {
+type Costs = ReadonlyMap<
+  PlannedAction,
+  Pick<ActionEstimate, "cost"> & { readonly back: { readonly cost: Cost } | undefined }
+>;
+
+/** What the actions cost. */
+export async function costs({ now, migrations }: Plan, target: Target): Promise<Costs> {
   const planned = migrations.flatMap(({ actions }) => actions);
   const sizes = await sizesNow(planned, [...now.keys()], target);
-  const sample = isQuick ? async () => new Map<string, number>() : sampling(now, new Map(sizes), target);
+  const sample = sampling(now, new Map(sizes), target);
   const found = new Map<PlannedAction, { readonly cost: Cost; readonly back: { readonly cost: Cost } | undefined }>();
   const before: Action[] = [];
   for (const one of planned) {
     const { action, commits, rollback, after } = one;
-    const where = isQuick ? undefined : await rowsOfCondition(action, before, target);
+    const where = await rowsOfCondition(action, before, target);
     const cost = costOf(commits, sizes, await sample(commits, before), where);
     carrySizes(sizes, action);
     before.push(action);

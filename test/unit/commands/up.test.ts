@@ -246,7 +246,6 @@ test("a run tells what it does in this order", async () => {
     "action",
     "done",
     "applied",
-    "recovery",
     "finished",
   ]);
 });
