@@ -57,7 +57,7 @@ export type { KeptPoint, PruneChoice } from "./commands/prune.ts";
 export type { Resolution, ResolveChoice } from "./commands/resolve/resolve.ts";
 export type { RunEvent } from "./run/events.ts";
 export type { UpResult } from "./commands/up.ts";
-export type { UpChoice } from "./commands/plan.ts";
+export type { UpChoice } from "./commands/up.ts";
 export type { StatusResult } from "./commands/status.ts";
 export type { Plan, PlannedAction, PlannedMigration } from "./plan/make-plan.ts";
 export type { PlanDocument } from "./plan/assess/plan-document.ts";

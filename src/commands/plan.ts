@@ -1,57 +1,50 @@
-/** Plans `up`. Changes nothing. */
-import type { MigrationFile } from "../migrations/list-files.ts";
+/** Plans a run against the current tables, and saves plans. Changes nothing. */
 import type { Choice } from "../plan/history/pending.ts";
-import { withRefusals } from "../plan/assess/guards.ts";
 import type { Plan } from "../plan/make-plan.ts";
 import type { SavedPlan } from "../plan/assess/saved-plan.ts";
+import { bind, boundTables } from "../run/prepare/bind-saved-plan.ts";
 import { checkRecorded } from "../run/prepare/record-renumbered.ts";
-import { withKnownFailures } from "../run/prepare/find-known-failures.ts";
-import { planNow, planPending, planUnlessMoved, type Planned } from "../run/prepare/plan-run.ts";
-import { costs } from "../run/prepare/estimate.ts";
-import { bind, bindingOf } from "../run/prepare/bind-saved-plan.ts";
 import type { MigratorOptions } from "../run/options.ts";
-import { runContext, type RunContext } from "../run/run-context.ts";
-import type { Ledger } from "../run/lease/with-lease.ts";
+import { runContext } from "../run/run-context.ts";
+import { downward, type DownChoice } from "./down.ts";
+import { planOn, type RunDirection, type Wanted } from "./migrate.ts";
+import { upward, type UpChoice } from "./up.ts";
 
-export interface UpChoice extends Choice {
-  /** Executes exactly this plan, or nothing if it no longer holds. */
-  readonly plan?: SavedPlan | undefined;
+/** Plans `up`. Given a saved plan, throws ERR_PLAN_STALE if that plan no longer holds. */
+export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<Plan> {
+  return (await planOn(runContext(options), upward, choice)).plan;
 }
 
-/**
- * Plans `up` against the current tables. Given a saved plan, throws ERR_PLAN_STALE if that plan no longer holds.
- * Changes nothing.
- */
-export async function plan(options: MigratorOptions, choice: UpChoice = {}): Promise<Plan> {
-  return (await planOn(runContext(options), choice)).plan;
+/** Plans `down`. Given a saved plan, throws ERR_PLAN_STALE if that plan no longer holds. */
+export async function planDown(options: MigratorOptions, choice: DownChoice = {}): Promise<Plan> {
+  return (await planOn(runContext(options), downward, choice)).plan;
 }
 
 /** Plans `up` so that exactly this plan can be executed later. Throws if `up` would refuse it. */
 export async function savePlan(options: MigratorOptions, choice: Choice = {}): Promise<SavedPlan> {
+  return await saved(options, upward, choice);
+}
+
+/** Plans `down` so that exactly this plan can be executed later. */
+export async function savePlanDown(
+  options: MigratorOptions,
+  choice: Omit<DownChoice, "plan"> = {},
+): Promise<SavedPlan> {
+  return await saved(options, downward, choice);
+}
+
+async function saved<Chosen extends SavedPlan["choice"]>(
+  options: MigratorOptions,
+  toward: RunDirection<Chosen>,
+  choice: Wanted<Chosen>,
+): Promise<SavedPlan> {
+  const { direction } = toward;
   const context = runContext(options);
   await checkRecorded(context);
-  return await bind(await planOn(context, choice), "up", choice, context);
-}
-
-/** A plan with the ledger and the files that it was made from. */
-export interface PlannedOn extends Planned, Ledger {
-  readonly files: readonly MigrationFile[];
-}
-
-export async function planOn(context: RunContext, { plan: saved, ...given }: UpChoice): Promise<PlannedOn> {
-  const choice: Choice = saved?.choice ?? given;
-  const binding = bindingOf(saved, "up", context);
-  await binding.checkFiles();
-  const files = context.migrations.list();
-  const made = await planNow(context, files, async ({ records, state }, besideAnother) => {
-    binding.checkLedger(records);
-    const input = { context, files, records, state, choice, besideAnother };
-    return await binding.keep(() => planUnlessMoved(input, planPending));
-  });
-  return { ...made, files, plan: await withGuards(made.plan, context, choice) };
-}
-
-export async function withGuards(plan: Plan, { guards, target }: MigratorOptions, { accept }: Choice): Promise<Plan> {
-  const limited = guards?.maxRewriteBytes === undefined ? undefined : await costs(plan, target);
-  return await withKnownFailures(guards === undefined ? plan : withRefusals(plan, guards, accept, limited), target);
+  const first = await planOn(context, toward, choice);
+  if (choice.acceptLoss !== true) return await bind(first, direction, choice, context);
+  // The plan is bound to table versions that are read before it counts the lost rows. Rows that are written in between
+  // then make the plan stale; they can't be lost without having been counted.
+  const tables = await boundTables(first.plan, context.target);
+  return await bind(await planOn(context, toward, choice), direction, choice, context, tables);
 }

@@ -4,9 +4,9 @@
  */
 import { isMigrateError } from "../../src/errors/migrate-error.ts";
 import type { Migration } from "../../src/migrations/load.ts";
-import { down, savePlanDown, type DownChoice } from "../../src/commands/down.ts";
+import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
-import { savePlan } from "../../src/commands/plan.ts";
+import { savePlan, savePlanDown } from "../../src/commands/plan.ts";
 import { status } from "../../src/commands/status.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import { verifyTables } from "../../src/commands/verify/verify.ts";

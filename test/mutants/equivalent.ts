@@ -33,11 +33,6 @@ export const equivalents: readonly Equivalent[] = [
     why: "the versions of a table begin with 1, and a migration leaves one of them",
   },
   {
-    file: "run/prepare/unstarted-migrations.ts",
-    id: "0cbd49",
-    why: "a plan without a list of such records has none of them",
-  },
-  {
     file: "run/check/table-identity.ts",
     id: "0a8894",
     why: "all callers have checked that the target has versions",

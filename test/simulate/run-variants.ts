@@ -1,7 +1,7 @@
 /** What runs are asked to do: most apply what is pending, or roll it back with all consent; some schedules have others. */
-import { down, savePlanDown, type DownChoice } from "../../src/commands/down.ts";
+import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
-import { savePlan } from "../../src/commands/plan.ts";
+import { savePlan, savePlanDown } from "../../src/commands/plan.ts";
 import type { MigratorOptions } from "../../src/run/options.ts";
 import { chanceOf, type Chance } from "./seeded-random.ts";
 

@@ -3,8 +3,9 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { failureIn } from "../../plan/assess/guards.ts";
 import type { SavedPlan } from "../../plan/assess/saved-plan.ts";
-import { planDown, savePlanDown, type DownChoice } from "../../commands/down.ts";
-import { plan, savePlan, type UpChoice } from "../../commands/plan.ts";
+import type { DownChoice } from "../../commands/down.ts";
+import { plan, planDown, savePlan, savePlanDown } from "../../commands/plan.ts";
+import type { UpChoice } from "../../commands/up.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import {
   acceptFlag,

@@ -11,8 +11,8 @@ import type { NewTables } from "../../schema/table-format.ts";
 import type { Scratch } from "../../targets/contract/target.ts";
 import { down } from "../down.ts";
 import type { RunEvent } from "../../run/events.ts";
-import { up } from "../up.ts";
-import { planOn, type PlannedOn } from "../plan.ts";
+import { up, upward } from "../up.ts";
+import { planOn, type PlannedOn } from "../migrate.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext } from "../../run/run-context.ts";
 import { fillCopy, inPlaceOf, describeCopy, type CopiedTable } from "./scratch-copy.ts";
@@ -58,7 +58,7 @@ export async function rehearse(
   { rows = 1_000, ...choice }: RehearsalChoice,
   openScratch: (newTables?: NewTables) => Promise<Scratch>,
 ): Promise<Rehearsal> {
-  const planned = await planOn(runContext(options), choice);
+  const planned = await planOn(runContext(options), upward, choice);
   if (planned.plan.migrations.length === 0) return { tables: [], migrations: [], unreached: [], problem: undefined };
   checkNotBegun(planned.plan);
   const scratch = await openScratch(options.target.newTables);

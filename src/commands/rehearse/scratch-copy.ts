@@ -13,7 +13,7 @@ import { describeAction } from "../../actions/apply-action.ts";
 import { formatPath } from "../../schema/path.ts";
 import { isRecreatable, isVectorIndex, vectorsNeeded, type TableIndex } from "../../schema/table-index.ts";
 import type { Capabilities, Scratch, Target } from "../../targets/contract/target.ts";
-import type { PlannedOn } from "../plan.ts";
+import type { PlannedOn } from "../migrate.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext } from "../../run/run-context.ts";
 import { withLease } from "../../run/lease/with-lease.ts";

@@ -3,7 +3,6 @@
  * target together always show how far it got.
  */
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import type { Clock } from "../../time/clock.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
 import type { LedgerEntry, OwnVersions, TableVersions } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
@@ -19,7 +18,7 @@ import { act } from "./described-action.ts";
 import { actInCommits, mayTakeCommits, type Noting } from "./multi-commit-action.ts";
 import { lostUnanswered, replacesTable } from "./side-effects.ts";
 import type { Acting, Ending, FailedCall } from "./send-action.ts";
-import type { Emit } from "../events.ts";
+import type { RunContext } from "../run-context.ts";
 import type { SeenTable } from "../check/table-identity.ts";
 import { guarded } from "./guarded-action.ts";
 import type { LateWrites } from "./late-writes.ts";
@@ -27,14 +26,8 @@ import { requireReadable } from "./check-readable.ts";
 import { putOthersBack } from "./reapply-changes-by-others.ts";
 import { isSince, releaseRestorePoints, restorePoints, trackVersions } from "./restore-points.ts";
 
-export interface Execution {
-  readonly target: Target;
-  /** The ledger's table. */
-  readonly ledger: string;
+export interface Execution extends Pick<RunContext, "target" | "ledger" | "clock" | "emit" | "signal"> {
   readonly lease: Lease;
-  readonly clock: Clock;
-  readonly emit: Emit;
-  readonly signal?: AbortSignal | undefined;
   /** Set if writes that others make meanwhile must not be lost. */
   readonly lateWrites?: LateWrites | undefined;
   /** The tables for which a saved plan was made. */

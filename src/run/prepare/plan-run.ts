@@ -22,6 +22,7 @@ import { planSeen } from "../../plan/reconcile/live-commits.ts";
 import { checkPresence, indexedTables, reconcile, touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../lease/audited-ledger.ts";
+import type { LateWrites } from "../execute/late-writes.ts";
 import { lookAlike, placeAfter } from "../check/look-alike.ts";
 import { describeForPlan, readConsistently, readLedger, unlessMoved } from "./consistent-read.ts";
 import type { RunContext } from "../run-context.ts";
@@ -38,10 +39,10 @@ export interface Planned {
   readonly plan: Plan;
   /** All migrations that were loaded for the plan. */
   readonly migrations: readonly Migration[];
-  /** The version of each table before the target was asked what blocks the rollback. */
-  readonly seen?: Readonly<Record<string, number | null>>;
-  /** The records that state that nothing of certain migrations in doubt has run. */
-  readonly notBegun?: readonly LedgerEntry[];
+  /** The entries to record before the first action. */
+  readonly opening: readonly LedgerEntry[];
+  /** Set if writes that others make while it is carried out must not be lost. */
+  readonly lateWrites?: LateWrites | undefined;
 }
 
 /**
@@ -79,14 +80,15 @@ export async function planNow(
 }
 
 /** Plans the chosen pending migrations. */
-export async function planPending(input: PlanningInput & { readonly choice: Choice }): Promise<Planned> {
-  const { context, files, state, choice, besideAnother } = input;
+export async function planPending(input: PlanningInput, choice: Choice): Promise<Planned> {
+  const { context, files, state, besideAnother } = input;
   checkNotReverting(state);
   const doubtful = migrationsInDoubt(state, context.runner.run);
   const pending = orderPending({ files, state, doubtful, choice });
   checkBegun(files, state, besideAnother ? state.holder?.next : undefined);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
-  return await planChosen(pending, "up", input);
+  const { plan, migrations } = await planChosen(pending, "up", input);
+  return { plan, migrations, opening: openingEntries(migrations, state, plan) };
 }
 
 /** Plans the chosen migrations, in that order. Also loads all that the ledger knows or that have a late call. */
@@ -95,7 +97,7 @@ export async function planChosen(
   direction: Direction,
   { context, files, state, besideAnother }: PlanningInput,
   putsBack?: boolean,
-): Promise<Planned> {
+): Promise<Pick<Planned, "plan" | "migrations">> {
   const { target, ledger, runner } = context;
   const wanted = new Set([...state.migrations.keys(), ...[...chosen, ...state.late].map(({ version }) => version)]);
   const loaded = await loadMigrations(
@@ -192,7 +194,7 @@ function seeingDrops({ migrations }: Plan, target: Target) {
  * Applied migrations whose text changed but not their steps are recorded with their new hashes, so that the next run
  * can again find from the newest record alone that nothing is pending.
  */
-export function openingEntries(
+function openingEntries(
   migrations: readonly Migration[],
   { holder, migrations: ran }: LedgerState,
   plan: Plan,

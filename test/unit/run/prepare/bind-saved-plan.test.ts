@@ -18,7 +18,7 @@ async function aPlan() {
   const context = runContext({ target, ledger: "_migrations", migrations, lease, runner });
   const files = migrations.list();
   const planned = await planNow(context, files, ({ records, state }, besideAnother) =>
-    planPending({ context, files, choice: {}, records, state, besideAnother }),
+    planPending({ context, files, records, state, besideAnother }, {}),
   );
   return { target, context, planned };
 }

@@ -1,0 +1,159 @@
+/**
+ * A run in either direction. Read this file first: a run compares the files with the ledger, plans, takes the lease,
+ * plans again and executes. up.ts and down.ts define what differs between the directions.
+ */
+import { appliedIn } from "../ledger/state/fold.ts";
+import type { Lease } from "../ledger/lease/lease.ts";
+import type { MigrationFile } from "../migrations/list-files.ts";
+import { checkRefusals } from "../plan/assess/guards.ts";
+import type { SavedPlan } from "../plan/assess/saved-plan.ts";
+import type { Direction } from "../plan/compile/compile.ts";
+import type { Plan } from "../plan/make-plan.ts";
+import { plannedEvent } from "../run/events.ts";
+import { execute, type Execution } from "../run/execute/execute.ts";
+import { checkLateCalls } from "../run/execute/late-calls.ts";
+import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
+import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
+import { planNow, planUnlessMoved, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
+import { areFormer, recordRecognised } from "../run/prepare/record-renumbered.ts";
+import type { RunContext } from "../run/run-context.ts";
+
+/** What differs between `up` and `down`. */
+export interface RunDirection<Chosen> {
+  readonly direction: Direction;
+  /** Throws if the choice contradicts itself or the files. */
+  rules(choice: Chosen, context: RunContext, files: readonly MigrationFile[]): RunRules;
+}
+
+export interface RunRules extends Pick<Execution, "mayBeLost"> {
+  /** Whether the newest record alone shows that there is nothing to do. If false, the whole ledger must be read. */
+  readonly isUpToDate?: () => Promise<boolean>;
+  /** Whether the ledger shows that there is nothing to do. Throws if the files do not fit it. */
+  readonly isNothing: (ledger: Ledger) => Promise<boolean>;
+  readonly until?: LeasedWork<unknown>["until"];
+  readonly plan: (input: PlanningInput) => Promise<Planned>;
+  /** Adds the refusals that are not part of a saved plan. */
+  readonly withRefusals?: (plan: Plan) => Promise<Plan>;
+}
+
+/** The options of a run: either a choice, or a saved plan, which includes one. */
+export type Wanted<Chosen> = Chosen & {
+  /** Executes exactly this plan, or nothing if it no longer holds. */
+  readonly plan?: SavedPlan | undefined;
+};
+
+export interface RunResult {
+  /** How many migrations were applied, or rolled back. */
+  readonly changed: number;
+  /** How many migrations are applied now. */
+  readonly total: number;
+}
+
+/** When it throws a MigrateError, the ledger records what was done until then. */
+export async function migrate<Chosen>(
+  context: RunContext,
+  toward: RunDirection<Chosen>,
+  wanted: Wanted<Chosen>,
+): Promise<RunResult> {
+  const { clock, emit } = context;
+  const started = clock.steady();
+  const result = await prepareAndRun(context, toward, wanted);
+  const duration = Math.round(clock.steady() - started);
+  if (toward.direction === "up") emit({ event: "finished", applied: result.changed, duration });
+  else emit({ event: "finished", reverted: result.changed, duration });
+  return result;
+}
+
+async function prepareAndRun<Chosen>(
+  context: RunContext,
+  toward: RunDirection<Chosen>,
+  wanted: Wanted<Chosen>,
+): Promise<RunResult> {
+  const { plan: saved } = wanted;
+  const binding = bindingOf(saved, toward.direction, context);
+  // A planned migration whose file is missing would look like nothing to do.
+  if (saved !== undefined) await binding.checkFiles();
+  const files = context.migrations.list();
+  const rules = toward.rules(choiceOf(wanted), context, files);
+  if (saved === undefined) {
+    if (rules.isUpToDate !== undefined && (await rules.isUpToDate())) return { changed: 0, total: files.length };
+    if (areFormer(files)) await recordRecognised(context, files);
+  }
+  return await withLease(context, {
+    async settled({ records, state }) {
+      binding.checkLedger(records);
+      const isNothing = await rules.isNothing({ records, state });
+      return isNothing ? { changed: 0, total: appliedIn(state).length } : undefined;
+    },
+    until: rules.until,
+    async prepare({ records, state }) {
+      const input: PlanningInput = { context, files, records, state, besideAnother: false };
+      const planned = await binding.keep(() => planUnlessMoved(input, rules.plan));
+      if (planned === undefined) return undefined;
+      const plan = rules.withRefusals === undefined ? planned.plan : await rules.withRefusals(planned.plan);
+      checkRefusals(plan, context.target.name);
+      // Of a rollback, no migration is in doubt until a record states that it has begun.
+      const first = toward.direction === "up" ? plan.migrations[0]?.migration.version : undefined;
+      const run: PreparedRun = { ...toward, ...rules, binding, state, planned: { ...planned, plan }, first };
+      return { first, act: (lease) => carryOut(context, run, lease) };
+    },
+  });
+}
+
+interface PreparedRun
+  extends Pick<RunDirection<unknown>, "direction">, Pick<Execution, "mayBeLost">, Pick<Ledger, "state"> {
+  readonly binding: Binding;
+  readonly planned: Planned;
+  /** The migration that is in doubt if the run dies. */
+  readonly first: number | undefined;
+}
+
+async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Promise<RunResult> {
+  const { target, clock, emit } = context;
+  const { direction, binding, state, first, mayBeLost } = run;
+  const { plan, migrations, lateWrites } = run.planned;
+  emit(plannedEvent(plan, direction));
+  for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
+  const opening = [
+    ...(await checkLateCalls(state.late, { emit, target, clock, lease, plan, state, migrations })),
+    ...run.planned.opening,
+    ...binding.opening(first),
+  ];
+  const planned = new Set(plan.migrations.map(({ migration }) => migration.version));
+  const others = appliedIn(state).filter(({ version }) => !planned.has(version)).length;
+  if (direction === "down" && planned.size === 0) {
+    await lease.release(opening);
+    return { changed: 0, total: others };
+  }
+  if (opening.length > 0) await lease.record(opening);
+  const changed = await execute(plan.migrations, { ...context, lease, mayBeLost, lateWrites, bound: binding.tables });
+  return { changed, total: direction === "up" ? others + changed : others };
+}
+
+function choiceOf<Chosen>({ plan: saved, ...given }: Wanted<Chosen>): Chosen {
+  // The choices of both directions consist of optional fields, and a saved plan has those of its own.
+  return (saved?.choice ?? given) as Chosen;
+}
+
+/** A plan with the ledger and the files that it was made from. */
+export interface PlannedOn extends Planned, Ledger {
+  readonly files: readonly MigrationFile[];
+}
+
+/** Plans the run against the current tables. Changes nothing. Throws ERR_PLAN_STALE if a saved plan no longer holds. */
+export async function planOn<Chosen>(
+  context: RunContext,
+  toward: RunDirection<Chosen>,
+  wanted: Wanted<Chosen>,
+): Promise<PlannedOn> {
+  const binding = bindingOf(wanted.plan, toward.direction, context);
+  await binding.checkFiles();
+  const files = context.migrations.list();
+  const rules = toward.rules(choiceOf(wanted), context, files);
+  const made = await planNow(context, files, async (ledger, besideAnother) => {
+    binding.checkLedger(ledger.records);
+    const input: PlanningInput = { context, files, ...ledger, besideAnother };
+    return await binding.keep(() => planUnlessMoved(input, rules.plan));
+  });
+  return { ...made, files, plan: rules.withRefusals === undefined ? made.plan : await rules.withRefusals(made.plan) };
+}
