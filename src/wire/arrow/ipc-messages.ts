@@ -138,17 +138,31 @@ function endLength(bytes: Buffer, at: number): number {
 const lists: ReadonlySet<Type> = new Set([Type.List, Type.LargeList, Type.FixedSizeList, Type.Map]);
 
 function checkSchema(schema: Schema): void {
-  // Fields may share children and names, so a small message could describe a schema without end.
-  let [fields, letters] = [mostFields, mostLetters];
+  // Fields may share children, names and metadata, so a small message could describe a schema without end.
+  let [fields, entries, letters] = [mostFields, mostFields, mostLetters];
+  const count = (text: Uint8Array | string | null | undefined) => (letters -= text?.length ?? 0);
+  const visitMetadata = (annotated: Schema | Field): void => {
+    const length = annotated.customMetadataLength();
+    entries -= length;
+    if (entries < 0) throw invalid("has metadata that is too large");
+    for (let index = 0; index < length; index++) {
+      const entry = annotated.customMetadata(index);
+      count(entry?.key(Encoding.UTF8_BYTES));
+      count(entry?.value(Encoding.UTF8_BYTES));
+    }
+    if (letters < 0) throw invalid("has metadata that is too large");
+  };
   const visit = (field: Field | null, depth: number): void => {
     fields -= 1;
-    letters -= field?.name(Encoding.UTF8_BYTES)?.length ?? 0;
+    count(field?.name(Encoding.UTF8_BYTES));
     if (field === null || depth > deepest || fields < 0 || letters < 0)
       throw invalid("has a schema that is too large or too deep");
     if (lists.has(field.typeType()) && field.childrenLength() !== 1)
       throw invalid(`has a list ${JSON.stringify(field.name())} without a type of its items`);
+    visitMetadata(field);
     for (let index = 0; index < field.childrenLength(); index++) visit(field.children(index), depth + 1);
   };
+  visitMetadata(schema);
   for (let index = 0; index < schema.fieldsLength(); index++) visit(schema.fields(index), 0);
 }
 

@@ -84,6 +84,26 @@ test("a stream with wrong bytes is passed on or refused, and costs nothing else"
   );
 });
 
+test("metadata that claims billions of entries is refused, and costs nothing else", () => {
+  const rows = tableFromArrays({ id: new Int32Array(3) });
+  rows.schema.fields[0]!.metadata.set("unit", "pieces");
+  rows.schema.metadata.set("made", "here");
+  const bytes = Buffer.from(tableToIPC(rows, "stream"));
+  const problems: string[] = [];
+  // The lengths of both lists of metadata are among the words that are 1.
+  for (let at = 8; at < bytes.readInt32LE(4) + 8; at += 4)
+    if (bytes.readInt32LE(at) === 1) {
+      const changed = Buffer.from(bytes);
+      changed.writeInt32LE(0x7fff_ffff, at);
+      try {
+        toCheckedFile(changed, most);
+      } catch (error) {
+        problems.push(String(error));
+      }
+    }
+  expect(problems.filter((problem) => problem.includes("has metadata that is too large"))).toHaveLength(2);
+});
+
 test("data that unpacks to more than is allowed is refused", () => {
   const large = Buffer.from(tableToIPC(tableFromArrays({ id: new Int32Array(1000) }), "stream"));
   expect(() => toCheckedFile(large, 1000)).toThrow("unpacks to more than 1000 bytes");
