@@ -57,11 +57,10 @@ export async function readColumns(table: EngineTable): Promise<readonly Column[]
 /** The columns, and the metadata of the schema. */
 export async function readSchema(table: EngineTable): Promise<Pick<Table, "columns" | "metadata">> {
   // Lazy: a run with nothing pending reads no schema.
-  const { fromIpc, readSchema: schemaOf } = await import("../wire/arrow/arrow-schema.ts");
-  const { metadataOf } = await import("../wire/arrow/arrow-metadata.ts");
+  const { tableFromIpc } = await import("../wire/arrow/arrow-schema.ts");
   const { withComputed } = await import("../wire/arrow/computed-column.ts");
-  const schema = await readIpcSchema(table);
-  return { columns: fromIpc(schema).map(withComputed), metadata: metadataOf(schemaOf(schema)) };
+  const { columns, metadata } = tableFromIpc(await readIpcSchema(table));
+  return { columns: columns.map(withComputed), metadata };
 }
 
 export async function alterColumns(table: EngineTable, alterations: readonly Alteration[]): Promise<number> {

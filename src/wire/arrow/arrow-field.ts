@@ -11,6 +11,7 @@ import { FixedSizeBinary } from "apache-arrow/fb/fixed-size-binary";
 import { FixedSizeList } from "apache-arrow/fb/fixed-size-list";
 import { FloatingPoint } from "apache-arrow/fb/floating-point";
 import { Int } from "apache-arrow/fb/int";
+import type { KeyValue } from "apache-arrow/fb/key-value";
 import { LargeBinary } from "apache-arrow/fb/large-binary";
 import { LargeList } from "apache-arrow/fb/large-list";
 import { LargeUtf8 } from "apache-arrow/fb/large-utf8";
@@ -24,8 +25,15 @@ import { Timestamp } from "apache-arrow/fb/timestamp";
 import { Type } from "apache-arrow/fb/type";
 import { Utf8 } from "apache-arrow/fb/utf8";
 import type { Builder, Offset } from "flatbuffers";
-import { metadataOf } from "./arrow-metadata.ts";
-import { childColumns, floatKinds, itemName, timeUnits, type Column, type DataType } from "../../schema/data-type.ts";
+import {
+  childColumns,
+  floatKinds,
+  itemName,
+  timeUnits,
+  type Column,
+  type DataType,
+  type PlainKind,
+} from "../../schema/data-type.ts";
 
 /** `dictionaries` gives every dictionary of a schema an id of its own. */
 export function writeField(builder: Builder, column: Column, dictionaries: { next: bigint }): Offset {
@@ -56,24 +64,36 @@ function writeDictionary(builder: Builder, index: DataType, dictionaries: { next
   return DictionaryEncoding.endDictionaryEncoding(builder);
 }
 
+type Start = (builder: Builder) => void;
+type End = (builder: Builder) => Offset;
+
+/** The types without parameters. What is inside of a list or a struct are children of its field. */
+const plainTypes: Readonly<Partial<Record<DataType["kind"], readonly [Type, Start, End]>>> = {
+  null: [Type.Null, Null.startNull, Null.endNull],
+  bool: [Type.Bool, Bool.startBool, Bool.endBool],
+  utf8: [Type.Utf8, Utf8.startUtf8, Utf8.endUtf8],
+  largeUtf8: [Type.LargeUtf8, LargeUtf8.startLargeUtf8, LargeUtf8.endLargeUtf8],
+  binary: [Type.Binary, Binary.startBinary, Binary.endBinary],
+  largeBinary: [Type.LargeBinary, LargeBinary.startLargeBinary, LargeBinary.endLargeBinary],
+  list: [Type.List, List.startList, List.endList],
+  largeList: [Type.LargeList, LargeList.startLargeList, LargeList.endLargeList],
+  struct: [Type.Struct_, Struct_.startStruct_, Struct_.endStruct_],
+};
+
+const plainKinds = new Map(Object.entries(plainTypes).map(([kind, [type]]) => [type, kind as PlainKind]));
+
 function writeType(builder: Builder, type: DataType): [Type, Offset] {
+  const plain = plainTypes[type.kind];
+  if (plain !== undefined) {
+    const [arrowType, start, end] = plain;
+    start(builder);
+    return [arrowType, end(builder)];
+  }
   switch (type.kind) {
-    case "null":
-      return [Type.Null, empty(builder, Null.startNull, Null.endNull)];
-    case "bool":
-      return [Type.Bool, empty(builder, Bool.startBool, Bool.endBool)];
     case "float16":
     case "float32":
     case "float64":
       return [Type.FloatingPoint, FloatingPoint.createFloatingPoint(builder, floatKinds.indexOf(type.kind))];
-    case "utf8":
-      return [Type.Utf8, empty(builder, Utf8.startUtf8, Utf8.endUtf8)];
-    case "largeUtf8":
-      return [Type.LargeUtf8, empty(builder, LargeUtf8.startLargeUtf8, LargeUtf8.endLargeUtf8)];
-    case "binary":
-      return [Type.Binary, empty(builder, Binary.startBinary, Binary.endBinary)];
-    case "largeBinary":
-      return [Type.LargeBinary, empty(builder, LargeBinary.startLargeBinary, LargeBinary.endLargeBinary)];
     case "fixedSizeBinary":
       return [Type.FixedSizeBinary, FixedSizeBinary.createFixedSizeBinary(builder, type.length)];
     case "decimal128":
@@ -83,23 +103,16 @@ function writeType(builder: Builder, type: DataType): [Type, Offset] {
     case "date64":
       return [Type.Date, ArrowDate.createDate(builder, DateUnit.MILLISECOND)];
     case "time32":
-      return [Type.Time, Time.createTime(builder, timeUnits.indexOf(type.unit), 32)];
     case "time64":
-      return [Type.Time, Time.createTime(builder, timeUnits.indexOf(type.unit), 64)];
+      return [Type.Time, Time.createTime(builder, timeUnits.indexOf(type.unit), type.kind === "time32" ? 32 : 64)];
     case "duration":
       return [Type.Duration, Duration.createDuration(builder, timeUnits.indexOf(type.unit))];
     case "timestamp": {
       const zone = type.zone === undefined ? 0 : builder.createString(type.zone);
       return [Type.Timestamp, Timestamp.createTimestamp(builder, timeUnits.indexOf(type.unit), zone)];
     }
-    case "list":
-      return [Type.List, empty(builder, List.startList, List.endList)];
-    case "largeList":
-      return [Type.LargeList, empty(builder, LargeList.startLargeList, LargeList.endLargeList)];
     case "fixedSizeList":
       return [Type.FixedSizeList, FixedSizeList.createFixedSizeList(builder, type.length)];
-    case "struct":
-      return [Type.Struct_, empty(builder, Struct_.startStruct_, Struct_.endStruct_)];
     case "dictionary":
     case "unknown":
       // zod refuses steps with a dictionary of dictionaries or an unknown type.
@@ -110,11 +123,6 @@ function writeType(builder: Builder, type: DataType): [Type, Offset] {
       return [Type.Int, Int.createInt(builder, bits, signed)];
     }
   }
-}
-
-function empty(builder: Builder, start: (builder: Builder) => void, end: (builder: Builder) => Offset): Offset {
-  start(builder);
-  return end(builder);
 }
 
 export function toColumn(field: Field): Column {
@@ -130,22 +138,10 @@ export function toColumn(field: Field): Column {
 
 function toType(field: Field, children: readonly Column[]): DataType {
   switch (field.typeType()) {
-    case Type.Null:
-      return { kind: "null" };
-    case Type.Bool:
-      return { kind: "bool" };
     case Type.Int:
       return toInteger(field.type(new Int()));
     case Type.FloatingPoint:
       return { kind: floatKinds[(field.type(new FloatingPoint()) as FloatingPoint).precision() as Precision]! };
-    case Type.Utf8:
-      return { kind: "utf8" };
-    case Type.LargeUtf8:
-      return { kind: "largeUtf8" };
-    case Type.Binary:
-      return { kind: "binary" };
-    case Type.LargeBinary:
-      return { kind: "largeBinary" };
     case Type.FixedSizeBinary:
       return { kind: "fixedSizeBinary", length: (field.type(new FixedSizeBinary()) as FixedSizeBinary).byteWidth() };
     case Type.Decimal:
@@ -165,9 +161,8 @@ function toType(field: Field, children: readonly Column[]): DataType {
       return zone === null || zone === "" ? { kind: "timestamp", unit } : { kind: "timestamp", unit, zone };
     }
     case Type.List:
-      return { kind: "list", item: children[0]! };
     case Type.LargeList:
-      return { kind: "largeList", item: children[0]! };
+      return { kind: field.typeType() === Type.List ? "list" : "largeList", item: children[0]! };
     case Type.FixedSizeList:
       return {
         kind: "fixedSizeList",
@@ -178,8 +173,11 @@ function toType(field: Field, children: readonly Column[]): DataType {
       };
     case Type.Struct_:
       return { kind: "struct", fields: children };
-    default:
+    default: {
+      const kind = plainKinds.get(field.typeType());
+      if (kind !== undefined) return { kind };
       return { kind: "unknown", name: Type[field.typeType()]?.toLowerCase() ?? `type ${field.typeType()}` };
+    }
   }
 }
 
@@ -192,4 +190,19 @@ function toDecimal(decimal: Decimal): DataType {
   return decimal.bitWidth() === 128
     ? { kind: "decimal128", precision: decimal.precision(), scale: decimal.scale() }
     : { kind: "unknown", name: `decimal${decimal.bitWidth()}(${decimal.precision()}, ${decimal.scale()})` };
+}
+
+interface Annotated {
+  customMetadataLength(): number;
+  customMetadata(index: number): KeyValue | null;
+}
+
+/** The metadata of a schema or a field. */
+export function metadataOf(annotated: Annotated): Readonly<Record<string, string>> {
+  const entries = Array.from({ length: annotated.customMetadataLength() }, (_, index) => {
+    const entry = annotated.customMetadata(index);
+    return [entry?.key() ?? "", entry?.value() ?? ""];
+  });
+  // Not by assignment: a key may be "__proto__".
+  return Object.fromEntries(entries);
 }

@@ -12,8 +12,9 @@ import { Schema } from "apache-arrow/fb/schema";
 import { Builder, ByteBuffer, type Offset } from "flatbuffers";
 import { emptyBatch } from "./empty-batch.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { continuation, endOfStream, isIpcFile, magic } from "./ipc-messages.ts";
-import { toColumn, writeField } from "./arrow-field.ts";
+import { metadataOf, toColumn, writeField } from "./arrow-field.ts";
+import { fileOf } from "./ipc-footer.ts";
+import { continuation, endOfStream, isIpcFile, magic, readMessages } from "./ipc-messages.ts";
 
 type Metadata = Readonly<Record<string, string>>;
 
@@ -29,20 +30,19 @@ export function toIpcStream(columns: readonly Column[], metadata: Metadata = {})
 
 /** An Arrow IPC file without rows, the form that the engine's native binding takes. */
 export function toIpcFile(columns: readonly Column[], metadata: Metadata = {}): Buffer {
-  const footer = schemaFooter(columns, metadata);
-  const length = Buffer.alloc(4);
-  length.writeInt32LE(footer.length);
-  return Buffer.concat([magic, Buffer.alloc(2), schemaMessage(columns, metadata), endOfStream, footer, length, magic]);
+  return fileOf(readMessages(schemaMessage(columns, metadata)));
 }
 
 /** The columns of an Arrow IPC file or stream. Reads only the schema. */
 export function fromIpc(bytes: Buffer): readonly Column[] {
-  const schema = readSchema(bytes);
-  return Array.from({ length: schema.fieldsLength() }, (_, index) => toColumn(schema.fields(index)!));
+  return tableFromIpc(bytes).columns;
 }
 
-export function readSchema(bytes: Buffer): Schema {
-  return isIpcFile(bytes) ? schemaOfFile(bytes) : schemaOfStream(bytes);
+/** The columns, and the metadata of the schema. */
+export function tableFromIpc(bytes: Buffer): { readonly columns: readonly Column[]; readonly metadata: Metadata } {
+  const schema = isIpcFile(bytes) ? schemaOfFile(bytes) : schemaOfStream(bytes);
+  const columns = Array.from({ length: schema.fieldsLength() }, (_, index) => toColumn(schema.fields(index)!));
+  return { columns, metadata: metadataOf(schema) };
 }
 
 function schemaOfFile(bytes: Buffer): Schema {
@@ -76,23 +76,6 @@ function framed(message: Uint8Array): Buffer {
   frame.writeInt32LE(padded, 4);
   frame.set(message, 8);
   return frame;
-}
-
-function schemaFooter(columns: readonly Column[], metadata: Metadata): Uint8Array {
-  const builder = new Builder();
-  const schema = writeSchema(builder, columns, metadata);
-  // arrow-rs refuses a footer without these lists, even if they are empty.
-  Footer.startDictionariesVector(builder, 0);
-  const dictionaries = builder.endVector();
-  Footer.startRecordBatchesVector(builder, 0);
-  const recordBatches = builder.endVector();
-  Footer.startFooter(builder);
-  Footer.addVersion(builder, MetadataVersion.V5);
-  Footer.addSchema(builder, schema);
-  Footer.addDictionaries(builder, dictionaries);
-  Footer.addRecordBatches(builder, recordBatches);
-  Footer.finishFooterBuffer(builder, Footer.endFooter(builder));
-  return builder.asUint8Array();
 }
 
 function writeSchema(builder: Builder, columns: readonly Column[], metadata: Metadata): Offset {

@@ -3,26 +3,20 @@
  * streams, and answers are either. The messages themselves are not changed, so that every type and compression that the
  * engine knows passes through, including those for which apache-arrow has no class.
  */
-import { Block } from "apache-arrow/fb/block";
 import { DictionaryBatch } from "apache-arrow/fb/dictionary-batch";
-import { Footer } from "apache-arrow/fb/footer";
-import { Builder, type Offset } from "flatbuffers";
 import type { Column } from "../../schema/data-type.ts";
 import { fromIpc } from "./arrow-schema.ts";
 import { fileType, streamType } from "../content-types.ts";
+import { fileEnd, fileOf, fileStart, withoutBytes } from "./ipc-footer.ts";
 import {
   checkMessages,
   endOfStream,
   invalid,
   isIpcFile,
-  magic,
   readMessages,
   rowsIn,
-  schemaOf,
   type IpcMessage,
 } from "./ipc-messages.ts";
-
-const fileStart = Buffer.concat([magic, Buffer.alloc(2)]);
 
 export interface IpcFile {
   readonly bytes: Buffer;
@@ -39,9 +33,8 @@ export function toCheckedFile(body: Buffer, largestUnpacked: number): IpcFile {
   const sent = readMessages(body);
   checkMessages(sent, largestUnpacked);
   const messages = withoutRepeats(sent);
-  const chunks = [fileStart, ...messages.map(({ bytes }) => bytes), ...fileEnd(messages)];
   const columns = columnsOf(messages[0]!.bytes);
-  return { bytes: Buffer.concat(chunks), columns, rows: messages.reduce((sum, message) => sum + rowsIn(message), 0) };
+  return { bytes: fileOf(messages), columns, rows: messages.reduce((sum, message) => sum + rowsIn(message), 0) };
 }
 
 function columnsOf(schema: Buffer): readonly Column[] {
@@ -107,54 +100,4 @@ async function* fileChunks(first: readonly IpcMessage[], others: AsyncIterable<B
       written.push(withoutBytes(message));
     }
   for (const chunk of fileEnd(written)) yield chunk;
-}
-
-type Written = Pick<IpcMessage, "kind" | "header" | "metadataLength" | "bodyLength">;
-
-/** The footer needs no more than this, and a result may be larger than memory. */
-function withoutBytes({ kind, header, metadataLength, bodyLength }: IpcMessage): Written {
-  return { kind, header, metadataLength, bodyLength };
-}
-
-function fileEnd(messages: readonly Written[]): readonly Buffer[] {
-  const footer = writeFooter(messages);
-  const length = Buffer.alloc(4);
-  length.writeInt32LE(footer.length);
-  return [endOfStream, footer, length, magic];
-}
-
-function writeFooter(messages: readonly Written[]): Buffer {
-  const builder = new Builder();
-  const schema = copySchema(builder, messages[0]!);
-  let at = fileStart.length;
-  const blocks = messages.map(({ kind, metadataLength, bodyLength }) => {
-    const block = { kind, at, metadataLength, bodyLength };
-    at += metadataLength + bodyLength;
-    return block;
-  });
-  const writeBlocks = (kind: IpcMessage["kind"]) => {
-    const some = blocks.filter((block) => block.kind === kind);
-    builder.startVector(Block.sizeOf(), some.length, 8);
-    for (const block of some.toReversed())
-      Block.createBlock(builder, BigInt(block.at), block.metadataLength, BigInt(block.bodyLength));
-    return builder.endVector();
-  };
-  const dictionaries = writeBlocks("dictionary");
-  const recordBatches = writeBlocks("batch");
-  Footer.startFooter(builder);
-  // The engine refuses a file whose footer has another version than its messages.
-  Footer.addVersion(builder, messages[0]!.header.version());
-  Footer.addSchema(builder, schema);
-  Footer.addDictionaries(builder, dictionaries);
-  Footer.addRecordBatches(builder, recordBatches);
-  Footer.finishFooterBuffer(builder, Footer.endFooter(builder));
-  return Buffer.from(builder.asUint8Array());
-}
-
-/** Copies the schema with all metadata: the bytes of its message, and the offset of the schema in them. */
-function copySchema(builder: Builder, message: Written): Offset {
-  const metadata = message.header.bb!.bytes();
-  builder.startVector(1, metadata.length, 8);
-  for (const byte of metadata.toReversed()) builder.addInt8(byte);
-  return builder.offset() - schemaOf(message).bb_pos;
 }

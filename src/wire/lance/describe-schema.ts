@@ -1,6 +1,5 @@
 /** A table's schema as `describe` returns it: types in Lance's names, and the metadata of the Arrow schema. */
-import { metadataOf } from "../arrow/arrow-metadata.ts";
-import { fromIpc, readSchema } from "../arrow/arrow-schema.ts";
+import { tableFromIpc } from "../arrow/arrow-schema.ts";
 import { toField, type LanceField } from "./lance-type.ts";
 
 export interface DescribedSchema {
@@ -10,9 +9,6 @@ export interface DescribedSchema {
 
 /** The schema of an Arrow IPC file or stream. */
 export function describeSchema(bytes: Buffer): DescribedSchema {
-  const schema = readSchema(bytes);
-  return {
-    fields: fromIpc(bytes).map(toField),
-    metadata: metadataOf(schema),
-  };
+  const { columns, metadata } = tableFromIpc(bytes);
+  return { fields: columns.map(toField), metadata };
 }

@@ -3,28 +3,6 @@ import { formatPath, parsePath } from "../../schema/path.ts";
 import type { FoundIndex, IndexKind, IndexOption, TableIndex } from "../../schema/table-index.ts";
 import { stuckParameters } from "./index-parameters.ts";
 
-/** The kinds by the names that the engine and services use, in capitals and without underscores. */
-const kinds: Readonly<Record<string, IndexKind>> = {
-  BTREE: "btree",
-  BITMAP: "bitmap",
-  LABELLIST: "labelList",
-  FTS: "fts",
-  INVERTED: "fts",
-  FM: "fm",
-  IVFFLAT: "ivfFlat",
-  IVFPQ: "ivfPq",
-  IVFRQ: "ivfRq",
-  IVFHNSWPQ: "hnswPq",
-  HNSWPQ: "hnswPq",
-  IVFHNSWSQ: "hnswSq",
-  HNSWSQ: "hnswSq",
-};
-
-/** Undefined for an unknown kind. */
-export function indexKindOf(name: string): IndexKind | undefined {
-  return kinds[name.replaceAll("_", "").toUpperCase()];
-}
-
 /** The protocol's name for each kind. */
 export const protocolKinds: Readonly<Record<IndexKind, string>> = {
   btree: "BTREE",
@@ -39,8 +17,24 @@ export const protocolKinds: Readonly<Record<IndexKind, string>> = {
   hnswSq: "IVF_HNSW_SQ",
 };
 
-/** The protocol's names of parameters, by the engine's. */
-export const protocolOptions: Readonly<Record<string, string>> = {
+/** The kinds by the names that the engine and services use, in capitals and without underscores. */
+const kinds = new Map<string, IndexKind>([
+  ...Object.entries(protocolKinds).map(([kind, name]) => [plainName(name), kind as IndexKind] as const),
+  ["INVERTED", "fts"],
+  ["HNSWPQ", "hnswPq"],
+  ["HNSWSQ", "hnswSq"],
+]);
+
+function plainName(name: string): string {
+  return name.replaceAll("_", "").toUpperCase();
+}
+
+/** Undefined for an unknown kind. */
+export function indexKindOf(name: string): IndexKind | undefined {
+  return kinds.get(plainName(name));
+}
+
+const vectorOptions: Readonly<Record<string, string>> = {
   distanceType: "distance_type",
   numPartitions: "num_partitions",
   numSubVectors: "num_sub_vectors",
@@ -49,6 +43,9 @@ export const protocolOptions: Readonly<Record<string, string>> = {
   sampleRate: "sample_rate",
   m: "m",
   efConstruction: "ef_construction",
+};
+
+const textOptions: Readonly<Record<string, string>> = {
   withPosition: "with_position",
   baseTokenizer: "base_tokenizer",
   language: "language",
@@ -63,6 +60,9 @@ export const protocolOptions: Readonly<Record<string, string>> = {
   prefixOnly: "prefix_only",
   blockSize: "block_size",
 };
+
+/** The protocol's names of parameters, by the engine's. */
+export const protocolOptions: Readonly<Record<string, string>> = { ...vectorOptions, ...textOptions };
 
 /** An index from its description; undefined if it is on no column. */
 export function toIndex(type: string | undefined, path: string | undefined, details: unknown): FoundIndex | undefined {
@@ -101,28 +101,12 @@ function placesOf(kind: IndexKind): Readonly<Record<string, readonly string[]>> 
   return kind === "fts" ? textDetails : vectorDetails;
 }
 
+const textDetails = Object.fromEntries(Object.entries(textOptions).map(([option, name]) => [option, [name]]));
+
 function isOption(value: unknown): value is IndexOption {
   if (Array.isArray(value)) return value.every((one) => typeof one === "string");
   return ["string", "number", "boolean"].includes(typeof value) && !Number.isNaN(value);
 }
-
-const textDetails: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  [
-    "withPosition",
-    "baseTokenizer",
-    "language",
-    "maxTokenLength",
-    "lowercase",
-    "stem",
-    "removeStopWords",
-    "customStopWords",
-    "asciiFolding",
-    "ngramMinLength",
-    "ngramMaxLength",
-    "prefixOnly",
-    "blockSize",
-  ].map((option) => [option, [protocolOptions[option]!]]),
-);
 
 const vectorDetails: Readonly<Record<string, readonly string[]>> = {
   distanceType: ["metric_type"],

@@ -12,44 +12,53 @@ export interface LanceField extends Omit<Column, "type"> {
 }
 
 export function toLanceType(type: DataType): LanceType {
+  return typeNamed(type, lanceName);
+}
+
+export function toField(column: Column): LanceField {
+  return fieldNamed(column, lanceName);
+}
+
+/** A type in other names. `nameOf`: the name, and the length if there is one, of a type with nothing inside. */
+export function typeNamed(type: DataType, nameOf: (type: DataType) => LanceType): LanceType {
   switch (type.kind) {
     case "fixedSizeBinary":
       return { type: "fixed_size_binary", length: type.length };
     case "list":
-      return { type: "list", fields: [toField(type.item)] };
+      return { type: "list", fields: [fieldNamed(type.item, nameOf)] };
     case "largeList":
-      return { type: "large_list", fields: [toField(type.item)] };
+      return { type: "large_list", fields: [fieldNamed(type.item, nameOf)] };
     case "fixedSizeList":
-      return { type: "fixed_size_list", fields: [toField(type.item)], length: type.length };
+      return { type: "fixed_size_list", fields: [fieldNamed(type.item, nameOf)], length: type.length };
     case "struct":
-      return { type: "struct", fields: type.fields.map(toField) };
+      return { type: "struct", fields: type.fields.map((field) => fieldNamed(field, nameOf)) };
     default:
-      return { type: simpleName(type) };
+      return nameOf(type);
   }
 }
 
-export function toField({ type, ...column }: Column): LanceField {
-  return { ...column, type: toLanceType(type) };
+function fieldNamed({ type, ...column }: Column, nameOf: (type: DataType) => LanceType): LanceField {
+  return { ...column, type: typeNamed(type, nameOf) };
+}
+
+/** Lance's names of the types without parameters, where they are not the type's kind. */
+export const lanceNames: Readonly<Partial<Record<DataType["kind"], string>>> = {
+  float16: "halffloat",
+  float32: "float",
+  float64: "double",
+  utf8: "string",
+  largeUtf8: "large_string",
+  largeBinary: "large_binary",
+  date32: "date32:day",
+  date64: "date64:ms",
+};
+
+function lanceName(type: DataType): LanceType {
+  return { type: simpleName(type) };
 }
 
 function simpleName(type: DataType): string {
   switch (type.kind) {
-    case "float16":
-      return "halffloat";
-    case "float32":
-      return "float";
-    case "float64":
-      return "double";
-    case "utf8":
-      return "string";
-    case "largeUtf8":
-      return "large_string";
-    case "largeBinary":
-      return "large_binary";
-    case "date32":
-      return "date32:day";
-    case "date64":
-      return "date64:ms";
     case "decimal128":
       return `decimal:128:${type.precision}:${type.scale}`;
     case "time32":
@@ -63,6 +72,6 @@ function simpleName(type: DataType): string {
     case "unknown":
       return type.name.replace(/^decimal256\((\d+), (-?\d+)\)$/, "decimal:256:$1:$2");
     default:
-      return type.kind;
+      return lanceNames[type.kind] ?? type.kind;
   }
 }

@@ -3,6 +3,7 @@
  * fields?, length? }`. lance-type.ts writes types.
  */
 import { itemName, plainKinds, timeUnits, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
+import { lanceNames } from "./lance-type.ts";
 
 /** The type that a value denotes; undefined if it is not a known type. */
 export function parseDataType(value: unknown): DataType | undefined {
@@ -93,11 +94,12 @@ function readText(text: string, unknown: Unknown): DataType | undefined {
     case "timestamp":
       return timestamp(parts[0], parts.slice(1).join(":")) ?? unknown(text);
     case "duration":
-      return withUnit("duration", parts[0] ?? "us", timeUnits) ?? unknown(text);
     case "time32":
-      return withUnit("time32", parts[0] ?? "ms", ["s", "ms"]) ?? unknown(text);
-    case "time64":
-      return withUnit("time64", parts[0] ?? "us", ["us", "ns"]) ?? unknown(text);
+    case "time64": {
+      const units = unitsOf[word];
+      const unit = unitOf(parts[0] ?? units[0]!, units);
+      return unit === undefined ? unknown(text) : { kind: word, unit };
+    }
     case "decimal":
     case "decimal128":
     case "decimal256":
@@ -125,19 +127,9 @@ function wordOf(text: string): string {
   return name.toLowerCase().replace(/[_\s-]/g, "");
 }
 
-const otherNames: Readonly<Record<string, (typeof plainKinds)[number]>> = {
-  halffloat: "float16",
-  float: "float32",
-  double: "float64",
-  boolean: "bool",
-  string: "utf8",
-  largestring: "largeUtf8",
-};
-
-const plainTypes: ReadonlyMap<string, DataType> = new Map([
-  ...plainKinds.map((kind) => [kind.toLowerCase(), { kind }] as const),
-  ...Object.entries(otherNames).map(([name, kind]) => [name, { kind }] as const),
-]);
+const plainTypes: ReadonlyMap<string, DataType> = new Map(
+  plainKinds.flatMap((kind) => [kind, lanceNames[kind] ?? kind].map((name) => [wordOf(name), { kind }] as const)),
+).set("boolean", { kind: "bool" });
 
 function timestamp(unit = "us", zone: string): DataType | undefined {
   const known = unitOf(unit, timeUnits);
@@ -145,14 +137,12 @@ function timestamp(unit = "us", zone: string): DataType | undefined {
   return zone === "" || zone === "-" ? { kind: "timestamp", unit: known } : { kind: "timestamp", unit: known, zone };
 }
 
-function withUnit(
-  kind: "time32" | "time64" | "duration",
-  text: string,
-  units: readonly TimeUnit[],
-): DataType | undefined {
-  const unit = unitOf(text, units);
-  return unit && { kind, unit };
-}
+/** The units of each kind, with the one that is meant if none is given first. */
+const unitsOf: Readonly<Record<"duration" | "time32" | "time64", readonly TimeUnit[]>> = {
+  duration: ["us", "s", "ms", "ns"],
+  time32: ["ms", "s"],
+  time64: ["us", "ns"],
+};
 
 function unitOf(text: string, units: readonly TimeUnit[]): TimeUnit | undefined {
   return units.find((unit) => unit === text.toLowerCase());

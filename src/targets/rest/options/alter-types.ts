@@ -1,9 +1,10 @@
 /** Types and alterations as `alter_columns` accepts them, in each vocabulary that services use (docs/rest.md). */
 import type { Alteration } from "../../../actions/model/alteration.ts";
-import { formatType, type Column, type DataType } from "../../../schema/data-type.ts";
+import { childColumns, formatType, type Column, type DataType } from "../../../schema/data-type.ts";
+import { withoutMetadata } from "../../../schema/metadata.ts";
 import { formatPath, parsePath } from "../../../schema/path.ts";
 import { findColumn } from "../../../schema/table.ts";
-import { toLanceType } from "../../../wire/lance/lance-type.ts";
+import { toLanceType, typeNamed, type LanceType } from "../../../wire/lance/lance-type.ts";
 
 export type Vocabulary = "lance" | "arrow" | "string";
 
@@ -55,56 +56,22 @@ function listItem(type: DataType): Column | undefined {
   return type.kind === "list" || type.kind === "largeList" ? type.item : undefined;
 }
 
-function write(type: DataType, vocabulary: Vocabulary): unknown {
+function write(type: DataType, vocabulary: Vocabulary): LanceType | string | undefined {
   if (vocabulary === "lance") return toLanceType(type);
-  const arrow = arrowType(type);
-  if (arrow === undefined || vocabulary === "arrow") return arrow;
+  if (!hasArrowName(type)) return undefined;
+  const arrow = typeNamed(withoutMetadata({ name: "", type, nullable: true }).type, arrowName);
+  if (vocabulary === "arrow") return arrow;
   return Object.keys(arrow).length === 1 ? arrow.type : undefined;
 }
 
-interface ArrowType {
-  readonly type: string;
-  readonly fields?: readonly { readonly name: string; readonly type: ArrowType; readonly nullable: boolean }[];
-  readonly length?: number;
+/** The namespace's document has no units, zones or dictionaries. */
+function hasArrowName(type: DataType): boolean {
+  const vague = ["time32", "time64", "dictionary", "unknown"].includes(type.kind);
+  const isOther = (type.kind === "timestamp" && type.zone !== undefined) || ("unit" in type && type.unit !== "us");
+  return !vague && !isOther && childColumns(type).every((child) => hasArrowName(child.type));
 }
 
-const plainNames: Readonly<Partial<Record<DataType["kind"], string>>> = {
-  largeUtf8: "large_utf8",
-  largeBinary: "large_binary",
-};
-
-/** In the terms of the namespace's document; undefined if it has none: it has no units, zones or dictionaries. */
-function arrowType(type: DataType): ArrowType | undefined {
-  switch (type.kind) {
-    case "fixedSizeBinary":
-      return { type: "fixed_size_binary", length: type.length };
-    case "decimal128":
-      return { type: "decimal128", length: type.precision * 1000 + type.scale };
-    case "timestamp":
-      return type.unit === "us" && type.zone === undefined ? { type: "timestamp" } : undefined;
-    case "duration":
-      return type.unit === "us" ? { type: "duration" } : undefined;
-    case "time32":
-    case "time64":
-    case "dictionary":
-    case "unknown":
-      return undefined;
-    case "list":
-    case "largeList":
-      return withFields(type.kind === "list" ? "list" : "large_list", [type.item]);
-    case "fixedSizeList": {
-      const list = withFields("fixed_size_list", [type.item]);
-      return list && { ...list, length: type.length };
-    }
-    case "struct":
-      return withFields("struct", type.fields);
-    default:
-      return { type: plainNames[type.kind] ?? type.kind };
-  }
-}
-
-function withFields(type: string, columns: readonly Column[]): ArrowType | undefined {
-  const fields = columns.map(({ name, type, nullable }) => ({ name, type: arrowType(type), nullable }));
-  const known = fields.filter((field): field is typeof field & { type: ArrowType } => field.type !== undefined);
-  return known.length === fields.length ? { type, fields: known } : undefined;
+function arrowName(type: DataType): LanceType {
+  if (type.kind === "decimal128") return { type: "decimal128", length: type.precision * 1000 + type.scale };
+  return { type: { largeUtf8: "large_utf8", largeBinary: "large_binary" }[type.kind as string] ?? type.kind };
 }
