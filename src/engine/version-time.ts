@@ -3,7 +3,7 @@
  * every manifest.
  */
 import type { EngineTable } from "./engine.ts";
-import { fromManifest, numberIn, readFields, type Message } from "./manifest/manifest.ts";
+import { fromManifest, messagesIn, numberIn, type Message } from "./manifest/manifest.ts";
 import type { DatabaseLocation } from "./location.ts";
 
 /**
@@ -53,12 +53,11 @@ export async function openWithTime(
   return undefined;
 }
 
-/** Field numbers of the messages Manifest and Timestamp in Lance's protobuf files. */
+/** Field numbers of the messages Manifest and Timestamp. */
 const fields = { timestamp: 7, seconds: 1, nanoseconds: 2 };
 
 function timeIn(manifest: Message): number | undefined {
-  const [time] = manifest.get(fields.timestamp) ?? [];
-  if (!Buffer.isBuffer(time)) return undefined;
-  const parts = readFields(time);
-  return Number(numberIn(parts, fields.seconds)) * 1000 + Math.floor(Number(numberIn(parts, fields.nanoseconds)) / 1e6);
+  const [time] = messagesIn(manifest, fields.timestamp);
+  if (time === undefined) return undefined;
+  return Number(numberIn(time, fields.seconds)) * 1000 + Math.floor(Number(numberIn(time, fields.nanoseconds)) / 1e6);
 }

@@ -1,9 +1,9 @@
 /** What a version of a table in a folder contains, read from its manifest without reading a row. */
 import { createHash } from "node:crypto";
-import { fromManifest, numberIn, readFields, textIn, type ManifestPlace, type Message } from "./manifest.ts";
+import { fieldsIn, fromManifest, type ManifestPlace, type Message } from "./manifest.ts";
 
-/** Field numbers of the messages Manifest and Field in Lance's protobuf files. */
-const fields = { field: 1, fragment: 2, name: 2, id: 3, parent: 4 };
+/** The number of the manifest's fragments. */
+const fragment = 2;
 
 export interface ManifestContents {
   /**
@@ -21,21 +21,18 @@ export function contentsOf(place: ManifestPlace): ManifestContents | undefined {
 }
 
 function idsIn(manifest: Message): ReadonlyMap<string, string> {
-  // Parents come before their children. The parent of a top-level column is -1.
-  const tops = new Map<bigint, string>();
+  const columns = new Map<bigint, string>();
   const ids = new Map<string, string>();
-  for (const part of manifest.get(fields.field) ?? []) {
-    const field = readFields(part as Buffer);
-    const [id, parent] = [numberIn(field, fields.id), numberIn(field, fields.parent)];
-    const top = tops.get(parent) ?? textIn(field, fields.name) ?? "";
-    tops.set(id, top);
-    ids.set(top, `${ids.get(top) ?? ""} ${id}`);
+  for (const { id, parent, name } of fieldsIn(manifest)) {
+    const column = columns.get(parent) ?? name;
+    columns.set(id, column);
+    ids.set(column, `${ids.get(column) ?? ""} ${id}`);
   }
   return ids;
 }
 
 function filesIn(manifest: Message): string {
   const hash = createHash("sha256");
-  for (const fragment of manifest.get(fields.fragment) ?? []) hash.update(fragment as Buffer);
+  for (const one of manifest.get(fragment) ?? []) hash.update(one as Buffer);
   return hash.digest("hex");
 }

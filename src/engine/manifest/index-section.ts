@@ -1,20 +1,18 @@
 /** Reads the indexes of a table in a folder from its manifest. */
 import { formatPath, type Path } from "../../schema/path.ts";
-import { fromManifest, messageAt, numberIn, readFields, textIn, type ManifestPlace, type Message } from "./manifest.ts";
+import {
+  fieldsIn,
+  fromManifest,
+  messageAt,
+  messagesIn,
+  numberIn,
+  textIn,
+  type ManifestPlace,
+  type Message,
+} from "./manifest.ts";
 
-/** Field numbers of the messages Manifest, Field, IndexSection, IndexMetadata and Any in Lance's protobuf files. */
-const fields = {
-  field: 1,
-  section: 6,
-  name: 2,
-  id: 3,
-  parent: 4,
-  index: 1,
-  indexed: 2,
-  indexName: 3,
-  details: 6,
-  typeUrl: 1,
-};
+/** Field numbers of the messages Manifest, IndexSection, IndexMetadata and Any. */
+const fields = { section: 6, index: 1, indexed: 2, indexName: 3, details: 6, typeUrl: 1 };
 
 export interface IndexEntry {
   readonly name: string;
@@ -42,13 +40,10 @@ function indexesIn(manifest: Message, file: Buffer): readonly IndexEntry[] {
   });
 }
 
-/** The path of each column by the engine's field id. Parents come before their children. */
+/** The path of each column by the engine's field id. */
 function pathsIn(manifest: Message): ReadonlyMap<bigint, Path> {
   const paths = new Map<bigint, Path>();
-  for (const field of messagesIn(manifest, fields.field)) {
-    const parent = paths.get(numberIn(field, fields.parent)) ?? [];
-    paths.set(numberIn(field, fields.id), [...parent, textIn(field, fields.name) ?? ""]);
-  }
+  for (const { id, parent, name } of fieldsIn(manifest)) paths.set(id, [...(paths.get(parent) ?? []), name]);
   return paths;
 }
 
@@ -68,8 +63,4 @@ function kindOf(index: Message): string | undefined {
   const details = messagesIn(index, fields.details)[0];
   const url = details && textIn(details, fields.typeUrl);
   return url && /(\w+?)(Index)?(Details)?$/.exec(url)?.[1];
-}
-
-function messagesIn(message: Message, field: number): readonly Message[] {
-  return (message.get(field) ?? []).filter((one) => Buffer.isBuffer(one)).map(readFields);
 }

@@ -1,6 +1,7 @@
 /**
  * Reads the manifests of a table in a folder. A manifest describes one version. It is a protobuf message whose offset
- * is in the last 16 bytes of the file. The engine's client has no call for what is read here.
+ * is in the last 16 bytes of the file. The engine's client has no call for what is read here. The numbers of fields are those
+ * of Lance's protobuf files (table.proto and file.proto).
  */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -56,6 +57,10 @@ function newestIn(versions: string): Buffer | undefined {
 /** The values of a protobuf message by field number. */
 export type Message = ReadonlyMap<number, readonly (bigint | Buffer)[]>;
 
+export function messagesIn(message: Message, field: number): readonly Message[] {
+  return (message.get(field) ?? []).filter((one) => Buffer.isBuffer(one)).map(readFields);
+}
+
 export function textIn(message: Message, field: number): string | undefined {
   const value = message.get(field)?.at(-1);
   return Buffer.isBuffer(value) ? value.toString("utf8") : undefined;
@@ -67,7 +72,27 @@ export function numberIn(message: Message, field: number): bigint {
   return typeof value === "bigint" ? BigInt.asIntN(64, value) : 0n;
 }
 
-export function readFields(message: Buffer): Message {
+/** A column, a field of a struct, or the items of a list. */
+export interface ManifestField {
+  readonly id: bigint;
+  /** The id of the field around it; -1 for a column. */
+  readonly parent: bigint;
+  readonly name: string;
+  /** In Lance's names. */
+  readonly type: string;
+}
+
+/** All fields of a manifest's schema. Parents come before their children. */
+export function fieldsIn(manifest: Message): readonly ManifestField[] {
+  return messagesIn(manifest, 1).map((field) => ({
+    id: numberIn(field, 3),
+    parent: numberIn(field, 4),
+    name: textIn(field, 2) ?? "",
+    type: textIn(field, 5) ?? "",
+  }));
+}
+
+function readFields(message: Buffer): Message {
   const found = new Map<number, (bigint | Buffer)[]>();
   let at = 0;
   const varint = (): bigint => {

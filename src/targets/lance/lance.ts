@@ -11,10 +11,9 @@ import { withoutSecrets } from "../../secrets/encoded-forms.ts";
 import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-settings.ts";
 import { connect, engineProblem, isConflict, isUnreadable, readSchema, type EngineTable } from "../../engine/engine.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
-import { cloneTables, tryDropping } from "../../engine/clone-tables.ts";
+import { cloneTables } from "../../engine/clone-tables.ts";
 import { leftoverIn } from "../../engine/create-table.ts";
 import { dropTable, removeDropped } from "../../engine/drop-table.ts";
-import { onEmptyTable } from "../../engine/empty-table.ts";
 import { describeCall, execute, newColumns, supported } from "./calls.ts";
 import { lazyConnection } from "./connection.ts";
 import { lanceRecords } from "./ledger-table.ts";
@@ -23,6 +22,7 @@ import { readIndexes } from "../../engine/read-indexes.ts";
 import { locationOf, uriProblem, type DatabaseLocation } from "../../engine/location.ts";
 import { tableFormat, unreadableColumns } from "../../engine/manifest/table-format.ts";
 import { search } from "../../engine/query.ts";
+import { tryDropping, tryOnEmptyTable } from "../../engine/try-calls.ts";
 import { openWithTime, versionTime } from "../../engine/version-time.ts";
 import {
   keepVersion,
@@ -204,7 +204,7 @@ export async function open(
         ),
     },
     tryComputing: (columns, added) =>
-      reaching(() => onEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
+      reaching(() => tryOnEmptyTable(columns, (table) => table.addColumns(newColumns([added])))),
     // No time limit: if the drop were given up half-way, part of the table would stay.
     discard: drop,
     async close() {

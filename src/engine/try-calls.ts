@@ -1,0 +1,45 @@
+/** Tries calls in a temporary database. Each gives what goes wrong, as text; undefined if the call succeeds. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Column } from "../schema/data-type.ts";
+import { cloneTables } from "./clone-tables.ts";
+import { dropColumns, DropRefused } from "./drop-columns.ts";
+import { connect, createEmptyTable, engineProblem, type Connection, type EngineTable } from "./engine.ts";
+
+/** Drops columns of a copy of a table of a folder. */
+export async function tryDropping(from: string, table: string, paths: readonly string[]): Promise<string | undefined> {
+  return await tryOn(
+    table,
+    (_, folder) => cloneTables(from, [table], folder),
+    (copy) => dropColumns(copy, paths),
+  );
+}
+
+/** On a table without rows, the engine answers as on one with rows. Throws if no table can have these columns. */
+export async function tryOnEmptyTable(
+  columns: readonly Column[],
+  call: (table: EngineTable) => Promise<unknown>,
+): Promise<string | undefined> {
+  return await tryOn("t", (db) => createEmptyTable(db, "t", columns), call);
+}
+
+async function tryOn(
+  name: string,
+  create: (db: Connection, folder: string) => Promise<void>,
+  call: (table: EngineTable) => Promise<unknown>,
+): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), "lance-migrate-"));
+  const db = await connect({ uri: folder });
+  try {
+    await create(db, folder);
+    const table = await db.openTable(name);
+    return await call(table).then(
+      () => undefined,
+      (error: unknown) => (error instanceof DropRefused ? error.reason : engineProblem(error)),
+    );
+  } finally {
+    db.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
