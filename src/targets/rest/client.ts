@@ -1,6 +1,6 @@
 /** Sends the operations of a dialect as requests, and handles the answers that they share. */
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
-import { parseList, type Page } from "./parse-answers.ts";
+import { parseCount, parseList, type Page } from "./parse-answers.ts";
 import type { Endpoints, Operation } from "./options/dialects.ts";
 import { openHttp } from "./http/http.ts";
 import { jsonBody, type HttpRequest, type HttpResponse, type Sent } from "./http/message.ts";
@@ -10,6 +10,16 @@ import { strangeAnswer } from "./http/http-errors.ts";
 export interface Client {
   /** Sends a request that changes nothing, with a JSON body. */
   read(operation: Operation, table: string, body: unknown): Promise<HttpResponse>;
+  /** Reads, and parses the answer. Throws if `parse` gives undefined. `wanted`: what the answer should be, as text. */
+  ask<Result>(
+    operation: Operation,
+    table: string,
+    body: unknown,
+    parse: Parse<Result>,
+    wanted: string,
+  ): Promise<Result>;
+  /** Counts the rows that match an SQL predicate, or all; in the current table, or in a version. */
+  count(table: string, predicate?: string, version?: number): Promise<number>;
   /** Sends a request that changes something, once. */
   write(operation: Operation, table: string, sent: Sent): Promise<HttpResponse>;
   /** What `write` sends, as text. */
@@ -22,6 +32,8 @@ export interface Client {
   strange(operation: Operation, table: string, answer: HttpResponse, wanted: string): MigrateError;
   close(): Promise<void>;
 }
+
+type Parse<Result> = (answer: HttpResponse) => Result | undefined;
 
 const mostPages = 10_000;
 /** At most this many consecutive pages without new names. */
@@ -74,8 +86,22 @@ export function openClient(settings: Settings): Client {
 
   const exists = async (table: string) => (await list()).includes(table);
 
+  const read: Client["read"] = (operation, table, body) => http.read(requestOf(operation, table, jsonBody(body)));
+
+  const strange: Client["strange"] = (operation, table, answer, wanted) =>
+    strangeAnswer(answer, requestOf(operation, table), settings, wanted);
+
+  const ask: Client["ask"] = async (operation, table, body, parse, wanted) => {
+    const answer = await read(operation, table, body);
+    const parsed = parse(answer);
+    if (parsed === undefined) throw strange(operation, table, answer, wanted);
+    return parsed;
+  };
+
   return {
-    read: (operation, table, body) => http.read(requestOf(operation, table, jsonBody(body))),
+    read,
+    ask,
+    count: (table, predicate, version) => ask("count", table, { predicate, version }, parseCount, "number of rows"),
     write: (operation, table, sent) => http.write(requestFor(operation, table, sent)),
     shown: (operation, table, sent) => {
       const { endpoint, body } = requestFor(operation, table, sent);
@@ -88,7 +114,7 @@ export function openClient(settings: Settings): Client {
       // 404 may also mean that there is no such route, or no such column.
       return !(await exists(table));
     },
-    strange: (operation, table, answer, wanted) => strangeAnswer(answer, requestOf(operation, table), settings, wanted),
+    strange,
     close: http.close,
   };
 }

@@ -6,7 +6,6 @@ import { lastRow } from "../contract/last-row.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { streamType } from "../../wire/content-types.ts";
 import type { Client } from "./client.ts";
-import { countRows } from "./count.ts";
 import type { HttpResponse } from "./http/message.ts";
 import { parseInserted } from "./parse-answers.ts";
 import { isMigrateError } from "../../errors/migrate-error.ts";
@@ -46,12 +45,12 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
 
   const count = async (predicate: string): Promise<number> => {
     try {
-      return await countRows(client, name, predicate);
+      return await client.count(name, predicate);
     } catch (error) {
       if (await client.saysMissing(error, name)) return 0;
       if (!isMigrateError(error, "ERR_ANSWER") || error.details.status !== 404) throw error;
       // A first run may have created the table between the two requests.
-      return await countRows(client, name, predicate);
+      return await client.count(name, predicate);
     }
   };
 

@@ -10,7 +10,6 @@ import { parseDescription, parseVersion } from "./parse-answers.ts";
 import { streamType } from "../../wire/content-types.ts";
 import { jsonBody } from "./http/message.ts";
 import { openClient, type Client } from "./client.ts";
-import { countRows } from "./count.ts";
 import { settingsOf, type options } from "./options/options.ts";
 import { holds } from "../contract/holds.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
@@ -61,11 +60,8 @@ export async function open(given: z.output<typeof options>, context: OpenContext
     versions: keepsVersions(endpoints)
       ? restVersions(client, (table, version) => indexesOf(client, table, version))
       : undefined,
-    size: endpoints.count === undefined ? undefined : async (table) => ({ rows: await countRows(client, table) }),
-    count:
-      endpoints.count === undefined
-        ? undefined
-        : (table, predicate, version) => countRows(client, table, predicate, version),
+    size: endpoints.count === undefined ? undefined : async (table) => ({ rows: await client.count(table) }),
+    count: endpoints.count === undefined ? undefined : client.count,
     holds: keepsVersions(endpoints) ? (action) => holds(versionedTable(client, action.table), action) : undefined,
     widths:
       endpoints.query === undefined
@@ -97,9 +93,7 @@ async function notice(client: Client, table: string): Promise<TableSnapshot | un
 
 async function describe(client: Client, table: string, withIndexes: boolean): Promise<TableSnapshot | undefined> {
   try {
-    const answer = await client.read("describe", table, {});
-    const found = parseDescription(answer);
-    if (found === undefined) throw client.strange("describe", table, answer, "description of a table");
+    const found = await client.ask("describe", table, {}, parseDescription, "description of a table");
     const { withComputed } = await import("../../wire/arrow/computed-column.ts");
     const exact = found.vague ? await columnsOfRows(client, table, found.columns) : found.columns;
     const columns = exact.map(withComputed);
@@ -118,11 +112,9 @@ async function indexesOf(
   table: string,
   version?: number,
 ): Promise<Readonly<Record<string, FoundIndex>>> {
-  const answer = await client.read("listIndexes", table, version === undefined ? {} : { version });
   const { parseIndexes } = await import("./parse-indexes.ts");
-  const found = parseIndexes(answer);
-  if (found === undefined) throw client.strange("listIndexes", table, answer, "list of indexes");
-  return found;
+  const body = version === undefined ? {} : { version };
+  return await client.ask("listIndexes", table, body, parseIndexes, "list of indexes");
 }
 
 /** The schema of a query's answer, which has the units, zones and dictionaries that a description may leave out. */

@@ -8,8 +8,7 @@ import type { Versions } from "../contract/target.ts";
 import { writtenSince } from "../contract/written-since.ts";
 import { jsonOf, parseDescription } from "./parse-answers.ts";
 import type { Client } from "./client.ts";
-import { countRows } from "./count.ts";
-import { jsonBody } from "./http/message.ts";
+import { jsonBody, type HttpResponse } from "./http/message.ts";
 
 /** The names of this tool's tags begin with this. */
 const prefix = "lance-migrate-";
@@ -23,9 +22,7 @@ export function restVersions(
   indexesOf: (table: string, version: number) => Promise<Table["indexes"]>,
 ): Versions {
   const tagsOf = async (table: string) => {
-    const answer = await client.read("tags", table, {});
-    const tags = parseTags(jsonOf(answer));
-    if (tags === undefined) throw client.strange("tags", table, answer, "list of tags");
+    const tags = await client.ask("tags", table, {}, parseTags, "list of tags");
     return Object.entries(tags).filter(([name]) => name.startsWith(prefix));
   };
   return {
@@ -60,7 +57,8 @@ export function restVersions(
 const tags = z.record(z.string(), z.looseObject({ version: z.number() }));
 
 /** LanceDB's own services send the tags bare; the namespace's document wraps them in an object. */
-function parseTags(answer: unknown): z.output<typeof tags> | undefined {
+function parseTags(response: HttpResponse): z.output<typeof tags> | undefined {
+  const answer = jsonOf(response);
   const wrapped = z.looseObject({ tags }).safeParse(answer).data;
   return wrapped?.tags ?? tags.safeParse(answer).data;
 }
@@ -82,17 +80,17 @@ const versions = z.looseObject({
   ),
 });
 
+function parseVersions(answer: HttpResponse) {
+  return versions.safeParse(jsonOf(answer)).data?.versions;
+}
+
 function timeOf(milliseconds: number): number | undefined {
   return Number.isNaN(new Date(milliseconds).getTime()) ? undefined : milliseconds;
 }
 
 export function versionedTable(client: Client, table: string): VersionedTable {
-  const described = async (version: number | undefined) => {
-    const answer = await client.read("describe", table, version === undefined ? {} : { version });
-    const found = parseDescription(answer);
-    if (found === undefined) throw client.strange("describe", table, answer, "description of a table");
-    return found;
-  };
+  const described = (version: number | undefined) =>
+    client.ask("describe", table, version === undefined ? {} : { version }, parseDescription, "description of a table");
   const query = async (version: number, more: object): Promise<Buffer> =>
     (await client.read("query", table, { version, k: all, vector: [], prefilter: true, ...more })).body;
   return {
@@ -103,14 +101,9 @@ export function versionedTable(client: Client, table: string): VersionedTable {
       if (version === undefined) throw new Error("the service does not tell a table's version");
       return version;
     },
-    async list() {
-      const answer = await client.read("versions", table, {});
-      const found = versions.safeParse(jsonOf(answer)).data;
-      if (found === undefined) throw client.strange("versions", table, answer, "list of versions");
-      return found.versions;
-    },
+    list: () => client.ask("versions", table, {}, parseVersions, "list of versions"),
     columns: async (version) => (await described(version)).columns,
-    count: (version, filter) => countRows(client, table, filter, version),
+    count: (version, filter) => client.count(table, filter, version),
     async *batches(version, columns) {
       yield await query(version, { columns });
     },
