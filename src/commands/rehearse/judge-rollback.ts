@@ -9,6 +9,7 @@ import type { RollbackClass } from "../../plan/rollback/rollback-class.ts";
 /** A table of the copy, with the count and checksum of its rows. */
 export interface CopySnapshot {
   readonly table: Table | undefined;
+  readonly version?: number | undefined;
   readonly rows: { readonly count: number; readonly sum: string | undefined };
 }
 
@@ -156,32 +157,31 @@ export interface Timed {
   readonly duration: number;
 }
 
-/** The time of each action. Undefined for planned actions that the copy executes as one, such as a swap of names. */
-export function timesOf(actions: readonly PlannedAction[], ran: readonly Timed[]): readonly (number | undefined)[] {
-  const take = taker(ran);
-  return actions.map((action) => take(({ text }) => text === action.text));
-}
-
-/** Returns a function that removes the first entry that matches, and returns its time. */
-function taker(ran: readonly Timed[]): (is: (one: Timed) => boolean) => number | undefined {
+/**
+ * The time of each of these groups of actions, given as text. Undefined for planned actions that the copy executes as
+ * one, such as a swap of names.
+ */
+export function timesOf(
+  groups: readonly (readonly string[])[],
+  ran: readonly Timed[],
+): readonly (number | undefined)[] {
   const left = [...ran];
-  return (is) => {
-    const at = left.findIndex(is);
-    return at === -1 ? undefined : left.splice(at, 1)[0]!.duration;
-  };
+  return groups.map((texts) => {
+    const times = texts.flatMap((text) => {
+      const at = left.findIndex((one) => one.text === text);
+      return at === -1 ? [] : left.splice(at, 1).map(({ duration }) => duration);
+    });
+    return times.length === 0 ? undefined : times.reduce((sum, time) => sum + time, 0);
+  });
 }
 
 /**
- * The time of rolling back each action, if it can be determined. Restoring a version of a table rolls back all of its
- * actions, so its time is given to the first of these.
+ * The actions that roll an action back on the copy, as text. Restoring a version of a table rolls back all of its
+ * actions. `before`: the copy before the migration.
  */
-export function timesBack(actions: readonly PlannedAction[], ran: readonly Timed[]): readonly (number | undefined)[] {
-  const take = taker(ran);
-  return actions.map(({ rollback }) => {
-    const restored = rollback?.restores;
-    if (restored !== undefined)
-      return take(({ text }) => text.startsWith("restore version ") && text.endsWith(` of ${restored}`));
-    const times = (rollback?.actions ?? []).flatMap((one) => take(({ text }) => text === describeAction(one)) ?? []);
-    return times.length === 0 ? undefined : times.reduce((sum, time) => sum + time, 0);
-  });
+export function rollbackTexts({ rollback }: PlannedAction, before: CopySnapshots): readonly string[] {
+  const table = rollback?.restores;
+  if (table === undefined) return (rollback?.actions ?? []).map(describeAction);
+  const { version = 0, table: as = { columns: [] } } = before.get(table) ?? {};
+  return [describeAction({ kind: "restoreTable", table, version, as, after: version, isSilent: false })];
 }

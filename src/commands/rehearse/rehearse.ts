@@ -5,7 +5,16 @@ import { formatMigration, type MigrationName } from "../../migrations/file-name.
 import type { Choice } from "../../plan/history/pending.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
 import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
-import { isToTry, judge, timesBack, timesOf, type Judged, type Timed, type Trial } from "./judge-rollback.ts";
+import {
+  isToTry,
+  judge,
+  rollbackTexts,
+  timesOf,
+  type Judged,
+  type RollbackVerdict,
+  type Timed,
+  type Trial,
+} from "./judge-rollback.ts";
 import type { Refusal } from "../../plan/refusal.ts";
 import type { NewTables } from "../../schema/table-format.ts";
 import type { Scratch } from "../../targets/contract/target.ts";
@@ -118,57 +127,56 @@ interface RehearsedOne extends RehearsedMigration {
 }
 
 async function rehearseOne(scratch: Scratch, stage: MigratorOptions, planned: PlannedMigration): Promise<RehearsedOne> {
-  const look = async () => await describeCopy(scratch, planned);
+  const describe = async () => await describeCopy(scratch, planned);
   const upward = async () => await timed(stage, (options) => up(options, { allowOutOfOrder: true }));
-  const before = await look();
+  const before = await describe();
   const there = await upward();
-  const result = (trial: Trial, ended: RehearsedOne["ended"], back?: Ran, again?: Ran): RehearsedOne => ({
-    version: planned.migration.version,
-    name: planned.migration.name,
-    steps: stepsOf(planned, judge(planned, trial), there, back),
-    durations: { up: there.duration, down: back?.duration, again: again?.duration },
-    ended,
-  });
+  const result = (trial: Trial, ended: RehearsedOne["ended"], back?: Ran, again?: Ran): RehearsedOne => {
+    const { actions, migration } = planned;
+    const judged = judge(planned, trial);
+    const up = timesOf(
+      actions.map(({ text }) => [text]),
+      there.actions,
+    );
+    const down = timesOf(
+      actions.map((action) => rollbackTexts(action, before)),
+      back?.actions ?? [],
+    );
+    return {
+      version: migration.version,
+      name: migration.name,
+      steps: actions.map(({ place: { step, kind }, text, refusal }, index) => ({
+        step,
+        kind,
+        text,
+        ...judged[index]!,
+        refusal,
+        up: up[index],
+        down: down[index],
+      })),
+      durations: { up: there.duration, down: back?.duration, again: again?.duration },
+      ended,
+    };
+  };
   if (there.error !== undefined) {
     const stopped = describeError(there.error);
     return result({ kind: "untried", reason: "up did not come to its end" }, { stopped });
   }
   if (!isToTry(planned)) return result({ kind: "untried", reason: undefined }, undefined);
-  const after = await look();
+  const after = await describe();
   const back = await timed(stage, (options) => down(options, { steps: 1 }));
   if (back.error !== undefined) {
     const problem = describeError(back.error);
     if (back.error.code !== "ERR_ROLLBACK_BLOCKED")
       return result({ kind: "failed", problem }, { stopped: undefined }, back);
-    return result({ kind: "refused", problem, after, left: await look() }, undefined, back);
+    return result({ kind: "refused", problem, after, left: await describe() }, undefined, back);
   }
-  const left = await look();
+  const left = await describe();
   const again = await upward();
+  const trial = { kind: "back", before, after, back: left } as const;
   if (again.error !== undefined)
-    return result(
-      { kind: "back", before, after, back: left, again: describeError(again.error) },
-      { stopped: undefined },
-      back,
-    );
-  return result({ kind: "back", before, after, back: left, again: await look() }, undefined, back, again);
-}
-
-function stepsOf(
-  { actions }: PlannedMigration,
-  judged: readonly Judged[],
-  there: Ran,
-  back: Ran | undefined,
-): readonly RehearsedStep[] {
-  const [times, timesUp] = [timesBack(actions, back?.actions ?? []), timesOf(actions, there.actions)];
-  return actions.map(({ place, text, refusal }, index) => ({
-    step: place.step,
-    kind: place.kind,
-    text,
-    ...judged[index]!,
-    refusal,
-    up: timesUp[index],
-    down: times[index],
-  }));
+    return result({ ...trial, again: describeError(again.error) }, { stopped: undefined }, back);
+  return result({ ...trial, again: await describe() }, undefined, back, again);
 }
 
 /** What a run on the copy did, and what stopped it. */
@@ -216,16 +224,15 @@ function problemOf(
   stopped: string | undefined,
   target: string,
 ): MigrateError | undefined {
-  const broken = migrations.flatMap(({ steps, ...name }) => {
-    const reasons = steps.flatMap(({ verdict, reason }) => (verdict === "broken" ? [reason] : []));
-    return [...new Set(reasons)].map((reason) => `${formatMigration(name)}: ${reason}`);
-  });
-  const refused = migrations.flatMap(({ steps, ...name }) => {
-    const reasons = steps.flatMap(({ verdict, reason }) => (verdict === "refused" ? [reason] : []));
-    return [...new Set(reasons)].map(
-      (reason) => `${formatMigration(name)} can't be rolled back with the rows that exist now: ${reason}`,
-    );
-  });
-  const problems = [...broken, ...refused, ...(stopped === undefined ? [] : [stopped])];
+  const reasonsOf = (wanted: RollbackVerdict, consequence: string) =>
+    migrations.flatMap(({ steps, ...name }) => {
+      const reasons = steps.flatMap(({ verdict, reason }) => (verdict === wanted ? [reason] : []));
+      return [...new Set(reasons)].map((reason) => `${formatMigration(name)}${consequence}: ${reason}`);
+    });
+  const problems = [
+    ...reasonsOf("broken", ""),
+    ...reasonsOf("refused", " can't be rolled back with the rows that exist now"),
+    ...(stopped === undefined ? [] : [stopped]),
+  ];
   return problems.length === 0 ? undefined : new MigrateError("ERR_REHEARSAL", { target, problems });
 }

@@ -125,12 +125,12 @@ async function writeLedger(options: MigratorOptions, { migrations, ...state }: L
 
 /** Snapshots of the tables that a migration touches, as they are on the copy. */
 export async function describeCopy(scratch: Scratch, planned: PlannedMigration): Promise<CopySnapshots> {
-  const seen = new Map<string, CopySnapshot>();
+  const snapshots = new Map<string, CopySnapshot>();
   for (const table of touchedTables({ migrations: [planned], now: new Map() })) {
     const found = await scratch.target.describeTable(table, true);
-    seen.set(table, { table: found?.table, rows: await scratch.rows(table) });
+    snapshots.set(table, { table: found?.table, version: found?.version, rows: await scratch.rows(table) });
   }
-  return seen;
+  return snapshots;
 }
 
 /** The copy as a target, limited to what the real target can do. */

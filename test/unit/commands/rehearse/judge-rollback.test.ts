@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import {
   isToTry,
   judge,
-  timesBack,
+  rollbackTexts,
+  timesOf,
   type CopySnapshots,
   type Trial,
 } from "../../../../src/commands/rehearse/judge-rollback.ts";
@@ -155,5 +156,7 @@ test("the time of a restored version stands with the first step on its table", (
     { text: "rename docs.b to a", duration: 4 },
     { text: "restore version 7 of docs", duration: 9 },
   ];
-  expect(timesBack(actions as readonly PlannedAction[], ran)).toEqual([9, undefined, 4]);
+  const before: CopySnapshots = new Map([["docs", { table: table(), version: 7, rows: rows(3) }]]);
+  const texts = (actions as readonly PlannedAction[]).map((action) => rollbackTexts(action, before));
+  expect(timesOf(texts, ran)).toEqual([9, undefined, 4]);
 });
