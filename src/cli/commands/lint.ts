@@ -41,7 +41,7 @@ export const lintCommand: Command = {
     const { problems, files, losses, findings, lock } = await withSession(context, {}, async (session) => {
       const found = await look(session, given);
       // If there are problems, the content of the lock file can't be determined.
-      if (found.plan === undefined) return found;
+      if (!found.isSound) return found;
       const linted = withLoaded(session, found);
       if (write === true) return { ...found, lock: await writeLockOf(linted) };
       const stale = await staleLock(linted);

@@ -1,6 +1,6 @@
 /** The targets of the configuration that a command is not run for. */
 import { openOthers } from "../../session/config.ts";
-import type { OtherTarget } from "../../commands/lint/rules/other-targets.ts";
+import type { OtherTarget } from "../../commands/lint/rules/rule.ts";
 import type { Session } from "../../session/session.ts";
 
 /** Their capabilities, without a call to them. */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
-import { elsewhere } from "../../commands/lint/rules/other-targets.ts";
+import { problemsElsewhere } from "../../commands/lint/rules/not-everywhere.ts";
 import { planNext, stepsBack } from "../../commands/generate/next-migration.ts";
 import { createMigration, nextMigration } from "../../scaffold/create-migration.ts";
 import type { Session } from "../../session/session.ts";
@@ -59,7 +59,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
         );
       const others = planned === undefined ? [] : await otherTargets(session);
       for (const one of planned?.actions ?? [])
-        for (const words of elsewhere(one, others)) output.progress(`note: step ${one.place.step}: ${words}`);
+        for (const words of problemsElsewhere(one, others)) output.progress(`note: step ${one.place.step}: ${words}`);
       for (const { place: at, risks } of planned?.actions ?? [])
         for (const { kind, text } of risks)
           if (kind === "loss" && accept === undefined)

@@ -2,7 +2,6 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer, Unsure, ValueStep } from "./diff-columns.ts";
 import { diff, diffAbilities, type Diff } from "./diff-tables.ts";
-import { applyActions } from "../../actions/apply-action.ts";
 import { formatType } from "../../schema/data-type.ts";
 import { placeNotation, shellWord } from "../../schema/text/format-notation.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
@@ -16,10 +15,9 @@ export async function compareDeclared(
   declared: Database,
   answers: readonly DiffAnswer[],
 ): Promise<Diff> {
-  const { problems, plan } = await lint(options);
+  const { problems, sound } = await lint(options);
   if (problems[0] !== undefined) throw problems[0];
-  const actions = plan!.migrations.flatMap((one) => one.actions.map(({ action }) => action));
-  return diff(applyActions(new Map(), actions), declared, { answers, ...diffAbilities(options.target.capabilities) });
+  return diff(sound.after, declared, { answers, ...diffAbilities(options.target.capabilities) });
 }
 
 /** Throws ERR_USAGE if an answer fits no question. */

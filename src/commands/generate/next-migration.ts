@@ -5,10 +5,11 @@ import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { checkVectors, type PlannedMigration } from "../../plan/make-plan.ts";
 import { rollbackOf } from "../../plan/rollback/rollback.ts";
-import type { Database, Table } from "../../schema/table.ts";
+import { databaseOf } from "../../schema/table.ts";
 import { stepsOfAction } from "../../steps/from-action.ts";
 import type { Step } from "../../steps/registry.ts";
 import { lint } from "../lint/lint.ts";
+import { tablesBefore } from "../lint/plan-what-works.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 
 /** Throws the first problem of the existing files or of these steps. */
@@ -18,9 +19,9 @@ export async function planNext(
   steps: readonly Step[],
 ): Promise<PlannedMigration> {
   const next: Migration = { ...file, textHash: "", steps, checksum: checksumOf(steps) };
-  const { problems, plan } = await lint(options, [next]);
+  const { problems, sound } = await lint(options, [next]);
   if (problems[0] !== undefined) throw problems[0];
-  const planned = plan!.migrations.at(-1)!;
+  const planned = sound.migrations.at(-1)!;
   checkVectors(planned);
   return planned;
 }
@@ -30,13 +31,19 @@ export async function planNext(
  * blockers before these steps; it does not do so for steps that a file exports. Throws ERR_IRREVERSIBLE.
  */
 export function stepsBack(
-  { migration, actions, total }: PlannedMigration,
+  planned: PlannedMigration,
   { target }: MigratorOptions,
 ): { readonly steps: readonly Step[]; readonly isChecked: boolean } {
+  const { migration, actions, total } = planned;
   const irreversible = (problem: string) =>
     new MigrateError("ERR_IRREVERSIBLE", { ...actions[0]!.place, problem, hint: "leave --down out" });
   try {
-    const { actions: back, obstacles } = rollbackOf(migration, total, before(actions), target.capabilities);
+    const { actions: back, obstacles } = rollbackOf(
+      migration,
+      total,
+      databaseOf(tablesBefore(planned)),
+      target.capabilities,
+    );
     const steps = back.flatMap(({ action }) => {
       const own = stepsOfAction(action);
       if (own === undefined) throw irreversible(`no step does what rolls it back (${action.kind})`);
@@ -47,12 +54,4 @@ export function stepsBack(
     if (!isMigrateError(error, "ERR_IRREVERSIBLE")) throw error;
     throw new MigrateError("ERR_IRREVERSIBLE", { ...error.details, hint: "leave --down out" }, { cause: error });
   }
-}
-
-/** The tables that the actions touch, as they are before the first of them. */
-function before(actions: PlannedMigration["actions"]): Database {
-  const first = new Map<string, Table | undefined>();
-  for (const [name, table] of actions.flatMap((action) => [...action.before]))
-    if (!first.has(name)) first.set(name, table);
-  return new Map([...first].flatMap(([name, table]) => (table === undefined ? [] : [[name, table]])));
 }

@@ -5,9 +5,8 @@ import { readTextIfPresent } from "../../migrations/list-files.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
 import { ignoredAt, ignoresIn } from "./source/lint-ignores.ts";
 import { placeOfWord, start, type SourcePosition } from "./source/source-positions.ts";
-import type { OtherTarget } from "./rules/other-targets.ts";
 import * as registry from "./rules/index.ts";
-import type { Declared, Rule, Severity } from "./rules/rule.ts";
+import type { Declared, OtherTarget, Rule, Severity } from "./rules/rule.ts";
 import { similarName } from "../../schema/names.ts";
 import { lint, type LintResult } from "./lint.ts";
 import type { MigratorOptions } from "../../run/options.ts";
@@ -58,15 +57,11 @@ export async function findingsOf(options: MigratorOptions, choice: FindingsChoic
     return text;
   };
   const { declared, problem } = await readDeclared(choice, textAt);
+  const allDeclared = [declared, choice.typed].filter((one) => one !== undefined);
   const found = [
     ...linted.problems.map((one) => findingOf(one, linted, textAt)),
-    ...(problem === undefined ? [] : [problemIn(choice.schema!, start, problem)]),
-    ...remarksOn(
-      linted,
-      [declared, choice.typed].flatMap((one) => one ?? []),
-      choice,
-      textAt,
-    ),
+    ...(problem === undefined ? [] : [errorFinding(choice.schema!, start, problem, problem.message)]),
+    ...remarksOn(linted, allDeclared, choice, textAt),
     ...linted.read.flatMap(({ file: { path } }) => unknownRules(path, textAt(path))),
   ];
   const ranks = new Map([...linted.paths.values()].map((path, rank) => [path, rank]));
@@ -150,24 +145,12 @@ function findingOf(problem: MigrateError, linted: LintResult, textAt: (path: str
   const path = linted.paths.get(name) ?? name;
   const prefix = `${name}, `;
   const { message } = problem;
-  const words = message.startsWith(prefix) ? message.slice(prefix.length) : message;
-  return problemIn(
-    path,
-    placeOfProblem(
-      problem,
-      textAt(path),
-      linted.read.find((one) => one.file.path === path),
-    ),
-    problem,
-    words,
-  );
+  const read = linted.read.find((one) => one.file.path === path);
+  // The position already names the file.
+  const shown = message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  return errorFinding(path, placeOfProblem(problem, textAt(path), read), problem, shown);
 }
 
-function problemIn(
-  file: string,
-  place: SourcePosition,
-  { code, message: whole }: MigrateError,
-  message = whole,
-): LintFinding {
-  return { file, ...place, rule: code, severity: "error", message };
+function errorFinding(file: string, position: SourcePosition, { code }: MigrateError, message: string): LintFinding {
+  return { file, ...position, rule: code, severity: "error", message };
 }

@@ -6,7 +6,6 @@ import { readTextIfPresent, type MigrationFile } from "../../migrations/list-fil
 import type { Migration } from "../../migrations/load.ts";
 import { standingProblems } from "../../migrations/check-after.ts";
 import { wordsInStep, type Doubt } from "./follow-up-errors.ts";
-import type { Plan } from "../../plan/make-plan.ts";
 import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "./plan-what-works.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 
@@ -15,8 +14,8 @@ export interface LintResult {
   readonly files: number;
   /** All problems of files and steps, steps that can't work included, but for those that only follow from others. */
   readonly problems: readonly MigrateError[];
-  /** Undefined if there are problems. */
-  readonly plan?: Plan;
+  /** Whether every file and step can work, so that the tables after them are known. */
+  readonly isSound: boolean;
   /** What actions may lose; empty if there are problems. */
   readonly losses: readonly { readonly place: StepPlace; readonly text: string }[];
   /** Everything that can work, even if there are problems. */
@@ -66,8 +65,8 @@ export async function lint(
   const losses = sound.migrations
     .flatMap(({ actions }) => actions)
     .flatMap(({ place, risks }) => risks.filter(({ kind }) => kind === "loss").map(({ text }) => ({ place, text })));
-  const result = { files: files.length, problems, losses: problems.length > 0 ? [] : losses, sound, read, paths };
-  return problems.length > 0 ? result : { ...result, plan: { migrations: sound.migrations, now: new Map() } };
+  const isSound = problems.length === 0;
+  return { files: files.length, problems, isSound, losses: isSound ? losses : [], sound, read, paths };
 }
 
 async function readOne(

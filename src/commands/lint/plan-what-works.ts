@@ -3,8 +3,8 @@ import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migra
 import type { Migration } from "../../migrations/load.ts";
 import { compileStep } from "../../steps/registry.ts";
 import { changesRows, tablesOfAction } from "../../actions/apply-action.ts";
-import { change, type Table, type Tables } from "../../schema/table.ts";
-import { compileMigration } from "../../plan/compile/compile.ts";
+import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
+import { compileMigration, type Describing } from "../../plan/compile/compile.ts";
 import { upRun } from "../../plan/history/migration-run.ts";
 import { isExcused, missingIn, wordsInStep, type Doubt } from "./follow-up-errors.ts";
 import { planMigration, type PlanInput, type PlannedMigration } from "../../plan/make-plan.ts";
@@ -25,13 +25,13 @@ export interface Sound {
   /** The plans of all migrations with working steps, in order. */
   readonly migrations: readonly PlannedMigration[];
   /** The tables after all of these migrations. */
-  readonly after: ReadonlyMap<string, Table>;
+  readonly after: Database;
 }
 
 /** Leaves out steps that can't work. Passes them to `refuse`, unless their problem only follows from another. */
 export function planWhatWorks(
   all: readonly Read[],
-  input: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">,
+  input: Surroundings["input"],
   refuse: (problem: MigrateError) => void,
   first: readonly Doubt[] = [],
 ): Sound {
@@ -88,14 +88,14 @@ function planSteps(
       // A step that only changes rows makes no table or column that a later step may need.
       const text = actions.every(changesRows) ? "" : wordsInStep(step);
       leaving.push({ step: at, text, except: excused ? undefined : missingIn(reason) });
-      steps = without(steps, at - 1);
+      steps = withHole(steps, at - 1);
     }
   }
   return undefined;
 }
 
-/** Leaves a hole, so that the other items keep their numbers. */
-function without<Item>(items: readonly Item[], index: number): readonly Item[] {
+/** The items without that one. The others keep their positions. */
+function withHole<Item>(items: readonly Item[], index: number): readonly Item[] {
   const rest: Item[] = [];
   items.forEach((item, at) => {
     if (at !== index) rest[at] = item;
@@ -111,9 +111,8 @@ function withDown(
   { input, refuse, doubts }: Surroundings,
 ): PlannedMigration {
   const { capabilities } = input.target;
-  const touched = tablesOf(migration, database, capabilities);
-  const after = new Map(touched);
-  change(database, startOf(planned));
+  const after = tablesOf(migration, database, capabilities);
+  change(database, tablesBefore(planned));
   try {
     return planMigration(upRun(migration, input.state, capabilities), database, input);
   } catch (error) {
@@ -121,22 +120,21 @@ function withDown(
     change(database, after);
     // With doubts about one of its tables, it is unknown what `down` should lead back to.
     const missing = (table: string) => new MigrateError("ERR_TABLE_MISSING", { table });
-    if (![...touched.keys()].some((table) => isExcused(missing(table), [], doubts))) refuse(error);
+    if (![...after.keys()].some((table) => isExcused(missing(table), [], doubts))) refuse(error);
     return planned;
   }
 }
 
-/** Each table as it is before the first action that touches it. */
-function startOf({ actions }: PlannedMigration): Tables {
+/** The tables that a migration touches, as they are before its first action. */
+export function tablesBefore({ actions }: PlannedMigration): Tables {
   const first = new Map<string, Table | undefined>();
   for (const [name, table] of actions.flatMap(({ before }) => [...before]))
     if (!first.has(name)) first.set(name, table);
   return first;
 }
 
-function tablesOf(migration: Migration, database: ReadonlyMap<string, Table>, able: PlanCapabilities): Tables {
-  const names = compileMigration(migration, able).flatMap(({ action }) => tablesOfAction(action));
+/** The tables that a migration touches, as they are in the database now. */
+function tablesOf(migration: Migration, database: Database, describing: Describing): Tables {
+  const names = compileMigration(migration, describing).flatMap(({ action }) => tablesOfAction(action));
   return new Map(names.map((name) => [name, database.get(name)]));
 }
-
-type PlanCapabilities = PlanInput["target"]["capabilities"];

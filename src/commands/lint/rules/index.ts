@@ -1,8 +1,7 @@
 /** The registry of rules. Exporting a rule here adds it to `lint`, its comments and its configuration. */
 export { breaksEmbeddingFunction } from "./breaks-embedding-function.ts";
 export { fullRewrite } from "./full-rewrite.ts";
-export { losesData } from "./loses-data.ts";
-export { lossyCast } from "./lossy-cast.ts";
+export { losesData, lossyCast } from "./losses.ts";
 export { notEverywhere } from "./not-everywhere.ts";
 export { notNullUnchecked } from "./not-null-unchecked.ts";
 export { notReversible } from "./not-reversible.ts";

@@ -1,10 +1,23 @@
-/** Code that the rules about losses share. Pure. */
 import type { Risk } from "../../../actions/model/risk.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
-import type { Remark, Surroundings } from "./rule.ts";
+import type { Remark, Rule, Surroundings } from "./rule.ts";
+
+/** Reports the loss of tables, columns, rows and values. */
+export const losesData = {
+  id: "loses-data",
+  severity: "warning",
+  check: (action, surroundings) => remarksOnLosses(action, surroundings, ({ changesValues }) => changesValues !== true),
+} as const satisfies Rule;
+
+/** Reports casts that may change values silently. */
+export const lossyCast = {
+  id: "lossy-cast",
+  severity: "warning",
+  check: (action, surroundings) => remarksOnLosses(action, surroundings, ({ changesValues }) => changesValues === true),
+} as const satisfies Rule;
 
 /** The losses of an action for which `up` would ask for consent, unless its file accepts losses. */
-export function remarksOnLosses(
+function remarksOnLosses(
   { risks, rollback }: PlannedAction,
   { migration }: Surroundings,
   isMeant: (risk: Risk) => boolean,

@@ -1,11 +1,10 @@
 /** The interface of a rule of `lint`, which reports what is dangerous in a step that can work. Pure. */
 import type { Migration } from "../../../migrations/load.ts";
 import type { Database } from "../../../schema/table.ts";
-import type { OtherTarget } from "./other-targets.ts";
+import type { Abilities } from "../../../plan/compile/capability-check.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
 
-export const severities = ["error", "warning", "note"] as const;
-export type Severity = (typeof severities)[number];
+export type Severity = "error" | "warning" | "note";
 
 export interface Rule {
   /** In kebab-case; used in comments and in the configuration. */
@@ -26,6 +25,12 @@ export interface Surroundings {
   readonly declared: readonly Declared[];
   /** The configured targets other than the chosen one. */
   readonly others: readonly OtherTarget[];
+}
+
+/** A configured target other than the chosen one. */
+export interface OtherTarget {
+  readonly name: string;
+  readonly capabilities: Abilities;
 }
 
 /** The tables that a file of the application declares, such as its `schema.ts`. */
