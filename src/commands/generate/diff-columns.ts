@@ -26,11 +26,14 @@ export interface DiffAnswer {
 
 export type ValueStep = Extract<Step, { readonly kind: "addColumn" | "retypeColumn" }>;
 
-/** The answer for a column that may have one of these new names. */
-export type AnsweredIn = (names: readonly string[], path: string) => DiffAnswer | undefined;
-
-/** The answered step for this one. It differs only in where its values come from. */
-export type SaidStep = <One extends ValueStep>(step: One) => One | undefined;
+/** The user's answers, and which of them fit what differs. */
+export interface Answers {
+  /** The answer about a table of that old name, or about a column of it. */
+  about(table: string, path?: string): DiffAnswer | undefined;
+  /** The answered step for this one, which differs only in where its values come from. It counts as used. */
+  stepFor<One extends ValueStep>(step: One): One | undefined;
+  use(answer: DiffAnswer): void;
+}
 
 /** The changes of one table, by the kind of step that makes them. */
 export interface Changes {
@@ -39,8 +42,8 @@ export interface Changes {
   readonly retypes: Step[];
   readonly nulls: Step[];
   readonly adds: Step[];
-  readonly drops: Path[];
-  readonly dropsAfter: Path[];
+  /** By the old names and by the new ones. */
+  readonly drops: { readonly before: Path; readonly after: Path }[];
   /** Old names of computed columns that are recreated. What they read can change only once they are gone. */
   readonly dropsFirst: Path[];
   /** Steps that declare and fill computed columns; they come after everything that these may read. */
@@ -51,13 +54,12 @@ export interface Changes {
 
 export interface Level {
   readonly table: string;
+  /** The old name of the table. */
+  readonly oldTable: string;
   /** The path of this level, by the old names and by the new ones. */
   readonly before: Path;
   readonly after: Path;
-  readonly answered: AnsweredIn;
-  /** The new name that the answers give to a column, whether or not it can have it. */
-  readonly nameSaid: (path: string) => string | undefined;
-  readonly said: SaidStep;
+  readonly answers: Answers;
   readonly changes: Changes;
   /** The wanted top-level column, if this level is inside one. */
   readonly top?: Column | undefined;
@@ -66,40 +68,34 @@ export interface Level {
 }
 
 export function compareLevel(were: readonly Column[], wanted: readonly Column[], level: Level): void {
-  const { table, before, after, answered, nameSaid, said, changes } = level;
-  const pathOf = ({ name }: Column) => formatPath([...before, name]);
+  const { table, oldTable, before, after, answers, changes } = level;
+  const answerFor = ({ name }: Column) => answers.about(oldTable, formatPath([...before, name]));
   // A column that an answer adds can't be a renamed one.
   const isAdded = (column: Column) =>
-    !were.some(({ name }) => name === column.name) &&
-    said(addition(table, [...after, column.name], column)) !== undefined;
-  const renamed = new Map<string, Column>();
-  for (const [column, name] of renamesIn(
-    were,
-    wanted.filter((one) => !isAdded(one)),
-    (one) => nameSaid(pathOf(one)),
-  )) {
-    answered([name], pathOf(column));
-    renamed.set(name, column);
-  }
-  const kept = new Set(renamed.values());
-  const gone = were.filter((column) => !kept.has(column) && !wanted.some(({ name }) => name === column.name));
-  const added = wanted.filter(({ name }) => !renamed.has(name) && !were.some((one) => one.name === name));
+    !isIn(were, column.name) && answers.stepFor(addition(table, [...after, column.name], column)) !== undefined;
+  const mayBeRenamed = wanted.filter((column) => !isAdded(column));
+  const renames = renamesIn(were, mayBeRenamed, (column) => answerFor(column)?.name);
+  for (const column of renames.keys()) answers.use(answerFor(column)!);
+  const renamed = new Map([...renames].map(([column, name]) => [name, column]));
+  const gone = were.filter((column) => !renames.has(column) && !isIn(wanted, column.name));
+  const others = mayBeRenamed.filter(({ name }) => !renamed.has(name) && !isIn(were, name));
   /** The names in open questions. Until these are answered, no step is made for them. */
   const open = new Set<string>();
-  const others = added.filter((column) => !isAdded(column));
-  for (const column of gone.filter((one) => answered([], pathOf(one)) === undefined)) {
+  for (const column of gone) {
+    const answer = answerFor(column);
+    if (answer !== undefined && answer.name === undefined) {
+      answers.use(answer);
+      continue;
+    }
     const like = others.filter((one) => couldBe(column, one)).map(({ name }) => name);
     if (like.length === 0) continue;
-    changes.unsure.push({ table, path: pathOf(column), names: like });
+    changes.unsure.push({ table: oldTable, path: formatPath([...before, column.name]), names: like });
     for (const name of [column.name, ...like]) open.add(name);
   }
   // Computed columns are dropped before the columns that they read.
   const readers = gone.filter(isComputed).toReversed();
-  for (const column of [...readers, ...gone.filter((one) => !isComputed(one))])
-    if (!open.has(column.name)) {
-      changes.drops.push([...before, column.name]);
-      changes.dropsAfter.push([...after, column.name]);
-    }
+  for (const { name } of [...readers, ...gone.filter((one) => !isComputed(one))])
+    if (!open.has(name)) changes.drops.push({ before: [...before, name], after: [...after, name] });
   for (const column of wanted) {
     const was = renamed.get(column.name) ?? were.find(({ name }) => name === column.name);
     const here: Level = { ...level, before: [...before, was?.name ?? column.name], after: [...after, column.name] };
@@ -115,6 +111,10 @@ export function compareLevel(were: readonly Column[], wanted: readonly Column[],
   }
 }
 
+function isIn(columns: readonly Column[], name: string): boolean {
+  return columns.some((one) => one.name === name);
+}
+
 /**
  * The columns that can take the names that the answers give them. A column's old name may go to another renamed column:
  * in a swap, a longer cycle, or a chain.
@@ -124,7 +124,6 @@ function renamesIn(
   wanted: readonly Column[],
   nameFor: (column: Column) => string | undefined,
 ): ReadonlyMap<Column, string> {
-  const isIn = (columns: readonly Column[], name: string) => columns.some((one) => one.name === name);
   const renames = new Map<Column, string>();
   // If two columns are given the same name, the one whose old name is gone gets it.
   const goneFirst = were.toSorted((one, other) => Number(isIn(wanted, one.name)) - Number(isIn(wanted, other.name)));
@@ -158,7 +157,7 @@ function isDeclaredAgain(was: Column, wanted: Column): boolean {
   return was.computed !== wanted.computed || (wanted.computed !== undefined && !sameType(was.type, wanted.type));
 }
 
-function addTo(column: Column, { table, after, said, changes, top, addsFields }: Level): void {
+function addTo(column: Column, { table, after, answers, changes, top, addsFields }: Level): void {
   if (column.computed !== undefined) {
     changes.computed.push(addingStep(table, column), { kind: "refreshColumn", table, path: formatPath(after) });
     return;
@@ -166,7 +165,7 @@ function addTo(column: Column, { table, after, said, changes, top, addsFields }:
   const { type, nullable } = column;
   const place = `${table}.${formatPath(after)}`;
   const step = addition(table, after, column);
-  const filled = said(step);
+  const filled = answers.stepFor(step);
   const isField = after.length > 1;
   if (isField && (!addsFields || !nullable || filled?.as !== undefined))
     changes.impossible.push(
@@ -183,11 +182,11 @@ function addTo(column: Column, { table, after, said, changes, top, addsFields }:
 }
 
 function compareColumn(was: Column, wanted: Column, level: Level): void {
-  const { table, after, said, changes } = level;
+  const { table, after, answers, changes } = level;
   const path = formatPath(after);
   const step: Extract<Step, { kind: "retypeColumn" }> = { kind: "retypeColumn", table, path, type: wanted.type };
-  const worked = said(step);
-  if (worked?.using !== undefined) changes.retypes.push(worked);
+  const answered = answers.stepFor(step);
+  if (answered?.using !== undefined) changes.retypes.push(answered);
   else if (!sameType(was.type, wanted.type)) {
     const verdict = castVerdict(was.type, wanted.type);
     if (verdict.allowed) changes.retypes.push(step);

@@ -10,14 +10,14 @@ import type { Capabilities } from "../../targets/contract/target.ts";
 import { withoutVectors } from "../../plan/compile/vector-index-check.ts";
 import {
   compareLevel,
-  type DiffAnswer,
+  type Answers,
   type Changes,
+  type DiffAnswer,
   type Level,
-  type SaidStep,
   type Unsure,
   type ValueStep,
 } from "./diff-columns.ts";
-import { indexSteps, tried, waysOf } from "./order-steps.ts";
+import { indexSteps, possibleOrders, tryOrder } from "./order-steps.ts";
 
 export interface Diff {
   readonly steps: readonly Step[];
@@ -47,57 +47,59 @@ export function diffAbilities({ actions }: Pick<Capabilities, "actions">): Omit<
 export function diff(
   from: Database,
   to: Database,
-  { answers = [], renamesTables = false, addsFields = false }: DiffOptions = {},
+  { answers: given = [], renamesTables = false, addsFields = false }: DiffOptions = {},
 ): Diff {
-  const used = new Set<DiffAnswer>();
-  const answered: Answered = (names, table, path) => {
-    const answer = answers.find((one) => isAbout(one, table, path));
-    // An answer with a misspelt name must not count as one without a name, which would drop the column.
-    if (answer === undefined || (answer.name !== undefined && !names.includes(answer.name))) return undefined;
-    used.add(answer);
-    return answer;
-  };
-  const said: SaidStep = (like) => {
-    const answer = answers.find(({ step }) => step !== undefined && isFor(step, like));
-    if (answer !== undefined) used.add(answer);
-    return answer?.step as typeof like | undefined;
-  };
-  const gone = [...from.keys()].filter((name) => !to.has(name));
-  const added = [...to.keys()].filter((name) => !from.has(name));
+  const { unused, ...answers } = answersOf(given);
   const unsure: Unsure[] = [];
   const impossible: string[] = [];
   const steps: Step[] = [];
+  const gone = [...from.keys()].filter((name) => !to.has(name));
+  const added = [...to.keys()].filter((name) => !from.has(name));
+  /** The old names of renamed tables, by the new ones. */
   const renamed = new Map<string, string>();
-  const news = () => added.filter((name) => !renamed.has(name));
-  const unanswered = gone.filter((name) => {
-    const answer = answered(news(), name);
-    if (answer?.name !== undefined) renamed.set(answer.name, name);
-    return answer === undefined;
+  const newNames = () => added.filter((name) => !renamed.has(name));
+  const unanswered = gone.filter((table) => {
+    const answer = answers.about(table);
+    // An answer with a misspelt name must not count as one without a name, which would drop the table.
+    if (answer === undefined || (answer.name !== undefined && !newNames().includes(answer.name))) return true;
+    answers.use(answer);
+    if (answer.name !== undefined) renamed.set(answer.name, table);
+    return false;
   });
-  for (const name of unanswered) {
-    const like = news().filter((other) => areAlike(from.get(name)!, to.get(other)!));
-    if (renamesTables && like.length > 0) unsure.push({ table: name, names: like });
+  for (const table of unanswered) {
+    const like = newNames().filter((other) => areAlike(from.get(table)!, to.get(other)!));
+    if (renamesTables && like.length > 0) unsure.push({ table, names: like });
   }
-  for (const [name, was] of renamed) steps.push({ kind: "renameTable", table: was, name });
-  for (const name of gone) if (![...renamed.values()].includes(name)) steps.push({ kind: "dropTable", table: name });
-  for (const [name, wanted] of to) {
-    const was = from.get(renamed.get(name) ?? name);
+  for (const [name, table] of renamed) steps.push({ kind: "renameTable", table, name });
+  const kept = new Set(renamed.values());
+  for (const table of gone) if (!kept.has(table)) steps.push({ kind: "dropTable", table });
+  for (const [table, wanted] of to) {
+    const oldTable = renamed.get(table) ?? table;
+    const was = from.get(oldTable);
     if (was === undefined) {
-      steps.push(...creationSteps(name, wanted), ...indexSteps(name, { columns: wanted.columns }, wanted));
+      steps.push(...creationSteps(table, wanted), ...indexSteps(table, { columns: wanted.columns }, wanted));
       continue;
     }
-    const known = renamed.get(name) ?? name;
-    const change = tableSteps(name, was, wanted, {
-      answered: (names, path) => answered(names, known, path),
-      nameSaid: (path) => answers.find((one) => isAbout(one, known, path))?.name,
-      said,
-      addsFields,
-    });
+    const change = tableSteps(was, wanted, { table, oldTable, answers, addsFields });
     steps.push(...change.steps);
-    unsure.push(...change.unsure.map((one) => ({ ...one, table: known })));
+    unsure.push(...change.unsure);
     impossible.push(...change.impossible);
   }
-  return { ...untilRows(steps), unsure, impossible, unused: answers.filter((one) => !used.has(one)) };
+  return { ...untilRows(steps), unsure, impossible, unused: unused() };
+}
+
+function answersOf(all: readonly DiffAnswer[]): Answers & { readonly unused: () => readonly DiffAnswer[] } {
+  const used = new Set<DiffAnswer>();
+  return {
+    about: (table, path) => all.find((one) => one.step === undefined && one.table === table && one.path === path),
+    stepFor(like) {
+      const answer = all.find(({ step }) => step !== undefined && isFor(step, like));
+      if (answer !== undefined) used.add(answer);
+      return answer?.step as typeof like | undefined;
+    },
+    use: (answer) => void used.add(answer),
+    unused: () => all.filter((one) => !used.has(one)),
+  };
 }
 
 /** Creates the table with the columns before its first computed one, then adds the others in order. */
@@ -130,10 +132,6 @@ function untilRows(steps: readonly Step[]): Pick<Diff, "steps" | "later"> {
   };
 }
 
-function isAbout(answer: DiffAnswer, table: string, path: string | undefined): boolean {
-  return answer.step === undefined && answer.table === table && answer.path === path;
-}
-
 /** Whether the steps differ only in where their values come from. */
 function isFor(answer: ValueStep, step: ValueStep): boolean {
   if (answer.table !== step.table || !sameType(answer.type, step.type)) return false;
@@ -142,43 +140,38 @@ function isFor(answer: ValueStep, step: ValueStep): boolean {
     : step.kind === "retypeColumn" && formatPath(parsePath(answer.path)) === step.path;
 }
 
-/** The answer for a table, or a column of it, that may have one of these new names. */
-type Answered = (names: readonly string[], table: string, path?: string) => DiffAnswer | undefined;
-type TableDiff = Omit<Diff, "unused" | "later">;
-
 /** Whether at least half of the columns of `other` have names that `one` has too. */
 export function areAlike(one: Table, other: Table): boolean {
   const names = new Set(one.columns.map(({ name }) => name));
   return 2 * other.columns.filter(({ name }) => names.has(name)).length >= other.columns.length;
 }
 
+/** The steps of one table. The steps that are certain are returned even if others are not. */
 function tableSteps(
-  table: string,
   was: Table,
   wanted: Table,
-  answers: Pick<Level, "answered" | "nameSaid" | "said" | "addsFields">,
-): TableDiff {
+  level: Pick<Level, "table" | "oldTable" | "answers" | "addsFields">,
+): Pick<Diff, "steps" | "unsure" | "impossible"> {
+  const { table } = level;
   const changes: Changes = {
     renames: [],
     retypes: [],
     nulls: [],
     adds: [],
     drops: [],
-    dropsAfter: [],
     dropsFirst: [],
     computed: [],
     unsure: [],
     impossible: [],
   };
-  compareLevel(was.columns, wanted.columns, { table, before: [], after: [], ...answers, changes });
+  compareLevel(was.columns, wanted.columns, { ...level, before: [], after: [], changes });
   changes.impossible.push(...metadataProblems(table, was, wanted));
   const { unsure, impossible } = changes;
-  // The steps that are certain are returned anyway.
-  if (unsure.length > 0 || impossible.length > 0) return { steps: waysOf(table, changes)[0]!, unsure, impossible };
-  const tries = waysOf(table, changes).map((steps) => tried(table, was, wanted, steps));
-  const found =
-    tries.find((one) => "steps" in one && one.isInOrder) ?? tries.find((one) => "steps" in one) ?? tries[0]!;
-  return "steps" in found
-    ? { steps: found.steps, unsure, impossible }
-    : { steps: [], unsure, impossible: [found.problem] };
+  const orders = possibleOrders(table, changes);
+  if (unsure.length > 0 || impossible.length > 0) return { steps: orders[0]!, unsure, impossible };
+  const tried = orders.map((steps) => tryOrder(table, was, wanted, steps));
+  const working = tried.filter((one) => "steps" in one);
+  const best = working.find(({ isInOrder }) => isInOrder) ?? working[0];
+  if (best !== undefined) return { steps: best.steps, unsure, impossible };
+  return { steps: [], unsure, impossible: tried.flatMap((one) => ("problem" in one ? one.problem : [])).slice(0, 1) };
 }

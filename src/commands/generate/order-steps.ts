@@ -12,41 +12,36 @@ import { follow } from "../../actions/follow.ts";
 import type { Changes } from "./diff-columns.ts";
 
 /** The orders to try. Columns are dropped last, or first in case another column takes their name. */
-export function waysOf(
+export function possibleOrders(
   table: string,
-  { renames, retypes, nulls, adds, drops, dropsAfter, dropsFirst, computed }: Changes,
+  { renames, retypes, nulls, adds, drops, dropsFirst, computed }: Changes,
 ): readonly (readonly Step[])[] {
   const dropsOf = (paths: readonly Path[]) =>
     paths.map((path): Step => ({ kind: "dropColumn", table, path: formatPath(path) }));
-  const renamesAtOnce: Step[] =
-    renames.length < 2
-      ? renames.map(({ path, name }) => ({ kind: "renameColumn", table, path: formatPath(path), name }))
-      : [
-          {
-            kind: "alterColumns",
-            table,
-            alterations: renames.map(({ path, name }) => ({ path: formatPath(path), rename: name })),
-          },
-        ];
   // Inner fields are renamed first, while the names around them are still the old ones.
-  const inTurn = renames
+  const oneByOne = renames
     .toSorted((one, other) => other.path.length - one.path.length)
     .map(({ path, name }): Step => ({ kind: "renameColumn", table, path: formatPath(path), name }));
+  const alterations = renames.map(({ path, name }) => ({ path: formatPath(path), rename: name }));
+  const atOnce: readonly Step[] = renames.length < 2 ? oneByOne : [{ kind: "alterColumns", table, alterations }];
   // Recreated columns become the last ones, as added columns do, so try both orders.
   const rests = [
     [...retypes, ...nulls, ...adds],
     [...adds, ...retypes, ...nulls],
   ].slice(0, retypes.length * adds.length === 0 ? 1 : 2);
-  return [renamesAtOnce, inTurn].flatMap((names) =>
+  const [first, before, after] = [dropsFirst, drops.map((one) => one.before), drops.map((one) => one.after)].map(
+    dropsOf,
+  );
+  return [atOnce, oneByOne].flatMap((names) =>
     rests.flatMap((rest) => [
-      [...dropsOf(dropsFirst), ...names, ...rest, ...dropsOf(dropsAfter), ...computed],
-      [...dropsOf([...dropsFirst, ...drops]), ...names, ...rest, ...computed],
+      [...first!, ...names, ...rest, ...after!, ...computed],
+      [...first!, ...before!, ...names, ...rest, ...computed],
     ]),
   );
 }
 
 /** Adds the steps for indexes; or returns the problem if the steps fail or do not lead to `wanted`. */
-export function tried(
+export function tryOrder(
   table: string,
   was: Table,
   wanted: Table,
