@@ -12,6 +12,9 @@ import { differences } from "../../schema/table.ts";
 import type { NewTables } from "../../schema/table-format.ts";
 import { up } from "../up.ts";
 import type { MigratorOptions } from "../../run/options.ts";
+import { sameRows } from "../rehearse/judge-rollback.ts";
+import { alone, describeScratch } from "../rehearse/scratch-copy.ts";
+import { differencesBetween } from "./rebase-steps.ts";
 import type { Scratch } from "../../targets/contract/target.ts";
 
 export interface SquashResult extends Omit<Squash, "differences"> {
@@ -34,20 +37,18 @@ export async function planSquash(
   const { migrations: source, target } = options;
   const all = source.list();
   const files = chosenFiles(all, { to });
-  if (files.length < 2)
-    throw new MigrateError("ERR_SQUASH", { problem: `there is only ${formatMigration(files[0]!)} up to there` });
+  if (files.length < 2) throw refused(`there is only ${formatMigration(files[0]!)} up to there`);
   const branched = all.find(({ was }) => was !== undefined);
   if (branched !== undefined)
-    throw new MigrateError("ERR_SQUASH", {
-      problem: files.includes(branched)
+    throw refused(
+      files.includes(branched)
         ? `${branched.file} was renumbered (it exports was), and where it ran under its old number, columns may be in another order; remove was and ran from it once no such database is left`
         : `${branched.file} was renumbered (it exports was), and where it ran under its old number, it ran among these; remove was and ran from it once no such database is left`,
-    });
+    );
   const migrations = await loadMigrations(source, files);
-  const { differences: words, ...made } = squash(migrations, target.capabilities);
-  if (made.steps.length === 0) throw new MigrateError("ERR_SQUASH", { problem: "nothing is left of them at the end" });
-  if (words[0] !== undefined)
-    throw new MigrateError("ERR_SQUASH", { problem: `it would not lead to the same: ${words[0]}` });
+  const { differences: found, ...made } = squash(migrations, target.capabilities);
+  if (made.steps.length === 0) throw refused("nothing is left of them at the end");
+  if (found[0] !== undefined) throw refused(`it would not lead to the same: ${found[0]}`);
   const accepts = [...new Set(migrations.flatMap((one) => one.accepts ?? []))];
   return {
     ...made,
@@ -57,6 +58,10 @@ export async function planSquash(
     accepts: accepts.length === 0 ? undefined : accepts,
     ...(await prove(options, migrations, made, openScratch)),
   };
+}
+
+function refused(problem: string): MigrateError {
+  return new MigrateError("ERR_SQUASH", { problem });
 }
 
 /** Runs both on empty databases of the engine. Throws ERR_SQUASH if the results differ. */
@@ -78,21 +83,12 @@ async function prove(
     await runAll(after, options, [together]);
     const all = [...(await before.target.listTables()), ...(await after.target.listTables())];
     const names = [...new Set(all)].filter((name) => name !== options.ledger);
+    const [wanted, reached] = [await describeScratch(before, names), await describeScratch(after, names)];
     for (const name of names) {
-      const [one, other] = [
-        await before.target.describeTable(name, true),
-        await after.target.describeTable(name, true),
-      ];
-      const words = [
-        ...differences(other?.table, one?.table),
-        ...(partial.has(name) ? [] : differences(one?.table, other?.table)),
-      ];
-      const rows = [await before.rows(name), await after.rows(name)];
-      if (rows[0]!.count !== rows[1]!.count || rows[0]!.sum !== rows[1]!.sum) words.push("it has other rows");
-      if (words[0] !== undefined)
-        throw new MigrateError("ERR_SQUASH", {
-          problem: `the engine does not make the same of it: ${name}: ${words[0]}`,
-        });
+      const [one, other] = [wanted.get(name)!, reached.get(name)!];
+      const compare = partial.has(name) ? differences : differencesBetween;
+      const [difference = sameRows(one, other) ? undefined : "it has other rows"] = compare(other.table, one.table);
+      if (difference !== undefined) throw refused(`the engine does not make the same of it: ${name}: ${difference}`);
     }
     return { proven: names.length, unproven: undefined };
   } finally {
@@ -110,8 +106,7 @@ async function runAll(scratch: Scratch, options: MigratorOptions, migrations: re
       list: () => migrations.map((one) => ({ ...one, was: undefined, replaces: undefined })),
       load: async ({ version }) => migrations.find((one) => one.version === version)!,
     },
-    lease: { duration: 3_600_000, patience: 0 },
-    guards: undefined,
+    ...alone,
     emit: undefined,
   });
 }

@@ -48,18 +48,26 @@ export function rebase(branching: Branching): Rebase {
   const moved = moveAll(branching);
   const apart = firstBad(incoming, (some) => orderProblem({ ...branching, incoming: some }));
   if (apart !== undefined) return { moved, apart: [`${apart.problem} (${apart.migration})`], notes: [] };
-  return { moved, apart: [], notes: eitherWay(branching, moved) };
+  return { moved, apart: [], notes: orderDifferences(branching, moved) };
 }
 
 /** The differences between the tables after the two orders, as text. */
-function eitherWay(
+function orderDifferences(
   { base, incoming, own, describing }: Branching,
   moved: readonly MovedMigration[],
 ): readonly string[] {
-  return describeDifferences(
-    foldBoth(base, incoming, asMigrations(moved), describing),
-    foldBoth(base, own, incoming, describing),
+  const rewritten = moved.map(({ migration, steps }) => ({ ...migration, steps }));
+  const one = foldOn(base, [...incoming, ...rewritten], describing);
+  const other = foldOn(base, [...own, ...incoming], describing);
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
+    differencesBetween(one.get(name), other.get(name)).map((difference) => `${name}: ${difference}`),
   );
+}
+
+/** The differences between two tables. Of indexes and metadata, `differences` reports only what the first one has. */
+export function differencesBetween(one: Table | undefined, other: Table | undefined): readonly string[] {
+  const found = differences(one, other);
+  return found.length > 0 ? found : differences(other, one);
 }
 
 /** The first incoming migration with which there is a problem. */
@@ -116,7 +124,8 @@ function actionsOfAll(steps: readonly Step[], describing: Describing): readonly 
 }
 
 /** What the order changes, as text, given incoming migrations that run as written after the branch's own. */
-function orderProblem({ base, incoming, own, describing }: Branching): string | undefined {
+function orderProblem(branching: Branching): string | undefined {
+  const { base, incoming, own, describing } = branching;
   const there = { base, incoming: own, own: incoming, describing };
   const impossible = problemIn(() => moveAll(there));
   if (impossible !== undefined) return impossible.message;
@@ -127,35 +136,12 @@ function orderProblem({ base, incoming, own, describing }: Branching): string | 
   }
   const rows = rowsProblem(own, incoming, describing);
   if (rows !== undefined) return rows;
-  const branching = { base, incoming, own, describing };
-  return eitherWay(branching, moveAll(branching)).find((word) => !isOrder(word));
-}
-
-function asMigrations(moved: readonly MovedMigration[]): readonly Migration[] {
-  return moved.map(({ migration, steps }) => ({ ...migration, steps }));
-}
-
-function foldBoth(
-  base: Database,
-  first: readonly Migration[],
-  then: readonly Migration[],
-  describing: Describing,
-): Database {
-  return foldOn(foldOn(base, first, describing), then, describing);
-}
-
-function describeDifferences(one: Database, other: Database): readonly string[] {
-  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) => {
-    const words = differences(one.get(name), other.get(name));
-    // Indexes and metadata that only the second table has show up in the other direction.
-    const all = words.length > 0 ? words : differences(other.get(name), one.get(name));
-    return all.map((word) => `${name}: ${word}`);
-  });
+  return orderDifferences(branching, moveAll(branching)).find((difference) => !isOrder(difference));
 }
 
 /** Whether a difference is only one of column order. No step changes that order, and nothing depends on it. */
-function isOrder(words: string): boolean {
-  return words.includes(" are in another order: ");
+function isOrder(difference: string): boolean {
+  return difference.includes(" are in another order: ");
 }
 
 /** Actions of both sides on the same rows, as text: from SQL it cannot be determined whether their order matters. */

@@ -6,6 +6,7 @@ import { adopt } from "../adopt/adopt-tables.ts";
 import { actionsOf, type Describing } from "../../plan/compile/compile.ts";
 import { foldOn } from "../../plan/history/replay.ts";
 import { lineagesOf } from "../../actions/follow.ts";
+import { differencesBetween } from "./rebase-steps.ts";
 
 export interface Squash {
   readonly steps: readonly Step[];
@@ -58,8 +59,7 @@ function stepsWithRows(steps: readonly Step[], describing: Describing): readonly
 function differencesOf(wanted: Database, reached: Database, partial: ReadonlySet<string>): readonly string[] {
   const all = [...new Set([...wanted.keys(), ...reached.keys()])];
   return all.flatMap((name) => {
-    const [one, other] = [wanted.get(name), reached.get(name)];
-    const words = [...differences(other, one), ...(partial.has(name) ? [] : differences(one, other))];
-    return [...new Set(words)].map((word) => `${name}: ${word}`);
+    const compare = partial.has(name) ? differences : differencesBetween;
+    return compare(reached.get(name), wanted.get(name)).map((difference) => `${name}: ${difference}`);
   });
 }

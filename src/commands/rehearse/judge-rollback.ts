@@ -138,13 +138,17 @@ function changesOf(expected: CopySnapshots, found: CopySnapshots): readonly Chan
     const other = found.get(table);
     const columns = differences(andNoMore(should, other?.table), other?.table);
     if (columns.length > 0) return [{ table, rows: false, words: `${table}: ${columns.join(", ")}` }];
-    if (other === undefined || (rows.count === other.rows.count && rows.sum === other.rows.sum)) return [];
+    if (other === undefined || sameRows({ rows }, other)) return [];
     const what =
       rows.count === other.rows.count
         ? `rows of ${table} hold other values`
         : `${table} has ${other.rows.count} rows instead of ${rows.count}`;
     return [{ table, rows: true, words: what }];
   });
+}
+
+export function sameRows({ rows: one }: Pick<CopySnapshot, "rows">, { rows: other }: CopySnapshot): boolean {
+  return one.count === other.count && one.sum === other.sum;
 }
 
 function words(changes: readonly Change[]): string {

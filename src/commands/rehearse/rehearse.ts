@@ -24,7 +24,7 @@ import { up, upward } from "../up.ts";
 import { planOn, type PlannedOn } from "../migrate.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext } from "../../run/run-context.ts";
-import { fillCopy, inPlaceOf, describeCopy, type CopiedTable } from "./scratch-copy.ts";
+import { alone, describeCopy, fillCopy, inPlaceOf, type CopiedTable } from "./scratch-copy.ts";
 import { interruptedEarly, throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 export interface RehearsalChoice extends Choice {
@@ -106,9 +106,6 @@ async function runOn(scratch: Scratch, options: MigratorOptions, planned: Planne
   }
   return { tables: filled.value, migrations, stopped: undefined };
 }
-
-/** Only this run uses the copy: its lease must not expire on a slow machine, and it needs no guards against losses. */
-const alone = { lease: { duration: 3_600_000, patience: 0 }, guards: undefined };
 
 /** The applied migrations, and those of the plan up to `index`. */
 function sourceUpTo({ files, migrations, plan, state }: PlannedOn, index: number): MigrationSource {

@@ -19,6 +19,9 @@ import { runContext } from "../../run/run-context.ts";
 import { withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
+/** Only this run uses the copy: its lease must not expire on a slow machine, and it needs no guards against losses. */
+export const alone = { lease: { duration: 3_600_000, patience: 0 }, guards: undefined };
+
 /** A table of the copy. `cloned`: it has the rows of the live table. */
 export interface CopiedTable {
   readonly table: string;
@@ -125,8 +128,12 @@ async function writeLedger(options: MigratorOptions, { migrations, ...state }: L
 
 /** Snapshots of the tables that a migration touches, as they are on the copy. */
 export async function describeCopy(scratch: Scratch, planned: PlannedMigration): Promise<CopySnapshots> {
+  return await describeScratch(scratch, touchedTables({ migrations: [planned], now: new Map() }));
+}
+
+export async function describeScratch(scratch: Scratch, tables: readonly string[]): Promise<CopySnapshots> {
   const snapshots = new Map<string, CopySnapshot>();
-  for (const table of touchedTables({ migrations: [planned], now: new Map() })) {
+  for (const table of tables) {
     const found = await scratch.target.describeTable(table, true);
     snapshots.set(table, { table: found?.table, version: found?.version, rows: await scratch.rows(table) });
   }
