@@ -9,7 +9,7 @@ import { diffAbilities } from "../generate/diff-tables.ts";
 import type { DiffAnswer } from "../generate/diff-columns.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
-import { differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
+import { describeDifference, differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
 import { change, databaseOf, type Database } from "../../schema/table.ts";
 import type { Step } from "../../steps/registry.ts";
 import { describeForPlan, readConsistently, readLedger, unlessMoved } from "../../run/prepare/consistent-read.ts";
@@ -97,7 +97,7 @@ function differencesAfter(
   const after = tablesAfterSteps(known, steps);
   return names
     .flatMap((name) => differencesOf(name, after.get(name), there.get(name)))
-    .map(({ table, differences }) => `table ${table}: ${differences.map(withWay).join(", ")}`);
+    .map((one) => describeDifference({ ...one, differences: one.differences.map(withWay) }));
 }
 
 /** Adds the way out to a difference in column order: a column that was dropped and recreated is the last one. */

@@ -14,7 +14,7 @@ import {
   pendingFiles,
 } from "../../plan/history/pending.ts";
 import { placesIn } from "../../plan/history/position.ts";
-import { putRight } from "../../plan/history/table-drift.ts";
+import { describeDifference, putRight } from "../../plan/history/table-drift.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { areFormer, recordRecognised } from "../../run/prepare/record-renumbered.ts";
 import { readConsistently, readLedger, unlessMoved } from "../../run/prepare/consistent-read.ts";
@@ -113,7 +113,7 @@ function checkNothingInDoubt(state: LedgerState, migrations: readonly Migration[
 function differs(last: Migration, { differences }: Compared, hint: string): MigrateError {
   return new MigrateError("ERR_BASELINE_DIFFERS", {
     last: formatMigration(last),
-    differences: differences.map(({ table, differences: words }) => `table ${table}: ${words.join(", ")}`),
+    differences: differences.map(describeDifference),
     hint,
   });
 }

@@ -2,7 +2,7 @@
 import { count, isMigrateError, type MigrateError } from "../../errors/migrate-error.ts";
 import { auditLedger } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
-import { foldLedger, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { foldLedger, migrationsInDoubt, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { checkMissing, checkUnchanged } from "../../plan/history/pending.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
@@ -17,18 +17,19 @@ import { holderWords } from "../../run/lease/describe-holder.ts";
 
 export interface Diagnosis {
   readonly state: LedgerState;
+  /** What was found, as text. */
   readonly sees: readonly string[];
-  readonly cure: Remedy;
+  readonly remedy: Remedy;
 }
 
-export async function diagnose(patient: RepairInput): Promise<Diagnosis> {
-  const { records, journal } = patient;
-  const restored = stateOf(patient);
+export async function diagnose(input: RepairInput): Promise<Diagnosis> {
+  const { records, journal } = input;
+  const restored = stateOf(input);
   const { state, lost } = restored;
   const findings = auditLedger(records, journal.hashOf).filter(({ known }) => !known);
   const damaged = findings.length > 0;
-  const { differences, sights, impossible } = await comparedWith(state, damaged, patient);
-  const isWell = differences.length === 0 && !damaged && impossible === undefined;
+  const { differences, sights, impossible } = await comparedWith(state, damaged, input);
+  const isSound = differences.length === 0 && !damaged && impossible === undefined;
   const sees = [
     ...(findings.length === 0 ? [] : ["the ledger was changed by something else than this tool:"]),
     ...findings.map(({ sentence }) => `  ${sentence}`),
@@ -36,20 +37,20 @@ export async function diagnose(patient: RepairInput): Promise<Diagnosis> {
       (one) =>
         `no record states any more that ${formatMigration(one)} is applied, but the running hash of later ones does`,
     ),
-    ...course(state, patient),
+    ...leaseAndDoubts(state, input),
     // Otherwise the tables show how far each migration has run.
-    ...(isWell || !patient.target.capabilities.describes ? unfinished(state) : []),
+    ...(isSound || !input.target.capabilities.describes ? unfinished(state) : []),
   ];
-  if (isWell && saysChoice(state, patient)) return { state, sees, cure: { kind: "nothing" } };
-  const said = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
+  if (isSound && isAtChoice(state, input)) return { state, sees, remedy: { kind: "nothing" } };
+  const hasRecords = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
   if (impossible !== undefined && !damaged) sees.push(impossible.message);
-  sees.push(...(said ? differences.map(differenceText) : [lostText(patient.ledger, sights)]));
-  const cure = remedyFor({ ...restored, said, sights, differences, impossible }, patient);
-  return { state, sees, cure };
+  sees.push(...(hasRecords ? differences.map(differenceText) : [lostText(input.ledger, sights)]));
+  const remedy = remedyFor({ ...restored, hasRecords, sights, differences, impossible }, input);
+  return { state, sees, remedy };
 }
 
 /** Whether the ledger already states the position that the user chose. */
-function saysChoice(state: LedgerState, { choice, migrations, target: { capabilities } }: RepairInput): boolean {
+function isAtChoice(state: LedgerState, { choice, migrations, target: { capabilities } }: RepairInput): boolean {
   if (choice === undefined) return true;
   const row = historyRow(migrations, state, capabilities);
   const place = chosenPlace(row, choice);
@@ -65,39 +66,35 @@ function stateOf({ records, migrations, target: { capabilities } }: RepairInput)
 }
 
 /** The holder of the lease, and the migrations in doubt, as text. */
-function course(state: LedgerState, { clock, run }: RepairInput): readonly string[] {
+function leaseAndDoubts(state: LedgerState, { clock, run }: RepairInput): readonly string[] {
   const held = state.holder?.run === run ? undefined : holderWords(state, clock);
   return [
     ...(held === undefined ? [] : [held]),
     ...[...migrationsInDoubt(state, run)].map(
       (version) =>
-        `${nameIn(state, version)} may have run further than is recorded; the next migrate ${isReverting(state, version) ? "down" : "up"} finds out and resumes it`,
+        `${nameIn(state, version)} may have run further than is recorded; the next migrate ${state.migrations.get(version)?.reversal === undefined ? "up" : "down"} finds out and resumes it`,
     ),
   ];
 }
 
 /** What the next run resolves by itself, as text. */
 function unfinished(state: LedgerState): readonly string[] {
-  const partial = [...state.migrations.values()].filter(({ status }) => status === "partial");
-  const reverting = [...state.migrations.values()].filter(({ version }) => isReverting(state, version));
+  const known = [...state.migrations.values()];
+  const partial = known.filter(({ status }) => status === "partial");
+  const progress = ({ step, total }: Pick<LedgerMigration, "step" | "total">) =>
+    `${step} of ${count(total, "action")} done`;
   return [
-    ...reverting.map(
-      (one) =>
-        `${formatMigration(one)} is being rolled back, ${one.reversal!.step} of ${count(one.reversal!.total, "action")} done; the next migrate down resumes it`,
+    ...known.flatMap((one) =>
+      one.reversal === undefined
+        ? []
+        : `${formatMigration(one)} is being rolled back, ${progress(one.reversal)}; the next migrate down resumes it`,
     ),
-    ...partial.map(
-      (one) =>
-        `${formatMigration(one)} has ${one.step} of ${count(one.total, "action")} done; the next migrate up resumes it`,
-    ),
+    ...partial.map((one) => `${formatMigration(one)} has ${progress(one)}; the next migrate up resumes it`),
     ...state.late.map(
       ({ version, action }) =>
         `action ${action} of ${nameIn(state, version)} may have come late; the next migrate up looks at its table`,
     ),
   ];
-}
-
-function isReverting({ migrations }: LedgerState, version: number): boolean {
-  return migrations.get(version)?.reversal !== undefined;
 }
 
 function nameIn({ migrations }: LedgerState, version: number): string {
@@ -112,22 +109,22 @@ function nameIn({ migrations }: LedgerState, version: number): string {
 async function comparedWith(
   state: LedgerState,
   damaged: boolean,
-  patient: RepairInput,
+  input: RepairInput,
 ): Promise<Compared & { readonly impossible?: MigrateError }> {
-  const { target, files, migrations } = patient;
+  const { target, files, migrations } = input;
   const { capabilities } = target;
-  let folds = false;
+  let isPossible = false;
   try {
     checkMissing(files, state);
     checkUnchanged(migrations, state, capabilities);
     foldHistory(migrations, state, capabilities);
-    folds = true;
-    return await compare({ ...patient, state });
+    isPossible = true;
+    return await compare({ ...input, state });
   } catch (error) {
     if (!isMigrateError(error) || error.outcome !== "refused") throw error;
-    const isLedgers =
-      ["ERR_BEGUN", "ERR_LEDGER_CHANGED"].includes(error.code) || (error.code === "ERR_STEP_IMPOSSIBLE" && !folds);
-    if (!damaged && !(isLedgers && capabilities.describes)) throw error;
+    const isOfLedger =
+      ["ERR_BEGUN", "ERR_LEDGER_CHANGED"].includes(error.code) || (error.code === "ERR_STEP_IMPOSSIBLE" && !isPossible);
+    if (!damaged && !(isOfLedger && capabilities.describes)) throw error;
     const row = historyRow(migrations, foldLedger([]), capabilities);
     return {
       sights: await describeForComparison(target, tablesOf(row), indexedIn(row), false),

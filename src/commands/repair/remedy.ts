@@ -7,7 +7,7 @@ import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { chosenPlace, nearestPlace, placesIn, type HistoryPosition } from "../../plan/history/position.ts";
-import { areAll, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
+import { areAll, describeDifference, putRight } from "../../plan/history/table-drift.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
 import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
 import type { RestoredLedger } from "./lost-records.ts";
@@ -41,25 +41,25 @@ export interface RepairInput {
 
 export interface Evidence extends RestoredLedger, Compared {
   /** Whether any record is about a migration, or a rebuild. */
-  readonly said: boolean;
+  readonly hasRecords: boolean;
   /** Why the history in the ledger is impossible; undefined if it is not. */
   readonly impossible: MigrateError | undefined;
 }
 
-export function remedyFor(symptoms: Evidence, patient: RepairInput): Remedy {
-  return patient.target.capabilities.describes ? fromTables(symptoms, patient) : fromLedger(symptoms, patient);
+export function remedyFor(evidence: Evidence, input: RepairInput): Remedy {
+  return input.target.capabilities.describes ? fromTables(evidence, input) : fromLedger(evidence, input);
 }
 
-function fromTables({ state, agrees, said, sights, differences }: Evidence, patient: RepairInput): Remedy {
-  const { row, fits } = placesIn(patient.migrations, state, sights, patient.target.capabilities);
+function fromTables({ state, agrees, hasRecords, sights, differences }: Evidence, input: RepairInput): Remedy {
+  const { row, fits } = placesIn(input.migrations, state, sights, input.target.capabilities);
   const refused = (error: MigrateError): Remedy => ({ kind: "refused", error });
   const rebuilt = (place: HistoryPosition): Remedy => {
     // A call of a run that was killed may still be under way.
     const following = row.actions[place.done]?.migration.version;
-    const mayHaveRun = following !== undefined && migrationsInDoubt(state, patient.run).has(following);
+    const mayHaveRun = following !== undefined && migrationsInDoubt(state, input.run).has(following);
     const next = place.isMidway || mayHaveRun ? following : undefined;
-    const words = `the tables are as they were ${place.words}: the ledger ${patient.ledger} is to say so`;
-    const entries = entriesFromTables(row, place, state, patient.choice !== undefined);
+    const words = `the tables are as they were ${place.words}: the ledger ${input.ledger} is to say so`;
+    const entries = entriesFromTables(row, place, state, input.choice !== undefined);
     return { kind: "rebuild", words, entries, next };
   };
   if (fits.length === 0) {
@@ -67,18 +67,18 @@ function fromTables({ state, agrees, said, sights, differences }: Evidence, pati
     // A missing table must be brought back, however close another position is. A foreign table blocks a step. In both
     // cases the differences from the ledger are the ones to report.
     const isLedgers =
-      differences.some(({ kind }) => kind === "gone") || (said && agrees && areAll("foreign", differences));
+      differences.some(({ kind }) => kind === "gone") || (hasRecords && agrees && areAll("foreign", differences));
     const [nearest, found] = isLedgers ? ["what the ledger records", differences] : [place.words, fewest];
     return refused(
       new MigrateError("ERR_REPAIR_NO_PLACE", {
         nearest,
-        differences: found.map(inShort),
+        differences: found.map(describeDifference),
         hint: putRight(found),
         problem: row.problem?.message,
       }),
     );
   }
-  const { choice } = patient;
+  const { choice } = input;
   if (choice !== undefined) {
     const chosen = chosenPlace(row, choice);
     const fitting = fits.find(({ done }) => done === chosen?.done);
@@ -95,16 +95,12 @@ function fromTables({ state, agrees, said, sights, differences }: Evidence, pati
   return rebuilt(fits[0]!);
 }
 
-function inShort({ table, differences }: TableDifference): string {
-  return `table ${table}: ${differences.join(", ")}`;
-}
-
 /** The remedy if tables can't be described: the records that are left are the only source. */
-function fromLedger(symptoms: Evidence, { target, ledger, run }: RepairInput): Remedy {
-  const { state } = symptoms;
+function fromLedger(evidence: Evidence, { target, ledger, run }: RepairInput): Remedy {
+  const { state } = evidence;
   const doubtful = [...migrationsInDoubt(state, run)];
   const problem =
-    blindProblem(symptoms) ??
+    blindProblem(evidence) ??
     (doubtful.length > 1 ? "several migrations are in doubt; run migrate up first" : undefined);
   if (problem !== undefined)
     return { kind: "refused", error: new MigrateError("ERR_REPAIR_BLIND", { target: target.name, problem }) };
@@ -119,11 +115,11 @@ function fromLedger(symptoms: Evidence, { target, ledger, run }: RepairInput): R
 }
 
 /** Why the records that are left can't be trusted; undefined if they can. */
-function blindProblem({ lost, agrees, said, differences, impossible }: Evidence): string | undefined {
-  const shown = differences.map(inShort).join("; ");
+function blindProblem({ lost, agrees, hasRecords, differences, impossible }: Evidence): string | undefined {
+  const shown = differences.map(describeDifference).join("; ");
   if (areAll("gone", differences)) return `${shown}; ${putRight(differences)}`;
   const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";
-  if (!said) return wayOut;
+  if (!hasRecords) return wayOut;
   if (differences.length > 0)
     return lost.length === 0 && agrees
       ? `${shown}; if its newest markers are gone, bring them back from a backup; otherwise ${putRight(differences)}`

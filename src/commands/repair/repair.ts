@@ -63,10 +63,10 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
         context,
         read,
         () => look(read.records),
-        ({ cure }) => cure.kind !== "nothing",
+        ({ remedy }) => remedy.kind !== "nothing",
       ),
   );
-  if (!yes || found.cure.kind !== "rebuild") return resultOf(found, false);
+  if (!yes || found.remedy.kind !== "rebuild") return resultOf(found, false);
   return await withLease(context, {
     async prepare({ records }) {
       // Leave out what taking the lease has written: a valid record, after one that may not be.
@@ -75,10 +75,10 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
         // No table is changed, so nothing new is in doubt if this run dies; what was in doubt stays so.
         first: undefined,
         async act(lease) {
-          if (found.cure.kind !== "rebuild") return resultOf(found, false);
+          if (found.remedy.kind !== "rebuild") return resultOf(found, false);
           throwIfInterrupted(signal);
           await lease.check();
-          await lease.release(found.cure.entries, found.cure.next);
+          await lease.release(found.remedy.entries, found.remedy.next);
           return resultOf(found, true);
         },
       };
@@ -86,12 +86,12 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
   });
 }
 
-function resultOf({ sees, cure }: Diagnosis, done: boolean): Repair {
+function resultOf({ sees, remedy }: Diagnosis, done: boolean): Repair {
   return {
     sees,
-    does: cure.kind,
-    words: cure.kind === "rebuild" ? cure.words : cure.kind === "nothing" ? "nothing needs to be repaired" : "",
+    does: remedy.kind,
+    words: remedy.kind === "rebuild" ? remedy.words : remedy.kind === "nothing" ? "nothing needs to be repaired" : "",
     done,
-    refusal: cure.kind === "refused" ? cure.error : undefined,
+    refusal: remedy.kind === "refused" ? remedy.error : undefined,
   };
 }

@@ -13,7 +13,7 @@ import { formatMigration, formatVersion, type MigrationName } from "../../migrat
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { checkMissing, checkUnchanged } from "../../plan/history/pending.ts";
-import { putRight, type TableDifference } from "../../plan/history/table-drift.ts";
+import { describeDifference, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
 import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
 import type { Target } from "../../targets/contract/target.ts";
@@ -185,9 +185,9 @@ async function comparedAfter(
     checkUnchanged(migrations, after, capabilities);
     const { differences } = await compare({ target, ledger, state: after, migrations, run: runner.run });
     if (as === "reverted" || differences.length === 0) return { differences };
-    const found = differences.map(({ table, differences: words }) => `table ${table}: ${words.join(", ")}`);
+    const found = differences.map(describeDifference).join("; ");
     throw refused(
-      `the tables are not as ${formatMigration(migration)} leaves them: ${found.join("; ")}; ${putRight(differences)}`,
+      `the tables are not as ${formatMigration(migration)} leaves them: ${found}; ${putRight(differences)}`,
     );
   } catch (error) {
     if (!isMigrateError(error) || error.outcome !== "refused" || isMigrateError(error, "ERR_RESOLVE")) throw error;
@@ -224,9 +224,13 @@ function revertedWords(file: Migration | undefined, { differences = [], unknown 
     file === undefined
       ? "it will count as never run"
       : `it will count as never run, so ${formatMigration(file)} will be pending: the next migrate up runs it, with all that it does to rows`;
-  const drift = differences.map(({ table, differences: words }) => `table ${table}: ${words.join("; ")}`);
   if (unknown !== undefined) return [next, `whether the tables fit that is unknown: ${unknown}`];
-  if (drift.length === 0) return [next, "the tables are as the other migrations leave them"];
+  if (differences.length === 0) return [next, "the tables are as the other migrations leave them"];
   const way = "migrate verify will report that as drift; fix it by hand, or adopt it with migrate verify --write";
-  return [next, "the tables are not as the other migrations leave them:", ...drift.map((line) => `  ${line}`), way];
+  return [
+    next,
+    "the tables are not as the other migrations leave them:",
+    ...differences.map((one) => `  ${describeDifference(one)}`),
+    way,
+  ];
 }

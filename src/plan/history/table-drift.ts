@@ -32,6 +32,10 @@ export function differencesOf(
   return words.length === 0 ? [] : [{ table, kind, differences: words }];
 }
 
+export function describeDifference({ table, differences }: TableDifference): string {
+  return `table ${table}: ${differences.join(", ")}`;
+}
+
 export function areAll(kind: TableDifference["kind"], found: readonly TableDifference[]): boolean {
   return found.length > 0 && found.every((one) => one.kind === kind);
 }
