@@ -41,18 +41,18 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
       `${target.name} has no tables${but} at ${target.place}`,
       "check the target, or begin with migrate new",
     );
-  const unreadable = chosen.map((name) => [name, target.unreadable?.(name) ?? []] as const);
-  const readable = unreadable.flatMap(([name, columns]) => (columns.length === 0 ? [name] : []));
-  const looked = databaseOf(await describeForPlan(target, readable, new Set(readable), true));
-  const ledgers = otherLedgers(looked);
-  const found = new Map([...looked].filter(([name]) => !ledgers.has(name)));
-  const problems = unreadable.flatMap(([name, columns]) =>
-    columns.map((column) => `table ${name}: column ${column}, which the engine can't read`),
-  );
-  const isStuck = (name: string) => !readable.includes(name) || undeclarable(only(found, name)).length > 0;
-  const flags = chosen.filter(isStuck).map((name) => `--except ${shellWord(name)}`);
-  const hint = `leave these tables out with ${flags.join(" ")}, or change them first`;
-  checkDeclarable([...problems, ...undeclarable(found)], hint);
+  const unreadable = (name: string) => target.unreadable?.(name) ?? [];
+  const readable = chosen.filter((name) => unreadable(name).length === 0);
+  const described = databaseOf(await describeForPlan(target, readable, new Set(readable), true));
+  const ledgers = otherLedgers(described);
+  const found = new Map([...described].filter(([name]) => !ledgers.has(name)));
+  const problemsIn = (name: string): readonly string[] => [
+    ...unreadable(name).map((column) => `table ${name}: column ${column}, which the engine can't read`),
+    ...undeclarable(new Map([...found].filter(([own]) => own === name))),
+  ];
+  const stuck = chosen.filter((name) => problemsIn(name).length > 0);
+  const flags = stuck.map((name) => `--except ${shellWord(name)}`);
+  checkDeclarable(stuck.flatMap(problemsIn), `leave these tables out with ${flags.join(" ")}, or change them first`);
   if (found.size === 0)
     throw refused(
       `${target.name} has no tables${but === "" ? " but" : `${but} and`} the ledgers of other migrations at ${target.place}`,
@@ -67,10 +67,6 @@ export async function pull(options: MigratorOptions, except: readonly string[]):
 function otherLedgers(found: Database): ReadonlyMap<string, string> {
   const shaped = [...found].filter(([, { columns }]) => isLedgerShaped(columns));
   return new Map(shaped.map(([name]) => [name, ledgerOfMarker(name) ?? name]));
-}
-
-function only(tables: Database, name: string): Database {
-  return new Map([...tables].filter(([own]) => own === name));
 }
 
 /** Throws ERR_ADOPT_IMPOSSIBLE. */

@@ -21,7 +21,7 @@ export async function dateOf(
     const first = all[0];
     if (first === undefined) return {};
     if (kind === "foreign") return { since: sinceOf(first, first.version > 1) };
-    const since = await firstAmiss(all, amissAt(versions, table, expected!), lastGood(table, state));
+    const since = await firstDifferent(all, differsAt(versions, table, expected!), lastMatch(table, state));
     return since === undefined ? {} : { since };
   } catch {
     // The difference itself is reported anyway.
@@ -34,28 +34,28 @@ function sinceOf({ version, at }: TableVersion, isOrEarlier: boolean, isOrLater 
 }
 
 /** Whether a version differs from `expected`. Compares indexes only if the target reports those of old versions. */
-function amissAt(versions: Versions, table: string, expected: Table) {
+function differsAt(versions: Versions, table: string, expected: Table) {
   const known = new Map<number, Promise<boolean>>();
-  const look = async (version: number) => {
+  const compareWith = async (version: number) => {
     const then = await versions.at(table, version);
     const should = then.indexes === undefined ? { ...expected, indexes: undefined } : expected;
     return differences(should, then).length > 0;
   };
   return (version: number): Promise<boolean> => {
-    const found = known.get(version) ?? look(version);
+    const found = known.get(version) ?? compareWith(version);
     known.set(version, found);
     return found;
   };
 }
 
-interface Good {
+interface LastMatch {
   /** The version that the last migration of the table left. */
   readonly version?: number | undefined;
   /** A time after which no migration has changed the table; used if `version` is not recorded. */
   readonly at?: number | undefined;
 }
 
-function lastGood(table: string, state: LedgerState): Good {
+function lastMatch(table: string, state: LedgerState): LastMatch {
   const ran = appliedIn(state).toSorted((one, other) => other.order - one.order);
   const left = ran.map(({ tables }) => tables[table]?.[1]).find((version) => typeof version === "number");
   return left === undefined ? { at: ran[0]?.at } : { version: left };
@@ -65,36 +65,36 @@ function lastGood(table: string, state: LedgerState): Good {
 const mostVersions = 200;
 
 /** The first version from which on all versions differ; undefined if the newest one does not. */
-async function firstAmiss(
+async function firstDifferent(
   all: readonly TableVersion[],
-  isAmiss: (version: number) => Promise<boolean>,
-  good: Good,
+  differs: (version: number) => Promise<boolean>,
+  match: LastMatch,
 ): Promise<DriftSince | undefined> {
-  const known = good.version;
+  const known = match.version;
   const since = known === undefined ? all : all.filter(({ version }) => version >= known);
   const last = since.length - 1;
-  if (last < 0 || !(await isAmiss(since[last]!.version))) return undefined;
-  const byTime = good.at === undefined ? -1 : since.findLastIndex(({ at }) => at !== undefined && at <= good.at!);
-  const bounded = known !== undefined || (byTime >= 0 && !(await isAmiss(since[byTime]!.version)));
+  if (last < 0 || !(await differs(since[last]!.version))) return undefined;
+  const byTime = match.at === undefined ? -1 : since.findLastIndex(({ at }) => at !== undefined && at <= match.at!);
+  const bounded = known !== undefined || (byTime >= 0 && !(await differs(since[byTime]!.version)));
   // Versions from before the last migration differ anyway. Skipping some is thus safe only if the search stops at that
   // migration (`bounded`).
-  let amiss = last;
-  for (let stride = 1; amiss > 0;) {
-    const isFar = last - amiss >= mostVersions;
-    if (isFar && !bounded) return sinceOf(since[amiss]!, true);
+  let different = last;
+  for (let stride = 1; different > 0;) {
+    const isFar = last - different >= mostVersions;
+    if (isFar && !bounded) return sinceOf(since[different]!, true);
     if (isFar) stride *= 2;
-    const at = Math.max(amiss - stride, bounded ? Math.max(byTime, 0) : 0);
-    if (await isAmiss(since[at]!.version)) {
-      amiss = at;
+    const at = Math.max(different - stride, bounded ? Math.max(byTime, 0) : 0);
+    if (await differs(since[at]!.version)) {
+      different = at;
       continue;
     }
-    let fine = at;
-    while (amiss - fine > 1) {
-      const middle = Math.floor((fine + amiss) / 2);
-      if (await isAmiss(since[middle]!.version)) amiss = middle;
-      else fine = middle;
+    let same = at;
+    while (different - same > 1) {
+      const middle = Math.floor((same + different) / 2);
+      if (await differs(since[middle]!.version)) different = middle;
+      else same = middle;
     }
-    return sinceOf(since[amiss]!, false, isFar);
+    return sinceOf(since[different]!, false, isFar);
   }
   return sinceOf(since[0]!, since[0]!.version > 1);
 }
