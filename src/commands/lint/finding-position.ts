@@ -2,9 +2,9 @@
 import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import {
   callsIn,
-  placeOfAfter,
-  placeOfExport,
-  placeOfWord,
+  positionOfAfter,
+  positionOfExport,
+  positionOfWord,
   start,
   type SourcePosition,
 } from "./source/source-positions.ts";
@@ -13,34 +13,37 @@ import { callsOf } from "../../steps/define/call-sites.ts";
 import type { ReadFile } from "./lint.ts";
 
 /** The position of a problem; the start of the file if it cannot be determined. */
-export function placeOfProblem(problem: MigrateError, text: string, read: ReadFile | undefined): SourcePosition {
+export function positionOfProblem(problem: MigrateError, text: string, read: ReadFile | undefined): SourcePosition {
   if (isMigrateError(problem, "ERR_FILE_UNREADABLE")) {
     const { line, column } = problem.details;
     return line === undefined || column === undefined ? start : { line, column };
   }
   if (isMigrateError(problem, "ERR_FILE_EXPORTS"))
-    return placeOfExport(text, /\b(?:accepts|down|ran|replaces|up|was)\b/.exec(problem.details.problem)?.[0] ?? "up");
-  if (isMigrateError(problem, "ERR_FILE_AFTER")) return placeOfAfter(text, problem.details.says);
+    return positionOfExport(
+      text,
+      /\b(?:accepts|down|ran|replaces|up|was)\b/.exec(problem.details.problem)?.[0] ?? "up",
+    );
+  if (isMigrateError(problem, "ERR_FILE_AFTER")) return positionOfAfter(text, problem.details.says);
   const { step, of } = problem.details as Partial<StepPlace>;
   if (step === undefined || read === undefined) return start;
   const { migration, wrong } = read;
   const value =
     wrong.find((one) => one.problem === problem)?.value ??
     (of === "down" ? migration.down : migration.steps)?.[step - 1];
-  const [call] = placesOfStep(text, migration.path, value, of);
+  const [call] = positionsOfStep(text, migration.path, value, of);
   const word = wrongWord(isMigrateError(problem.cause) ? problem.cause : problem);
-  return word === undefined ? call! : placeOfWord(text, call!, word.text, word.isFirst);
+  return word === undefined ? call! : positionOfWord(text, call!, word.text, word.isFirst);
 }
 
 /** The calls in the file that made a step, innermost first; for a step written by hand, the export it is in. */
-export function placesOfStep(
+export function positionsOfStep(
   text: string,
   path: string,
   step: unknown,
   of: NonNullable<StepPlace["of"]> | "up" = "up",
 ): readonly SourcePosition[] {
   const calls = callsIn(path, text, callsOf(step));
-  return calls.length === 0 ? [placeOfExport(text, of)] : calls;
+  return calls.length === 0 ? [positionOfExport(text, of)] : calls;
 }
 
 /** The single wrong word in a step, if there is one. `isFirst`: whether it may be the first argument, the table. */

@@ -4,13 +4,13 @@ import { isMigrateError, type MigrateError } from "../../errors/migrate-error.ts
 import { readTextIfPresent } from "../../migrations/list-files.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
 import { ignoredAt, ignoresIn } from "./source/lint-ignores.ts";
-import { placeOfWord, start, type SourcePosition } from "./source/source-positions.ts";
+import { positionOfWord, start, type SourcePosition } from "./source/source-positions.ts";
 import * as registry from "./rules/index.ts";
 import type { Declared, OtherTarget, Rule, Severity } from "./rules/rule.ts";
 import { similarName } from "../../schema/names.ts";
 import { lint, type LintResult } from "./lint.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { placeOfProblem, placesOfStep } from "./finding-position.ts";
+import { positionOfProblem, positionsOfStep } from "./finding-position.ts";
 
 export type RuleId = (typeof registry)[keyof typeof registry]["id"];
 
@@ -99,24 +99,21 @@ function remarksOn(
   textAt: (path: string) => string,
 ): readonly LintFinding[] {
   const findings: LintFinding[] = [];
-  const all = migrations.flatMap(({ actions }) => actions);
-  let before = 0;
-  for (const { migration, actions } of migrations) {
-    const own = before;
-    before += actions.length;
+  for (const [number, { migration, actions }] of migrations.entries()) {
     if (migration.version <= since) continue;
     const { path: file } = migration;
     const text = textAt(file);
     const ignores = ignoresIn(text);
+    const next = migrations.slice(number + 1).flatMap((one) => one.actions);
     for (const [index, action] of actions.entries()) {
-      const earlier = () => all.slice(own, own + index);
-      const later = () => all.slice(own + index + 1);
+      const earlier = () => actions.slice(0, index);
+      const later = () => [...actions.slice(index + 1), ...next];
       for (const { id, severity: usual, check } of rules) {
         const severity = settings[id as RuleId] ?? usual;
         if (severity === "off") continue;
         for (const { message, word } of check(action, { migration, earlier, later, after, declared, others })) {
-          const calls = placesOfStep(text, file, migration.steps[action.place.step - 1]);
-          const place = word === undefined ? calls[0]! : placeOfWord(text, calls[0]!, word);
+          const calls = positionsOfStep(text, file, migration.steps[action.place.step - 1]);
+          const place = word === undefined ? calls[0]! : positionOfWord(text, calls[0]!, word);
           if ([place, ...calls].some((one) => ignoredAt(text, ignores, one).includes(id))) continue;
           findings.push({ file, ...place, rule: id, severity, message });
         }
@@ -148,7 +145,7 @@ function findingOf(problem: MigrateError, linted: LintResult, textAt: (path: str
   const read = linted.read.find((one) => one.file.path === path);
   // The position already names the file.
   const shown = message.startsWith(prefix) ? message.slice(prefix.length) : message;
-  return errorFinding(path, placeOfProblem(problem, textAt(path), read), problem, shown);
+  return errorFinding(path, positionOfProblem(problem, textAt(path), read), problem, shown);
 }
 
 function errorFinding(file: string, position: SourcePosition, { code }: MigrateError, message: string): LintFinding {

@@ -25,9 +25,9 @@ export function callsIn(path: string, text: string, calls: readonly Call[]): rea
 }
 
 /** The position of an export; the start of the file if it is not found. */
-export function placeOfExport(text: string, name: string): SourcePosition {
+export function positionOfExport(text: string, name: string): SourcePosition {
   const at = offsetOfExport(withoutComments(text), name);
-  return at === undefined ? start : placeAt(text, at);
+  return at === undefined ? start : positionAt(text, at);
 }
 
 function offsetOfExport(code: string, name: string): number | undefined {
@@ -48,15 +48,15 @@ function exportsOf(name: string): readonly string[] {
 }
 
 /** The position of the version that `up` passes to `after`; the start of the file if it is not found. */
-export function placeOfAfter(text: string, version: string): SourcePosition {
+export function positionOfAfter(text: string, version: string): SourcePosition {
   const code = withoutComments(text);
   const from = offsetOfExport(code, "up") ?? 0;
   const at = new RegExp(`\\bafter\\s*\\(\\s*["'\`](?=${escaped(version)}["'\`])`).exec(code.slice(from));
-  return at === null ? start : placeAt(text, from + at.index + at[0].length);
+  return at === null ? start : positionAt(text, from + at.index + at[0].length);
 }
 
 /** The position of a word in the call at `place`, else that call. `isFirst`: whether it may be the first argument. */
-export function placeOfWord(text: string, place: SourcePosition, word: string, isFirst = false): SourcePosition {
+export function positionOfWord(text: string, place: SourcePosition, word: string, isFirst = false): SourcePosition {
   const from = offsetOf(text, place);
   const { end, comma } = callFrom(text, from);
   const arguments_ = text.slice(isFirst ? text.indexOf("(", from) : comma, end);
@@ -66,14 +66,14 @@ export function placeOfWord(text: string, place: SourcePosition, word: string, i
     .flatMap((one) => [`(?<=["'\`])${one}(?=["'\`])`, `(?<=\\.)${one}(?=["'\`])`, one])
     .map((pattern) => new RegExp(`(?<![\\p{L}\\p{N}_$])${pattern}(?![\\p{L}\\p{N}_$])`, "u").exec(arguments_))
     .find((match) => match !== null);
-  return found === undefined || found === null ? place : placeAt(text, end - arguments_.length + found.index);
+  return found === undefined || found === null ? place : positionAt(text, end - arguments_.length + found.index);
 }
 
 function escaped(word: string): string {
   return word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-export function placeAt(text: string, offset: number): SourcePosition {
+export function positionAt(text: string, offset: number): SourcePosition {
   const before = text.slice(0, offset);
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { ignoredAt, ignoresIn } from "../../../../../src/commands/lint/source/lint-ignores.ts";
 import {
   callsIn,
-  placeOfAfter,
-  placeOfExport,
-  placeOfWord,
+  positionOfAfter,
+  positionOfExport,
+  positionOfWord,
 } from "../../../../../src/commands/lint/source/source-positions.ts";
 
 const text = `import * as m from "lance-migrate";
@@ -27,7 +27,7 @@ test.each([
   { name: "down", place: { line: 1, column: 1 } },
   { name: "accepts", place: { line: 4, column: 27 } },
 ])("the export of $name is found, and not in a comment", ({ name, place }) => {
-  expect(placeOfExport(text, name)).toEqual(place);
+  expect(positionOfExport(text, name)).toEqual(place);
 });
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
   ["export default { accepts: ['up'], down: [] };", undefined],
 ])("other ways to export are found too: %s", (own, column) => {
   const line = own.split("\n").length;
-  expect(placeOfExport(own, "up")).toEqual(column === undefined ? { line: 1, column: 1 } : { line, column });
+  expect(positionOfExport(own, "up")).toEqual(column === undefined ? { line: 1, column: 1 } : { line, column });
 });
 
 test.each([
@@ -50,11 +50,11 @@ test.each([
   { title: "a word with signs in it", line: 9, word: "it's (", place: { line: 9, column: 37 } },
   { title: "a word that is not there", line: 6, word: "titel", place: { line: 6, column: 3 } },
 ])("of a call the word is found: $title", ({ line, word, isFirst, place }) => {
-  expect(placeOfWord(text, { line, column: 3 }, word, isFirst)).toEqual(place);
+  expect(positionOfWord(text, { line, column: 3 }, word, isFirst)).toEqual(place);
 });
 
 test("a place behind the end of a file that was changed meanwhile is taken as it is", () => {
-  expect(placeOfWord("", { line: 9, column: 9 }, "title")).toEqual({ line: 9, column: 9 });
+  expect(positionOfWord("", { line: 9, column: 9 }, "title")).toEqual({ line: 9, column: 9 });
   expect(ignoredAt("", ignoresIn(text), { line: 99, column: 9 })).toEqual([]);
 });
 
@@ -88,12 +88,12 @@ test.each([
   ["no comment", `// it was after("0002", …)\nexport const up = after(\n  "0002",\n);`, 3, 4],
   ["no export in a comment", `/*\nexport const up = after("0002");\n*/\nexport const up = after("0002");`, 4, 26],
 ])("of after() the place is that in %s", (_, own, line, column) => {
-  expect(placeOfAfter(own, "0002")).toEqual({ line, column });
+  expect(positionOfAfter(own, "0002")).toEqual({ line, column });
 });
 
 test("a name is found as a whole text before it is found in a path, and a path by its last part", () => {
   const call = `m.alterColumns("d", [\n  { path: "s.x", rename: "xx" },\n  { path: "s", rename: "t" },\n])`;
-  const found = (word: string) => placeOfWord(call, { line: 1, column: 1 }, word);
+  const found = (word: string) => positionOfWord(call, { line: 1, column: 1 }, word);
   expect(found("s")).toEqual({ line: 3, column: 12 });
   expect(found("s.x")).toEqual({ line: 2, column: 12 });
   expect(found("other.x")).toEqual({ line: 2, column: 14 });
