@@ -52,7 +52,7 @@ export function putRight(found: readonly TableDifference[]): string {
       : [
           `drop ${tables(foreign)} if ${them === "it" ? "it is" : "they are"} not needed, or remove the ${creates} ${them}`,
         ]),
-    ...(changed.length === 0 ? [] : [`put ${changed.length === found.length ? "that" : "the rest"} right by hand`]),
+    ...(changed.length === 0 ? [] : [`fix ${changed.length === found.length ? "that" : "the rest"} by hand`]),
   ].join("; ");
 }
 
