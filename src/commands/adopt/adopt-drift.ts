@@ -1,6 +1,6 @@
 /** Writes drift as the steps of a next migration, which adopts it. Changes nothing. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { migrationsInDoubt } from "../../ledger/state/fold.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
@@ -12,7 +12,8 @@ import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from ".
 import { describeDifference, differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
 import { change, databaseOf, type Database } from "../../schema/table.ts";
 import type { Step } from "../../steps/registry.ts";
-import { describeForPlan, readConsistently, readLedger, unlessMoved } from "../../run/prepare/consistent-read.ts";
+import type { Ledger } from "../../run/lease/with-lease.ts";
+import { describeForPlan, readLedger, readUnlessMoved } from "../../run/prepare/consistent-read.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { movedTables } from "./moved-tables.ts";
@@ -40,7 +41,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     });
   const files = source.list();
   const loaded = await loadMigrations(source, files);
-  const look = async (state: LedgerState) => {
+  const findDifferences = async ({ state }: Ledger) => {
     const migrations = asTheyRan(loaded, state);
     await checkConsistent(journal, state);
     checkNotReverting(state);
@@ -56,16 +57,11 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     const found = await describeForPlan(target, names, new Set(names), true);
     return { differences, known, names, found };
   };
-  const { differences, known, names, found } = await readConsistently(
+  const { differences, known, names, found } = await readUnlessMoved(
     context,
     () => readLedger(context, files),
-    (read) =>
-      unlessMoved(
-        context,
-        read,
-        () => look(read.state),
-        (seen) => seen.differences.length > 0,
-      ),
+    findDifferences,
+    (compared) => compared.differences.length > 0,
   );
   const there = databaseOf(found);
   checkDeclarable(undeclarable(there), byHand);

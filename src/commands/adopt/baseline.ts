@@ -1,6 +1,6 @@
 /** Marks migrations as applied that never ran here, if the tables are as they leave them. Changes no table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { isHalfDone, migrationsInDoubt, type LedgerState } from "../../ledger/state/fold.ts";
+import { migrationsBegun, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
@@ -102,9 +102,7 @@ export async function baseline(
 /** Throws ERR_BASELINE_BEGUN or ERR_REVERTING if a migration has or may have begun: it may have changed tables. */
 function checkNothingInDoubt(state: LedgerState, migrations: readonly Migration[], run: string): void {
   checkNotReverting(state);
-  const [doubtful] = migrationsInDoubt(state, run);
-  const [late] = state.late;
-  const version = [...state.migrations.values()].find(isHalfDone)?.version ?? doubtful ?? late?.version;
+  const [version] = migrationsBegun(state, run);
   if (version === undefined) return;
   const known = state.migrations.get(version) ?? migrations.find((one) => one.version === version);
   throw new MigrateError("ERR_BASELINE_BEGUN", { migration: known ? formatMigration(known) : formatVersion(version) });

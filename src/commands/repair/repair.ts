@@ -1,18 +1,17 @@
 /** Reports what is wrong with the ledger and, on request, rebuilds it under the lease. Changes no other table. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
-import type { LedgerRecord } from "../../ledger/state/record.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { checkChoice } from "../../plan/history/position.ts";
 import { audited } from "../../run/lease/audited-ledger.ts";
-import { readConsistently, unlessMoved } from "../../run/prepare/consistent-read.ts";
+import { readUnlessMoved } from "../../run/prepare/consistent-read.ts";
 import type { Remedy } from "./remedy.ts";
 import { diagnose, type Diagnosis } from "./diagnose.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 import { runContext } from "../../run/run-context.ts";
-import { withLease } from "../../run/lease/with-lease.ts";
+import { withLease, type Ledger } from "../../run/lease/with-lease.ts";
 
 export interface RepairChoice {
   /** Executes the remedy, instead of only reporting it. */
@@ -46,31 +45,26 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
   const migrations = await loadMigrations(source, files);
   if (to !== undefined) checkChoice(to, migrations, target.capabilities);
   const about = { target, ledger, journal, files, clock, run: runner.run, choice: to };
-  const look = async (records: readonly LedgerRecord[]) => {
+  const examine = async ({ records }: Pick<Ledger, "records">) => {
     const state = foldLedger(records);
     checkNamesOfNow(files, state);
     return await diagnose({ ...about, records, migrations: asTheyRan(migrations, state) });
   };
 
-  const found = await readConsistently(
+  const found = await readUnlessMoved(
     context,
     async () => {
       const { records } = await audited(journal);
       return { records, state: foldLedger(records) };
     },
-    (read) =>
-      unlessMoved(
-        context,
-        read,
-        () => look(read.records),
-        ({ remedy }) => remedy.kind !== "nothing",
-      ),
+    examine,
+    ({ remedy }) => remedy.kind !== "nothing",
   );
   if (!yes || found.remedy.kind !== "rebuild") return resultOf(found, false);
   return await withLease(context, {
     async prepare({ records }) {
       // Leave out what taking the lease has written: a valid record, after one that may not be.
-      const found = await look(records.filter(({ run }) => run !== runner.run));
+      const found = await examine({ records: records.filter(({ run }) => run !== runner.run) });
       return {
         // No table is changed, so nothing new is in doubt if this run dies; what was in doubt stays so.
         first: undefined,

@@ -2,9 +2,8 @@
 import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import {
   foldLedger,
-  migrationsInDoubt,
-  isHalfDone,
   isNamed,
+  migrationsBegun,
   type LedgerMigration,
   type LedgerState,
 } from "../../ledger/state/fold.ts";
@@ -18,12 +17,12 @@ import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
-import { readConsistently, unlessMoved } from "../../run/prepare/consistent-read.ts";
+import { readUnlessMoved } from "../../run/prepare/consistent-read.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { holderWords } from "../../run/lease/describe-holder.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext, type RunContext } from "../../run/run-context.ts";
-import { withLease } from "../../run/lease/with-lease.ts";
+import { withLease, type Ledger } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 /** Set either `reverted` or `adopted`, to the number of a migration, or number and name: `0006_add_headlines`. */
@@ -48,7 +47,8 @@ export interface Resolution {
   readonly done: boolean;
 }
 
-interface Found extends Omit<Resolution, "done"> {
+interface Found {
+  readonly resolution: Omit<Resolution, "done">;
   readonly entries: readonly LedgerEntry[];
   /** Another migration, which stays in doubt. */
   readonly next: number | undefined;
@@ -62,31 +62,26 @@ export async function resolve(
 ): Promise<Resolution> {
   const context = runContext(options);
   const { journal, signal } = context;
-  const look = async (state: LedgerState): Promise<Found> => {
+  const examine = async ({ state }: Pick<Ledger, "state">): Promise<Found> => {
     await checkConsistent(journal, state);
-    return await lookAt(context, choice, state);
+    return await findResolution(context, choice, state);
   };
   if (choice.yes !== true) {
-    const found = await readConsistently(
+    const found = await readUnlessMoved(
       context,
       async () => {
         const records = await journal.read();
         return { records, state: foldLedger(records) };
       },
-      (read) =>
-        unlessMoved(
-          context,
-          read,
-          () => look(read.state),
-          () => true,
-        ),
+      examine,
+      () => true,
     );
-    return resultOf(found, false);
+    return { ...found.resolution, done: false };
   }
   return await withLease(context, {
     async prepare({ state }) {
-      const found = await look(state);
-      if (shown !== undefined && shown.means.join("\n") !== found.means.join("\n"))
+      const found = await examine({ state });
+      if (shown !== undefined && shown.means.join("\n") !== found.resolution.means.join("\n"))
         throw refused("the ledger, the files or the tables have changed since this was shown; run it again");
       return {
         // No table is changed, so nothing is in doubt if this run dies.
@@ -95,27 +90,23 @@ export async function resolve(
           throwIfInterrupted(signal);
           await lease.check();
           await lease.release(found.entries, found.next);
-          return resultOf(found, true);
+          return { ...found.resolution, done: true };
         },
       };
     },
   });
 }
 
-function resultOf({ migration, as, means, differences, lease }: Found, done: boolean): Resolution {
-  return { migration, as, means, differences, lease, done };
-}
-
 function refused(problem: string): MigrateError {
   return new MigrateError("ERR_RESOLVE", { problem });
 }
 
-async function lookAt(context: RunContext, choice: ResolveChoice, state: LedgerState): Promise<Found> {
+async function findResolution(context: RunContext, choice: ResolveChoice, state: LedgerState): Promise<Found> {
   const { target, migrations: source, clock, runner } = context;
   const files = source.list();
   checkNamesOfNow(files, state);
   const { version, name, as } = chosen(choice);
-  const begun = begunIn(state, runner.run);
+  const begun = migrationsBegun(state, runner.run);
   const other = begun.find((one) => one !== version);
   const unfinished = files.find((file) => file.version === other);
   if (unfinished !== undefined)
@@ -135,25 +126,10 @@ async function lookAt(context: RunContext, choice: ResolveChoice, state: LedgerS
   const marking = as === "adopted" ? markAdopted(state, file!, target.capabilities) : markReverted(state, migration);
   const compared = await comparedAfter(marking, loaded, { ...context, as, migration });
   const now = recorded === undefined ? [] : [ledgerWords(known, recorded, file)];
-  return {
-    migration,
-    as,
-    means: [...now, ...(as === "adopted" ? adoptedWords(migration, target) : revertedWords(file, compared))],
-    differences: compared.differences,
-    lease: state.holder?.run === runner.run ? undefined : holderWords(state, clock),
-    entries: marking.entries,
-    next: other,
-  };
-}
-
-/** The versions that are half-done, in doubt, or have a late call. */
-function begunIn(state: LedgerState, run: string): readonly number[] {
-  const half = [...state.migrations.values()].filter(isHalfDone);
-  return [
-    ...half.map(({ version }) => version),
-    ...migrationsInDoubt(state, run),
-    ...state.late.map(({ version }) => version),
-  ];
+  const means = [...now, ...(as === "adopted" ? adoptedWords(migration, target) : revertedWords(file, compared))];
+  const lease = state.holder?.run === runner.run ? undefined : holderWords(state, clock);
+  const resolution = { migration, as, means, differences: compared.differences, lease };
+  return { resolution, entries: marking.entries, next: other };
 }
 
 function chosen({ reverted, adopted }: ResolveChoice): Pick<Resolution, "as"> & { version: number; name?: string } {

@@ -9,7 +9,8 @@ import { placesIn } from "../../plan/history/position.ts";
 import { areAll, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { readConsistently, readLedger, unlessMoved } from "../../run/prepare/consistent-read.ts";
+import type { Ledger } from "../../run/lease/with-lease.ts";
+import { readLedger, readUnlessMoved } from "../../run/prepare/consistent-read.ts";
 import { audited, checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
@@ -32,23 +33,18 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   const { target, ledger, journal, migrations: source, runner } = context;
   const files = source.list();
   const loaded = await loadMigrations(source, files);
-  const look = async (state: LedgerState) => {
+  const compareAll = async ({ state }: Ledger) => {
     await checkConsistent(journal, state);
     const migrations = asTheyRan(loaded, state);
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
     return { ...(await compare({ target, ledger, state, migrations, run: runner.run })), state, migrations };
   };
-  const { sights, differences, expected, state, migrations } = await readConsistently(
+  const { sights, differences, expected, state, migrations } = await readUnlessMoved(
     context,
     () => readLedger(context, files),
-    (read) =>
-      unlessMoved(
-        context,
-        read,
-        () => look(read.state),
-        (seen) => seen.differences.length > 0,
-      ),
+    compareAll,
+    (found) => found.differences.length > 0,
   );
   const dated = await Promise.all(
     differences.map(async (one) => ({

@@ -199,6 +199,13 @@ export function migrationsInDoubt({ doubtful, holder }: LedgerState, run: string
   return holder?.next === undefined || holder.run === run ? doubtful : new Set([...doubtful, holder.next]);
 }
 
+/** The versions of the migrations that are half-done, in doubt, or have a late call. */
+export function migrationsBegun(state: LedgerState, run: string): readonly number[] {
+  const half = [...state.migrations.values()].filter(isHalfDone);
+  const versionsOf = (all: readonly { readonly version: number }[]) => all.map(({ version }) => version);
+  return [...versionsOf(half), ...migrationsInDoubt(state, run), ...versionsOf(state.late)];
+}
+
 /** Undefined if the migration was rolled back: it counts as never run. `isReverting`: its epoch rolls it back. */
 function foldMigration(
   known: LedgerMigration | undefined,

@@ -33,6 +33,18 @@ export async function readConsistently<Found>(
   }
 }
 
+/** The same; what looks wrong counts only if no other run has written to the ledger since it was read. */
+export async function readUnlessMoved<Found>(
+  context: RunContext,
+  read: () => Promise<Ledger>,
+  look: (ledger: Ledger) => Promise<Found>,
+  looksWrong: (found: Found) => boolean,
+): Promise<Found> {
+  return await readConsistently(context, read, (ledger) =>
+    unlessMoved(context, ledger, () => look(ledger), looksWrong),
+  );
+}
+
 /**
  * What `look` finds in the tables. Undefined if that looks wrong, or is an error of outcome `refused`, and another run
  * has written to the ledger since it was read.
