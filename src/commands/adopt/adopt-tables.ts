@@ -126,28 +126,24 @@ function metadataSteps(
     const isOut = !takesEngines && key.startsWith("lance-schema:");
     return isOut ? ", which the engine never undoes, so that down could not" : undefined;
   };
-  const withoutThem = (metadata: Metadata): Metadata =>
-    Object.fromEntries(Object.entries(metadata).filter(([key, value]) => reasonOf(key, value) === undefined));
   return [...found].flatMap(([table, { columns }]) =>
     pathsOf(columns).flatMap((path): readonly Step[] => {
-      const all = ownMetadata(findColumn(columns, path));
+      const place = `${table}.${formatPath(path)}`;
+      const now = ownMetadata(findColumn(columns, path));
       const before = ownMetadata(findColumn(known.get(table)!.columns, path));
-      const [now, was] = [all, before].map(withoutThem) as [Metadata, Metadata];
-      for (const [key, value] of Object.entries(all)) {
-        const reason = reasonOf(key, value);
-        if (reason !== undefined && (isNew(table) || Object.hasOwn(before, key)) && value !== ownValue(before, key))
-          left.push({ table, text: `${key} of ${table}.${formatPath(path)}${reason}` });
-      }
-      const changed = Object.entries(now).filter(
-        ([key, value]) => (isNew(table) || Object.hasOwn(was, key)) && (ownValue(was, key) ?? null) !== value,
-      );
-      const gone = Object.entries(was).filter(([key, value]) => value !== null && ownValue(now, key) === undefined);
-      const metadata = Object.fromEntries([...changed, ...gone.map(([key]) => [key, null] as const)]);
-      if (Object.keys(metadata).length === 0) return [];
-      const step: Step = { kind: "setMetadata", table, path: formatPath(path), metadata };
+      const gone = Object.keys(before).filter((key) => ownValue(now, key) === undefined);
+      const changed = [...Object.entries(now), ...gone.map((key) => [key, null] as const)].filter(([key, value]) => {
+        const was = ownValue(before, key) ?? null;
+        if (value === was || !(isNew(table) || Object.hasOwn(before, key))) return false;
+        const reason = reasonOf(key, value ?? was);
+        if (reason !== undefined && value !== null) left.push({ table, text: `${key} of ${place}${reason}` });
+        return reason === undefined;
+      });
+      if (changed.length === 0) return [];
+      const step: Step = { kind: "setMetadata", table, path: formatPath(path), metadata: Object.fromEntries(changed) };
       const problem = refusalOf(known, step);
       if (problem === undefined) return [step];
-      left.push({ table, text: `metadata of ${table}.${formatPath(path)}: ${problem}` });
+      left.push({ table, text: `metadata of ${place}: ${problem}` });
       return [];
     }),
   );

@@ -1,5 +1,5 @@
 /** Finds the position of a problem in a migration file. */
-import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
+import { isMigrateError, type ErrorCode, type MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import {
   callsIn,
   positionOfAfter,
@@ -49,19 +49,13 @@ export function positionsOfStep(
 /** The single wrong word in a step, if there is one. `isFirst`: whether it may be the first argument, the table. */
 function wrongWord(problem: MigrateError): { readonly text: string; readonly isFirst: boolean } | undefined {
   const { table, name, path } = problem.details as Readonly<Partial<Record<string, string>>>;
-  switch (problem.code) {
-    case "ERR_TABLE_MISSING":
-    case "ERR_TABLE_EXISTS":
-    case "ERR_TABLE_NAME":
-      return { text: table!, isFirst: true };
-    case "ERR_COLUMN_MISSING":
-      return { text: missingIn(problem)!, isFirst: false };
-    case "ERR_COLUMN_NAME":
-    case "ERR_COLUMN_DUPLICATE":
-      return { text: name!, isFirst: false };
-    case "ERR_PATH_INVALID":
-      return { text: path!, isFirst: false };
-    default:
-      return undefined;
-  }
+  const isFirst = ["ERR_TABLE_MISSING", "ERR_TABLE_EXISTS", "ERR_TABLE_NAME"].includes(problem.code);
+  const words: Partial<Record<ErrorCode, string | undefined>> = {
+    ERR_COLUMN_MISSING: missingIn(problem),
+    ERR_COLUMN_NAME: name,
+    ERR_COLUMN_DUPLICATE: name,
+    ERR_PATH_INVALID: path,
+  };
+  const text = isFirst ? table : words[problem.code];
+  return text === undefined ? undefined : { text, isFirst };
 }
