@@ -15,9 +15,8 @@ import { plan } from "../../../src/commands/plan.ts";
 import { history, status } from "../../../src/commands/status.ts";
 import type { MigratorOptions } from "../../../src/run/options.ts";
 import type { Action } from "../../../src/actions/model/action.ts";
-import { applyAction } from "../../support/fold.ts";
-import type { Database } from "../../../src/schema/table.ts";
-import { holds } from "../../simulate/target/ledger-table.ts";
+import { memoryTables } from "../../simulate/target/memory-tables.ts";
+import { memoryTarget } from "../../simulate/target/memory-target.ts";
 import type { RecordTable, Target } from "../../../src/targets/contract/target.ts";
 import type { Row } from "../../../src/wire/rows/ipc-rows.ts";
 import { recordsOf } from "../../support/ledger.ts";
@@ -68,80 +67,54 @@ interface Script {
   readonly take?: Readonly<Record<number, () => unknown>>;
   readonly taken?: Readonly<Record<number, () => unknown>>;
   /** Instead of, or before, the n-th action. */
-  readonly execute?: Readonly<Record<number, (work: () => void) => unknown>>;
+  readonly execute?: Readonly<Record<number, (work: () => Promise<unknown>) => unknown>>;
   readonly insert?: Readonly<Record<number, () => unknown>>;
 }
 
-/** A database that many runners share: tables, the ledger's rows, and the time. */
+/** A database in memory that many runners share: tables, the ledger's rows, and the time. */
 function aWorld() {
   const folder = temporaryFolder();
   const clock = leapingClock();
-  const versions = new Map<string, number>();
-  const rows: Row[] = [];
+  const tables = memoryTables({ now: clock.wall });
   const sent: Action[] = [];
-  let database: Database = new Map();
-
-  function change(action: Action): void {
-    database = applyAction(database, action);
-    versions.set(action.table, (versions.get(action.table) ?? 0) + 1);
-  }
 
   function aTarget(script: Script): Target {
     const counts: Record<string, number> = {};
-    const due = async (what: keyof Script) => {
-      const count = (counts[what] = (counts[what] ?? 0) + 1);
-      await (script[what] as Readonly<Record<number, () => unknown>> | undefined)?.[count]?.();
-    };
-    const records: RecordTable = {
-      create: async () => {},
-      async all() {
+    const countOf = (what: keyof Script) => (counts[what] = (counts[what] ?? 0) + 1);
+    const due = async (what: Exclude<keyof Script, "execute">) => void (await script[what]?.[countOf(what)]?.());
+    const memory = memoryTarget({ name: "test", model: "embedded", tables, clock });
+    const scripted = (records: RecordTable): RecordTable => ({
+      ...records,
+      async all(names) {
         await due("read");
-        return [...rows];
+        return await records.all(names);
       },
-      async last() {
-        return rows.toSorted((one, other) => order(one) - order(other)).at(-1);
-      },
-      count: async (predicate) => rows.filter(holds(predicate)).length,
       async insertIfAbsent(row) {
         await due("take");
-        const absent = !rows.some(({ key }) => key === row.key);
-        if (absent) rows.push(row);
+        const isAbsent = await records.insertIfAbsent(row);
         await due("taken");
-        return absent;
+        return isAbsent;
       },
-      async insert(more) {
+      async insert(rows) {
         await due("insert");
-        rows.push(...more);
+        await records.insert(rows);
       },
-      tend: async () => {},
-    };
+    });
     return {
-      name: "test",
-      place: "a test",
-      call: async () => "",
-      capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
-      listTables: async () => [...database.keys()],
-      async describeTable(name) {
+      ...memory,
+      async describeTable(name, withIndexes) {
         await due("look");
-        const table = database.get(name);
-        return table === undefined ? undefined : { table, version: versions.get(name) };
+        return await memory.describeTable(name, withIndexes);
       },
       async execute(action, seen) {
         sent.push(action);
-        const work = () => {
-          if (versions.get(action.table) !== seen?.version) throw new Error("Retryable commit conflict");
-          change(action);
-        };
-        const count = (counts.execute = (counts.execute ?? 0) + 1);
-        const scripted = script.execute?.[count];
-        if (scripted === undefined) work();
-        else await scripted(work);
-        return versions.get(action.table);
+        const instead = script.execute?.[countOf("execute")];
+        if (instead === undefined) return await memory.execute(action, seen);
+        await instead(() => memory.execute(action, seen));
+        return tables.get(action.table)?.version;
       },
-      verdict: (error) => ({ kind: /conflict/.test(String(error)) ? "conflict" : "refused" }),
-      explain: (error) => String(error),
-      ledger: { kind: "rows", records: () => records },
-      close: async () => {},
+      verdict: (error) => (/conflict/.test(String(error)) ? { kind: "conflict" } : memory.verdict(error)),
+      ledger: { kind: "rows", records: () => scripted(recordsOf(memory, ledger)) },
     };
   }
 
@@ -150,16 +123,16 @@ function aWorld() {
     clock,
     /** The same time for a process that is gone: its timers do not fire. */
     still: { ...clock, every: () => () => {} } satisfies Clock,
-    change,
+    /** Somebody else does this. */
+    change: (action: Action) => tables.carryOut(action),
     sent,
     folder,
-    columns: (table: string) => database.get(table)?.columns.map(({ name }) => name),
+    columns: (table: string) => tables.get(table)?.columns.map(({ name }) => name),
     /** Changes a row of the ledger by hand. */
-    changeRow: (key: string, row: Row) =>
-      void Object.assign(
-        rows.find((one) => one.key === key)!,
-        row,
-      ),
+    changeRow(key: string, changes: Row) {
+      const { rows } = tables.get(ledger)!;
+      tables.write(ledger, "update", { rows: rows.map((row) => (row.key === key ? { ...row, ...changes } : row)) });
+    },
     /** A migration file; its steps are plain data. */
     migration: (name: string, steps: readonly object[]) =>
       writeFileSync(join(folder, `${name}.mjs`), `export const up = ${JSON.stringify(steps)};\n`),
@@ -191,10 +164,6 @@ function aWorld() {
       );
     },
   };
-}
-
-function order(row: Row): number {
-  return Number(row.epoch) * 1_000_000 + Number(row.number);
 }
 
 function column(name: string, kind = "int32") {
@@ -456,8 +425,8 @@ test.each(crashes)("a run that died $when may be taken over by one that dies too
 test.each([1, 2, 3])("an action whose answer was lost after it worked is not sent again (action %i)", async (lost) => {
   const world = await aWorldWithT();
   world.migration("0002_three", three);
-  const reset = (work: () => void) => {
-    work();
+  const reset = async (work: () => Promise<unknown>) => {
+    await work();
     throw new Error("connection reset");
   };
   expect(await up(world.runner({ execute: { [lost]: reset } }))).toEqual({ applied: 1, total: 2 });
@@ -505,8 +474,8 @@ test("an interrupted run stops between two actions, releases, and is gone on wit
   const world = await aWorldWithT();
   world.migration("0002_three", three);
   const controller = new AbortController();
-  const stop = (work: () => void) => {
-    work();
+  const stop = async (work: () => Promise<unknown>) => {
+    await work();
     controller.abort();
   };
   const interrupted = up(world.runner({ execute: { 1: stop } }, { signal: controller.signal }));
@@ -541,9 +510,9 @@ test("a late action that commits between the look and the call of its successor 
   const world = await aWorldWithT();
   world.migration("0002_three", three);
   await world.holder("late", 2);
-  const race = (work: () => void) => {
+  const race = async (work: () => Promise<unknown>) => {
     world.change(threeActions[0]!);
-    work();
+    await work();
   };
   expect(await up(world.runner({ execute: { 1: race } }))).toEqual({ applied: 1, total: 2 });
   expect(world.columns("t")).toEqual(["e", "d"]);

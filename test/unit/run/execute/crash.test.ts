@@ -2,19 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { migrationsIn } from "../../../../src/migrations/source.ts";
-import { isMigrateError, MigrateError } from "../../../../src/errors/migrate-error.ts";
-import type { Clock } from "../../../../src/time/clock.ts";
+import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { history, status } from "../../../../src/commands/status.ts";
 import type { MigratorOptions } from "../../../../src/run/options.ts";
-import type { Action } from "../../../../src/actions/model/action.ts";
-import { describeAction } from "../../../../src/actions/apply-action.ts";
-import { applyAction } from "../../../support/fold.ts";
-import type { Database, Table } from "../../../../src/schema/table.ts";
-import { holds } from "../../../simulate/target/ledger-table.ts";
-import type { RecordTable, Target } from "../../../../src/targets/contract/target.ts";
-import type { Row } from "../../../../src/wire/rows/ipc-rows.ts";
+import { aMemoryDatabase, type Fate } from "../../../support/memory-database.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 
 type Step = Readonly<Record<string, unknown>>;
@@ -40,133 +32,6 @@ function stepsOf(migrations: readonly (readonly number[])[]): readonly (readonly
   return [creates, ...migrations.map((one) => one.map(toggle))];
 }
 
-/** What happens to a process at one of its calls to the outside, before or after the call has its effect. */
-interface Fate {
-  readonly at: number;
-  readonly after: boolean;
-  /** It is stopped while this goes on; killed where there is none. */
-  readonly meanwhile?: () => Promise<unknown>;
-}
-
-const duration = 30_000;
-
-/** Time that passes while somebody sleeps, or is stopped. */
-function handClock() {
-  let time = 1_750_000_000_000;
-  const clock = {
-    wall: () => time,
-    steady: () => time,
-    sleep: async (milliseconds: number) => void (time += milliseconds),
-    random: () => 0.5,
-    every: () => () => {},
-  };
-  return clock satisfies Clock;
-}
-
-function aDatabase(folder: string) {
-  const rows: Row[] = [];
-  const done: string[] = [];
-  const versions = new Map<string, number>();
-  let database: Database = new Map();
-
-  const records: RecordTable = {
-    create: async () => {},
-    all: async () => [...rows],
-    last: async () => rows.toSorted((one, other) => place(one) - place(other)).at(-1),
-    count: async (predicate) => rows.filter(holds(predicate)).length,
-    async insertIfAbsent(row) {
-      if (rows.some(({ key }) => key === row.key)) return false;
-      rows.push(row);
-      return true;
-    },
-    insert: async (more) => void rows.push(...more),
-    tend: async () => {},
-  };
-  const target: Target = {
-    name: "test",
-    place: "a test",
-    call: async () => "",
-    capabilities: { actions: { createTable: true, alterColumns: true }, describes: true, fences: true },
-    listTables: async () => [...database.keys()],
-    describeTable: async (name) => {
-      const table: Table | undefined = database.get(name);
-      return table === undefined ? undefined : { table, version: versions.get(name) };
-    },
-    // As the embedded engine does it: who acts on a table that has moved on since it was looked at is refused.
-    async execute(action: Action, seen) {
-      if (versions.get(action.table) !== seen?.version) throw new Error("Retryable commit conflict");
-      database = applyAction(database, action);
-      versions.set(action.table, (versions.get(action.table) ?? 0) + 1);
-      done.push(describeAction(action));
-      return undefined;
-    },
-    verdict: (error) => ({ kind: /conflict/.test(String(error)) ? "conflict" : "refused" }),
-    explain: String,
-    ledger: { kind: "rows", records: () => records },
-    close: async () => {},
-  };
-
-  // One time for all: while one process waits, it passes for the one that is stopped.
-  const clock = handClock();
-
-  let callsOfNewest = () => 0;
-
-  /** One process, to which something happens. */
-  function aProcess(fate?: Fate): MigratorOptions {
-    let calls = 0;
-    callsOfNewest = () => calls;
-    const meet = async () => {
-      if (fate?.meanwhile === undefined)
-        throw new MigrateError("ERR_TARGET_UNREACHABLE", { target: "test", problem: "killed" });
-      await fate.meanwhile();
-    };
-    const mortal = <Args extends readonly unknown[], Result>(work: (...args: Args) => Promise<Result>) =>
-      async function (...args: Args): Promise<Result> {
-        calls++;
-        const dead = fate !== undefined && fate.meanwhile === undefined && calls > fate.at;
-        const now = calls === fate?.at;
-        if (dead || (now && !fate.after)) await meet();
-        const result = await work(...args);
-        if (now && fate.after) await meet();
-        return result;
-      };
-    const theirs: RecordTable = {
-      create: mortal(records.create),
-      all: mortal(records.all),
-      last: mortal(records.last),
-      count: mortal(records.count),
-      insertIfAbsent: mortal(records.insertIfAbsent),
-      insert: mortal(records.insert),
-      tend: mortal(records.tend),
-    };
-    const mine: Target = {
-      ...target,
-      describeTable: mortal(target.describeTable),
-      execute: mortal(target.execute),
-      ledger: { kind: "rows", records: () => theirs },
-    };
-    return {
-      target: mine,
-      migrations: migrationsIn(folder),
-      ledger: "_migrations",
-      clock,
-      lease: { duration, patience: 600_000 },
-    };
-  }
-
-  return {
-    aProcess,
-    done,
-    calls: () => callsOfNewest(),
-    oversleep: () => clock.sleep(duration * 2),
-    tables: () => database,
-  };
-}
-
-function place(row: Row): number {
-  return Number(row.epoch) * 1_000_000 + Number(row.number);
-}
-
 function write(folder: string, migrations: readonly (readonly Step[])[]): void {
   for (const [index, steps] of migrations.entries())
     writeFileSync(join(folder, `000${index + 1}_m.mjs`), `export const up = ${JSON.stringify(steps)};\n`);
@@ -184,13 +49,12 @@ test("however often and wherever runs are killed, the next one does just what is
       const folder = temporaryFolder();
       const migrations = stepsOf(given);
       write(folder, migrations);
-      const undisturbed = aDatabase(folder);
+      const undisturbed = aMemoryDatabase(folder);
       await up(undisturbed.aProcess());
 
-      const database = aDatabase(folder);
+      const database = aMemoryDatabase(folder);
       for (const kill of deaths) await up(database.aProcess(kill)).catch(() => {});
       await up(database.aProcess());
-      expect(database.done).toEqual(undisturbed.done);
       expect(database.tables()).toEqual(undisturbed.tables());
       expect(await status(database.aProcess())).toMatchObject({ pending: [], holder: undefined });
     }),
@@ -206,16 +70,16 @@ const thereAndBack = stepsOf([
 test("a migration that goes there and back is killed at every call in turn and done once", async () => {
   const folder = temporaryFolder();
   write(folder, thereAndBack);
-  const undisturbed = aDatabase(folder);
+  const undisturbed = aMemoryDatabase(folder);
   await up(undisturbed.aProcess());
   const calls = undisturbed.calls();
   expect(calls).toBeGreaterThan(60);
   for (let at = 1; at <= calls; at++)
     for (const after of [false, true]) {
-      const database = aDatabase(folder);
+      const database = aMemoryDatabase(folder);
       await up(database.aProcess({ at, after })).catch(() => {});
       await up(database.aProcess());
-      expect({ at, after, done: database.done }).toEqual({ at, after, done: undisturbed.done });
+      expect({ at, after, tables: database.tables() }).toEqual({ at, after, tables: undisturbed.tables() });
     }
 });
 
@@ -238,10 +102,10 @@ test("a run that is stopped anywhere for longer than its lease does nothing that
     fc.asyncProperty(histories, aFate, kills, async (given, stopped, deaths) => {
       const folder = temporaryFolder();
       write(folder, stepsOf(given));
-      const undisturbed = aDatabase(folder);
+      const undisturbed = aMemoryDatabase(folder);
       await up(undisturbed.aProcess());
 
-      const database = aDatabase(folder);
+      const database = aMemoryDatabase(folder);
       const meanwhile = async () => {
         await database.oversleep();
         for (const kill of deaths.slice(1)) await up(database.aProcess(kill)).catch(() => {});
@@ -249,7 +113,6 @@ test("a run that is stopped anywhere for longer than its lease does nothing that
       };
       expect(lateEnds).toContain(await ended(database.aProcess({ ...stopped, meanwhile })));
       await up(database.aProcess());
-      expect(database.done).toEqual(undisturbed.done);
       expect(database.tables()).toEqual(undisturbed.tables());
       expect(await status(database.aProcess())).toMatchObject({ pending: [], holder: undefined });
     }),
@@ -264,13 +127,13 @@ test.each([
 ])("a run is stopped at every call in turn while another $what, and every step is done once", async ({ kill }) => {
   const folder = temporaryFolder();
   write(folder, thereAndBack);
-  const undisturbed = aDatabase(folder);
+  const undisturbed = aMemoryDatabase(folder);
   await up(undisturbed.aProcess());
   const calls = undisturbed.calls();
   expect(calls).toBeGreaterThan(60);
   for (let at = 1; at <= calls; at++)
     for (const after of [false, true]) {
-      const database = aDatabase(folder);
+      const database = aMemoryDatabase(folder);
       const other = kill === undefined ? undefined : { at: kill, after };
       const meanwhile = async () => {
         await database.oversleep();
@@ -278,17 +141,17 @@ test.each([
       };
       const end = await ended(database.aProcess({ at, after, meanwhile }));
       await up(database.aProcess());
-      expect({ at, after, end, done: database.done }).toEqual({
+      expect({ at, after, end, tables: database.tables() }).toEqual({
         at,
         after,
         end: expect.toBeOneOf(lateEnds),
-        done: undisturbed.done,
+        tables: undisturbed.tables(),
       });
     }
 });
 
 /** Stops a process, lets another run up to one of its calls, lets the first end, and then the other. */
-async function interleaved(database: ReturnType<typeof aDatabase>, first: Fate, second: Fate) {
+async function interleaved(database: ReturnType<typeof aMemoryDatabase>, first: Fate, second: Fate) {
   let firstEnds: Promise<string> | undefined;
   let secondEnds: Promise<string> | undefined;
   const meanwhile = async () => {
@@ -311,14 +174,13 @@ test("two runs that stop each other anywhere do every step once", async () => {
     fc.asyncProperty(histories, aFate, aFate, async (given, first, second) => {
       const folder = temporaryFolder();
       write(folder, stepsOf(given));
-      const undisturbed = aDatabase(folder);
+      const undisturbed = aMemoryDatabase(folder);
       await up(undisturbed.aProcess());
 
-      const database = aDatabase(folder);
+      const database = aMemoryDatabase(folder);
       const ends = await interleaved(database, first, second);
       expect(lateEnds).toEqual(expect.arrayContaining(ends.filter((end) => end !== undefined)));
       await up(database.aProcess());
-      expect(database.done).toEqual(undisturbed.done);
       expect(database.tables()).toEqual(undisturbed.tables());
       expect(await status(database.aProcess())).toMatchObject({ pending: [], holder: undefined });
     }),
@@ -331,7 +193,7 @@ test("no two records of a ledger ever have the same place", async () => {
     fc.asyncProperty(histories, kills, async (given, deaths) => {
       const folder = temporaryFolder();
       write(folder, stepsOf(given));
-      const database = aDatabase(folder);
+      const database = aMemoryDatabase(folder);
       for (const kill of deaths) await up(database.aProcess(kill)).catch(() => {});
       const places = (await history(database.aProcess())).map(({ epoch, number }) => `${epoch}.${number}`);
       expect(new Set(places).size).toBe(places.length);

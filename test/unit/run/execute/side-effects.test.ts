@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
-import { aftermath } from "../../../../src/run/execute/side-effects.ts";
+import { aftermath, lostUnanswered } from "../../../../src/run/execute/side-effects.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
@@ -48,6 +48,21 @@ test("where it is unknown which table a call without an answer has changed, that
     code: "ERR_TABLE_RECREATED",
     problem: expect.stringContaining("whether the call changed the new table is unknown"),
   });
+});
+
+test("a target without old versions has none that could show what a call without an answer has lost", async () => {
+  const tables = memoryTables();
+  const memory = memoryTarget({ name: "memory", model: "embedded", tables });
+  tables.create("t", [a]);
+  const seen = await memory.describeTable("t");
+  tables.write("t", "metadata", { columns: [{ ...a, metadata: { theirs: "1" } }] });
+  await memory.execute(rename, seen);
+  const now = await memory.describeTable("t");
+  const after = { columns: [{ ...a, name: "b" }] };
+  const lost = async (target: Target) =>
+    await lostUnanswered(rename, seen, now, after, { target, lease: { ...held, isSure: () => false } });
+  expect(await lost(memory)).toMatchObject({ code: "ERR_METADATA_LOST" });
+  expect(await lost({ ...memory, versions: undefined })).toBeUndefined();
 });
 
 const tookOver = new MigrateError("ERR_LEASE_LOST", { by: "run 2" });
