@@ -1,6 +1,5 @@
 /** The built command with a table service as its target: exit codes, one sentence on stderr, and never the key. */
-import { createHash } from "node:crypto";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Finished } from "../support/project.ts";
 import { manyProjects, type SmallProject } from "../e2e/support/many-projects.ts";
 import { answers, bytes, html, text, type Bad } from "./bad-answers.ts";
@@ -17,9 +16,7 @@ import {
 } from "./servers.ts";
 import { freePort } from "../support/ports.ts";
 
-vi.setConfig({ maxConcurrency: 3 });
-
-const { project } = manyProjects();
+const { project } = manyProjects("shared");
 
 const module = (up: string) => `import * as m from "lance-migrate";\n\nexport const up = ${up};\n`;
 const documents = `m.createTable("documents", {
@@ -85,7 +82,7 @@ function expectNoKey({ stdout, stderr }: Finished): void {
   expect(keysIn(stderr)).toEqual([]);
 }
 
-/** Each command with each way to say more, spread over the cases: all of them would be the same code again and again. */
+/** Each command with each way to say more. */
 const commands = [
   ["up"],
   ["status", "--json"],
@@ -96,10 +93,10 @@ const commands = [
   ["plan", "--json"],
   ["history", "--json", "--verbose"],
 ] as const;
-const someOf = (title: string) => {
-  const start = createHash("sha256").update(title).digest()[0]!;
-  return [0, 3].map((step) => commands[(start + step) % commands.length]!);
-};
+
+/** The cases take turns with the commands: all of them would be the same code again and again. */
+const inTurn = <Case>(cases: readonly Case[]) =>
+  cases.map((one, turn) => ({ ...one, args: commands[turn % commands.length]! }));
 
 /** Beside those that the client is held against, what only shows in a sentence. */
 const more: readonly Pick<Bad, "title" | "answer" | "says" | "given">[] = [
@@ -122,25 +119,26 @@ const more: readonly Pick<Bad, "title" | "answer" | "says" | "given">[] = [
 ];
 
 describe("a service that answers", () => {
-  test.concurrent.each([...answers, ...more])("$title ends with 6", async ({ title, answer, says, given }) => {
+  test.each(inTurn([...answers, ...more]))("$title ends with 6", async ({ args, answer, says, given }) => {
     const { url } = await serve(answer);
     const where = project(cloud({ endpoint: url, ...given }));
-    await expectRefused(where, { args: someOf(title)[0]!, code: 6, says });
+    await expectRefused(where, { args, code: 6, says });
   });
 
-  test.concurrent.each(bytes)("%s ends with 6", async (title, bytes, says) => {
-    const { url } = await serveSockets((socket) => socket.end(bytes));
-    await expectRefused(project(cloud({ endpoint: url })), { args: someOf(title)[0]!, code: 6, says });
+  const broken = bytes.map(([title, sent, says]) => ({ title, sent, says }));
+  test.each(inTurn(broken))("$title ends with 6", async ({ args, sent, says }) => {
+    const { url } = await serveSockets((socket) => socket.end(sent));
+    await expectRefused(project(cloud({ endpoint: url })), { args, code: 6, says });
   });
 
-  test.concurrent("no HTTP at all ends with 6", async () => {
+  test("no HTTP at all ends with 6", async () => {
     const { url } = await serveSockets((socket) => socket.end(`SSH-2.0-OpenSSH ${echo}\r\n`));
     const where = project(cloud({ endpoint: url }));
     for (const args of commands)
       await expectRefused(where, { args, code: 6, says: /^target cloud can't be reached: / });
   });
 
-  test.concurrent("in the dialect namespace with a 200 that is no ledger does not end well", async () => {
+  test("in the dialect namespace with a 200 that is no ledger does not end well", async () => {
     for (const body of ["", "<html>", "<html><body>Welcome</body></html>", "{}"]) {
       const { url } = await serve((response, { method, path }) =>
         response
@@ -211,10 +209,9 @@ const badPlaces: readonly BadPlace[] = [
 ];
 
 describe("a service behind", () => {
-  test.concurrent.each(badPlaces)("$title ends with 6", async ({ title, endpoint, says, env }) => {
+  test.each(inTurn(badPlaces))("$title ends with 6", async ({ args, endpoint, says, env }) => {
     const where = project(cloud({ endpoint: await endpoint() }));
-    const more = await env?.();
-    for (const args of someOf(title)) await expectRefused(where, { args, code: 6, says, env: more });
+    await expectRefused(where, { args, code: 6, says, env: await env?.() });
   });
 });
 
@@ -404,10 +401,10 @@ const badSettings: readonly BadSettings[] = [
 ];
 
 describe("settings with", () => {
-  test.concurrent.each(badSettings)("$title end with 2", async ({ title, target, env, says }) => {
+  test.each(inTurn(badSettings))("$title end with 2", async ({ args, target, env, says }) => {
     const where = project(configuration(target));
     const before = where.tree();
-    await expectRefused(where, { args: someOf(title)[0]!, code: 2, says, env });
+    await expectRefused(where, { args, code: 2, says, env });
     expect(where.tree()).toEqual(before);
   });
 });
@@ -434,15 +431,38 @@ async function aService({ alter = success, create = success, tables = new Set<st
   return { ...served, tables };
 }
 
-const succeed = async (where: SmallProject, args: readonly string[], env: Record<string, string> = {}) => {
-  const finished = await where.migrate(args, { ...plainEnvironment, ...env });
+const succeed = async (where: SmallProject, args: readonly string[], env: Record<string, string> = {}) =>
+  await expectSuccess(where.migrate(args, { ...plainEnvironment, ...env }));
+
+const expectSuccess = async (running: Promise<Finished>) => {
+  const finished = await running;
   expectNoKey(finished);
   expect(finished).toMatchObject({ code: 0 });
   return finished;
 };
 
+test("as a process of its own, the command ends with each of these codes, one sentence and no key", async () => {
+  const service = await aService();
+  const failing = await aService({ alter: text(400, `no column title ${echo}`) });
+  const there = await aService({ tables: new Set(["documents"]) });
+  const ends = [
+    { target: cloud({ endpoint: service.url }), code: 0, says: /^$/ },
+    { target: cloud({ endpoint: failing.url }), code: 1, says: /0002_headlines\.ts, step 1.* failed: .*no column/ },
+    { target: configuration(withKey(`${key}\n`)), code: 2, says: /apiKey must be a key of plain characters/ },
+    { target: cloud({ endpoint: there.url }), code: 4, says: /table documents is not as the ledger says/ },
+    { target: cloud({ endpoint: `http://127.0.0.1:${await freePort()}` }), code: 6, says: /nothing listens at/ },
+  ];
+  for (const { target, code, says } of ends) {
+    const finished = await project(target).start(["up", "--quiet"], plainEnvironment).finished;
+    expectNoKey(finished);
+    expect(finished.stderr).toMatch(says);
+    expect({ says, code: finished.code }).toEqual({ says, code });
+    expect(finished.stderr.split("\n").length).toBeLessThanOrEqual(2);
+  }
+});
+
 describe("a service that works", () => {
-  test.concurrent("is migrated, with a second run of one request", async () => {
+  test("is migrated, with a second run of one request", async () => {
     const service = await aService();
     const where = project(cloud({ endpoint: service.url }));
     await succeed(where, ["up", "--verbose"]);
@@ -454,7 +474,7 @@ describe("a service that works", () => {
       await succeed(where, args);
   });
 
-  test.concurrent("is found by the environment", async () => {
+  test("is found by the environment", async () => {
     const service = await aService();
     const where = project(configuration(`{ kind: "rest" }`));
     const env = { MIGRATE_ENDPOINT: `${service.url}/v1/`, MIGRATE_API_KEY: key, MIGRATE_DATABASE: "main" };
@@ -462,7 +482,7 @@ describe("a service that works", () => {
     expect(service.seen.every(({ headers }) => headers["x-service-database"] === "main")).toBe(true);
   });
 
-  test.concurrent("is reached through a tunnel of a proxy, with an own authority", async () => {
+  test("is reached through a tunnel of a proxy, with an own authority", async () => {
     const { port } = await serve(list, authority.sign("DNS:localhost"));
     const proxy = await serveProxy();
     const where = project(cloud({ endpoint: `https://localhost:${port}`, ca: authority.file }));
@@ -470,12 +490,13 @@ describe("a service that works", () => {
     expect(proxy.seen).toEqual([`CONNECT localhost:${port}`]);
   });
 
-  test.concurrent("is trusted by what Node trusts, beside what ca says", async () => {
+  test("is trusted by what Node trusts, beside what ca says", async () => {
     const other = anAuthority();
     const { url } = await serve(list, other.sign("IP:127.0.0.1"));
-    await succeed(project(cloud({ endpoint: url })), ["status"], { NODE_EXTRA_CA_CERTS: other.file });
-    const where = project(cloud({ endpoint: url, ca: authority.file }));
-    await succeed(where, ["status"], { NODE_EXTRA_CA_CERTS: other.file });
+    // Node reads it once, when a process starts.
+    const env = { ...plainEnvironment, NODE_EXTRA_CA_CERTS: other.file };
+    for (const settings of [{}, { ca: authority.file }])
+      await expectSuccess(project(cloud({ endpoint: url, ...settings })).start(["status"], env).finished);
   });
 });
 
@@ -506,7 +527,7 @@ const failing: readonly (readonly [string, { alter?: Answering; create?: Answeri
 ];
 
 describe("a service that refuses", () => {
-  test.concurrent.each(failing)("%s ends with 1", async (_, answers, says) => {
+  test.each(failing)("%s ends with 1", async (_, answers, says) => {
     const service = await aService(answers);
     const where = project(cloud({ endpoint: service.url }));
     for (const args of [
@@ -523,7 +544,7 @@ describe("a service that refuses", () => {
     for (const table of service.tables) expect(keysIn(table)).toEqual([]);
   });
 
-  test.concurrent.each<readonly [string, Answering]>([
+  test.each<readonly [string, Answering]>([
     ["cuts every alter", drop],
     ["answers every alter with HTML", html(200)],
     ["answers every alter with 503", html(503)],
@@ -538,7 +559,7 @@ describe("a service that refuses", () => {
 });
 
 describe("a plan is refused with 4", () => {
-  test.concurrent.each<readonly [string, string, object, RegExp]>([
+  test.each<readonly [string, string, object, RegExp]>([
     [
       "that its words have no name for",
       `m.retypeColumn("documents", "at", m.timestamp("ms"))`,
@@ -569,7 +590,7 @@ describe("a plan is refused with 4", () => {
     expect(service.tables.size).toBe(0);
   });
 
-  test.concurrent("for a file that was changed after it was applied", async () => {
+  test("for a file that was changed after it was applied", async () => {
     const service = await aService();
     const files = cloud({ endpoint: service.url });
     await succeed(project(files), ["up"]);
@@ -584,7 +605,7 @@ describe("a plan is refused with 4", () => {
     });
   });
 
-  test.concurrent("for a table that is there already", async () => {
+  test("for a table that is there already", async () => {
     const service = await aService({ tables: new Set(["documents"]) });
     await expectRefused(project(cloud({ endpoint: service.url })), {
       args: ["up"],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, onTestFinished } from "vitest";
-import { rounds } from "./rounds.ts";
+import { isLong } from "./rounds.ts";
 import { isAtWork, runShared } from "./shared-process.ts";
 
 /** The repository. */
@@ -64,7 +64,7 @@ export type Processes = "own" | "shared";
 /** An empty project in which "lance-migrate" is the built package. */
 export function aProject(processes: Processes = "own"): Project {
   const folder = temporaryFolder();
-  let isShared = processes === "shared" && rounds(1, 0) === 1;
+  let isShared = processes === "shared" && !isLong;
   const write = (path: string, text: string) => {
     const file = join(folder, path);
     // A process reads a configuration once.

@@ -3,7 +3,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, lstatSync, symlink
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
-import { root, startNode, type Finished, type Running } from "../../support/project.ts";
+import { root, startNode, type Finished, type Processes, type Running } from "../../support/project.ts";
+import { isLong } from "../../support/rounds.ts";
+import { isAtWork, runShared } from "../../support/shared-process.ts";
 
 export interface ManyProjects {
   /** A project with these files, by path. A path that ends in "/" is a folder. */
@@ -21,7 +23,8 @@ export interface SmallProject {
 }
 
 /** Folders that are gone when the test file ends. */
-export function manyProjects(): ManyProjects {
+export function manyProjects(processes: Processes = "own"): ManyProjects {
+  const isShared = processes === "shared" && !isLong;
   const home = mkdtempSync(join(tmpdir(), "lance-migrate-"));
   afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
   return {
@@ -35,7 +38,7 @@ export function manyProjects(): ManyProjects {
         startNode([join(root, "dist", "bin.js"), ...args], folder, env);
       return {
         folder,
-        migrate: (args, env) => start(args, env).finished,
+        migrate: (args, env) => (isShared && !isAtWork() ? runShared(folder, args, env) : start(args, env).finished),
         start,
         copyDatabase: (from) => cpSync(join(from.folder, ".lancedb"), join(folder, ".lancedb"), { recursive: true }),
         tree: () => treeOf(folder),
