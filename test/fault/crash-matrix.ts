@@ -8,7 +8,7 @@ import { matrixTable } from "./matrix-table.ts";
 
 const { values } = parseArgs({ options: { every: { type: "string", default: "1" }, kind: { type: "string" } } });
 const started = performance.now();
-const verdicts = await crashMatrix({ every: Number(values.every), places: "all", kind: values.kind });
+const verdicts = await crashMatrix({ every: Number(values.every), places: "all", cases: "all", kind: values.kind });
 console.log(matrixTable(verdicts));
 for (const target of matrixTargets) {
   const seen = new Set(verdicts.flatMap((one) => (one.target === target ? [...one.seen] : [])));

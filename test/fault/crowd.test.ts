@@ -6,8 +6,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
+import type { Chance } from "../simulate/seeded-random.ts";
+import { drawnChance } from "../support/kill-moments.ts";
 import { holderOf, ledgerRows, type LedgerRow } from "../support/ledger-rows.ts";
 import { aProject, temporaryFolder, type Project, type Running } from "../support/project.ts";
+import { rounds } from "../support/rounds.ts";
 import { serveProcess } from "../support/serve.ts";
 import { apiKey } from "../support/service.ts";
 import { addRows, columnsOf, rowsOf, versionsOf } from "../support/tables.ts";
@@ -17,13 +20,13 @@ const leaseSeconds = Number(process.env["MIGRATE_CROWD"] ?? 0) > 50 ? 30 : 5;
 const kills = 3;
 /** An odd number: each swaps two names. */
 const migrations = 9;
-const sizes = { namespace: 40, service: 40 } as const;
+const usual = rounds(16, 40);
 
 test.each(["namespace", "service"] as const)(
   "of many runs at once on one service each migration is applied by one, and a killed holder is followed in time, in the dialect %s",
   { timeout: 900_000 },
   async (dialect) => {
-    const runners = Number(process.env["MIGRATE_CROWD"] ?? sizes[dialect]);
+    const runners = Number(process.env["MIGRATE_CROWD"] ?? usual);
     const data = temporaryFolder();
     const { url } = await serveProcess(data, ["--quiet"]);
     const project = aProject();
@@ -44,7 +47,8 @@ test.each(["namespace", "service"] as const)(
     project.write("go", "");
     const probe = probing(url);
     const released = performance.now();
-    const killed = await killHolders(data, crowd);
+    const { chance, words } = drawnChance();
+    const killed = await killHolders(data, crowd, chance);
     const finished = await Promise.all(crowd.map(({ running }) => running.finished));
     const took = performance.now() - released;
     const slowest = await probe();
@@ -56,7 +60,7 @@ test.each(["namespace", "service"] as const)(
       const name = wasKilled ? "killed" : String(code);
       codes.set(name, (codes.get(name) ?? 0) + 1);
       if (wasKilled) continue;
-      expect(impatient ? [0, 5] : [0], stderr).toContain(code);
+      expect(impatient ? [0, 5] : [0], `${words}\n${stderr}`).toContain(code);
     }
 
     const records = await ledgerRows(data);
@@ -78,8 +82,8 @@ test.each(["namespace", "service"] as const)(
         `(lease ${leaseSeconds} s; the slowest of the requests that were timed took ${seconds(slowest)} s)`,
     );
     for (const { silence, afterKill } of left) {
-      expect(silence).toBeGreaterThanOrEqual(leaseSeconds * 1000);
-      expect(afterKill).toBeLessThanOrEqual(leaseSeconds * 1000 + bound);
+      expect(silence, words).toBeGreaterThanOrEqual(leaseSeconds * 1000);
+      expect(afterKill, words).toBeLessThanOrEqual(leaseSeconds * 1000 + bound);
     }
     expect(left.length).toBeGreaterThan(0);
   },
@@ -126,7 +130,11 @@ async function gather(project: Project, runners: number): Promise<readonly Membe
 }
 
 /** Kills holders at random moments of their work; gives when each was. */
-async function killHolders(data: string, crowd: readonly Member[]): Promise<ReadonlyMap<number, number>> {
+async function killHolders(
+  data: string,
+  crowd: readonly Member[],
+  chance: Chance,
+): Promise<ReadonlyMap<number, number>> {
   const killed = new Map<number, number>();
   const alive = new Map(crowd.map(({ running }) => [running.process.pid!, running]));
   const working = () =>
@@ -138,7 +146,7 @@ async function killHolders(data: string, crowd: readonly Member[]): Promise<Read
       await pause(20);
       continue;
     }
-    await pause(150 * Math.random());
+    await pause(150 * chance.next());
     if (victim.process.exitCode === null && victim.process.kill("SIGKILL")) killed.set(holder!.pid, Date.now());
   }
   return killed;

@@ -23,7 +23,7 @@ const lossy: ReadonlySet<string> = new Set([
   "a dropped column",
   "values recreated, which no look at the columns tells",
 ]);
-const every = rounds(6, 1);
+const every = rounds(12, 1);
 
 /** What others set since a migration, on a column that it lets be. */
 async function giveMore(folder: string): Promise<void> {

@@ -5,7 +5,7 @@ import { killAt, killMoments, newestRecord } from "../support/kill-moments.ts";
 import { rounds } from "../support/rounds.ts";
 import { columnsOf, lancedb } from "../support/tables.ts";
 
-const kills = rounds(12, 50);
+const kills = rounds(6, 50);
 const rows = 200_000;
 
 function writeFirst(project: Project): void {

@@ -74,9 +74,9 @@ function isSwap(path: string, body: Buffer): boolean {
   return path.includes("/authors/alter_columns") && body.includes('"rename":"last_name"');
 }
 
-// Each request in turn, or every fifth, of the requests that are not sent others than of the answers that get lost.
-const every = rounds(5, 1);
-const begins = { lost: 1, unsent: rounds(3, 1) };
+// Each request in turn, or every tenth, of the requests that are not sent others than of the answers that get lost.
+const every = rounds(10, 1);
+const begins = { lost: 1, unsent: rounds(6, 1) };
 
 const right = { total: 7, appliedAgain: 0, tables: expected };
 

@@ -1,36 +1,40 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { rounds } from "../support/rounds.ts";
+import { drawnChance } from "../support/kill-moments.ts";
 import { aScene, begun, key } from "./scene.ts";
 
 // The machine of a holder was suspended: its lease ran out, another run took over, and then it wakes.
 test.each([
-  { way: "embedded", stops: rounds(4, 12) },
-  { way: "namespace", stops: rounds(2, 6) },
-  { way: "service", stops: rounds(2, 6) },
+  { way: "embedded", stops: rounds(2, 12) },
+  { way: "namespace", stops: rounds(1, 6) },
+  { way: "service", stops: rounds(1, 6) },
 ] as const)(
   "a run stopped at $stops random moments for longer than its lease spoils nothing when it wakes ($way)",
   async ({ way, stops }) => {
     const scene = await aScene(way);
+    const { chance, words } = drawnChance();
     const codes = new Map<number | null, number>();
     for (let stop = 0; stop < stops; stop++) {
       const project = await scene.copy();
       const sleeper = project.start(["up", "--json"], key);
       await begun(sleeper);
-      await pause(scene.duration * Math.random());
+      await pause(scene.duration * chance.next());
       sleeper.process.kill("SIGSTOP");
       const other = project.start(["up"], key);
       // Half of them wake while the other run is still at it.
-      const wakes = stop % 2 === 0 ? other.finished : pause(1_300 + scene.duration * Math.random());
+      const wakes = stop % 2 === 0 ? other.finished : pause(1_300 + scene.duration * chance.next());
       await wakes;
       sleeper.process.kill("SIGCONT");
       const [slept, took] = await Promise.all([sleeper.finished, other.finished]);
-      expect(took, took.stderr).toMatchObject({ code: 0 });
+      expect(took, `${words}\n${took.stderr}`).toMatchObject({ code: 0 });
       // Done before it was stopped, or the lease is lost.
       const actedLate = slept.code === 1 && slept.stderr.includes("another one may have taken over");
-      if (!actedLate) expect([0, 5], slept.stderr + slept.stdout).toContain(slept.code);
+      if (!actedLate) expect([0, 5], `${words}\n${slept.stderr}${slept.stdout}`).toContain(slept.code);
       codes.set(slept.code, (codes.get(slept.code) ?? 0) + 1);
-      await scene.requireRight(project);
+      await scene.requireRight(project).catch((error: unknown) => {
+        throw new Error(`not right, ${words}`, { cause: error });
+      });
     }
     console.log(
       `${way}: the sleeper ended with: ${[...codes].map(([code, times]) => `${code} (${times})`).join(", ")}`,

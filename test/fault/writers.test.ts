@@ -9,7 +9,7 @@ import { lancedb } from "../support/tables.ts";
 const appender = fileURLToPath(new URL("appender.ts", import.meta.url));
 const appenders = 4;
 /** docs/faults.md says what came of the fifty. */
-const times = rounds(2, 50);
+const times = rounds(1, 50);
 
 interface Said {
   readonly acknowledged: readonly number[];

@@ -2,9 +2,10 @@ import { expect, test } from "vitest";
 import * as fc from "../support/fast-check.ts";
 import { thereAndBack } from "./back.ts";
 import { beginning, drafts } from "./draw.ts";
+import { rounds } from "../support/rounds.ts";
 import type { Counts } from "./walk.ts";
 
-const sequences = 1_020;
+const sequences = rounds(180, 1_020);
 
 test(`of ${sequences} migrations each is rolled back as its plan promised`, { timeout: 600_000 }, async () => {
   const counts: Counts = new Map();
@@ -18,11 +19,11 @@ test(`of ${sequences} migrations each is rolled back as its plan promised`, { ti
   const happened = (pattern: RegExp) =>
     [...counts].reduce((sum, [what, count]) => sum + (pattern.test(what) ? count : 0), 0);
   expect({
-    exact: happened(/^done, exact: back/) > 20,
-    checked: happened(/^done, .*checked.*: back/) > 20,
-    restored: happened(/^done, .*restore.*: back/) > 20,
-    blocked: happened(/: ERR_ROLLBACK_BLOCKED/) > 5,
-    none: happened(/none.*: ERR_IRREVERSIBLE/) > 20,
-    half: happened(/^stopped, .*: back/) > 5,
+    exact: happened(/^done, exact: back/) > sequences / 60,
+    checked: happened(/^done, .*checked.*: back/) > sequences / 60,
+    restored: happened(/^done, .*restore.*: back/) > sequences / 60,
+    blocked: happened(/: ERR_ROLLBACK_BLOCKED/) > sequences / 360,
+    none: happened(/none.*: ERR_IRREVERSIBLE/) > sequences / 60,
+    half: happened(/^stopped, .*: back/) > sequences / 360,
   }).toEqual({ exact: true, checked: true, restored: true, blocked: true, none: true, half: true });
 });

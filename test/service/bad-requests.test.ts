@@ -918,6 +918,6 @@ test("whichever byte of a stream is wrong, the answer is no 5xx and the service 
     });
     expect(read.status, `byte ${at}: ${read.body.toString()}`).toBe(200);
   }
-  expect(answers[400]).toBeGreaterThan(0);
+  expect(Math.min(answers[400] ?? 0, answers[200] ?? 0)).toBeGreaterThan(0);
   expect(await remote.tableNames()).toEqual(["t"]);
 });

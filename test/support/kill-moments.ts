@@ -1,6 +1,6 @@
 /** When processes are killed, and where that found them. */
 import { setTimeout as pause } from "node:timers/promises";
-import { chanceOf } from "../simulate/seeded-random.ts";
+import { chanceOf, type Chance } from "../simulate/seeded-random.ts";
 import type { Running } from "./project.ts";
 import { rowsOf } from "./tables.ts";
 
@@ -10,19 +10,24 @@ export interface Moment {
   readonly milliseconds: number;
 }
 
+/** Chance that a failure can be tried again with, and the words that say how. */
+export function drawnChance(): { readonly chance: Chance; readonly words: string } {
+  const seed = Number(process.env["MIGRATE_SEED"] ?? Math.floor(Math.random() * 1e9));
+  return { chance: chanceOf(seed), words: `the same moments: MIGRATE_SEED=${seed}` };
+}
+
 /**
  * Moments spread over all of a run that nobody disturbed: so many lines long, in so many milliseconds. MIGRATE_SEED draws the same ones
  * again.
  */
 export function killMoments(kills: number, lines: number, duration: number) {
-  const seed = Number(process.env["MIGRATE_SEED"] ?? Math.floor(Math.random() * 1e9));
-  const chance = chanceOf(seed);
+  const { chance, words: again } = drawnChance();
   const moments = Array.from({ length: kills }, (_, index): Moment => {
     const at = ((index + chance.next()) / kills) * (lines - 1);
     return { lines: 1 + Math.floor(at), milliseconds: (duration / lines) * chance.next() };
   });
   const words = ({ lines, milliseconds }: Moment) =>
-    `killed ${Math.round(milliseconds)} ms after line ${lines}; the same moments: MIGRATE_SEED=${seed}`;
+    `killed ${Math.round(milliseconds)} ms after line ${lines}; ${again}`;
   return { moments, words };
 }
 
