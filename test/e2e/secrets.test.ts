@@ -101,7 +101,7 @@ test("the search finds a secret in each of its forms", () => {
   expect(leaksIn("sk-5e*** and nothing else", [trickyKey])).toEqual([]);
 });
 
-test("where nothing is wrong, every command gets as far as it can", async () => {
+test("where nothing is wrong, every command gets as far as it can", { timeout: 300_000 }, async () => {
   const where = folder(configured(`{ kind: "lance", uri: ".lancedb" }`));
   const scene: Scene = {
     title: "",
