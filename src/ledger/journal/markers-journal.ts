@@ -5,7 +5,7 @@
 import type { Clock } from "../../time/clock.ts";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { sha256 } from "../../migrations/checksum.ts";
-import { retry } from "../../targets/contract/retry.ts";
+import { patience, pauseAfter, retry } from "../../targets/contract/retry.ts";
 import type { CreateMarker, Target } from "../../targets/contract/target.ts";
 import { agreesWithNewest } from "../audit/audit-applied.ts";
 import { foldLedger } from "../state/fold.ts";
@@ -22,9 +22,6 @@ export interface MarkerStore {
   readonly verdict: Target["verdict"];
   readonly clock: Pick<Clock, "sleep" | "random">;
 }
-
-const mostLists = 6;
-const firstPause = 25;
 
 export function markersJournal(ledger: string, { names, create, verdict, clock }: MarkerStore): Journal {
   /** The epochs that this run has taken. They are remembered here because a marker doesn't show who took its epoch. */
@@ -46,11 +43,11 @@ export function markersJournal(ledger: string, { names, create, verdict, clock }
       const absent = [...seen].find((name) => !there.has(name));
       for (const name of all) if (recordOf(name) !== undefined) seen.add(name);
       if (absent === undefined) return all;
-      if (tries === mostLists) {
+      if (tries === patience.staleList.tries) {
         const problem = `the service's list of tables lacks ${absent}, which it showed before or has just created; see migrate doctor`;
         throw new MigrateError("ERR_LEDGER_UNREADABLE", { ledger, problem });
       }
-      await clock.sleep(firstPause * 2 ** tries);
+      await clock.sleep(pauseAfter(tries, patience.staleList));
     }
   };
 

@@ -11,7 +11,7 @@ import { differences, sameTables, type Tables } from "../../schema/table.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 import { lostUnanswered } from "./side-effects.ts";
 import {
-  patience,
+  nextTry,
   requireSame,
   type Acting,
   type Done,
@@ -35,7 +35,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     acting.withIndexes ??
     (action.kind === "restoreTable" ||
       [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined));
-  const again = patience(planned, acting);
+  const again = nextTry(planned, acting);
   let inDoubt = mayBeDone;
   let wasUnanswered = false;
   let failure: Failure | undefined;

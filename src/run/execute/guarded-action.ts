@@ -1,10 +1,8 @@
 /** Guards an action that destroys something against writes of others that arrive at that moment. */
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
+import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { Acting, Ending } from "./send-action.ts";
 import type { LateWrites, Watch } from "./late-writes.ts";
-
-/** At most this many checks: others may write to the table after each one. */
-const mostLooks = 5;
 
 /**
  * Runs the action, unless what it destroys has changed since the check: then checks again. After the last check the
@@ -21,7 +19,7 @@ export async function guarded(
   // A call without an answer may still take effect.
   let inDoubt = false;
   for (let looks = 1; ; looks++) {
-    const isLast = looks === mostLooks && action.action.kind !== "dropTable";
+    const isLast = looks === mostRepeats && action.action.kind !== "dropTable";
     let watch: Watch | undefined;
     try {
       watch = await lateWrites.before(planned, action, at);
@@ -31,7 +29,7 @@ export async function guarded(
     const mayAct =
       watch === undefined || isLast ? undefined : (_: unknown, version?: number) => version === watch.version;
     const ending = await run(mayAct, inDoubt);
-    if ("error" in ending && ending.moved === true && looks < mostLooks) {
+    if ("error" in ending && ending.moved === true && looks < mostRepeats) {
       inDoubt = ending.inDoubt;
       continue;
     }

@@ -18,6 +18,7 @@ import { rewrites } from "../../actions/apply-action.ts";
 import { isHidden } from "../../actions/rewrite/append-guard.ts";
 import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
+import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { act, changed, describeTables, tablesIn } from "./described-action.ts";
 import type { Acting, Done, Ending, Snapshots, FailedCall } from "./send-action.ts";
@@ -92,7 +93,7 @@ export async function actInCommits(
       isOwn = true;
     }
     if (isTurn) emit({ event: "detour", ...place, text: commit.text });
-    const isRefresh = commit.refresh !== undefined && version !== fresh && ways.refreshed++ < mostAgain;
+    const isRefresh = commit.refresh !== undefined && version !== fresh && ways.refreshed++ < mostRepeats;
     const now = isRefresh ? refreshOf(commit) : commit;
     const hides = commit.before.get(action.table)?.columns.some(({ name }) => isHidden(name)) === true;
     const ending = await act(plannedOf(now, planned), isResumed && !isRefresh, {
@@ -105,7 +106,7 @@ export async function actInCommits(
       // the call would silently remove.
       mayAct: (tables) =>
         isAllLeft(now.action, tables) &&
-        (!now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain >= mostAgain),
+        (!now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain >= mostRepeats),
     });
     if (!("error" in ending)) {
       [isBegun, isResumed] = [true, isRefresh && isResumed];
@@ -131,9 +132,6 @@ export async function actInCommits(
     }
   }
 }
-
-/** At most this many refreshes, and repeated checks, of one action: others may write to the table without end. */
-const mostAgain = 5;
 
 /** What the run has learned while it executes the commits. */
 interface Ways {

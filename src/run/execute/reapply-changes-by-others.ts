@@ -10,6 +10,7 @@ import { ownValue } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { findColumn, type Table } from "../../schema/table.ts";
 import { formatIndex } from "../../schema/table-index.ts";
+import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { TableSnapshot, Target, Versions } from "../../targets/contract/target.ts";
 import { attempt, type Acting, type Calling } from "./send-action.ts";
 
@@ -25,9 +26,6 @@ export interface RestoredTable {
   readonly seen?: TableSnapshot | undefined;
   readonly made?: number | undefined;
 }
-
-/** After this many failures, a call that fails is given up: others may change the table each time. */
-const mostFailures = 5;
 
 /** Does nothing for other actions, or if the target keeps no versions. */
 export async function putOthersBack(
@@ -119,7 +117,7 @@ async function carryOut(planned: PlannedAction, around: Around, calling: Calling
     if (!lease.isSure()) continue;
     const { failure } = await attempt(next.action, now, calling);
     if (failure === undefined) commits++;
-    else if (failure.kind === "refused" || ++failures >= mostFailures)
+    else if (failure.kind === "refused" || ++failures >= mostRepeats)
       refused.set(next.words, target.explain(failure.error));
   }
 }

@@ -6,6 +6,7 @@ import type { OwnVersions, TableVersions } from "../../ledger/state/record.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { ownValue } from "../../schema/data-type.ts";
+import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Done } from "./send-action.ts";
 import type { Emit } from "../events.ts";
@@ -67,9 +68,6 @@ async function keptLater(
   return ownVersions(kept, null, false, [(await target.versions!.time(table, kept)) ?? null, null]);
 }
 
-/** At most this many tries: others may clean up old versions without end. */
-const mostTries = 5;
-
 /**
  * Keeps the newest version; undefined if there is none. If it can't be kept, throws ERR_VERSION_UNKEPT, or emits
  * `unkept` if the migration may lose data.
@@ -91,7 +89,7 @@ async function keepNewest(
     } catch (error) {
       if (isMigrateError(error, "ERR_TARGET_UNREACHABLE") || isMigrateError(error, "ERR_CREDENTIALS")) throw error;
       // Others have written since, and cleaned up the version that was described.
-      if (tries < mostTries && (await target.describeTable(table))?.version !== version) continue;
+      if (tries < mostRepeats && (await target.describeTable(table))?.version !== version) continue;
       const { version: number, name } = planned.migration;
       const problem = target.explain(error);
       if (mayBeLost?.(planned) === false) {

@@ -7,6 +7,7 @@ import type { PlannedAction } from "../../plan/make-plan.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { SeenVersion } from "../../schema/table-identity.ts";
 import type { Tables } from "../../schema/table.ts";
+import { patience, pauseAfter } from "../../targets/contract/retry.ts";
 import type { TableSnapshot, Target, CallOutcome } from "../../targets/contract/target.ts";
 import { aftermath, type Harm } from "./side-effects.ts";
 import type { ActionRef, Emit } from "../events.ts";
@@ -142,28 +143,14 @@ async function recordLateCall(
   }
 }
 
-/**
- * How often an action is tried, and the first and the longest pause between tries in milliseconds. After a call without
- * an answer the pauses are longer, so that a call that is still under way can end.
- */
-const patiences = {
-  conflict: { tries: 30, first: 20, longest: 1_000 },
-  detour: { tries: 5, first: 20, longest: 1_000 },
-  // Columns are hidden meanwhile.
-  hurried: { tries: 12, first: 5, longest: 50 },
-  throttled: { tries: 30, first: 20, longest: 1_000 },
-  unanswered: { tries: 5, first: 1_000, longest: 8_000 },
-  refused: { tries: 0, first: 0, longest: 0 },
-};
-
 /** Waits before the next try, longer each time; false if there is no next try. */
-export function patience({ text }: PlannedAction, { target, clock, emit, place, whileOthers }: Acting) {
+export function nextTry({ text }: PlannedAction, { target, clock, emit, place, whileOthers }: Acting) {
   let tried = 0;
   return async ({ kind, pause = 0, error }: Failure): Promise<boolean> => {
-    const { tries, first, longest } = patiences[kind === "conflict" ? (whileOthers ?? kind) : kind];
-    if (++tried >= tries) return false;
+    const allowed = patience[kind === "conflict" ? (whileOthers ?? kind) : kind];
+    if (++tried >= allowed.tries) return false;
     emit({ event: "retried", ...place, text, reason: kind, problem: target.explain(error) });
-    await clock.sleep(Math.max(pause, Math.min(first * 2 ** (tried - 1), longest)));
+    await clock.sleep(Math.max(pause, pauseAfter(tried, allowed)));
     return true;
   };
 }

@@ -10,6 +10,7 @@ import { sameColumns } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
+import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { TableSnapshot, Target, UndoResult, Versions } from "../../targets/contract/target.ts";
 import { isOtherInstance } from "../check/table-identity.ts";
 
@@ -163,8 +164,6 @@ function becameOf(undone: UndoResult | undefined, table: string, made: number | 
   return `${changed}, and others have written since (up to version ${newer.at(-1)}), so it was not undone: ${damage}; restore version ${before} and write again what came later`;
 }
 
-const mostTries = 5;
-
 async function putMetadataBack(
   action: Action,
   made: number,
@@ -174,7 +173,7 @@ async function putMetadataBack(
   const { table } = action;
   let left: readonly MetadataUpdate[] = [];
   let failure: unknown;
-  for (let tries = 0; tries < mostTries; tries++) {
+  for (let tries = 0; tries < mostRepeats; tries++) {
     try {
       const [before, after] = [await versions.at(table, made - 1), await versions.at(table, made)];
       const now = await target.describeTable(table);

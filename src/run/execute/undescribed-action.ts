@@ -5,12 +5,12 @@
 import type { PlannedAction } from "../../plan/make-plan.ts";
 import { parsePath } from "../../schema/path.ts";
 import { columnPaths } from "../../schema/table.ts";
-import { attempt, patience, type Acting, type Ending } from "./send-action.ts";
+import { attempt, nextTry, type Acting, type Ending } from "./send-action.ts";
 import { hasColumns } from "./probe-columns.ts";
 
 export async function actBlindly(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
   const { lease } = acting;
-  const again = patience(planned, acting);
+  const again = nextTry(planned, acting);
   const done = { before: undefined, after: undefined };
   let inDoubt = mayBeDone;
   for (;;) {

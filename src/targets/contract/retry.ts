@@ -1,11 +1,42 @@
-/** Retries work that may be repeated, because a second time changes nothing. */
+/** How often calls are tried again, and the pauses between the tries: one table for all reasons. */
 import type { Clock } from "../../time/clock.ts";
 import type { CallOutcome } from "./target.ts";
 
-const mostTries = 8;
-const longestPause = 2_000;
+export interface Patience {
+  /** How often it is tried in all. */
+  readonly tries: number;
+  /** Milliseconds before the second try; doubled for each further one. */
+  readonly first: number;
+  /** The longest pause. */
+  readonly longest: number;
+}
 
-/** Retries after a conflict, throttling or a missing answer, up to `mostTries` tries in all. A refusal is final. */
+export const patience = {
+  refused: { tries: 0, first: 0, longest: 0 },
+  throttled: { tries: 30, first: 20, longest: 1_000 },
+  /** Others' commits came first. */
+  conflict: { tries: 30, first: 20, longest: 1_000 },
+  /** The same, if there is a detour on which they can't. */
+  detour: { tries: 5, first: 20, longest: 1_000 },
+  /** The same on that detour: columns are hidden meanwhile. */
+  hurried: { tries: 12, first: 5, longest: 50 },
+  /** A call without an answer may still be under way, so it is given time to end. */
+  unanswered: { tries: 5, first: 1_000, longest: 8_000 },
+  /** A call that changes nothing when it is repeated. */
+  repeatable: { tries: 8, first: 50, longest: 2_000 },
+  /** A list of tables that lacks one which it has shown before. */
+  staleList: { tries: 6, first: 50, longest: 1_000 },
+} as const satisfies Record<string, Patience>;
+
+/** What others may undo or change each time is tried this often at most. */
+export const mostRepeats = 5;
+
+/** The pause in milliseconds after this many tries. */
+export function pauseAfter(tried: number, { first, longest }: Patience): number {
+  return Math.min(first * 2 ** (tried - 1), longest);
+}
+
+/** Retries work that changes nothing when it is repeated, unless it was refused. */
 export async function retry<Result>(
   work: () => Promise<Result>,
   verdict: (error: unknown) => CallOutcome,
@@ -16,8 +47,8 @@ export async function retry<Result>(
       return await work();
     } catch (error) {
       const { kind, pause = 0 } = verdict(error);
-      if (kind === "refused" || tries === mostTries) throw error;
-      await clock.sleep(Math.max(pause, Math.min(25 * 2 ** tries, longestPause) * (0.5 + clock.random())));
+      if (kind === "refused" || tries === patience.repeatable.tries) throw error;
+      await clock.sleep(Math.max(pause, pauseAfter(tries, patience.repeatable) * (0.5 + clock.random())));
     }
   }
 }
