@@ -126,13 +126,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     "an action is recorded before it is done",
     392,
     "run/execute/execute.ts",
-    "    done++;\n",
-    '    done++;\n    const ahead = planned.actions[index + 1];\n    if (ahead?.recordFirst === true) done++;\n    if (ahead?.recordFirst === true) await lease.record([{ event: "advanced", ...facts(), next: version }]);\n    if (ahead?.recordFirst === true) done--;\n',
+    "  progress.done++;\n",
+    "  progress.done++;\n  const ahead = planned.actions[planned.actions.indexOf(action) + 1];\n  if (ahead?.recordFirst === true) progress.done++;\n  if (ahead?.recordFirst === true) await recordProgress(progress);\n  if (ahead?.recordFirst === true) progress.done--;\n",
   ),
   bug(
     "what is in doubt is released as if it were known",
     304,
-    "run/execute/execute.ts",
+    "run/execute/migration-progress.ts",
     "await lease.release([record], inDoubt ? version : undefined).catch(() => {});",
     "await lease.release([record]).catch(() => {});",
   ),
@@ -195,7 +195,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a run goes on in a ledger that it could not tell how far an action of several commits got",
     928,
-    "run/execute/execute.ts",
+    "run/execute/migration-progress.ts",
     "if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {",
     "if (isHeld(cause)) {",
   ),
@@ -244,8 +244,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   bug(
     "a migration is rolled back without a word before",
     155,
-    "run/execute/execute.ts",
-    'if (direction === "down") await lease.record([{ event: onTheWay, ...facts(), next: version }]);',
+    "run/execute/migration-progress.ts",
+    'if (direction === "down") await recordProgress(progress);',
     "",
   ),
   bug(
@@ -325,7 +325,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "a version is kept and not recorded before the migration begins",
     744,
     "run/execute/execute.ts",
-    "    // Recorded before anything is changed: a run that resumes must know these versions.\n    await lease.record([{ event: onTheWay, ...facts(), next: version }]);",
+    "  // Recorded before anything is changed: a run that resumes must know these versions.\n  await recordProgress(progress);",
     "",
   ),
   bug(

@@ -9,7 +9,8 @@ import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import type { Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import type { Done } from "./send-action.ts";
+import { mostRepeats } from "../../targets/contract/retry.ts";
+import type { Acting, Done, Ending } from "./send-action.ts";
 import { isTooMany, rowsInTheWay, sinceOf } from "../check/find-blocking-rows.ts";
 
 /** A table's version before an action, after the check that the action may destroy it. */
@@ -23,6 +24,45 @@ export interface LateWrites {
   before(planned: PlannedMigration, action: PlannedAction, at: number): Promise<Watch | undefined>;
   /** Throws ERR_WRITES_LOST, ERR_WRITES_UNKNOWN. */
   after(watch: Watch | undefined, action: PlannedAction, ending: Done): Promise<void>;
+}
+
+/**
+ * Runs the action, unless what it destroys has changed since the check: then checks again. After the last check the
+ * call is sent anyway, except a drop of a table.
+ */
+export async function guarded(
+  run: (mayAct: Acting["mayAct"], inDoubt: boolean) => Promise<Ending>,
+  planned: PlannedMigration,
+  action: PlannedAction,
+  at: number,
+  lateWrites: LateWrites | undefined,
+): Promise<Ending & { readonly lost?: unknown }> {
+  if (lateWrites === undefined || planned.direction === "up") return await run(undefined, false);
+  // A call without an answer may still take effect.
+  let inDoubt = false;
+  for (let looks = 1; ; looks++) {
+    const isLast = looks === mostRepeats && action.action.kind !== "dropTable";
+    let watch: Watch | undefined;
+    try {
+      watch = await lateWrites.before(planned, action, at);
+    } catch (error) {
+      return { error, inDoubt: inDoubt || (planned.doubtful && at === planned.done) };
+    }
+    const mayAct =
+      watch === undefined || isLast ? undefined : (_: unknown, version?: number) => version === watch.version;
+    const ending = await run(mayAct, inDoubt);
+    if ("error" in ending && ending.moved === true && looks < mostRepeats) {
+      inDoubt = ending.inDoubt;
+      continue;
+    }
+    if ("error" in ending) return ending;
+    try {
+      await lateWrites.after(watch, action, ending);
+    } catch (lost) {
+      return { ...ending, lost };
+    }
+    return ending;
+  }
 }
 
 /** `seen`: each table's version before the plan asked its questions. */

@@ -1,0 +1,156 @@
+/** How far a run has got in a migration, what it records of that, and how it ends when it is stopped. */
+import { count, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
+import type { Lease } from "../../ledger/lease/lease.ts";
+import type { OwnVersions, PartialAction, TableVersions } from "../../ledger/state/record.ts";
+import { formatMigration } from "../../migrations/file-name.ts";
+import { restoringAfter } from "../../plan/assess/blocking-rows.ts";
+import { compileMigration } from "../../plan/compile/compile.ts";
+import { vectorsHint } from "../../plan/compile/vector-index-check.ts";
+import { factsOf } from "../../plan/history/record-facts.ts";
+import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
+import type { Target } from "../../targets/contract/target.ts";
+import type { SeenTable } from "../check/table-identity.ts";
+import type { RunContext } from "../run-context.ts";
+import type { LateWrites } from "./late-writes.ts";
+import { trackVersions, type VersionsTrack } from "./restore-points.ts";
+import type { FailedCall } from "./send-action.ts";
+
+export interface Execution extends Pick<RunContext, "target" | "ledger" | "clock" | "emit" | "signal"> {
+  readonly lease: Lease;
+  /** Set if writes that others make meanwhile must not be lost. */
+  readonly lateWrites?: LateWrites | undefined;
+  /** The tables for which a saved plan was made. */
+  readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
+  /** Whether a migration may lose what can't be brought back; when absent, every one may. */
+  readonly mayBeLost?: ((planned: PlannedMigration) => boolean) | undefined;
+}
+
+/** The ledger events of each direction: under way, and at the end. */
+export const events = {
+  up: { onTheWay: "advanced", end: "applied" },
+  down: { onTheWay: "reverting", end: "reverted" },
+} as const;
+
+/** A migration under way. */
+export interface Progress {
+  readonly planned: PlannedMigration;
+  readonly execution: Execution & { readonly bound: Map<string, SeenTable> };
+  /** How many migrations this run has ended before. */
+  readonly applied: number;
+  readonly started: number;
+  /** Of a rollback: the versions of its tables when it began. */
+  readonly starts: TableVersions | undefined;
+  readonly versions: VersionsTrack;
+  /** How many of its actions are done. */
+  done: number;
+}
+
+/** Reports and records that the migration begins. */
+export async function beginMigration(
+  given: PlannedMigration,
+  applied: number,
+  execution: Progress["execution"],
+): Promise<Progress> {
+  const { target, clock, emit } = execution;
+  const { migration, direction, done, total } = given;
+  const starts = direction === "down" ? (given.startedAt ?? (await startsOf(given, target))) : undefined;
+  const planned = starts === undefined ? given : restoringAfter(given, starts);
+  const ran = direction === "up" ? compileMigration(migration, target.capabilities).slice(0, done) : [];
+  const versions = trackVersions(
+    planned,
+    ran.map(({ action }) => action),
+  );
+  const progress = { planned, execution, applied, started: clock.steady(), starts, versions, done };
+  emit({ event: "started", version: migration.version, name: migration.name, direction, done, total });
+  if (direction === "down") await recordProgress(progress);
+  return progress;
+}
+
+/** `ran`: the units that have begun. */
+export function factsNow(
+  { planned, execution, started, starts, versions, done }: Progress,
+  ran: readonly unknown[] = planned.units.slice(0, planned.begun[done - 1] ?? 0),
+) {
+  const { migration, total, attempt } = planned;
+  const duration = Math.round(execution.clock.steady() - started);
+  return factsOf(migration, ran, { step: done, total, attempt, duration, tables: starts ?? versions.tables() });
+}
+
+export async function recordProgress(progress: Progress, midway?: PartialAction): Promise<void> {
+  const { planned, execution } = progress;
+  const { onTheWay } = events[planned.direction];
+  const facts = { ...factsNow(progress), next: planned.migration.version };
+  await execution.lease.record([{ event: onTheWay, ...facts, ...(midway !== undefined && { midway }) }]);
+}
+
+export async function stopIfInterrupted(progress: Progress, isFirst: boolean): Promise<void> {
+  const { planned, execution, applied, done } = progress;
+  if (execution.signal?.aborted !== true) return;
+  const { version } = planned.migration;
+  const inDoubt = planned.doubtful && isFirst;
+  await execution.lease.release([{ event: "interrupted", ...factsNow(progress) }], inDoubt ? version : undefined);
+  throw new MigrateError("ERR_INTERRUPTED", { done: progressText(applied, done, planned) });
+}
+
+/** The error that the run ends with. It is recorded here if the ledger may be written. `unwritten`: why a record failed. */
+export async function stopped(
+  progress: Progress,
+  action: PlannedAction,
+  { error: cause, inDoubt }: FailedCall,
+  unwritten?: unknown,
+): Promise<unknown> {
+  const { planned, execution, applied, done } = progress;
+  const { direction, total, migration } = planned;
+  const { version, name } = migration;
+  const { lease, emit } = execution;
+  // A record whose write failed may be stored anyway, so nothing may follow it.
+  if (isHeld(cause) || (cause !== undefined && cause === unwritten)) {
+    emit({ event: "left", version, name, direction, applied, done, total });
+    return cause;
+  }
+  // Errors such as drift or an unexpected result already state what is wrong.
+  const isStated = isMigrateError(cause) && !isMigrateError(cause, "ERR_ANSWER");
+  const error = isStated ? cause : stepFailed(progress, action, cause);
+  // If this can't be written either, the lease is not released: the next run takes it over and checks the tables.
+  const record = { event: "failed", ...factsNow(progress), detail: error.message } as const;
+  await lease.release([record], inDoubt ? version : undefined).catch(() => {});
+  return error;
+}
+
+function stepFailed(
+  { planned, execution, applied, done }: Progress,
+  action: PlannedAction,
+  cause: unknown,
+): MigrateError {
+  const problem = `${execution.target.explain(cause)}${vectorsHint(action.action)}`;
+  const { direction, total } = planned;
+  return new MigrateError("ERR_STEP_FAILED", { ...action.place, problem, direction, done, total, applied }, { cause });
+}
+
+/** The current versions of the tables that will be restored to older ones. */
+async function startsOf({ actions }: PlannedMigration, target: Target): Promise<TableVersions> {
+  const starts: Record<string, OwnVersions> = {};
+  for (const { action } of actions)
+    if (action.kind === "restoreTable")
+      starts[action.table] = [(await target.describeTable(action.table))?.version ?? null, null];
+  return starts;
+}
+
+/**
+ * Errors after which the ledger must not be written: the lease runs out, and the next run finds out how far this one
+ * got.
+ */
+function isHeld(cause: unknown): boolean {
+  return (
+    ["ERR_LEASE_LOST", "ERR_ACTED_LATE", "ERR_TARGET_UNREACHABLE", "ERR_CREDENTIALS", "ERR_LEDGER_UNWRITABLE"] as const
+  ).some((code) => isMigrateError(cause, code));
+}
+
+function progressText(ended: number, done: number, { direction, total, migration }: PlannedMigration): string {
+  const are = (number: number) => (number === 1 ? "is" : "are");
+  const [what, of] = direction === "up" ? ["applied", "of"] : ["rolled back", "that roll back"];
+  const some = `${ended} ${ended === 1 ? "migration was" : "migrations were"} ${what}`;
+  const part =
+    done === 0 ? "" : `, ${done} of ${count(total, "action")} ${of} ${formatMigration(migration)} ${are(done)} done`;
+  return `${some}${part}; run migrate ${direction} to continue`;
+}
