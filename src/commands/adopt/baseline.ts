@@ -117,12 +117,12 @@ function differs(last: Migration, { differences }: Compared, hint: string): Migr
 }
 
 function hintFor(
-  { sights, differences }: Compared,
+  { described, differences }: Compared,
   migrations: readonly Migration[],
   state: LedgerState,
   { capabilities }: Target,
 ): string {
-  const { fits, row } = placesIn(migrations, state, sights, capabilities);
+  const { fits, row } = placesIn(migrations, state, described, capabilities);
   const whole = fits.filter(({ done, isMidway }) => {
     const last = row.actions[done - 1];
     return !isMidway && last?.number === last?.total;

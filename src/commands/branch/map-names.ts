@@ -5,6 +5,7 @@ import { applyActions, describeAction, refAfter } from "../../actions/apply-acti
 import type { Moving } from "../../steps/define/name-map.ts";
 import { formatPath, isWithin, parsePath, restOf, type Path } from "../../schema/path.ts";
 import type { RowValues } from "../../schema/row-values.ts";
+import { hasWord } from "../../schema/text/whole-word.ts";
 import { columnPaths, type Database, type Table } from "../../schema/table.ts";
 import { follow } from "../../actions/follow.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
@@ -17,16 +18,16 @@ interface Entry {
   readonly by: string;
 }
 
-export interface Places extends Moving {
+export interface NameMap extends Moving {
   /** Advances this history by the actions `here`, and the other one by their counterparts `there`. */
-  carryOut(here: readonly Action[], there: readonly Action[]): void;
+  advance(here: readonly Action[], there: readonly Action[]): void;
 }
 
 /** Both histories begin with `base`. In the other one, the actions `others` came next, each from migration `by`. */
-export function placesAfter(
+export function nameMapAfter(
   base: Database,
   others: readonly { readonly by: string; readonly action: Action }[],
-): Places {
+): NameMap {
   const database = new Map<string, Table>(base);
   let entries = [...base].flatMap(([table, { columns }]) =>
     [[], ...columnPaths(columns)].map((path): Entry => ({ here: { table, path }, there: { table, path }, by: "" })),
@@ -74,7 +75,7 @@ export function placesAfter(
     table: (name) => find(name, []).table,
     path: (table, path) => formatPath(find(table, parsePath(path)).path),
     sql(table, sql) {
-      const named = renamed(table).find(({ here }) => hasWord(sql, here.path.at(-1)!));
+      const named = renamed(table).find(({ here }) => hasWord(sql, here.path.at(-1)!, "iu"));
       if (named === undefined) return sql;
       throw new MigrateError("ERR_MOVED", {
         path: keyOf(named.here),
@@ -82,7 +83,7 @@ export function placesAfter(
       });
     },
     rows: (table, rows) => rows.map((row) => rowThere(table, row)),
-    carryOut(here, there) {
+    advance(here, there) {
       applyActions(database, here);
       entries = entries.flatMap((entry) => {
         const own = follow(entry.here, here);
@@ -95,11 +96,6 @@ export function placesAfter(
             entries.push({ here: { table, path }, there: find(table, path), by: "" });
     },
   };
-}
-
-function hasWord(sql: string, word: string): boolean {
-  const escaped = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, "iu").test(sql);
 }
 
 function keyOf({ table, path }: ColumnRef): string {

@@ -12,7 +12,7 @@ import { moveStep, type Step } from "../../steps/registry.ts";
 import { actionsOf, compileMigration, type Describing } from "../../plan/compile/compile.ts";
 import { foldOn, placed } from "../../plan/history/replay.ts";
 import { lineagesOf } from "../../actions/follow.ts";
-import { placesAfter, type Places } from "./map-names.ts";
+import { nameMapAfter, type NameMap } from "./map-names.ts";
 
 export interface Branching {
   /** The tables that both sides began with. */
@@ -83,37 +83,37 @@ function moveAll({ base, incoming, own, describing }: Branching): readonly Moved
   const others = incoming.flatMap((migration) =>
     compileMigration(migration, describing).map(({ action }) => ({ by: formatMigration(migration), action })),
   );
-  const places = placesAfter(base, others);
+  const names = nameMapAfter(base, others);
   const database = foldOn(base, incoming, describing);
   const ups: (readonly Step[])[] = [];
-  for (const { file, steps } of own) ups.push(moveSteps(file, steps, places, database, describing));
+  for (const { file, steps } of own) ups.push(moveSteps(file, steps, names, database, describing));
   return own.map((migration, index) => {
     const { file, down } = migration;
     if (down === undefined) return { migration, steps: ups[index]!, down };
     // The steps of `down` use the names after this migration. They get a mapping of their own: rewriting them advances
     // it, which must not affect later migrations.
-    const after = placesAfter(base, others);
+    const after = nameMapAfter(base, others);
     for (const [at, { steps }] of own.slice(0, index + 1).entries())
-      after.carryOut(actionsOfAll(steps, describing), actionsOfAll(ups[at]!, describing));
+      after.advance(actionsOfAll(steps, describing), actionsOfAll(ups[at]!, describing));
     return { migration, steps: ups[index]!, down: moveSteps(file, down, after, undefined, describing, "down") };
   });
 }
 
-/** Rewrites steps with the names in `places`. Advances `places`, and `database` if given. */
+/** Rewrites steps with the names in `names`. Advances `names`, and `database` if given. */
 function moveSteps(
   file: string,
   steps: readonly Step[],
-  places: Places,
+  names: NameMap,
   database: Map<string, Table> | undefined,
   describing: Describing,
   of?: "down",
 ): readonly Step[] {
   return steps.map((step, index) =>
     placed({ file, step: index + 1, of, kind: step.kind }, () => {
-      const there = moveStep(step, places);
+      const there = moveStep(step, names);
       const actions = actionsOf(there, describing);
       if (database !== undefined) applyActions(database, actions);
-      places.carryOut(actionsOf(step, describing), actions);
+      names.advance(actionsOf(step, describing), actions);
       return there;
     }),
   );

@@ -6,6 +6,7 @@ import type { MigrateError } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { parsePath } from "../../schema/path.ts";
 import { namesIn } from "../../schema/sql.ts";
+import { hasWord } from "../../schema/text/whole-word.ts";
 
 /** A file or step that is not applied to the model. It might have changed anything that it names. */
 export interface Doubt {
@@ -75,10 +76,7 @@ export function missingIn({ code, details }: MigrateError): string | undefined {
 function names({ text, except }: Doubt, name: string): boolean {
   if (text === undefined) return true;
   if (name === except) return false;
-  const word = JSON.stringify(name)
-    .slice(1, -1)
-    .replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-  return new RegExp(`(?<![\\p{L}\\p{N}_])${word}(?![\\p{L}\\p{N}_])`, "u").test(text);
+  return hasWord(text, JSON.stringify(name).slice(1, -1));
 }
 
 /** The columns, indexes and new tables that an action is about. */

@@ -31,7 +31,7 @@ export interface Sound {
 /** Leaves out steps that can't work. Passes them to `refuse`, unless their problem only follows from another. */
 export function planWhatWorks(
   all: readonly Read[],
-  input: Surroundings["input"],
+  input: Planning["input"],
   refuse: (problem: MigrateError) => void,
   first: readonly Doubt[] = [],
 ): Sound {
@@ -50,7 +50,7 @@ export function planWhatWorks(
   return { migrations, after: database };
 }
 
-interface Surroundings {
+interface Planning {
   readonly input: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">;
   readonly refuse: (problem: MigrateError) => void;
   /** Doubts from earlier migrations. */
@@ -61,7 +61,7 @@ interface Surroundings {
 function planSteps(
   migration: Migration,
   database: Map<string, Table>,
-  { input, refuse, doubts, leaving }: Surroundings & { readonly leaving: PlacedDoubt[] },
+  { input, refuse, doubts, leaving }: Planning & { readonly leaving: PlacedDoubt[] },
 ): PlannedMigration | undefined {
   const { capabilities } = input.target;
   let steps = migration.steps;
@@ -108,7 +108,7 @@ function withDown(
   migration: Migration,
   planned: PlannedMigration,
   database: Map<string, Table>,
-  { input, refuse, doubts }: Surroundings,
+  { input, refuse, doubts }: Planning,
 ): PlannedMigration {
   const { capabilities } = input.target;
   const after = tablesOf(migration, database, capabilities);

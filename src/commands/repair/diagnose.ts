@@ -28,7 +28,7 @@ export async function diagnose(input: RepairInput): Promise<Diagnosis> {
   const { state, lost } = restored;
   const findings = auditLedger(records, journal.hashOf).filter(({ known }) => !known);
   const damaged = findings.length > 0;
-  const { differences, sights, impossible } = await comparedWith(state, damaged, input);
+  const { differences, described, impossible } = await comparedWith(state, damaged, input);
   const isSound = differences.length === 0 && !damaged && impossible === undefined;
   const sees = [
     ...(findings.length === 0 ? [] : ["the ledger was changed by something else than this tool:"]),
@@ -44,8 +44,8 @@ export async function diagnose(input: RepairInput): Promise<Diagnosis> {
   if (isSound && isAtChoice(state, input)) return { state, sees, remedy: { kind: "nothing" } };
   const hasRecords = records.some(({ version, event }) => version !== undefined || event === "rebuilt");
   if (impossible !== undefined && !damaged) sees.push(impossible.message);
-  sees.push(...(hasRecords ? differences.map(differenceText) : [lostText(input.ledger, sights)]));
-  const remedy = remedyFor({ ...restored, hasRecords, sights, differences, impossible }, input);
+  sees.push(...(hasRecords ? differences.map(differenceText) : [lostText(input.ledger, described)]));
+  const remedy = remedyFor({ ...restored, hasRecords, described, differences, impossible }, input);
   return { state, sees, remedy };
 }
 
@@ -127,7 +127,7 @@ async function comparedWith(
     if (!damaged && !(isOfLedger && capabilities.describes)) throw error;
     const row = historyRow(migrations, foldLedger([]), capabilities);
     return {
-      sights: await describeForComparison(target, tablesOf(row), indexedIn(row), false),
+      described: await describeForComparison(target, tablesOf(row), indexedIn(row), false),
       differences: [],
       impossible: error,
     };
@@ -138,8 +138,8 @@ function differenceText({ table, differences }: TableDifference): string {
   return `table ${table} is not as the ledger records: ${differences.join("; ")}`;
 }
 
-function lostText(ledger: string, sights: Tables): string {
-  const there = [...sights].filter(([, table]) => table !== undefined).map(([name]) => name);
+function lostText(ledger: string, described: Tables): string {
+  const there = [...described].filter(([, table]) => table !== undefined).map(([name]) => name);
   const tables =
     there.length === 0 ? "no table that they make is there" : `tables that they make are there: ${there.join(", ")}`;
   return `the ledger ${ledger} records no migration as applied, and ${tables}`;

@@ -50,8 +50,8 @@ export function remedyFor(evidence: Evidence, input: RepairInput): Remedy {
   return input.target.capabilities.describes ? fromTables(evidence, input) : fromLedger(evidence, input);
 }
 
-function fromTables({ state, agrees, hasRecords, sights, differences }: Evidence, input: RepairInput): Remedy {
-  const { row, fits } = placesIn(input.migrations, state, sights, input.target.capabilities);
+function fromTables({ state, agrees, hasRecords, described, differences }: Evidence, input: RepairInput): Remedy {
+  const { row, fits } = placesIn(input.migrations, state, described, input.target.capabilities);
   const refused = (error: MigrateError): Remedy => ({ kind: "refused", error });
   const rebuilt = (place: HistoryPosition): Remedy => {
     // A call of a run that was killed may still be under way.
@@ -63,7 +63,7 @@ function fromTables({ state, agrees, hasRecords, sights, differences }: Evidence
     return { kind: "rebuild", words, entries, next };
   };
   if (fits.length === 0) {
-    const { place, differences: fewest } = nearestPlace(row, sights);
+    const { place, differences: fewest } = nearestPlace(row, described);
     // A missing table must be brought back, however close another position is. A foreign table blocks a step. In both
     // cases the differences from the ledger are the ones to report.
     const isLedgers =

@@ -40,7 +40,7 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
     checkUnchanged(migrations, state, target.capabilities);
     return { ...(await compare({ target, ledger, state, migrations, run: runner.run })), state, migrations };
   };
-  const { sights, differences, expected, state, migrations } = await readUnlessMoved(
+  const { described, differences, expected, state, migrations } = await readUnlessMoved(
     context,
     () => readLedger(context, files),
     compareAll,
@@ -52,22 +52,22 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
       ...(await dateOf(one, { expected: expected.get(one.table), state, target })),
     })),
   );
-  const tables = [...sights.values()].filter((table) => table !== undefined).length;
+  const tables = [...described.values()].filter((table) => table !== undefined).length;
   const hint =
-    differences.length === 0 ? undefined : hintFor({ sights, differences }, files, migrations, state, target);
+    differences.length === 0 ? undefined : hintFor({ described, differences }, files, migrations, state, target);
   return { tables, columns: target.capabilities.describes, differences: dated, hint };
 }
 
 /** `repair` helps if the tables are at another position in history, or if records were lost. */
 function hintFor(
-  { sights, differences }: Compared,
+  { described, differences }: Compared,
   files: readonly MigrationFile[],
   migrations: readonly Migration[],
   state: LedgerState,
   { capabilities }: Target,
 ): string {
   const helps = capabilities.describes
-    ? placesIn(migrations, state, sights, capabilities).fits.length > 0
+    ? placesIn(migrations, state, described, capabilities).fits.length > 0
     : !areAll("gone", differences);
   if (helps) return "see migrate repair";
   const mayAdopt = capabilities.describes && pendingFiles(files, state).length === 0;

@@ -23,7 +23,7 @@ export interface Comparing {
 
 export interface Compared {
   /** The tables as described. */
-  readonly sights: Tables;
+  readonly described: Tables;
   readonly differences: readonly TableDifference[];
 }
 
@@ -42,8 +42,8 @@ export async function compare({ target, ledger, state, migrations, run }: Compar
   const plan = makePlan({ migrations, pending: begun, state, doubtful, target, ledger });
   const tables = tablesToCompare(plan, migrations, capabilities);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
-  const sights = await describeForComparison(target, tables, indexedTables(plan), besideAnother);
-  return { sights, differences: compareTables(plan, sights, capabilities), expected: plan.now };
+  const described = await describeForComparison(target, tables, indexedTables(plan), besideAnother);
+  return { described, differences: compareTables(plan, described, capabilities), expected: plan.now };
 }
 
 /** The tables as they are now; without columns if the target can't describe them. */

@@ -1,6 +1,7 @@
 /** Finds positions in the text of a migration file. */
 import { pathToFileURL } from "node:url";
 import type { Call } from "../../../steps/define/call-sites.ts";
+import { escapePattern } from "../../../schema/text/whole-word.ts";
 import { tokensFrom, withoutComments } from "./tokens.ts";
 
 /** Both numbers start at 1. Columns count UTF-16 units, as editors and Node do. */
@@ -51,7 +52,7 @@ function exportsOf(name: string): readonly string[] {
 export function positionOfAfter(text: string, version: string): SourcePosition {
   const code = withoutComments(text);
   const from = offsetOfExport(code, "up") ?? 0;
-  const at = new RegExp(`\\bafter\\s*\\(\\s*["'\`](?=${escaped(version)}["'\`])`).exec(code.slice(from));
+  const at = new RegExp(`\\bafter\\s*\\(\\s*["'\`](?=${escapePattern(version)}["'\`])`).exec(code.slice(from));
   return at === null ? start : positionAt(text, from + at.index + at[0].length);
 }
 
@@ -62,15 +63,11 @@ export function positionOfWord(text: string, place: SourcePosition, word: string
   const arguments_ = text.slice(isFirst ? text.indexOf("(", from) : comma, end);
   // Prefer a whole string, then the end of a path, then any other occurrence.
   const found = [word, word.slice(word.lastIndexOf(".") + 1)]
-    .map(escaped)
+    .map(escapePattern)
     .flatMap((one) => [`(?<=["'\`])${one}(?=["'\`])`, `(?<=\\.)${one}(?=["'\`])`, one])
     .map((pattern) => new RegExp(`(?<![\\p{L}\\p{N}_$])${pattern}(?![\\p{L}\\p{N}_$])`, "u").exec(arguments_))
     .find((match) => match !== null);
   return found === undefined || found === null ? place : positionAt(text, end - arguments_.length + found.index);
-}
-
-function escaped(word: string): string {
-  return word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
 export function positionAt(text: string, offset: number): SourcePosition {
