@@ -40,7 +40,7 @@ export async function prune(
     if (migration !== undefined && migration <= to)
       found.push({ ...kept, table, ...knownOf(migration, kept.version, state) });
   }
-  if (yes === true) for (const { table, name, isNeeded } of found) if (!isNeeded) await versions.letGo(table, name);
+  if (yes === true) for (const { table, name, isNeeded } of found) if (!isNeeded) await versions.release(table, name);
   return found;
 }
 

@@ -29,7 +29,7 @@ export async function keepVersion(open: OpenTable, version: number, name: string
   await (await (await open()).branches()).create(prefix + name, "main", version);
 }
 
-export async function letVersionGo(open: OpenTable, name: string): Promise<void> {
+export async function releaseVersion(open: OpenTable, name: string): Promise<void> {
   const branches = await (await open()).branches();
   if (Object.hasOwn(await branches.list(), prefix + name)) await branches.delete(prefix + name);
 }

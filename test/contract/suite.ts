@@ -268,13 +268,13 @@ export function describeRecords(name: string, open: OpenPair): void {
       expect(await theirs.count("number > 1")).toBe(2);
     });
 
-    test("what one writes the other reads at once, also while records are tended", async () => {
+    test("what one writes the other reads at once, also while records are compacted", async () => {
       const { one, other } = await open();
       const [mine, theirs] = [recordsOf(one, "_ledger"), recordsOf(other, "_ledger")];
       await mine.create();
       for (let number = 0; number < 80; number++) {
         await mine.insert([aRow(1, number)]);
-        await mine.tend();
+        await mine.compact();
         if (number % 10 === 0) expect(await theirs.all(names)).toHaveLength(number + 1);
       }
       expect(await theirs.all(names)).toHaveLength(80);

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { connect, createEmptyTable, type EngineTable } from "../../src/engine/engine.ts";
 import { columnsOf, float64, int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { keptName } from "../../src/run/execute/version-names.ts";
-import { keepVersion, keptVersions, letVersionGo, versionsOf } from "../../src/engine/versions.ts";
+import { keepVersion, keptVersions, releaseVersion, versionsOf } from "../../src/engine/versions.ts";
 import { describeVersion, putBack, restoreVersion } from "../../src/targets/contract/restore-versions.ts";
 import { writtenSince } from "../../src/targets/contract/written-since.ts";
 import * as fc from "../support/fast-check.ts";
@@ -373,7 +373,7 @@ test("a version is kept through a cleaning up, until it is let go", async () => 
   await cleanUp();
   expect(await writtenSince(versionsOf(open), version)).toMatchObject({ added: 2, removed: 0 });
   await expect(writtenSince(versionsOf(open), 1)).rejects.toThrow("version 1 is gone: old versions were cleaned up");
-  for (const name of [...names, ...names]) await letVersionGo(open, name);
+  for (const name of [...names, ...names]) await releaseVersion(open, name);
   expect(await keptVersions(open)).toEqual([]);
   await cleanUp();
   await expect(restoreVersion(versionsOf(open), { version, after: version })).rejects.toThrow(

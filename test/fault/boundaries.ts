@@ -28,7 +28,7 @@ export function atBoundaries(target: Target, meet: Meet): Target {
     count: met("records.count", records.count),
     insertIfAbsent: met("records.insertIfAbsent", records.insertIfAbsent),
     insert: met("records.insert", records.insert),
-    tend: met("records.tend", records.tend),
+    compact: met("records.compact", records.compact),
   });
   const { ledger, versions } = target;
   return {
@@ -38,7 +38,7 @@ export function atBoundaries(target: Target, meet: Meet): Target {
     execute: met("execute", target.execute),
     versions: versions && {
       keep: met("versions.keep", versions.keep),
-      letGo: met("versions.letGo", versions.letGo),
+      release: met("versions.release", versions.release),
       kept: met("versions.kept", versions.kept),
       look: met("versions.look", versions.look),
       list: met("versions.list", versions.list),

@@ -39,7 +39,7 @@ test("a drop that is killed leaves the whole table or none of it, its name is fr
     expect(await target.execute(create, undefined)).toBe(1);
     const ledger = recordsOf(target, "_migrations");
     await ledger.create();
-    await ledger.tend();
+    await ledger.compact();
     await target.close();
     expect(readdirSync(folder).toSorted()).toEqual(["_migrations.lance", "t.lance"]);
   }

@@ -226,12 +226,12 @@ test("the version that was restored is released only once the ledger says so", a
   const { options } = await aWorld(steps["a dropped column"]!);
   const { target } = options;
   const seen: unknown[] = [];
-  const letGo = async (table: string, name: string) => {
+  const release = async (table: string, name: string) => {
     const { migrations } = foldLedger(await journalOf(target, options.ledger).read());
     seen.push([table, name, migrations.get(2)?.status ?? "pending"]);
-    await target.versions!.letGo(table, name);
+    await target.versions!.release(table, name);
   };
-  await down({ ...options, target: { ...target, versions: { ...target.versions!, letGo } } });
+  await down({ ...options, target: { ...target, versions: { ...target.versions!, release } } });
   expect(seen).toEqual([["t", expect.stringMatching(/^0002\.v\d+\.e\d+$/), "pending"]]);
   expect(await target.versions!.kept("t")).toEqual([]);
   await target.close();
@@ -245,11 +245,11 @@ test("a version is kept while rows that came after it are still to be put back",
   await up(options);
   await (await open()).add([{ id: 9, body: "new" }]);
   const { target } = options;
-  const letGo = async (table: string, name: string) => {
-    await target.versions!.letGo(table, name);
+  const release = async (table: string, name: string) => {
+    await target.versions!.release(table, name);
     await (await open()).optimize({ cleanupOlderThan: new Date(), deleteUnverified: true });
   };
-  const cleaning: Target = { ...target, versions: { ...target.versions!, letGo } };
+  const cleaning: Target = { ...target, versions: { ...target.versions!, release } };
   await down({ ...options, target: cleaning }, { to: 1, keepAppended: true });
   expect(await (await open()).countRows("id = 9")).toBe(1);
   expect(await has(await open(), "x")).toBe(true);

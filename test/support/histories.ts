@@ -92,7 +92,7 @@ function aTable(): Store {
       if (fate !== "lost") rows.push(...more);
       if (fate !== "well") throw new Error("connection reset");
     },
-    tend: async () => {},
+    compact: async () => {},
   };
   const journal = rowsJournal(ledger, table);
   const store: Store = { journal, reader: journal, fate: "well" };

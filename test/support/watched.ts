@@ -57,7 +57,7 @@ export function watched(target: Target, { before, after }: Watch): Target {
     count: wrap("head", table.count),
     insertIfAbsent: wrap("take", table.insertIfAbsent),
     insert: wrap("write", table.insert),
-    tend: table.tend,
+    compact: table.compact,
   });
   const { ledger } = target;
   const store: LedgerStore =

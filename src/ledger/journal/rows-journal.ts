@@ -85,7 +85,7 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
     async add(records) {
       await writing(() => table.insert(records.map(toRow)));
       // The records are stored. A ledger that can't be compacted is only slower.
-      await table.tend().catch(() => {});
+      await table.compact().catch(() => {});
     },
     hashOf: recordHash,
   };

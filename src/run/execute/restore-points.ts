@@ -239,7 +239,7 @@ export async function keepRenumbered(
     }
   }
   return async () => {
-    for (const { table, name } of former) await versions.letGo(table, name).catch(() => undefined);
+    for (const { table, name } of former) await versions.release(table, name).catch(() => undefined);
   };
 }
 
@@ -266,6 +266,6 @@ export async function releaseRestorePoints(
       const found = keptFor(kept, table, ledger, () => tables);
       // A run that has taken over keeps what it needs itself.
       if (found?.migration === migration.version && found.epoch <= epoch)
-        await versions?.letGo(table, kept.name).catch(() => undefined);
+        await versions?.release(table, kept.name).catch(() => undefined);
     }
 }

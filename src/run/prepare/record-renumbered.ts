@@ -31,9 +31,9 @@ export async function recordRecognised(context: RunContext, files: readonly Migr
         first: undefined,
         async act(lease) {
           await lease.check();
-          const letGo = await keepRenumbered(renumberedOf(recognised), target, ledger, lease.epoch());
+          const release = await keepRenumbered(renumberedOf(recognised), target, ledger, lease.epoch());
           await lease.release(entries);
-          await letGo();
+          await release();
           for (const { file, known } of recognised)
             emit({ event: "recognised", version: file.version, name: file.name, was: known.map(formatMigration) });
           return true;

@@ -162,7 +162,7 @@ export interface Versions {
   /** Keeps a version from being cleaned up, under a name that was never used for this table. */
   keep(table: string, version: number, name: string): Promise<void>;
   /** Releases the version of that name, if there is one. */
-  letGo(table: string, name: string): Promise<void>;
+  release(table: string, name: string): Promise<void>;
   /** The kept versions of a table. */
   kept(table: string): Promise<readonly KeptVersion[]>;
   /** Describes a version, and whether it was restored after version `after`. Throws if it no longer exists. */
@@ -245,7 +245,7 @@ export interface RecordTable {
   insertIfAbsent(row: Row): Promise<boolean>;
   insert(rows: readonly Row[]): Promise<void>;
   /** Merges small files if there are many, but keeps what others may be reading. Called by one writer at a time. */
-  tend(): Promise<void>;
+  compact(): Promise<void>;
 }
 
 /** What every target is opened with. */

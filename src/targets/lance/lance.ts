@@ -27,7 +27,7 @@ import { openWithTime, versionTime } from "../../engine/version-time.ts";
 import {
   keepVersion,
   keptVersions,
-  letVersionGo,
+  releaseVersion,
   newestReadable,
   versionsOf,
   type OpenTable,
@@ -184,7 +184,7 @@ export async function open(
     holds: (action) => withinTime(() => holds(oldVersions(action.table), action)),
     versions: {
       keep: (table, version, name) => keepVersion(opening(table), version, name),
-      letGo: (table, name) => letVersionGo(opening(table), name),
+      release: (table, name) => releaseVersion(opening(table), name),
       kept: (table) => reaching(() => keptVersions(opening(table))),
       look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
       list: (table) => withinTime(() => listVersions(oldVersions(table))),

@@ -88,7 +88,7 @@ export function lanceRecords(
       const table = await openToWrite();
       await table.add(rows.map((row) => toEngine(row, columns)));
     }),
-    tend: plainly(async () => {
+    compact: plainly(async () => {
       cleanUp();
       const table = await openToWrite();
       const { fragmentStats } = await table.stats();

@@ -91,7 +91,7 @@ export function restRecords(client: Client, { name, columns, key }: RecordShape)
     insertIfAbsent: async (row) => (await merge([row])) === 1,
     insert: async (rows) => void (await merge(rows)),
     // The service manages its own files.
-    tend: async () => {},
+    compact: async () => {},
   };
 }
 

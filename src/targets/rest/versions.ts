@@ -29,7 +29,7 @@ export function restVersions(
     async keep(table, version, name) {
       await client.write("createTag", table, { body: jsonBody({ tag: prefix + name, version }) });
     },
-    async letGo(table, name) {
+    async release(table, name) {
       const tag = prefix + name;
       if ((await tagsOf(table)).some(([one]) => one === tag))
         await client.write("deleteTag", table, { body: jsonBody({ tag }) });

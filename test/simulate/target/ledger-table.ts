@@ -41,7 +41,7 @@ export function memoryRecords(
     count: (predicate) => ask("count in", () => (tables.get(name)?.rows ?? []).filter(holds(predicate)).length, true),
     insertIfAbsent: async (row) => (await ask("merge into", () => merge([row]))) === 1,
     insert: (rows) => ask("append to", () => (isService ? void merge(rows) : tables.append(name, rows))),
-    tend: async () => {},
+    compact: async () => {},
   };
 }
 

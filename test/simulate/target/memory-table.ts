@@ -75,7 +75,7 @@ export interface MemoryVersions {
   since(name: string, version: number, until?: number): Since;
   restoredAs(name: string, version: number, after: number): number | undefined;
   keep(name: string, version: number, as: string): void;
-  letGo(name: string, as: string): void;
+  release(name: string, as: string): void;
   kept(name: string): readonly KeptVersion[];
   cleanUp(name: string): void;
   restore(action: ActionFor<"restoreTable">): void;

@@ -234,7 +234,7 @@ function versionsIn({ get, versions }: MemoryTables, read: Read): Versions {
   };
   return {
     keep: (table, version, name) => ask("keep", () => versions.keep(table, version, name), { changes: true }),
-    letGo: (table, name) => ask("release", () => versions.letGo(table, name), { changes: true }),
+    release: (table, name) => ask("release", () => versions.release(table, name), { changes: true }),
     kept: (table) => ask("list kept", () => versions.kept(table)),
     look: (table, version, after) =>
       ask("look at", () => ({

@@ -51,7 +51,7 @@ export function memoryVersions(
       at(name, version);
       marksOf(name).set(as, version);
     },
-    letGo: (name, as) => void marksOf(name).delete(as),
+    release: (name, as) => void marksOf(name).delete(as),
     kept: (name) => [...marksOf(name)].map(([as, version]) => ({ name: as, version })),
     cleanUp: (name) => void oldest.set(existing(name).born, existing(name).version),
     restore({ table, version, after }) {

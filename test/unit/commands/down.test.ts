@@ -149,7 +149,7 @@ test("what an older release kept for another ledger than the default one is list
     lease: { duration: 5_000, patience: 0 },
   };
   await up(options);
-  await target.versions!.letGo("t", "0002.v1.e1-_others");
+  await target.versions!.release("t", "0002.v1.e1-_others");
   await target.versions!.keep("t", 1, "0002");
   await target.versions!.keep("t", 2, "0003");
   expect(await prune(options, {})).toMatchObject([{ name: "0002", version: 1 }]);
@@ -273,8 +273,8 @@ test("a request to keep or to release a version that comes late changes nothing 
       late.push(() => memory.versions!.keep(...kept));
       unanswered();
     },
-    async letGo(...kept) {
-      late.push(() => memory.versions!.letGo(...kept));
+    async release(...kept) {
+      late.push(() => memory.versions!.release(...kept));
       unanswered();
     },
   };

@@ -175,12 +175,12 @@ test("no record is written to an empty table of that name that is no ledger", as
   expect(await rowsOf(folder, ledger)).toEqual([]);
 });
 
-test("a ledger that can't be tended is written all the same", async () => {
+test("a ledger that can't be compacted is written all the same", async () => {
   const folder = temporaryFolder();
   const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
   const table = recordsOf(target, ledger);
-  const tend = () => Promise.reject(new Error("a tagged version stands in the way"));
-  const journal = rowsJournal(ledger, { ...table, tend });
+  const compact = () => Promise.reject(new Error("a tagged version stands in the way"));
+  const journal = rowsJournal(ledger, { ...table, compact });
   await journal.take(aRecord(1, 0));
   await journal.add([aRecord(1, 1)]);
   expect(await journal.read()).toHaveLength(2);
