@@ -1,4 +1,15 @@
 /** A minimal reading of SQL: which names an expression reads, and which expressions are ambiguous or incomplete. */
+import type { Path } from "./path.ts";
+
+/** A column or field as SQL names it. */
+export function sqlPath(path: Path): string {
+  return path.map((name) => `\`${name.replaceAll("`", "``")}\``).join(".");
+}
+
+/** A text as a literal of SQL. */
+export function sqlText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
 
 const token =
   /(?<text>'(?:[^']|'')*')|`(?<quoted>(?:[^`]|``)*)`|(?<comment>--|\/\*)|(?<open>\()|(?<close>\))|(?<stray>['"`;])|(?<word>[\p{Alphabetic}_][\p{Alphabetic}\p{M}\p{N}_$]*)/gu;

@@ -3,9 +3,10 @@ import type { Action } from "../../actions/model/action.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
 import type { DataType } from "../../schema/data-type.ts";
 import { formatPath, parsePath, restOf, type Path } from "../../schema/path.ts";
+import { sqlPath } from "../../schema/sql.ts";
 import { columnPaths, findColumn, replaceColumn, type Database } from "../../schema/table.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
-import { arrowName } from "../../wire/arrow/arrow-cast.ts";
+import { castSql } from "../../wire/arrow/arrow-cast.ts";
 import { follow, followValues, tableBefore } from "../../actions/follow.ts";
 
 export type RowsObstacle = Exclude<Blocker, { kind: "since" }>;
@@ -57,7 +58,7 @@ export function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Da
       const inside = restOf(wanted, there.path);
       const { type } = findColumn(columns, path)!;
       if (inside === undefined || (inside.length > 0 && type.kind === "struct")) continue;
-      const predicate = predicateOf(obstacle, named(path), there.casts.at(-1) ?? type, inside, there.casts);
+      const predicate = predicateOf(obstacle, sqlPath(path), there.casts.at(-1) ?? type, inside, there.casts);
       if (predicate === undefined) return undefined;
       return { table, column: formatPath([...path, ...inside]), predicate: readingWhole(path, predicate) };
     }
@@ -70,7 +71,7 @@ export function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Da
  */
 function readingWhole(path: Path, predicate: string): string {
   if (path.length === 1) return predicate;
-  const whole = named(path.slice(0, 1));
+  const whole = sqlPath(path.slice(0, 1));
   return `${predicate} AND (${whole} IS NULL OR ${whole} IS NOT NULL)`;
 }
 
@@ -121,9 +122,5 @@ function misfitOf(sql: string, from: DataType, casts: readonly DataType[], to: D
 
 /** The casts one after another. Null for a value that does not fit. */
 export function castTo(sql: string, types: readonly DataType[]): string {
-  return types.reduce((inner, type) => `arrow_try_cast(${inner}, '${arrowName(type).replaceAll("'", "''")}')`, sql);
-}
-
-export function named(path: Path): string {
-  return path.map((name) => `\`${name.replaceAll("`", "``")}\``).join(".");
+  return types.reduce((inner, type) => castSql(inner, type, "arrow_try_cast"), sql);
 }

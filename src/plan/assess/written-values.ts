@@ -8,9 +8,10 @@ import { originOf } from "../../actions/follow.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
+import { sqlPath } from "../../schema/sql.ts";
 import { findColumn, type Database } from "../../schema/table.ts";
 import { widthOf } from "../../schema/type-width.ts";
-import { castTo, named } from "./row-questions.ts";
+import { castTo } from "./row-questions.ts";
 import type { PlannedCommit } from "../commits/commits.ts";
 
 export interface WrittenValue {
@@ -74,7 +75,7 @@ function sourceOf({ name }: Column, { table }: Action, actions: readonly Action[
   );
   if (from === undefined) return undefined;
   const { type } = findColumn(now.get(from.table)!.columns, from.path)!;
-  return { table: from.table, sql: named(from.path), isVariable: widthOf(type).variable > 0 };
+  return { table: from.table, sql: sqlPath(from.path), isVariable: widthOf(type).variable > 0 };
 }
 
 function givesValues(action: Action, { table, path }: ColumnRef): boolean {

@@ -5,7 +5,8 @@ import { childColumns, sameType, type Column, type DataType } from "../../schema
 import { parsePath } from "../../schema/path.ts";
 import { refAfter } from "../../actions/apply-action.ts";
 import type { Table } from "../../schema/table.ts";
-import { arrowName } from "../../wire/arrow/arrow-cast.ts";
+import { sqlPath } from "../../schema/sql.ts";
+import { castSql } from "../../wire/arrow/arrow-cast.ts";
 
 /**
  * SQL for each column that the table had before, except those that the engine computes; undefined if a value cannot be
@@ -41,15 +42,14 @@ export function leftBehind(before: Table, after: Table, actions: readonly Action
 function expressionFor(column: Column, { columns }: Table, actions: readonly Action[]): string | undefined {
   const { name, type, nullable } = column;
   if (holdsDictionary(type)) return undefined;
-  const cast = (sql: string) => `arrow_cast(${sql}, '${arrowName(type).replaceAll("'", "''")}')`;
   const place = nameAfter(name, actions);
-  if (place === "gone") return nullable ? cast("NULL") : undefined;
+  if (place === "gone") return nullable ? castSql("NULL", type) : undefined;
   const now = columns.find((one) => one.name === place);
   if (now === undefined || (now.nullable && !nullable)) return undefined;
-  const quoted = `\`${now.name.replaceAll("`", "``")}\``;
+  const quoted = sqlPath([now.name]);
   if (sameType(type, now.type)) return quoted;
   const verdict = castVerdict(now.type, type);
-  return verdict.allowed && !verdict.mayFail ? cast(quoted) : undefined;
+  return verdict.allowed && !verdict.mayFail ? castSql(quoted, type) : undefined;
 }
 
 /** The name of a top-level column after these actions; undefined if it has other values, or names inside it changed. */

@@ -5,10 +5,10 @@
 import { othersSince, withOthers, type Others } from "../../plan/reconcile/changes-by-others.ts";
 import type { Plan, PlannedAction } from "../../plan/make-plan.ts";
 import { carryOn } from "../../plan/reconcile/live-commits.ts";
-import { named } from "../../plan/assess/row-questions.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { ActionFor } from "../../actions/model/action.ts";
 import { parsePath } from "../../schema/path.ts";
+import { sqlPath } from "../../schema/sql.ts";
 import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
@@ -63,7 +63,7 @@ async function tooFewVectors(
   for (const [name, index] of indexes) {
     if (!isVectorIndex(index) || count === undefined) continue;
     const least = vectorsNeeded(index);
-    const vectors = await count(table, `${named(parsePath(index.path))} IS NOT NULL`, version);
+    const vectors = await count(table, `${sqlPath(parsePath(index.path))} IS NOT NULL`, version);
     if (vectors < least)
       lost.push(`index ${name} on ${index.path}, which needs at least ${least} vectors and has ${vectors} then`);
   }

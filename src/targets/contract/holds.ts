@@ -9,8 +9,8 @@ import { sameType, type Column } from "../../schema/data-type.ts";
 import { madeName } from "../../schema/names.ts";
 import { parsePath } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
-import { isChanging } from "../../schema/sql.ts";
-import { arrowName } from "../../wire/arrow/arrow-cast.ts";
+import { isChanging, sqlPath } from "../../schema/sql.ts";
+import { castSql } from "../../wire/arrow/arrow-cast.ts";
 import { isRestored, listVersions } from "./restore-versions.ts";
 import type { VersionedTable } from "./versioned-table.ts";
 import { writtenSince } from "./written-since.ts";
@@ -71,9 +71,7 @@ async function hasRows(
 async function holdsValues(table: VersionedTable, { columns }: ActionFor<"addColumns">): Promise<boolean | undefined> {
   const filled = columns.filter(({ name, as }) => as !== undefined && !isNull(as) && !isReserved(name));
   if (filled.length === 0) return true;
-  const others = filled.map(({ name, type, as }) =>
-    differing(name, `arrow_cast((${as!}), '${sqlText(arrowName(type))}')`, as!),
-  );
+  const others = filled.map(({ name, type, as }) => differing(name, castSql(`(${as!})`, type), as!));
   const hasValues = async (version: number) => (await table.count(version, others.join(" or "))) === 0;
   const versions = (await newestFirst(table)).slice(0, mostVersions);
   const has = async (version: number) => haveAll(await table.columns(version), filled);
@@ -88,13 +86,9 @@ async function holdsValues(table: VersionedTable, { columns }: ActionFor<"addCol
 
 /** A predicate for rows in which a column differs from an expression; only nulls count if its value varies. */
 function differing(column: string, value: string, as: string): string {
-  const name = `\`${column.replaceAll("`", "``")}\``;
+  const name = sqlPath([column]);
   const isOther = `(${name} is null) <> (${value} is null)`;
   return isChanging(as) ? isOther : `${isOther} or coalesce(${name} <> ${value}, false)`;
-}
-
-function sqlText(text: string): string {
-  return text.replaceAll("'", "''");
 }
 
 /** Whether the version was restored, or all its rows are in the table. */

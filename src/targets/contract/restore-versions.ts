@@ -2,6 +2,7 @@
 import { count } from "../../errors/migrate-error.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import { sameColumns } from "../../schema/data-type.ts";
+import { sqlPath } from "../../schema/sql.ts";
 import type { OldVersion, SinceScope, TableVersion } from "./target.ts";
 import { sameIds, tallyOf, writtenSince, type WrittenRows } from "./written-since.ts";
 import type { VersionedTable } from "./versioned-table.ts";
@@ -51,7 +52,7 @@ export async function putBack(table: VersionedTable, putting: PuttingBack): Prom
   const lost = `${count(added, "row")} ${added === 1 ? "was" : "were"} added before version ${version} was restored`;
   if (columns === undefined || addedRows === undefined)
     throw new Error(`${lost} and can't be put back; ${holds}; ${way}`);
-  const hasValue = leaves.map((name) => `\`${name.replaceAll("`", "``")}\` is not null`).join(" or ");
+  const hasValue = leaves.map((name) => `${sqlPath([name])} is not null`).join(" or ");
   if (hasValue !== "" && (await table.count(source, `(${addedRows}) and (${hasValue})`)) > 0)
     throw new Error(
       `${lost}, and would lose what they have in ${leaves.join(", ")} if they were put back; ${holds}; to put them back without that, run migrate down --keep-appended`,
@@ -133,7 +134,7 @@ async function holdSameRows(table: VersionedTable, version: number, other: numbe
     throw new Error(`versions ${version} and ${other} can't be compared`);
   if (tallies[0].rows !== tallies[1].rows || tallies[0].sum !== tallies[1].sum) return false;
   for (const { name } of await table.columns(version)) {
-    const isNull = `\`${name.replaceAll("`", "``")}\` is null`;
+    const isNull = `${sqlPath([name])} is null`;
     if ((await table.count(version, isNull)) !== (await table.count(other, isNull))) return false;
   }
   return true;

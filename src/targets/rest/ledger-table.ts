@@ -1,4 +1,5 @@
 /** The table of the ledger on a service of the namespace dialect: written by merges by key, read by queries. */
+import { sqlText } from "../../schema/sql.ts";
 import { systemClock } from "../../time/clock.ts";
 import { rowsFromIpc, type Cell, type Row } from "../../wire/rows/ipc-rows.ts";
 import { retry } from "../contract/retry.ts";
@@ -125,5 +126,5 @@ function isAfter(order: readonly string[], row: Row): string {
 }
 
 function literal(cell: Cell | undefined): string {
-  return typeof cell === "string" ? `'${cell.replaceAll("'", "''")}'` : String(cell ?? "NULL");
+  return typeof cell === "string" ? sqlText(cell) : String(cell ?? "NULL");
 }

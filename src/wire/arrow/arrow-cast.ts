@@ -1,5 +1,6 @@
 /** SQL that gives a column values of exactly its type, for `add_columns`, which has no other way to name a type. */
 import type { Column, DataType, TimeUnit } from "../../schema/data-type.ts";
+import { sqlText } from "../../schema/sql.ts";
 import type { AddedColumn } from "../../actions/model/action.ts";
 
 /**
@@ -7,13 +8,17 @@ import type { AddedColumn } from "../../actions/model/action.ts";
  * tell. Only for a not-null column does that follow from the column's own expression.
  */
 export function sqlOf({ type, nullable, as }: AddedColumn): string {
-  const name = `'${arrowName(type).replaceAll("'", "''")}'`;
-  const nothing = `arrow_cast(NULL, ${name})`;
+  const nothing = castSql("NULL", type);
   if (as === undefined) return nothing;
-  const value = `arrow_cast((${as}), ${name})`;
+  const value = castSql(`(${as})`, type);
   // The engine evaluates constants beforehand and knows that they are not null. So the value is compared with a null
   // that, as far as the engine knows, may change from row to row.
   return nullable ? `nullif(${value}, case when random() < 0 then ${nothing} else ${nothing} end)` : value;
+}
+
+/** A cast of an SQL expression. `arrow_try_cast` gives null for a value that does not fit. */
+export function castSql(sql: string, type: DataType, cast: "arrow_cast" | "arrow_try_cast" = "arrow_cast"): string {
+  return `${cast}(${sql}, ${sqlText(arrowName(type))})`;
 }
 
 /** The name of a type as arrow-rs parses it. */

@@ -2,15 +2,14 @@
  * Computed columns as the engine stores them: in the metadata of their fields, beside its own notes about refreshes.
  */
 import type { Column } from "../../schema/data-type.ts";
-import { arrowName } from "./arrow-cast.ts";
+import { castSql } from "./arrow-cast.ts";
 
 const mark = "computed_column";
 const ofRefreshes = "computed_refresh.";
 
 /** The expression for the engine, which derives the column's type from it. */
-export function computedSql(column: Column): string {
-  const [start, end] = around(column);
-  return `${start}${column.computed}${end}`;
+export function computedSql({ type, computed }: Column): string {
+  return castSql(`(${computed})`, type);
 }
 
 /**
@@ -36,14 +35,10 @@ export function isComputed({ computed, metadata }: Column): boolean {
   return computed !== undefined || metadata?.[mark] === "true";
 }
 
-function around({ type }: Column): readonly [start: string, end: string] {
-  return ["arrow_cast((", `), '${arrowName(type).replaceAll("'", "''")}')`];
-}
-
 /** The expression without the cast of `computedSql`. */
 function bare(column: Column, expression: string): string {
   if (column.type.kind === "unknown") return expression;
-  const [start, end] = around(column);
+  const [start, end] = castSql("(\0)", column.type).split("\0") as [string, string];
   return expression.startsWith(start) && expression.endsWith(end)
     ? expression.slice(start.length, -end.length)
     : expression;

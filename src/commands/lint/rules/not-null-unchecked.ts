@@ -3,7 +3,7 @@ import { formatPath, isWithin, parsePath, type Path } from "../../../schema/path
 import { originOf } from "../../../actions/follow.ts";
 import type { ColumnRef } from "../../../actions/model/action-model.ts";
 import { isNull } from "../../../actions/model/risk.ts";
-import { namesIn } from "../../../schema/sql.ts";
+import { namesIn, sqlPath } from "../../../schema/sql.ts";
 import { databaseOf } from "../../../schema/table.ts";
 import { isNew, type Rule, type Surroundings } from "./rule.ts";
 
@@ -20,7 +20,7 @@ export const notNullUnchecked = {
       .filter((path) => !isLookedAfter({ table, path }, surroundings))
       .map((path) => {
         const column = formatPath(path.slice(0, 1));
-        const where = `${path.map((name) => `\`${name.replaceAll("`", "``")}\``).join(".")} is null`;
+        const where = `${sqlPath(path)} is null`;
         const update = `execute(${JSON.stringify(table)}, { update: { ${JSON.stringify(column)}: … }, where: ${JSON.stringify(where)} })`;
         const whole = path.length === 1 ? "" : `, which sets ${column} as a whole`;
         return {
