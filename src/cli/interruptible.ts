@@ -1,7 +1,8 @@
 /** Ends a command from outside: Ctrl-C, SIGTERM, --timeout. */
 import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { interruptedEarly } from "../run/lease/wait-for-lease.ts";
-import { parseFlags, timeoutSchema, type Command, type Context } from "./command/command.ts";
+import type { Command, Context } from "./command/command.ts";
+import type { Ending } from "./command/exit-code.ts";
 
 /** Milliseconds in which a command with no work in progress may end by itself. */
 const grace = 2_000;
@@ -13,8 +14,8 @@ const grace = 2_000;
 export async function interruptible(
   { flags, words, output }: Pick<Context, "flags" | "words" | "output">,
   command: Command,
-): Promise<number> {
-  const { timeout } = parseFlags(timeoutSchema, flags);
+): Promise<Ending> {
+  const { timeout } = flags;
   const { stopping = "stopping" } = command;
   const controller = new AbortController();
   let underWay = false;

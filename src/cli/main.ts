@@ -4,9 +4,10 @@ import packageJson from "../../package.json" with { type: "json" };
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { keepSecret } from "../secrets/redact.ts";
 import { similarName } from "../schema/names.ts";
-import { commonFlags, commonSwitches, shortSwitches, withSwitches, type Command } from "./command/command.ts";
+import type { Command } from "./command/command.ts";
+import { endingCode, exitCodeOf } from "./command/exit-code.ts";
+import { commonFlags, isSwitch, metaOf, parseFlags, withFlags, type FlagTable } from "./command/flags.ts";
 import { commands } from "./commands/index.ts";
-import { exitCodeOf } from "./command/exit-code.ts";
 import { interruptible } from "./interruptible.ts";
 import { createOutput, keepSecretsOut, type Output } from "./command/output.ts";
 import { uncaught } from "./uncaught.ts";
@@ -41,7 +42,7 @@ export async function main(args: readonly string[]): Promise<void> {
 async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {
   let exitCode = 0;
   checkWords(args);
-  const cli = commonFlags(yargs([...args]))
+  const cli = withFlags(yargs([...args]), commonFlags)
     .scriptName("migrate")
     .usage("$0 <command>\n\nSchema migrations for Lance tables.")
     .version(packageJson.version)
@@ -55,12 +56,16 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
       throw error ?? new MigrateError("ERR_USAGE", { problem: usageProblem(message ?? "wrong usage", args) });
     });
   for (const command of commands) {
+    const { usage, describe, flags, conflicts } = command;
     cli.command(
-      command.usage,
-      command.describe,
-      (builder) => command.flags?.(withSwitches(builder, command.switches)) ?? withSwitches(builder, command.switches),
-      async (flags) => {
-        const { json, quiet, verbose, color } = flags as Record<string, unknown>;
+      usage,
+      describe,
+      (builder) =>
+        withFlags(builder, flags)
+          .group(optionsIn(flags), "Options:")
+          .group([...optionsIn(commonFlags), "help", "version"], "Common options:"),
+      async (typed) => {
+        const { json, quiet, verbose, color } = typed as Record<string, unknown>;
         const output = createOutput({
           json: json === true,
           quiet: quiet === true,
@@ -70,7 +75,10 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
         choose(output);
         // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
         console.log = console.info = console.debug = console.error;
-        exitCode = await interruptible({ flags, words: args, output }, command);
+        const values = parseFlags({ ...flags, ...commonFlags }, typed, conflicts);
+        const ending = await interruptible({ flags: values, words: args, output }, command);
+        if (isMigrateError(ending)) output.problem(ending.message);
+        exitCode = endingCode(ending);
       },
     );
   }
@@ -84,7 +92,9 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
  */
 function checkWords(args: readonly string[]): void {
   const words = args.flatMap(inFull);
-  const switches = [commonSwitches, ...commands.map((command) => command.switches ?? {})].flatMap(Object.keys);
+  const switches = [commonFlags, ...commands.map(({ flags }) => flags)].flatMap((flags: FlagTable) =>
+    Object.keys(flags).filter((name) => isSwitch(flags[name]!)),
+  );
   const valued = switches.find((name) =>
     words.some((word) => new RegExp(`^--(no-)?${name}=(?!true$|false$)`).test(word)),
   );
@@ -100,12 +110,16 @@ function checkWords(args: readonly string[]): void {
     });
 }
 
+function optionsIn(flags: FlagTable): string[] {
+  return Object.keys(flags).filter((name) => !metaOf(flags[name]!).isPositional);
+}
+
 /** A word with its short forms expanded: -qv and --q stand for --quiet and --verbose. */
 function inFull(word: string): readonly string[] {
   const [, no = "", letters, value = ""] = /^-(?:-(no-)?(?=\w(?:=|$)))?([a-z]+)(=.*)?$/is.exec(word) ?? [];
   if (letters === undefined) return [word];
   const nameOf = (letter: string) =>
-    Object.keys(shortSwitches).find((name) => shortSwitches[name] === letter) ?? letter;
+    Object.entries(commonFlags).find(([, flag]) => isSwitch(flag) && metaOf(flag).alias === letter)?.[0] ?? letter;
   return [...letters].map((letter) => `--${no}${nameOf(letter)}${value}`);
 }
 

@@ -126,7 +126,7 @@ const usage: readonly BadInput[] = [
     title: "verify with a table's name",
     args: ["verify", "documents"],
     code: 2,
-    says: "without --write verify looks at every table and takes no name",
+    says: "migrate verify takes a name only with --write",
   },
   { title: "verify --ledger with a value", args: ["verify", "--ledger=x"], code: 2, says: "--ledger takes no value" },
   { title: "verify with the flag of repair", args: ["verify", "--yes"], code: 2, says: "yes; see migrate verify" },

@@ -14,11 +14,11 @@ async function withoutLedger(kept: KeptProject): Promise<KeptProject> {
 test.each(everywhere)("marks all that are pending, and everything goes on from there (%s)", async (kept) => {
   const project = await withoutLedger(await aKeptProject(kept));
   const before = await versionsOf(project.data);
-  const blind = kept === "service" ? "here can't describe its tables: only whether they are there was compared\n" : "";
+  const blind = kept === "service" ? "here can't describe its tables, so only their names were compared\n" : "";
   const names = ["0001_people", "0002_places", "0003_names", "0004_wider"];
   expect(await project.run("baseline", "--dry-run")).toEqual({
     code: 0,
-    stdout: `${names.map((name) => `would mark ${name}\n`).join("")}${blind}4 migrations to be marked on here; nothing was changed\n`,
+    stdout: `${names.map((name) => `would mark ${name}\n`).join("")}${blind}4 migrations would be marked on here; nothing was changed\n`,
     stderr: "",
   });
   expect(await versionsOf(project.data)).toEqual(before);
@@ -149,7 +149,7 @@ test("what ran under another name is known again, and is not marked", async () =
   });
   expect(await project.run("baseline")).toMatchObject({
     code: 0,
-    stdout: "marked 0004_other\n1 migration of here marked as applied; none of them ran\n",
+    stdout: "marked 0004_other\n1 migration marked as applied on here; none was run\n",
   });
   expect((await project.run("status")).stdout).toMatch(/applied +0005_wider /);
   expect(await project.run("verify")).toMatchObject({ code: 0 });

@@ -304,7 +304,7 @@ describe("new", () => {
 });
 
 const commands = {
-  up: ["--to", "--accept", "--dry-run", "--plan", "--allow-out-of-order", "--wait", "else 600)", "--lease", "else 30)"],
+  up: ["--to", "--accept", "--dry-run", "--plan", "--allow-out-of-order", "--wait", "or 600)", "--lease", "or 30)"],
   down: [
     "--steps",
     "--to",
@@ -313,9 +313,9 @@ const commands = {
     "--accept-loss",
     "--keep-appended",
     "--wait",
-    "else 600)",
+    "or 600)",
     "--lease",
-    "else 30)",
+    "or 30)",
   ],
   status: ["--check"],
   plan: [
@@ -332,24 +332,14 @@ const commands = {
   rehearse: ["--to", "--accept", "--rows", "--allow-out-of-order"],
   history: [],
   verify: ["--ledger", "--write", "--rename", "--drop-column", "--rename-table", "--drop-table"],
-  repair: ["--yes", "--to", "--wait", "else 600)", "--lease", "else 30)"],
-  resolve: [
-    "--reverted",
-    "--rolled-back",
-    "--adopted",
-    "--applied",
-    "--yes",
-    "--wait",
-    "else 600)",
-    "--lease",
-    "else 30)",
-  ],
+  repair: ["--yes", "--to", "--wait", "or 600)", "--lease", "or 30)"],
+  resolve: ["--reverted", "--rolled-back", "--adopted", "--applied", "--yes", "--wait", "or 600)", "--lease", "or 30)"],
   prune: ["--yes", "--to"],
   lint: ["--write"],
   new: ["--down", "--accept", "--rename", "--create-table", "--execute"],
   generate: ["--check", "--down", "--accept", "--rename", "--drop-column", "--rename-table", "--drop-table"],
   pull: ["--except"],
-  baseline: ["--to", "--dry-run", "--wait", "else 600)", "--lease", "else 30)"],
+  baseline: ["--to", "--dry-run", "--wait", "or 600)", "--lease", "or 30)"],
   types: ["--out", "--check"],
   rebase: ["--onto", "--dry-run", "--accept-order"],
   squash: ["--to", "--dry-run"],

@@ -286,14 +286,14 @@ test("with --json each event is one line, and the plan one document", async () =
 
 test.each([
   { args: ["down", "--steps", "0"], words: "--steps must be a whole number from 1 to 999999999" },
-  { args: ["down", "--steps", "1", "--to", "1"], words: "--steps and --to say two things; use one of them" },
+  { args: ["down", "--steps", "1", "--to", "1"], words: "--steps and --to can't be used together" },
   {
     args: ["down", "--to", "7"],
     words: "--to 0007: there is no such migration; they go from 0001_create to 0001_create",
   },
-  { args: ["plan", "--steps", "1"], words: "--steps is for migrate down" },
-  { args: ["plan", "--accept-loss"], words: "--accept-loss is for migrate down" },
-  { args: ["plan", "--down", "--allow-out-of-order"], words: "--allow-out-of-order is for migrate up" },
+  { args: ["plan", "--steps", "1"], words: "--steps needs --down" },
+  { args: ["plan", "--accept-loss"], words: "--accept-loss needs --down" },
+  { args: ["plan", "--down", "--allow-out-of-order"], words: "--down and --allow-out-of-order can't be used together" },
 ])("migrate $args is refused in words", async ({ args, words }) => {
   const project = await aProjectOn("lance");
   project.migration("0001_create.ts", create);

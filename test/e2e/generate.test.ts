@@ -46,7 +46,8 @@ test("from nothing to tables, and from these to others, until the migrations lea
     stdout:
       "create table documents (id int32, title utf8, source struct<url: utf8>, v fixedSizeList<float32, 4>)\n" +
       "create index id_idx on documents.id: btree\n",
-    stderr: "the migrations do not lead to what schema.ts declares; migrate generate writes the next one\n",
+    stderr:
+      "the migrations do not lead to the tables that schema.ts declares; migrate generate writes the next migration\n",
   });
   expect(filesIn(project)).toEqual([]);
   expect(await migrate(["generate", "documents"])).toMatchObject({
@@ -55,7 +56,7 @@ test("from nothing to tables, and from these to others, until the migrations lea
   });
   expect(await migrate(["generate", "--check"])).toEqual({
     code: 0,
-    stdout: "equal: the migrations lead to what schema.ts declares\n",
+    stdout: "equal: the migrations lead to the tables that schema.ts declares\n",
     stderr: "",
   });
   expect(await migrate(["generate"])).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to do") });

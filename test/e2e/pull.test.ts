@@ -64,12 +64,12 @@ describe.each(["lance", "namespace"] as const)("a database made by somebody else
       /^note: not pulled: index near on documents\.embedding \(ivfPq\(.*\)\), which can't be made before there are rows: .*\n$/,
     );
     expect(pulled.stdout).toMatch(
-      /\nnext: migrate baseline marks it as applied on \w+; migrate up runs it anywhere else\n$/,
+      /\nnext: migrate baseline marks the migration as applied on \w+; migrate up runs it on any other database\n$/,
     );
     expect(unformatted(project)).toEqual([]);
     expect(await project.migrate(["generate", "--check"], key)).toEqual({
       code: 0,
-      stdout: "equal: the migrations lead to what schema.ts declares\n",
+      stdout: "equal: the migrations lead to the tables that schema.ts declares\n",
       stderr: "",
     });
 
@@ -83,7 +83,7 @@ describe.each(["lance", "namespace"] as const)("a database made by somebody else
 
     expect(await project.migrate(["baseline"], key)).toEqual({
       code: 0,
-      stdout: expect.stringMatching(/^marked 0001_adopt\n1 migration of \w+ marked as applied; none of them ran\n$/),
+      stdout: expect.stringMatching(/^marked 0001_adopt\n1 migration marked as applied on \w+; none was run\n$/),
       stderr: "",
     });
     expect(await project.migrate(["up"], key)).toMatchObject({ code: 0, stdout: "nothing to do\n" });

@@ -155,7 +155,7 @@ describe("on a folder", () => {
     expect(found.unreached).toEqual([{ version: 4, name: "after" }]);
     expect(await project.migrate(["rehearse", "--rows", "5"])).toMatchObject({
       stdout: expect.stringContaining("0004_after: not reached\n"),
-      stderr: expect.stringContaining("note: --rows is for tables that can't be cloned, and these were\n"),
+      stderr: expect.stringContaining("note: --rows has no effect on tables that could be copied\n"),
     });
     expect((await project.migrate(["plan"])).stdout).toContain("0002_fine");
   });

@@ -596,7 +596,7 @@ test("what a migration needs that stopped half-way is not let go", async () => {
   expect(await project.migrate(["prune", "--yes"])).toMatchObject({
     code: 0,
     stdout:
-      "version 2 of documents, from before 0002_lossy; needed until what has begun is done\nno version can be released now\n",
+      "version 2 of documents, from before 0002_lossy; needed until the unfinished migration is done\nno version can be released now\n",
   });
   expect(await branchesOf(project)).toEqual([expect.stringMatching(/^lance-migrate\/0002\.v/)]);
 });

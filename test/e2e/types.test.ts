@@ -23,19 +23,19 @@ test("it writes what is missing or stale, and says nothing is to do where all is
   expect(await migrate(["types", "--check"])).toEqual({
     code: 3,
     stdout: "",
-    stderr: "migrations/history.d.ts is not there; migrate types rewrites it\n",
+    stderr: "migrations/history.d.ts is missing; migrate types writes it\n",
   });
   expect(await migrate(["types", "--check", "--out", "src/db.ts"])).toEqual({
     code: 3,
     stdout: "",
-    stderr: "migrations/history.d.ts and src/db.ts are not there; migrate types --out src/db.ts rewrites them\n",
+    stderr: "migrations/history.d.ts and src/db.ts are missing; migrate types --out src/db.ts writes them\n",
   });
   expect(existsSync(join(project.folder, "src"))).toBe(false);
   expect(await migrate(["types"])).toEqual({ code: 0, stdout: "wrote migrations/history.d.ts\n", stderr: "" });
   expect(await migrate(["types", "--out", "src/db.ts"])).toMatchObject({ code: 0, stdout: "wrote src/db.ts\n" });
   expect(await migrate(["types", "--out", "src/db.ts"])).toMatchObject({
     code: 0,
-    stdout: "nothing to do: migrations/history.d.ts and src/db.ts are as the migrations are\n",
+    stdout: "nothing to do: migrations/history.d.ts and src/db.ts are up to date\n",
   });
   project.migration("0002_titles.ts", `m.renameColumn("documents", "title", "headline")`);
   expect(await migrate(["types", "--out", "src/db.ts", "--check", "--json"])).toMatchObject({
@@ -45,7 +45,7 @@ test("it writes what is missing or stale, and says nothing is to do where all is
   expect(await migrate(["types", "--out", "src/db.ts"])).toMatchObject({ code: 0 });
   expect(await migrate(["types", "--out", "src/db.ts", "--check"])).toEqual({
     code: 0,
-    stdout: "equal: migrations/history.d.ts and src/db.ts are as the migrations are\n",
+    stdout: "equal: migrations/history.d.ts and src/db.ts are up to date\n",
     stderr: "",
   });
   expect(textOf(project, "migrations/history.d.ts"))

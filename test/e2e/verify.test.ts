@@ -199,14 +199,14 @@ test.each(everywhere)(
     expect(await project.run("verify", "--ledger")).toMatchObject({
       code: 0,
       stdout:
-        "here has no ledger _migrations, or an empty one: nothing was applied yet, or it was lost; migrate repair tells which\n",
+        "here has no ledger _migrations, or an empty one: either nothing was applied yet, or it was lost; migrate repair finds out which\n",
     });
     expect(await project.run("repair")).toMatchObject({ code: 0, stdout: "nothing needs to be repaired\n" });
     await project.run("up");
     await dropLedger(project);
     expect(await project.run("verify", "--ledger")).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/or it was lost; migrate repair tells which\n$/),
+      stdout: expect.stringMatching(/or it was lost; migrate repair finds out which\n$/),
     });
     expect(await project.run("repair")).toMatchObject({ code: 4, stdout: expect.stringContaining("people, places") });
   },

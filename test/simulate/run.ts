@@ -8,36 +8,30 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
-import { z } from "zod";
-import { parseFlags, wholeFlag } from "../../src/cli/command/command.ts";
+import { parseFlags, textFlag, wholeFlag, withFlags } from "../../src/cli/command/flags.ts";
 import { count, firstLine } from "../../src/errors/migrate-error.ts";
 import type { Chance } from "./seeded-random.ts";
 import { runSchedule } from "./schedule.ts";
 import { added, countsText, simulate, type SimulationResult } from "./simulate.ts";
 import { drawScenario } from "./history.ts";
 
-const described = {
-  schedules: "how many ways to fail (10000)",
-  first: "the number of the first (1)",
-  seed: "show one schedule happen, from its number",
-  jobs: "processes that share them (as many as there are cores)",
-  violations: "end after so many (10)",
-  state: "a file of what is done: the same command again does the rest",
+const flags = {
+  schedules: wholeFlag("how many ways to fail (10000)", 1),
+  first: wholeFlag("the number of the first (1)", 0),
+  seed: wholeFlag("show one schedule happen, from its number", 0),
+  jobs: wholeFlag("processes that share them (as many as there are cores)", 1),
+  violations: wholeFlag("end after so many (10)", 1),
+  state: textFlag("a file of what is done: the same command again does the rest"),
 };
-const flags = z.object({
-  schedules: wholeFlag("schedules", 1).default(10_000),
-  first: wholeFlag("first", 0).default(1),
-  seed: wholeFlag("seed", 0).optional(),
-  jobs: wholeFlag("jobs", 1).default(availableParallelism()),
-  violations: wholeFlag("violations", 1).default(10),
-  state: z.string().min(1).optional(),
-} satisfies Record<keyof typeof described, z.ZodType>);
 const last = 999_999_999;
-const withinSeeds = flags.refine(
-  ({ first, schedules }) => first + schedules - 1 <= last,
-  `--first and --schedules lead beyond ${last}, the last number that --seed takes`,
-);
-const { schedules, first, seed, jobs, violations: mostViolations, state: stateFile } = typed();
+const {
+  schedules = 10_000,
+  first = 1,
+  seed,
+  jobs = availableParallelism(),
+  violations: mostViolations = 10,
+  state: stateFile,
+} = typed();
 
 /** Small enough that little is lost by an interruption. */
 const largestPart = 500;
@@ -47,21 +41,22 @@ else if (process.send !== undefined) await work(process.send.bind(process));
 else await share();
 
 function typed() {
-  const options = Object.entries(described).map(([flag, describe]) => [flag, { type: "string", describe }] as const);
   const refuse = (problem: string) => {
     console.error(problem);
     return process.exit(2);
   };
-  const words = yargs(hideBin(process.argv))
+  const words = withFlags(yargs(hideBin(process.argv)), flags)
     .scriptName("npm run simulate --")
-    .options(Object.fromEntries(options))
     .version(false)
     .strict()
     .parserConfiguration({ "parse-numbers": false, "duplicate-arguments-array": true })
     .fail((problem) => refuse(`${problem}; see npm run simulate -- --help`))
     .parseSync();
   try {
-    return parseFlags(withinSeeds, words);
+    const values = parseFlags(flags, words);
+    if ((values.first ?? 1) + (values.schedules ?? 10_000) - 1 > last)
+      return refuse(`--first and --schedules lead beyond ${last}, the last number that --seed takes`);
+    return values;
   } catch (error) {
     return refuse(firstLine(error));
   }

@@ -1,20 +1,24 @@
 /** Exit codes, as docs/cli.md documents them. */
-import { isMigrateError, type Outcome } from "../../errors/migrate-error.ts";
+import { isMigrateError, type MigrateError, type Outcome } from "../../errors/migrate-error.ts";
 
-const codes: Readonly<Record<Outcome, number>> = {
+const codes = {
+  pending: 3,
   failed: 1,
   usage: 2,
   refused: 4,
   locked: 5,
   unreachable: 6,
   interrupted: 130,
-};
+} satisfies Readonly<Record<Outcome | "pending", number>>;
 
-export const done = 0;
-export const somethingPending = 3;
-/** A check found something wrong, and nothing was changed. */
-export const amiss = codes.refused;
+/** How a command ended that did not throw: well, if undefined. An error is one that is part of the result. */
+export type Ending = keyof typeof codes | MigrateError | undefined;
+
+export function endingCode(ending: Ending): number {
+  if (ending === undefined) return 0;
+  return typeof ending === "string" ? codes[ending] : exitCodeOf(ending);
+}
 
 export function exitCodeOf(error: unknown): number {
-  return isMigrateError(error) ? codes[error.outcome] : 1;
+  return isMigrateError(error) ? codes[error.outcome] : codes.failed;
 }

@@ -1,35 +1,37 @@
 import { doctor, type TargetCheck } from "../../commands/doctor.ts";
-import { withSession, type Command } from "../command/command.ts";
-import { done } from "../command/exit-code.ts";
+import { defineCommand, withSession } from "../command/command.ts";
+import type { Output } from "../command/output.ts";
 
-const unfit = 1;
-
-export const doctorCommand: Command = {
+export const doctorCommand = defineCommand({
   usage: "doctor",
-  describe: "check on temporary tables whether the target supports what up needs",
-  stopping: "it ends by itself, and clears away what it made",
+  describe: "check with temporary tables whether the target supports what migrations need",
+  stopping: "the check ends by itself and drops its temporary tables first",
+  flags: {},
   async run(context) {
     const { output, underWay } = context;
-    const tell = (news: TargetCheck | { readonly leftBehind: readonly string[] }) => {
-      // The first finding is reported before the first scratch table is created.
-      underWay(!("leftBehind" in news));
-      if ("leftBehind" in news) {
-        if (news.leftBehind.length > 0)
-          output.result(`left behind, since they can't be dropped: ${news.leftBehind.join(", ")}`);
-        return;
-      }
-      const { what, found, needed, detail } = news;
-      const mark = found ? output.styled("green", "yes") : output.styled(needed ? "red" : "yellow", "no ");
-      output.result(`${mark}  ${what}${detail === undefined || detail === "" ? "" : `: ${detail}`}`);
-    };
     const [target, result] = await withSession(
       context,
-      {},
-      async ({ options: { target, ledger } }) => [target.name, await doctor(target, ledger, tell)] as const,
+      async ({ options: { target, ledger } }) =>
+        [
+          target.name,
+          await doctor(target, ledger, (news) => {
+            // The first finding is reported before the first temporary table is created.
+            underWay(!("leftBehind" in news));
+            if (!("leftBehind" in news)) output.result(checkText(news, output));
+            else if (news.leftBehind.length > 0)
+              output.result(`these temporary tables could not be dropped: ${news.leftBehind.join(", ")}`);
+          }),
+        ] as const,
     );
-    const { fit } = result;
     output.data({ target, ...result });
-    output.result(fit ? `${target} can be migrated` : `${target} can't be migrated safely: see what is marked no`);
-    return fit ? done : unfit;
+    output.result(
+      result.fit ? `${target} can be migrated` : `${target} can't be migrated safely: see the lines marked no`,
+    );
+    return result.fit ? undefined : "failed";
   },
-};
+});
+
+function checkText({ what, found, needed, detail = "" }: TargetCheck, output: Output): string {
+  const mark = found ? output.styled("green", "yes") : output.styled(needed ? "red" : "yellow", "no ");
+  return `${mark}  ${what}${detail === "" ? "" : `: ${detail}`}`;
+}

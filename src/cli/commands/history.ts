@@ -1,17 +1,17 @@
+import { history } from "../../commands/status.ts";
 import { savedPlanOf, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { history } from "../../commands/status.ts";
-import { withSession, type Command } from "../command/command.ts";
-import { done } from "../command/exit-code.ts";
+import { defineCommand, withSession } from "../command/command.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 
-export const historyCommand: Command = {
+export const historyCommand = defineCommand({
   usage: "history",
-  describe: "print the ledger, record by record",
+  describe: "print the records of the ledger",
+  flags: {},
   async run(context) {
     const { output } = context;
-    const [records, target] = await withSession(context, {}, async ({ options }) => [
+    const [records, target] = await withSession(context, async ({ options }) => [
       await history(options),
       options.target.name,
     ]);
@@ -26,9 +26,9 @@ export const historyCommand: Command = {
     );
     for (const line of renderTable(shown.map(toRow))) output.result(line);
     if (shown.length === 0) output.result("the ledger is empty");
-    return done;
+    return undefined;
   },
-};
+});
 
 function toRow(record: LedgerRecord): readonly string[] {
   const { epoch, number, at, event, version, name, duration, by, detail } = record;
@@ -41,6 +41,6 @@ function toRow(record: LedgerRecord): readonly string[] {
     version === undefined || name === undefined ? "" : formatMigration({ version, name }),
     duration === undefined || event === "baselined" ? "" : renderDuration(duration),
     by,
-    plan === undefined ? (detail ?? "") : `carries out the saved plan ${shortHash(plan)}`,
+    plan === undefined ? (detail ?? "") : `runs the saved plan ${shortHash(plan)}`,
   ];
 }

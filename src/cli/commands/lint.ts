@@ -1,45 +1,34 @@
-import { join, relative, resolve } from "node:path";
-import { z } from "zod";
+import { join, resolve } from "node:path";
+import type { z } from "zod";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
 import type { Session } from "../../session/session.ts";
-import { commonSchema, parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
-import { amiss, done, exitCodeOf } from "../command/exit-code.ts";
+import { defineCommand, withSession, type Context } from "../command/command.ts";
+import { switchFlag, versionFlag } from "../command/flags.ts";
 import { staleLock, writeLockOf } from "../project/update-schema-lock.ts";
 import { otherTargets } from "../project/other-targets.ts";
 import { typedTables } from "../project/update-types.ts";
+import { renderWritten, shownPath } from "../render/steps.ts";
 
-const lintFlags = commonSchema.extend({
-  since: z
-    .string("--since is given twice or without a value")
-    .regex(/^\d{1,15}$/, "--since must be the number of a migration, such as 0003")
-    .transform(Number)
-    .optional(),
-  write: switchFlag,
-  github: switchFlag,
-  "deny-warnings": switchFlag,
-});
+const flags = {
+  since: versionFlag("report dangers only in migrations after this number"),
+  write: switchFlag("rewrite lock.json"),
+  github: switchFlag("print annotations for GitHub Actions"),
+  "deny-warnings": switchFlag("exit with 4 on warnings too"),
+};
 
-export const lintCommand: Command = {
+export const lintCommand = defineCommand({
   usage: "lint",
-  describe: "check every migration without touching the target's tables",
-  switches: {
-    write: "rewrite lock.json",
-    github: "print annotations for GitHub Actions",
-    "deny-warnings": "exit 4 on warnings too",
-  },
-  flags: (cli) =>
-    cli.option("since", { type: "string", describe: "report dangers only in migrations after this number" }),
+  describe: "check every migration without reading or changing tables",
+  flags,
+  conflicts: [["github", "json"]],
   async run(context) {
     const { output } = context;
-    const given = parseFlags(lintFlags, context.flags);
-    const { write, github, "deny-warnings": deny } = given;
-    if (github === true && output.json)
-      throw new MigrateError("ERR_USAGE", { problem: "--github and --json say two things; use one of them" });
-    const { problems, files, losses, findings, lock } = await withSession(context, {}, async (session) => {
-      const found = await look(session, given);
+    const { write, github, "deny-warnings": deny } = context.flags;
+    const { problems, files, losses, findings, lock } = await withSession(context, async (session) => {
+      const found = await lintFindings(session, context);
       // If there are problems, the content of the lock file can't be determined.
       if (!found.isSound) return found;
       const linted = withLoaded(session, found);
@@ -47,7 +36,7 @@ export const lintCommand: Command = {
       const stale = await staleLock(linted);
       return stale === undefined ? found : withProblem(found, stale, join(session.folder, lockName));
     });
-    const shown = findings.map((one) => ({ ...one, file: relative(process.cwd(), one.file) }));
+    const shown = findings.map((one) => ({ ...one, file: shownPath(one.file) }));
     output.data({
       files,
       problems: problems.map(({ code, message, details }) => ({ code, message, details })),
@@ -63,7 +52,7 @@ export const lintCommand: Command = {
       })),
     });
     for (const one of shown) output.result(github === true ? annotation(one) : lineOf(one));
-    if (lock !== undefined) output.result(`wrote ${relative(process.cwd(), lock)}`);
+    if (lock !== undefined) renderWritten(output, [lock]);
     const counts = (["error", "warning", "note"] as const).flatMap((severity) => {
       const number = findings.filter((one) => one.severity === severity).length;
       return number === 0 ? [] : count(number, severity);
@@ -71,17 +60,14 @@ export const lintCommand: Command = {
     const summary = `${count(files, "migration")} checked${counts.length === 0 ? ", nothing wrong" : `: ${counts.join(", ")}`}`;
     const isWrong = findings.some(({ severity }) => severity === "error" || (severity === "warning" && deny === true));
     (isWrong ? output.problem : output.result)(summary);
-    if (problems[0] !== undefined) return exitCodeOf(problems[0]);
-    return isWrong ? amiss : done;
+    return problems[0]?.outcome ?? (isWrong ? "refused" : undefined);
   },
-};
+});
 
 type Found = Findings & { readonly lock?: string };
 
-async function look(
-  session: Session,
-  { since, "load-timeout": loadSeconds }: z.output<typeof lintFlags>,
-): Promise<Found> {
+async function lintFindings(session: Session, context: Context<z.output<z.ZodObject<typeof flags>>>): Promise<Found> {
+  const { since, "load-timeout": loadSeconds } = context.flags;
   const {
     options,
     config: { file, folder, schema, lint: { rules } = {} },

@@ -1,119 +1,90 @@
-import { z } from "zod";
-import { MigrateError } from "../../errors/migrate-error.ts";
-import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
-import { failureIn } from "../../plan/assess/guards.ts";
-import type { SavedPlan } from "../../plan/assess/saved-plan.ts";
+import type { z } from "zod";
 import type { DownChoice } from "../../commands/down.ts";
 import { plan, planDown, savePlan, savePlanDown } from "../../commands/plan.ts";
 import type { UpChoice } from "../../commands/up.ts";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { failureIn } from "../../plan/assess/guards.ts";
+import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
-import {
-  acceptFlag,
-  parseFlags,
-  switchFlag,
-  versionFlag,
-  wholeFlag,
-  withSession,
-  type Command,
-} from "../command/command.ts";
-import { done, exitCodeOf } from "../command/exit-code.ts";
-import { checkPlanAlone, planFlag, readPlan, writePlan } from "../input/plan-file.ts";
+import { defineCommand, withSession, type Context } from "../command/command.ts";
+import type { Ending } from "../command/exit-code.ts";
+import { acceptFlag, switchFlag, textFlag, versionFlag, wholeFlag } from "../command/flags.ts";
+import { readPlan, writePlan } from "../input/plan-file.ts";
 import { renderPlan } from "../render/plan.ts";
 
-const planFlags = z.looseObject({
-  down: switchFlag,
-  to: versionFlag.optional(),
-  steps: wholeFlag("steps", 1).optional(),
-  "allow-out-of-order": switchFlag,
-  "accept-loss": switchFlag,
-  "keep-appended": switchFlag,
-  accept: acceptFlag.optional(),
-  out: z.string("--out is given twice or without a value").min(1, "--out needs a file").optional(),
-  plan: planFlag.optional(),
-});
-
-export const planCommand: Command = {
-  usage: "plan",
-  describe: "show what up or down would do, checked against the tables; changes nothing",
-  switches: {
-    down: "plan a rollback: what down would do",
-    "allow-out-of-order": "plan numbers below an applied one too",
-    "accept-loss": "with --down: roll back even if data that was written after the migration is lost",
-    "keep-appended": "with --down: insert again the rows that were added after the migration",
-  },
-  flags: (cli) =>
-    cli
-      .option("to", { type: "string", describe: "plan up to this number only, or down to it" })
-      .option("accept", { type: "string", describe: "plan as with up --accept: lossy or irreversible" })
-      .option("steps", { type: "string", describe: "with --down: roll back this many migrations (1)" })
-      .option("plan", { type: "string", describe: "show a saved plan, and check whether it is still valid" })
-      .option("out", { type: "string", describe: "save the plan to this file, for up --plan or down --plan" }),
-  async run(context) {
-    const { output } = context;
-    const flags = parseFlags(planFlags, context.flags);
-    checkTogether(flags);
-    checkPlanAlone(flags, ["to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "out"]);
-    const { out } = flags;
-    const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
-    const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
-    const { saved, document, failure } = await withSession(context, {}, async ({ options }) => {
-      const [forth, back] = choicesOf(flags, given);
-      if (out !== undefined) {
-        const saved = direction === "up" ? await savePlan(options, forth) : await savePlanDown(options, back);
-        return { saved, document: saved.plan, failure: undefined };
-      }
-      const made = direction === "up" ? await plan(options, forth) : await planDown(options, back);
-      const { target } = options;
-      const document = planDocument(made, target.name, direction, await survey(made, target));
-      return { saved: undefined, document, failure: failureIn(made) };
-    });
-    output.data(document);
-    renderPlan(document, output);
-    if (saved !== undefined) {
-      writePlan(out!, saved);
-      const isNothing = migrationsOf(document).length === 0;
-      output.progress(
-        `saved; ${isNothing ? "there is nothing in it to do" : `migrate ${direction} --plan ${out} does just that, once`}`,
-      );
-    }
-    if (given !== undefined) output.progress("the saved plan is still valid");
-    const { blocked } = document;
-    const problem = blocked === undefined ? failure : new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
-    if (problem === undefined) return done;
-    output.problem(problem.message);
-    return exitCodeOf(problem);
-  },
+const flags = {
+  down: switchFlag("plan a rollback: show what down would do"),
+  to: versionFlag("plan up to this number only, or with --down, down to it"),
+  "allow-out-of-order": switchFlag("also plan migrations with a lower number than an applied one"),
+  accept: acceptFlag("plan as with up --accept: lossy or irreversible"),
+  steps: wholeFlag("with --down: roll back this many migrations (1)", 1),
+  "accept-loss": switchFlag("with --down: roll back even if data that was written after the migration is lost"),
+  "keep-appended": switchFlag("with --down: insert the rows again that were added after the migration"),
+  plan: textFlag("show a saved plan, and check whether it is still valid"),
+  out: textFlag("save the plan to this file, for up --plan or down --plan"),
 };
 
-type PlanFlags = z.output<typeof planFlags>;
+type PlanFlags = Partial<z.output<z.ZodObject<typeof flags>>>;
 
-/** The choices for `up` and for `down`. */
-function choicesOf(
-  { to, steps, accept, ...flags }: PlanFlags,
-  given: SavedPlan | undefined,
-): readonly [UpChoice, DownChoice] {
-  if (given !== undefined) return [{ plan: given }, { plan: given }];
+export const planCommand = defineCommand({
+  usage: "plan",
+  describe: "show what up or down would do, checked against the tables; changes nothing",
+  flags,
+  conflicts: [
+    ["plan", "to", "steps", "accept", "allow-out-of-order", "accept-loss", "keep-appended", "out"],
+    ["steps", "to"],
+    ["accept-loss", "keep-appended"],
+    ["down", "allow-out-of-order", "accept"],
+  ],
+  async run(context) {
+    const other = (["steps", "accept-loss", "keep-appended"] as const).find(
+      (name) => context.flags[name] !== undefined,
+    );
+    if (context.flags.down !== true && other !== undefined)
+      throw new MigrateError("ERR_USAGE", { problem: `--${other} needs --down` });
+    return await showPlan(context);
+  },
+});
+
+/** Prints the plan, also for the --dry-run of `up` and `down`. */
+export async function showPlan(context: Context<PlanFlags>): Promise<Ending> {
+  const { output, flags } = context;
+  const { out } = flags;
+  const given = flags.plan === undefined ? undefined : readPlan(flags.plan);
+  const direction = flags.down === true ? "down" : (given?.plan.direction ?? "up");
+  const [upChoice, downChoice] = choicesOf(flags);
+  const { saved, document, failure } = await withSession(context, async ({ options }) => {
+    const { target } = options;
+    if (out !== undefined) {
+      const saved = direction === "up" ? await savePlan(options, upChoice) : await savePlanDown(options, downChoice);
+      return { saved, document: saved.plan, failure: undefined };
+    }
+    const made =
+      direction === "up"
+        ? await plan(options, given === undefined ? upChoice : { plan: given })
+        : await planDown(options, given === undefined ? downChoice : { plan: given });
+    const document = planDocument(made, target.name, direction, await survey(made, target));
+    return { saved: undefined, document, failure: failureIn(made) };
+  });
+  output.data(document);
+  renderPlan(document, output);
+  if (saved !== undefined) {
+    writePlan(out!, saved);
+    const isNothing = migrationsOf(document).length === 0;
+    output.progress(
+      isNothing
+        ? `saved to ${out}, although there is nothing to do`
+        : `saved; migrate ${direction} --plan ${out} runs exactly this plan, once`,
+    );
+  }
+  if (given !== undefined) output.progress("the saved plan is still valid");
+  const { blocked } = document;
+  return blocked === undefined ? failure : new MigrateError("ERR_ROLLBACK_BLOCKED", blocked);
+}
+
+function choicesOf({ to, steps, accept, ...flags }: PlanFlags): readonly [UpChoice, DownChoice] {
   return [
     { to, accept, allowOutOfOrder: flags["allow-out-of-order"] },
     { to, steps, acceptLoss: flags["accept-loss"], keepAppended: flags["keep-appended"] },
   ];
-}
-
-/** Refuses flags that would be ignored or that contradict each other. */
-function checkTogether(flags: PlanFlags): void {
-  const others =
-    flags.down === true
-      ? (["allow-out-of-order", "accept"] as const)
-      : (["steps", "accept-loss", "keep-appended"] as const);
-  const other = others.find((name) => flags[name] !== undefined);
-  if (other !== undefined)
-    throw new MigrateError("ERR_USAGE", {
-      problem: `--${other} is for migrate ${flags.down === true ? "up" : "down"}`,
-    });
-  if (flags.to !== undefined && flags.steps !== undefined)
-    throw new MigrateError("ERR_USAGE", { problem: "--steps and --to say two things; use one of them" });
-  if (flags["accept-loss"] === true && flags["keep-appended"] === true)
-    throw new MigrateError("ERR_USAGE", {
-      problem: "--accept-loss and --keep-appended say two things; use one of them",
-    });
 }

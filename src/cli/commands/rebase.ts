@@ -1,5 +1,3 @@
-import { relative } from "node:path";
-import { z } from "zod";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { checkRepository, filesAt, filesAtFork, otherSide, textsOf } from "../../commands/branch/git.ts";
@@ -7,57 +5,52 @@ import { planRebase, type RebaseResult, type RebasedMigration } from "../../comm
 import { describeAction } from "../../actions/apply-action.ts";
 import { canonicalJson } from "../../migrations/checksum.ts";
 import { compileStep } from "../../steps/registry.ts";
-import { parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
-import { done } from "../command/exit-code.ts";
+import { defineCommand, withSession } from "../command/command.ts";
+import { switchFlag, textFlag } from "../command/flags.ts";
 import { writeLockOf } from "../project/update-schema-lock.ts";
 import { updateTypes } from "../project/update-types.ts";
 import type { Output } from "../command/output.ts";
+import { renderWritten } from "../render/steps.ts";
 
-const rebaseFlags = z.looseObject({
-  onto: z.string("is given twice").min(1, "needs a branch").optional(),
-  "dry-run": switchFlag,
-  "accept-order": switchFlag,
-});
-
-export const rebaseCommand: Command = {
+export const rebaseCommand = defineCommand({
   usage: "rebase",
   describe: "renumber this branch's migrations after those that were merged, and report whether the order matters",
-  switches: {
-    "dry-run": "print what would be done, and change nothing",
-    "accept-order": "renumber even if the order matters; only if no database has run this branch's migrations",
+  flags: {
+    "dry-run": switchFlag("print what would be done, and change nothing"),
+    "accept-order": switchFlag(
+      "renumber even if the order matters; only if no database has run this branch's migrations",
+    ),
+    onto: textFlag("the git branch with the merged migrations; by default the main branch"),
   },
-  flags: (cli) =>
-    cli.option("onto", {
-      type: "string",
-      describe: "the git branch with the merged migrations; the main branch when absent",
-    }),
   async run(context) {
     const { flags, output, underWay } = context;
-    const { onto: given, "dry-run": isDry, "accept-order": accepts } = parseFlags(rebaseFlags, flags);
-    return await withSession(context, {}, async (session) => {
+    const { "dry-run": isDry = false, "accept-order": accepts = false } = flags;
+    return await withSession(context, async (session) => {
       const { folder, options, config } = session;
       checkRepository(folder);
-      const onto = given ?? otherSide(folder);
+      const onto = flags.onto ?? otherSide(folder);
       const theirs = filesAt(folder, onto);
       const texts = textsOf(folder, [...theirs.keys()]);
       const result = await planRebase(options, { onto, theirs, fork: filesAtFork(folder, onto), texts });
       const { renumbered, apart } = result;
-      if (apart.length > 0 && isDry !== true && accepts !== true)
+      if (apart.length > 0 && !isDry && !accepts)
         throw new MigrateError("ERR_ORDER_MATTERS", { problem: apart.join("; ") });
-      if (renumbered.length > 0 && isDry !== true) {
+      let lock: string | undefined;
+      let types: readonly string[] = [];
+      if (renumbered.length > 0 && !isDry) {
         underWay(true);
-        const scaffold = await import("../../scaffold/renumber-migrations.ts");
-        await scaffold.renumberMigrations(config.folder, renumbered);
+        const { renumberMigrations } = await import("../../scaffold/renumber-migrations.ts");
+        await renumberMigrations(config.folder, renumbered);
+        lock = await writeLockOf(session);
+        types = await updateTypes(session, options, output);
       }
-      const lock = renumbered.length > 0 && isDry !== true ? await writeLockOf(session) : undefined;
-      const types = lock === undefined ? [] : await updateTypes(session, options, output);
       output.data(documentOf(result, onto, lock));
-      report(result, { onto, isDry: isDry === true }, output);
-      for (const file of [lock ?? [], types].flat()) output.result(`wrote ${relative(process.cwd(), file)}`);
-      return done;
+      report(result, { onto, isDry }, output);
+      renderWritten(output, [lock ?? [], types].flat());
+      return undefined;
     });
   },
-};
+});
 
 function documentOf({ renumbered, incoming, apart, notes }: RebaseResult, onto: string, lock: string | undefined) {
   return {
@@ -81,7 +74,7 @@ function report(
   output: Output,
 ): void {
   if (renumbered.length === 0) {
-    output.result(`nothing to do: no migration of this branch stands beside one that came in from ${onto}`);
+    output.result(`nothing to do: ${onto} has no new migration with a number that this branch uses`);
     return;
   }
   for (const one of renumbered) {

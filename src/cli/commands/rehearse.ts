@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import {
@@ -8,57 +7,40 @@ import {
   type RehearsedStep,
 } from "../../commands/rehearse/rehearse.ts";
 import { openScratch } from "../../targets/index.ts";
-import {
-  acceptFlag,
-  parseFlags,
-  switchFlag,
-  versionFlag,
-  wholeFlag,
-  withSession,
-  type Command,
-} from "../command/command.ts";
-import { done, exitCodeOf } from "../command/exit-code.ts";
+import { defineCommand, withSession } from "../command/command.ts";
+import { acceptFlag, switchFlag, versionFlag, wholeFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
 import { renderDuration, renderEvent } from "../render/events.ts";
 import { refusalText } from "../render/plan.ts";
 
-const rehearseFlags = z.looseObject({
-  to: versionFlag.optional(),
-  "allow-out-of-order": switchFlag,
-  accept: acceptFlag.optional(),
-  rows: wholeFlag("rows", 0).optional(),
-});
-
-export const rehearseCommand: Command = {
+export const rehearseCommand = defineCommand({
   usage: "rehearse",
   describe: "run up and down on a copy of the tables; changes nothing",
-  switches: { "allow-out-of-order": "rehearse numbers below an applied one too" },
-  flags: (cli) =>
-    cli
-      .option("to", { type: "string", describe: "rehearse up to this number only" })
-      .option("accept", { type: "string", describe: "rehearse as with up --accept: lossy or irreversible" })
-      .option("rows", { type: "string", describe: "rows to generate for a table that can't be copied (1000)" }),
+  flags: {
+    to: versionFlag("rehearse migrations up to this number only"),
+    "allow-out-of-order": switchFlag("also rehearse migrations with a lower number than an applied one"),
+    accept: acceptFlag("rehearse as with up --accept: lossy or irreversible"),
+    rows: wholeFlag("rows to generate for a table that can't be copied (1000)", 0),
+  },
   async run(context) {
     const { flags, output } = context;
-    const { to, accept, rows, "allow-out-of-order": allowOutOfOrder } = parseFlags(rehearseFlags, flags);
+    const { to, accept, rows, "allow-out-of-order": allowOutOfOrder } = flags;
     const [found, target] = await withSession(
       context,
-      { emit: (event) => renderEvent(event, output) },
       async ({ options }) => [
         await rehearse(options, { to, accept, rows, allowOutOfOrder }, openScratch),
         options.target.name,
       ],
+      (event) => renderEvent(event, output),
     );
     const { problem, ...rest } = found;
     output.data({ target, ...rest, problem: problem && { code: problem.code, message: problem.message } });
     if (rows !== undefined && found.tables.some(({ cloned }) => cloned))
-      output.progress("note: --rows is for tables that can't be cloned, and these were");
+      output.progress("note: --rows has no effect on tables that could be copied");
     for (const line of linesOf(found, output)) output.result(line);
-    if (problem === undefined) return done;
-    output.problem(problem.message);
-    return exitCodeOf(problem);
+    return problem;
   },
-};
+});
 
 function linesOf({ tables, migrations, unreached, problem }: Rehearsal, output: Output): readonly string[] {
   if (migrations.length === 0 && problem === undefined) return ["nothing to rehearse"];

@@ -1,60 +1,37 @@
 import { resolve } from "node:path";
-import { z } from "zod";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { keepSecret, shortestSecret } from "../../secrets/redact.ts";
 import { headerValue } from "../../wire/content-types.ts";
-import { parseFlags, secondsFlag, type Command } from "../command/command.ts";
-import { done } from "../command/exit-code.ts";
+import { defineCommand } from "../command/command.ts";
+import { patternFlag, secondsFlag, textFlag, wholeFlag } from "../command/flags.ts";
 
-const text = (flag: string) =>
-  z.string(`--${flag} is given twice or without a value`).min(1, `--${flag} needs a value`);
-
-const serveFlags = z.looseObject({
-  data: z
-    .string("say where the tables are: --data DIR, once")
-    .min(1, "--data needs a value")
-    .refine(
-      (data) => !/^[a-z][a-z0-9+.-]*:\/\//i.test(data),
-      "--data must be a folder; an object store can't be served",
-    ),
-  host: text("host").default("127.0.0.1"),
-  port: z
-    .string("--port is given twice or without a value")
-    .regex(/^\d{1,5}$/, "--port must be a number, such as 2333")
-    .transform(Number)
-    .refine((port) => port < 65_536, "--port must be below 65536")
-    .default(2333),
-  "api-key": text("api-key").optional(),
-  database: text("database").optional(),
-  "body-limit": z
-    .string("--body-limit is given twice or without a value")
-    .regex(/^[1-9]\d{0,3}$/, "--body-limit must be a number of MB from 1 to 9999")
-    .transform((megabytes) => Number(megabytes) * 2 ** 20)
-    .optional(),
-  "request-timeout": secondsFlag("request-timeout", 1).optional(),
-});
-
-export const serveCommand: Command = {
+export const serveCommand = defineCommand({
   usage: "serve",
   describe: "serve the tables of a folder over HTTP",
-  flags: (cli) =>
-    cli
-      .option("data", { type: "string", describe: "the folder that holds the tables" })
-      .option("host", { type: "string", describe: "the address to listen on (127.0.0.1)" })
-      .option("port", { type: "string", describe: "the port to listen on (2333), 0 for any free one" })
-      .option("api-key", { type: "string", describe: "the key of every request; better set MIGRATE_API_KEY" })
-      .option("database", { type: "string", describe: "the database that every request must name" })
-      .option("body-limit", { type: "string", describe: "the largest body, in MB (256)" })
-      .option("request-timeout", { type: "string", describe: "seconds in which a request must arrive (300)" }),
-  stopping: "stopping when the requests in flight are answered",
+  stopping: "stopping when the requests in progress are answered",
+  flags: {
+    data: patternFlag(
+      "the folder that holds the tables",
+      /^(?![a-z][a-z0-9+.-]*:\/\/)./i,
+      "must be a folder; an object store can't be served",
+    ),
+    host: textFlag("the address to listen on (127.0.0.1)"),
+    port: wholeFlag("the port to listen on (2333); 0 for any free one", 0, 65_535),
+    "api-key": textFlag("the key that every request must send; better set MIGRATE_API_KEY"),
+    database: textFlag("the database that every request must name"),
+    "body-limit": wholeFlag("the largest request body, in MB (256)", 1, 9999),
+    "request-timeout": secondsFlag("seconds within which a request must arrive completely (300)", 1),
+  },
   async run({ flags, output, signal, underWay }) {
-    const { data, host, port, "api-key": flagKey, database, ...limits } = parseFlags(serveFlags, flags);
+    const { data, host = "127.0.0.1", port = 2333, "api-key": flagKey, database } = flags;
+    if (data === undefined)
+      throw new MigrateError("ERR_USAGE", { problem: "migrate serve needs the folder of the tables: --data DIR" });
     // Everybody on the machine can see arguments, so the environment is the better place for a key.
     const apiKey = flagKey ?? process.env["MIGRATE_API_KEY"] ?? "";
     keepSecret(apiKey);
     if (apiKey === "")
       throw new MigrateError("ERR_USAGE", {
-        problem: "migrate serve needs a key that its clients must send; set MIGRATE_API_KEY, or pass --api-key",
+        problem: "migrate serve needs the key that its clients must send; set MIGRATE_API_KEY, or pass --api-key",
       });
     // Nothing limits the number of requests, so a client could try all short keys.
     if (apiKey.length < shortestSecret)
@@ -69,7 +46,8 @@ export const serveCommand: Command = {
       });
     // fastify is slow to load, and no other command needs it.
     const { startService } = await import("../../service/start-service.ts");
-    const { "body-limit": bodyLimit, "request-timeout": seconds } = limits;
+    const { "body-limit": megabytes, "request-timeout": seconds } = flags;
+    const bodyLimit = megabytes === undefined ? undefined : megabytes * 2 ** 20;
     const requestTimeout = seconds === undefined ? undefined : seconds * 1000;
     const log = output.progress;
     underWay(true);
@@ -78,9 +56,9 @@ export const serveCommand: Command = {
     output.result(`serving ${resolve(data)} on ${service.url}`);
     await aborted(signal);
     await service.close();
-    return done;
+    return undefined;
   },
-};
+});
 
 async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;

@@ -1,24 +1,21 @@
-import { z } from "zod";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../commands/status.ts";
-import { parseFlags, switchFlag, withSession, type Command } from "../command/command.ts";
-import { amiss, done, somethingPending } from "../command/exit-code.ts";
+import { defineCommand, withSession } from "../command/command.ts";
+import { switchFlag } from "../command/flags.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 import { count } from "../../errors/migrate-error.ts";
 
-const statusFlags = z.looseObject({ check: switchFlag });
-
-export const statusCommand: Command = {
+export const statusCommand = defineCommand({
   usage: "status",
   describe: "list applied and pending migrations",
-  switches: {
-    check:
-      "exit with 3 when something is pending, with 4 when migrate up refuses: a file was changed after it had run, what has begun has no file here or is being rolled back, or the ledger contradicts itself",
+  flags: {
+    check: switchFlag(
+      "exit with 3 if a migration is pending; exit with 4 if migrate up would refuse to run: an applied file was changed, the file of an unfinished migration is missing, a rollback is unfinished, or the ledger contradicts itself",
+    ),
   },
   async run(context) {
     const { flags, output } = context;
-    const { check } = parseFlags(statusFlags, flags);
-    const [found, target] = await withSession(context, {}, async ({ options }) => [
+    const [found, target] = await withSession(context, async ({ options }) => [
       await status(options),
       options.target.name,
     ]);
@@ -56,11 +53,11 @@ export const statusCommand: Command = {
       );
     for (const one of changed) output.result(one.problem);
     if (problem !== undefined) output.result(problem);
-    if (check !== true) return done;
-    if (problem !== undefined || [begun, reverting, changed].some(({ length }) => length > 0)) return amiss;
-    return pending.length > 0 ? somethingPending : done;
+    if (flags.check !== true) return undefined;
+    if (problem !== undefined || [begun, reverting, changed].some(({ length }) => length > 0)) return "refused";
+    return pending.length > 0 ? "pending" : undefined;
   },
-};
+});
 
 /**
  * Migrations that another release has begun and not finished. Those that are being rolled back are listed separately.

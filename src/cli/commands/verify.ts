@@ -1,54 +1,40 @@
 import { existsSync } from "node:fs";
-import { relative, resolve } from "node:path";
-import { z } from "zod";
+import { resolve } from "node:path";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
 import type { DiffAnswer } from "../../commands/generate/diff-columns.ts";
 import type { DriftSince, TableDifference } from "../../plan/history/table-drift.ts";
 import { findDrift } from "../../commands/adopt/adopt-drift.ts";
 import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
 import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
-import { commonSchema, parseFlags, switchFlag, withSession, type Command, type Context } from "../command/command.ts";
-import { amiss, done } from "../command/exit-code.ts";
-import { renderTime } from "../render/events.ts";
-import { withStepFlags } from "../input/step-flags.ts";
-import { describeSteps } from "../render/steps.ts";
+import { defineCommand, withSession, type Context } from "../command/command.ts";
+import type { Ending } from "../command/exit-code.ts";
+import { nameArgument, switchFlag } from "../command/flags.ts";
+import { onlyNamesCompared, renderTime } from "../render/events.ts";
+import { describeSteps, renderWritten } from "../render/steps.ts";
 import { writingNext } from "../project/write-migration.ts";
 
-const verifyFlags = commonSchema.extend({
-  name: z.string("the name is given twice").optional(),
-  ledger: switchFlag,
-  write: switchFlag,
-});
-
-export const verifyCommand: Command = {
+export const verifyCommand = defineCommand({
   usage: "verify [name]",
   describe: "compare the tables with the ledger, or check the ledger for tampering; changes no table",
-  switches: {
-    ledger: "check the ledger itself, and no table",
-    write: "write the migration that leads to the current tables",
+  flags: {
+    name: nameArgument("with --write: the name of the migration; by default made from the steps"),
+    ledger: switchFlag("check the ledger itself, and no table"),
+    write: switchFlag("write the migration that leads to the current tables"),
+    ...answerFlags,
   },
-  flags: (cli) =>
-    withStepFlags(
-      cli.positional("name", {
-        type: "string",
-        describe: "with --write: the name of the migration; made from the steps when absent",
-      }),
-      answerFlags,
-    ),
+  conflicts: [["ledger", "write"]],
   async run(context) {
-    const { name, ledger, write } = parseFlags(verifyFlags, context.flags);
-    if (ledger === true && write === true)
-      throw new MigrateError("ERR_USAGE", { problem: "--ledger and --write say two things; use one of them" });
+    const { name, ledger, write } = context.flags;
     if (write === true) return await adoptTheTables(context, name);
     if (name !== undefined || typedAnswers(context).length > 0)
       throw new MigrateError("ERR_USAGE", {
-        problem: `without --write verify looks at every table and takes no ${name === undefined ? "answers" : "name"}`,
+        problem: `migrate verify takes ${name === undefined ? "answers about columns and tables" : "a name"} only with --write`,
       });
     return ledger === true ? await verifyTheLedger(context) : await verifyTheTables(context);
   },
-};
+});
 
-function sayDifferences(differences: readonly TableDifference[], { output }: Context): void {
+function renderDifferences(differences: readonly TableDifference[], { output }: Context): void {
   for (const { table, differences: words, since } of differences) {
     for (const word of words) output.result(`${table}: ${word}`);
     if (since !== undefined) output.result(`${table}: ${sinceText(since)}`);
@@ -57,7 +43,7 @@ function sayDifferences(differences: readonly TableDifference[], { output }: Con
 
 function sinceText({ version, at, isOrEarlier, isOrLater }: DriftSince): string {
   const when = `version ${version}${at === undefined ? "" : ` of ${renderTime(at)}`}`;
-  const later = isOrLater ? ", or later should it have gone and come again" : "";
+  const later = isOrLater ? ", or later if the difference went away and came back" : "";
   return isOrEarlier ? `since ${when} or earlier` : `since ${when}${later}`;
 }
 
@@ -67,23 +53,23 @@ function toDocument({ since, ...difference }: TableDifference) {
   const time = at === undefined ? undefined : new Date(at).toISOString();
   return { ...difference, since: { version, time, orEarlier: isOrEarlier, orLater: isOrLater } };
 }
-async function verifyTheTables(context: Context): Promise<number> {
+async function verifyTheTables(context: Context): Promise<Ending> {
   const { output } = context;
-  const [{ tables, columns, differences, hint }, target] = await withSession(context, {}, async ({ options }) => [
+  const [{ tables, columns, differences, hint }, target] = await withSession(context, async ({ options }) => [
     await verifyTables(options),
     options.target.name,
   ]);
   output.data({ target, tables, columns, differences: differences.map(toDocument), hint });
-  sayDifferences(differences, context);
-  if (!columns) output.result(`${target} can't describe its tables: only whether they are there was compared`);
+  renderDifferences(differences, context);
+  if (!columns) output.result(onlyNamesCompared(target));
   if (differences.length === 0) output.result(`${count(tables, "table")} of ${target} as the ledger records`);
   else output.result(`${count(differences.length, "table")} of ${target} not as the ledger records; ${hint}`);
-  return differences.length === 0 ? done : amiss;
+  return differences.length === 0 ? undefined : "refused";
 }
 
-async function verifyTheLedger(context: Context): Promise<number> {
+async function verifyTheLedger(context: Context): Promise<Ending> {
   const { output } = context;
-  const [{ records, findings }, target, ledger] = await withSession(context, {}, async ({ options }) => [
+  const [{ records, findings }, target, ledger] = await withSession(context, async ({ options }) => [
     await verifyLedger(options),
     options.target.name,
     options.ledger,
@@ -93,43 +79,44 @@ async function verifyTheLedger(context: Context): Promise<number> {
     output.result(known ? `${sentence} (known: the ledger was rebuilt since)` : sentence);
   if (records === 0) {
     output.result(
-      `${target} has no ledger ${ledger}, or an empty one: nothing was applied yet, or it was lost; migrate repair tells which`,
+      `${target} has no ledger ${ledger}, or an empty one: either nothing was applied yet, or it was lost; migrate repair finds out which`,
     );
-    return done;
+    return undefined;
   }
   const unknown = findings.filter(({ known }) => !known).length;
   const what = count(records, "record");
   output.result(
     unknown === 0 ? `${what} checked, nothing wrong` : `${what} checked, ${unknown} wrong; see migrate repair`,
   );
-  return unknown === 0 ? done : amiss;
+  return unknown === 0 ? undefined : "refused";
 }
 
-async function adoptTheTables(context: Context, name: string | undefined): Promise<number> {
+async function adoptTheTables(context: Context, name: string | undefined): Promise<Ending> {
   const { output } = context;
   const answers = typedAnswers(context);
-  return await withSession(context, {}, async (session) => {
+  return await withSession(context, async (session) => {
     const { config, options } = session;
     const target = options.target.name;
     const { differences, adopt } = await findDrift(options);
-    sayDifferences(differences, context);
+    renderDifferences(differences, context);
     if (differences.length === 0) {
       checkTyped(adopt(answers), answers);
       output.data({ target, differences, steps: [], left: [] });
       output.result(`nothing to write: the tables of ${target} are as the ledger records`);
-      return done;
+      return undefined;
     }
     const compare = async (given: readonly DiffAnswer[]) => adopt(given);
     const { steps, left } = await askUntilAnswered(await compare(answers), answers, compare, context);
-    const writing = writingNext(session, context);
-    const file = await writing.write({ name: name ?? nameOf(steps), steps });
+    const file = await writingNext(session, context).write({ name: name ?? nameOf(steps), steps });
     output.data({ target, differences, file, steps: describeSteps(steps), left });
-    output.result(`wrote ${relative(process.cwd(), file)}`);
+    renderWritten(output, [file]);
     for (const words of describeSteps(steps)) output.result(`  ${words}`);
     for (const words of left) output.progress(`note: not written: ${words}`);
     if (existsSync(resolve(config.folder, config.schema)))
-      output.progress(`note: ${config.schema} must say the same; migrate generate --check tells whether it does`);
-    output.result(`next: migrate baseline marks it as applied on ${target}; migrate up runs it anywhere else`);
-    return done;
+      output.progress(`note: ${config.schema} must declare the same; migrate generate --check compares it`);
+    output.result(
+      `next: migrate baseline marks the migration as applied on ${target}; migrate up runs it on any other database`,
+    );
+    return undefined;
   });
 }

@@ -8,9 +8,16 @@ import { checkAnswers, checkDiff, questionOf } from "../../commands/generate/gen
 import type { Step } from "../../steps/registry.ts";
 import { atTerminal, canAsk } from "./prompt.ts";
 import type { Context } from "../command/command.ts";
-import { typedSteps } from "./step-flags.ts";
+import { stepFlagTable, typedSteps } from "./step-flags.ts";
 
-export const answerFlags = ["rename", "drop-column", "add-column", "retype", "rename-table", "drop-table"];
+export const answerFlags = stepFlagTable([
+  "rename",
+  "drop-column",
+  "add-column",
+  "retype",
+  "rename-table",
+  "drop-table",
+]);
 
 export function typedAnswers(context: Context): readonly DiffAnswer[] {
   const steps = typedSteps(context);

@@ -1,18 +1,18 @@
 /** Steps that are typed as flags, such as those of `migrate new`, in the order in which they are typed. */
-import type { Argv } from "yargs";
+import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { similarName } from "../../schema/names.ts";
 import { readStep, stepFlags, type Step } from "../../steps/registry.ts";
 import type { Context } from "../command/command.ts";
+import type { FlagTable } from "../command/flags.ts";
 
-/** Adds the flags of all steps, or just those that `only` names. */
-export function withStepFlags(cli: Argv, only: readonly string[] = [...stepFlags.keys()]): Argv {
-  return only
-    .map((name) => stepFlags.get(name)!)
-    .reduce(
-      (all, { name, describe, form }) => all.option(name, { type: "string", describe: `${describe}: "${form}"` }),
-      cli,
-    );
+/** The flags of all steps, or just those that `only` names. `typedSteps` reads their values. */
+export function stepFlagTable(only: readonly string[] = [...stepFlags.keys()]): FlagTable {
+  const described = only.map((name) => {
+    const { describe, form } = stepFlags.get(name)!;
+    return [name, z.unknown().optional().describe(`${describe}: "${form}"`)] as const;
+  });
+  return Object.fromEntries(described);
 }
 
 /** Throws ERR_NOTATION, ERR_USAGE. */

@@ -1,7 +1,8 @@
 /** Renders events and tables as text. */
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import type { RunEvent } from "../../run/events.ts";
+import type { Emit, RunEvent } from "../../run/events.ts";
+import type { Context } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
 
 /** Rows as lines with columns of equal width. */
@@ -31,6 +32,21 @@ export function renderTime(at: number): string {
     .toISOString()
     .replace("T", " ")
     .replace(/\.\d+Z$/, "Z");
+}
+
+/** What a result depends on if the target gives no columns. */
+export function onlyNamesCompared(target: string): string {
+  return `${target} can't describe its tables, so only their names were compared`;
+}
+
+/** Prints the events of a run that takes the lease. `also` gets them too. */
+export function runEvents({ output, underWay }: Context, also?: Emit): Emit {
+  return (event) => {
+    // A run may be ended anywhere until it asks for the lease, and while it waits for the run that holds the lease.
+    if (event.event === "taking" || event.event === "waiting") underWay(event.event === "taking");
+    also?.(event);
+    renderEvent(event, output);
+  };
 }
 
 /** Prints one event of a run as progress. */

@@ -1,7 +1,18 @@
-/** Renders steps as text. */
+/** Renders steps, and the files that they were written to, as text. */
+import { relative } from "node:path";
 import { describeAction } from "../../actions/apply-action.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
+import type { Output } from "../command/output.ts";
 
 export function describeSteps(steps: readonly Step[]): readonly string[] {
   return steps.flatMap(compileStep).map(describeAction);
+}
+
+/** The path as a user in the current folder would type it. */
+export function shownPath(path: string): string {
+  return relative(process.cwd(), path);
+}
+
+export function renderWritten(output: Output, files: readonly string[]): void {
+  for (const file of files) output.result(`wrote ${shownPath(file)}`);
 }
