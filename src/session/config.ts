@@ -55,7 +55,7 @@ const guardsShape = {
   maxRewriteBytes: z.int("must be a number of bytes").min(0, "must be a number of bytes").optional(),
 } satisfies Record<keyof Guards, z.ZodType>;
 
-function arrayOf<Word extends string>(words: readonly Word[]) {
+export function arrayOf<Word extends string>(words: readonly Word[]) {
   const known = words.map((word) => `"${word}"`).join(", ");
   return z.array(z.enum(words, `must be one of ${known}`), `must be an array of ${known}`).optional();
 }

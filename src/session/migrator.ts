@@ -7,58 +7,44 @@ import type { Plan } from "../plan/make-plan.ts";
 import { parseSavedPlan, type SavedPlan } from "../plan/assess/saved-plan.ts";
 import { baseline, type Baseline, type BaselineChoice } from "../commands/adopt/baseline.ts";
 import { down, type DownChoice, type DownResult } from "../commands/down.ts";
+import { plan as planUp, planDown, savePlan, savePlanDown } from "../commands/plan.ts";
 import { up, type UpChoice, type UpResult } from "../commands/up.ts";
-import { plan, planDown, savePlan, savePlanDown } from "../commands/plan.ts";
 import { status, type StatusResult } from "../commands/status.ts";
 import { rehearse, type Rehearsal, type RehearsalChoice } from "../commands/rehearse/rehearse.ts";
 import { prune, type KeptPoint, type PruneChoice } from "../commands/prune.ts";
-import { resolve as resolveOne, type Resolution, type ResolveChoice } from "../commands/resolve/resolve.ts";
+import { resolve, type Resolution, type ResolveChoice } from "../commands/resolve/resolve.ts";
 import { openScratch } from "../targets/index.ts";
+import { arrayOf } from "./config.ts";
 import { checkOptions, openSession, type SessionOptions } from "./session.ts";
 
-const migrationNumber = z.int("must be the number of a migration").min(0, "must be the number of a migration");
+const to = z.int("must be the number of a migration").min(0, "must be the number of a migration");
+const migration = z.union([to, z.string()], "must be the number of a migration, or its number and name");
+const yesOrNo = z.boolean("must be true or false");
 
-const choiceShape = {
-  to: migrationNumber,
-  allowOutOfOrder: z.boolean("must be true or false"),
-  accept: z.array(
-    z.enum(acceptances, `must be ${acceptances.map((one) => `"${one}"`).join(" or ")}`),
-    `must be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`,
-  ),
+const count = (least: number) =>
+  z.int(`must be a whole number, at least ${least}`).min(least, `must be a whole number, at least ${least}`);
+
+const upShape = {
+  to,
+  allowOutOfOrder: yesOrNo,
+  accept: arrayOf(acceptances),
 } satisfies Record<keyof Choice, z.ZodType>;
 
-const upShape = { ...choiceShape, plan: z.unknown() } satisfies Record<keyof UpChoice, z.ZodType>;
-
-const rehearsalShape = {
-  ...choiceShape,
-  rows: z.int("must be how many rows").min(0, "must be how many rows"),
-} satisfies Record<keyof RehearsalChoice, z.ZodType>;
-
 const downShape = {
-  steps: z.int("must be how many migrations").min(1, "must be how many migrations"),
-  to: migrationNumber,
-  acceptLoss: z.boolean("must be true or false"),
-  keepAppended: z.boolean("must be true or false"),
-  plan: z.unknown(),
-} satisfies Record<keyof DownChoice, z.ZodType>;
+  steps: count(1),
+  to,
+  acceptLoss: yesOrNo,
+  keepAppended: yesOrNo,
+} satisfies Record<Exclude<keyof DownChoice, "plan">, z.ZodType>;
 
-const pruneShape = {
-  to: migrationNumber,
-  yes: z.boolean("must be true or false"),
-} satisfies Record<keyof PruneChoice, z.ZodType>;
-
-const baselineShape = {
-  to: migrationNumber,
-  dryRun: z.boolean("must be true or false"),
-} satisfies Record<keyof BaselineChoice, z.ZodType>;
-
-const migration = z.union([migrationNumber, z.string()], "must be the number of a migration, or its number and name");
-
-const resolveShape = {
-  reverted: migration,
-  adopted: migration,
-  yes: z.boolean("must be true or false"),
-} satisfies Record<keyof ResolveChoice, z.ZodType>;
+const plan = { plan: z.unknown() };
+const rehearsalShape = { ...upShape, rows: count(0) } satisfies Record<keyof RehearsalChoice, z.ZodType>;
+const pruneShape = { to, yes: yesOrNo } satisfies Record<keyof PruneChoice, z.ZodType>;
+const baselineShape = { to, dryRun: yesOrNo } satisfies Record<keyof BaselineChoice, z.ZodType>;
+const resolveShape = { reverted: migration, adopted: migration, yes: yesOrNo } satisfies Record<
+  keyof ResolveChoice,
+  z.ZodType
+>;
 
 /** The commands of `migrate`, for programs. */
 export interface Migrator {
@@ -93,41 +79,33 @@ export interface Migrator {
  */
 export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrator> {
   const { options, close } = await openSession(wanted);
-  const checked = (choice: UpChoice = {}): UpChoice => {
-    checkOptions(choice, upShape);
-    return withPlan(choice);
-  };
-  const checkedDown = (choice: DownChoice = {}): DownChoice => {
-    checkOptions(choice, downShape);
-    if (choice.steps !== undefined && choice.to !== undefined)
-      throw new MigrateError("ERR_USAGE", { problem: "steps and to say two things; use one of them" });
-    return withPlan(choice);
-  };
   return {
-    up: async (choice) => await up(options, checked(choice)),
-    down: async (choice) => await down(options, checkedDown(choice)),
-    plan: async (choice) => await plan(options, checked(choice)),
-    planDown: async (choice) => await planDown(options, checkedDown(choice)),
-    savePlan: async (choice) => await savePlan(options, unplanned(checked(choice))),
-    savePlanDown: async (choice) => await savePlanDown(options, unplanned(checkedDown(choice))),
-    rehearse: async (choice = {}) => {
-      checkOptions(choice, rehearsalShape);
-      return await rehearse(options, choice, openScratch);
-    },
-    prune: async (choice = {}) => {
-      checkOptions(choice, pruneShape);
-      return await prune(options, choice);
-    },
-    baseline: async (choice = {}) => {
-      checkOptions(choice, baselineShape);
-      return await baseline(options, choice);
-    },
-    resolve: async (choice) => {
-      checkOptions(choice, resolveShape);
-      return await resolveOne(options, choice);
-    },
+    up: checked({ ...upShape, ...plan }, async (choice: UpChoice) => await up(options, withPlan(choice))),
+    down: checked({ ...downShape, ...plan }, async (choice: DownChoice) => await down(options, withPlan(choice))),
+    plan: checked({ ...upShape, ...plan }, async (choice: UpChoice) => await planUp(options, withPlan(choice))),
+    planDown: checked(
+      { ...downShape, ...plan },
+      async (choice: DownChoice) => await planDown(options, withPlan(choice)),
+    ),
+    savePlan: checked(upShape, async (choice: Choice) => await savePlan(options, choice)),
+    savePlanDown: checked(downShape, async (choice: Omit<DownChoice, "plan">) => await savePlanDown(options, choice)),
+    rehearse: checked(rehearsalShape, async (choice: RehearsalChoice) => await rehearse(options, choice, openScratch)),
+    prune: checked(pruneShape, async (choice: PruneChoice) => await prune(options, choice)),
+    baseline: checked(baselineShape, async (choice: BaselineChoice) => await baseline(options, choice)),
+    resolve: checked(resolveShape, async (choice: ResolveChoice) => await resolve(options, choice)),
     status: () => status(options),
     close,
+  };
+}
+
+/** The verb, which refuses options that `shape` does not accept. Throws ERR_USAGE. */
+function checked<Given extends object, Result>(shape: z.ZodRawShape, run: (choice: Given) => Promise<Result>) {
+  return async (choice: Given = {} as Given): Promise<Result> => {
+    checkOptions(choice, shape);
+    const { steps, to: last } = choice as DownChoice;
+    if (steps !== undefined && last !== undefined)
+      throw new MigrateError("ERR_USAGE", { problem: "steps and to can't be used together" });
+    return await run(choice);
   };
 }
 
@@ -135,12 +113,6 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
 function withPlan<Given extends UpChoice | DownChoice>(choice: Given): Given {
   if (choice.plan === undefined) return choice;
   const other = Object.keys(choice).find((name) => name !== "plan");
-  if (other !== undefined)
-    throw new MigrateError("ERR_USAGE", { problem: `plan and ${other} say two things; the plan already contains it` });
+  if (other !== undefined) throw new MigrateError("ERR_USAGE", { problem: `plan and ${other} can't be used together` });
   return { ...choice, plan: parseSavedPlan(choice.plan) };
-}
-
-function unplanned<Given extends UpChoice | DownChoice>({ plan: given, ...choice }: Given): Omit<Given, "plan"> {
-  if (given === undefined) return choice;
-  throw new MigrateError("ERR_USAGE", { problem: "a plan is made of the migrations, not of another plan" });
 }

@@ -25,7 +25,7 @@ test("rows that are no number of rows are refused", async () => {
   for (const rows of [-1, 1.5, "many"])
     await expect(migrator.rehearse({ rows: rows as number })).rejects.toMatchObject({
       code: "ERR_USAGE",
-      details: { problem: "rows must be how many rows" },
+      details: { problem: "rows must be a whole number, at least 0" },
     });
   await migrator.close();
 });
