@@ -148,7 +148,7 @@ function addRoute(
         arrow: () => arrowOf(request.body, largestGrowth * bodyLimit),
       });
       atWork.add(work);
-      const result = await work.finally(() => atWork.delete(work));
+      const result = (await work.finally(() => atWork.delete(work))) ?? {};
       if (!isIpcAnswer(result)) return await reply.type(jsonType).send(JSON.stringify(result));
       return await reply.type(result.contentType).send(Readable.from(result.chunks));
     },

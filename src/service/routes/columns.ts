@@ -16,7 +16,7 @@ import { parseDataType } from "../../wire/lance/parse-lance-type.ts";
 import { invalidInput, refuse } from "../tables/error-answer.ts";
 import { committed, flag, json, optional, routesOf, sql, text, unsupported } from "./route.ts";
 
-const route = routesOf("columns");
+const { route, change } = routesOf("columns");
 
 const dataType = z
   .union([z.string(), z.looseObject({ type: z.unknown() })], 'must be a type such as {"type":"int64"}')
@@ -85,22 +85,21 @@ export const columnRoutes = [
       return tables.change(name, async (table) => ({ version: (await table.addColumns(added)).version }));
     },
   }),
-  route({
+  change({
     path: "/v1/table/:name/drop_columns",
     summary: "Drop columns and their data",
     body: json({ columns: z.array(text, "must be an array of column paths").min(1, "must name a column") }),
     answer: committed,
-    handler: ({ tables, name, body }) =>
-      tables.change(name, async (table) => {
-        const columns = await readColumns(table);
-        for (const path of body.columns) known(name, columns, path);
-        const version = await dropColumns(table, body.columns).catch((error: unknown) => {
-          throw error instanceof DropRefused ? invalidInput(error.message) : error;
-        });
-        return { version };
-      }),
+    handler: async (table, { name, body }) => {
+      const columns = await readColumns(table);
+      for (const path of body.columns) known(name, columns, path);
+      const version = await dropColumns(table, body.columns).catch((error: unknown) => {
+        throw error instanceof DropRefused ? invalidInput(error.message) : error;
+      });
+      return { version };
+    },
   }),
-  route({
+  change({
     path: "/v1/table/:name/update_field_metadata",
     summary: "Set, remove or replace the metadata of columns",
     body: json({
@@ -114,13 +113,12 @@ export const columnRoutes = [
       ),
     }),
     answer: committed,
-    handler: ({ tables, name, body }) =>
-      tables.change(name, async (table) => {
-        const columns = await readColumns(table);
-        for (const update of body.updates) checkMetadata(known(name, columns, update.path), update);
-        const updates = body.updates.map(({ path, metadata, replace }) => ({ path, metadata, replace }));
-        return { version: (await table.updateFieldMetadata(updates)).version };
-      }),
+    handler: async (table, { name, body }) => {
+      const columns = await readColumns(table);
+      for (const update of body.updates) checkMetadata(known(name, columns, update.path), update);
+      const updates = body.updates.map(({ path, metadata, replace }) => ({ path, metadata, replace }));
+      return { version: (await table.updateFieldMetadata(updates)).version };
+    },
   }),
 ];
 

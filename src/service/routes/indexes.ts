@@ -8,7 +8,7 @@ import { flag, json, optional, routesOf, text, unsupported, versionNumber } from
 import { checkOut } from "./tables.ts";
 import { invalidInput, refuse } from "../tables/error-answer.ts";
 
-const route = routesOf("indexes");
+const { read, change } = routesOf("indexes");
 
 /** The protocol's names of parameters, and those of the engine's builders. */
 const options = {
@@ -38,91 +38,76 @@ const options = {
   block_size: "blockSize",
 } as const;
 
-const create = json({
-  column: text,
-  index_type: text,
-  name: optional(text),
-  replace: optional(flag),
-});
-
 export const indexRoutes = [
-  route({
+  change({
     path: "/v1/table/:name/create_index",
     summary: `Index a column; index_type is one of ${Object.values(protocolKinds).join(", ")}`,
-    body: create,
-    handler: ({ tables, name, body }) =>
-      tables.change(name, async (table) => {
-        const { column, index_type: kind, name: indexName, replace, ...given } = body;
-        const known = indexKindOf(kind);
-        if (known === undefined) throw unsupported(`indexes of type ${kind}`);
-        // The engine ends its process on any other language.
-        if (!languages.some((one) => one === (given["language"] ?? "English")))
-          throw invalidInput(`language must be one of ${languages.join(", ")}`);
-        await createIndex(table, { column, kind: known, name: indexName, replace, options: toOptions(given) });
-        return {};
-      }),
+    body: json({ column: text, index_type: text, name: optional(text), replace: optional(flag) }),
+    handler: async (table, { body }) => {
+      const { column, index_type: indexType, name, replace, ...given } = body;
+      const kind = indexKindOf(indexType);
+      if (kind === undefined) throw unsupported(`indexes of type ${indexType}`);
+      // The engine ends its process on any other language.
+      if (!languages.some((one) => one === (given["language"] ?? "English")))
+        throw invalidInput(`language must be one of ${languages.join(", ")}`);
+      await createIndex(table, { column, kind, name, replace, options: toOptions(given) });
+    },
   }),
-  route({
+  read({
     path: "/v1/table/:name/index/list",
     summary: "The indexes of a table, or of one of its versions",
     body: json({ version: optional(versionNumber) }),
     answer: z.object({ indexes: z.array(z.looseObject({ index_name: z.string(), columns: z.array(z.string()) })) }),
-    handler: ({ tables, name, body }) =>
-      tables.read(name, async (table) => {
-        await checkOut(table, body);
-        const listed = await table.listIndices();
-        const names = new Set(listed.map((index) => index.name));
-        const others = await unlistedIndexes(table, names, tables.folder);
-        const known = listed.map((index) => ({
-          index_name: index.name,
-          index_type: index.indexType,
-          columns: index.columns,
-          index_uuid: index.indexUuid,
-          type_url: index.typeUrl,
-          created_at: index.createdAt?.toISOString(),
-          num_indexed_rows: index.numIndexedRows,
-          num_unindexed_rows: index.numUnindexedRows,
-          size_bytes: index.sizeBytes,
-          num_segments: index.numSegments,
-          index_version: index.indexVersion,
-          index_details: index.indexDetails as unknown,
-          status: "done",
-        }));
-        const unknown = others.map((index) => ({
-          index_name: index.name,
-          index_type: index.kind,
-          columns: [index.path],
-          status: "done",
-        }));
-        return { indexes: [...known, ...unknown] };
-      }),
+    handler: async (table, { tables, body }) => {
+      await checkOut(table, body);
+      const listed = await table.listIndices();
+      const names = new Set(listed.map((index) => index.name));
+      const others = await unlistedIndexes(table, names, tables.folder);
+      const known = listed.map((index) => ({
+        index_name: index.name,
+        index_type: index.indexType,
+        columns: index.columns,
+        index_uuid: index.indexUuid,
+        type_url: index.typeUrl,
+        created_at: index.createdAt?.toISOString(),
+        num_indexed_rows: index.numIndexedRows,
+        num_unindexed_rows: index.numUnindexedRows,
+        size_bytes: index.sizeBytes,
+        num_segments: index.numSegments,
+        index_version: index.indexVersion,
+        index_details: index.indexDetails as unknown,
+        status: "done",
+      }));
+      const unknown = others.map(({ name, kind, path }) => ({
+        index_name: name,
+        index_type: kind,
+        columns: [path],
+        status: "done",
+      }));
+      return { indexes: [...known, ...unknown] };
+    },
   }),
-  route({
+  read({
     path: "/v1/table/:name/index/:index/stats",
     summary: "How much of a table an index covers",
     body: json({}),
-    handler: ({ tables, name, params }) =>
-      tables.read(name, async (table) => {
-        const stats = await table.indexStats(params["index"]!);
-        if (stats === undefined) throw refuse(404, "indexNotFound", `Index '${params["index"]}' was not found`);
-        return {
-          num_indexed_rows: stats.numIndexedRows,
-          num_unindexed_rows: stats.numUnindexedRows,
-          index_type: stats.indexType,
-          distance_type: stats.distanceType,
-          num_indices: stats.numIndices,
-        };
-      }),
+    handler: async (table, { params }) => {
+      const stats = await table.indexStats(params["index"]!);
+      if (stats === undefined) throw refuse(404, "indexNotFound", `Index '${params["index"]}' was not found`);
+      return {
+        num_indexed_rows: stats.numIndexedRows,
+        num_unindexed_rows: stats.numUnindexedRows,
+        index_type: stats.indexType,
+        distance_type: stats.distanceType,
+        num_indices: stats.numIndices,
+      };
+    },
   }),
-  route({
+  change({
     path: "/v1/table/:name/index/:index/drop",
     summary: "Drop an index",
     body: json({}),
-    handler: ({ tables, name, params }) =>
-      tables.change(name, async (table) => {
-        await table.dropIndex(params["index"]!);
-        return {};
-      }),
+    handler: async (table, { params }) => await table.dropIndex(params["index"]!),
   }),
 ];
 

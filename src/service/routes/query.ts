@@ -14,10 +14,10 @@ import {
   sql,
   text,
   unsupported,
-  versionNumber,
+  versionOrTag,
 } from "./route.ts";
 
-const route = routesOf("query");
+const { route } = routesOf("query");
 
 /** The engine counts with 32 bits, and larger numbers wrap around to 0. */
 const largest = 2 ** 32 - 1;
@@ -93,8 +93,7 @@ const orderBy = z.array(
 );
 
 const body = json({
-  version: optional(versionNumber),
-  tag: optional(text),
+  ...versionOrTag,
   filter: optional(sql),
   columns: optional(columns),
   k: optional(count),

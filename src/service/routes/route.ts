@@ -1,5 +1,6 @@
 /** The interface of a route. To add one, add an entry to the list of its file; nothing else refers to single routes. */
 import { z } from "zod";
+import type { EngineTable } from "../../engine/engine.ts";
 import { hasSecondStatement } from "../../schema/sql.ts";
 import type { ServedTables } from "../tables/open-tables.ts";
 import { toCheckedFile, type IpcAnswer, type IpcFile } from "../../wire/arrow/ipc-file.ts";
@@ -19,6 +20,7 @@ export interface Route {
   readonly body: z.ZodType;
   /** What a successful answer contains; undefined for Arrow data. */
   readonly answer: z.ZodType | undefined;
+  /** Gives the answer; undefined for an empty object. */
   readonly handler: (request: RouteRequest) => Promise<unknown>;
 }
 
@@ -52,9 +54,17 @@ interface RouteInput<Query extends z.ZodObject, Body extends z.ZodType> {
 
 export const anything = z.looseObject({});
 
-/** Gives the function that defines the routes of a group. Types flow from the schemas into the handler. */
+/** A route whose handler gets the table that its path names. */
+type TableRouteInput<Query extends z.ZodObject, Body extends z.ZodType> = Omit<RouteInput<Query, Body>, "handler"> & {
+  readonly handler: (table: EngineTable, request: RouteRequest<z.output<Query>, z.output<Body>>) => Promise<unknown>;
+};
+
+/**
+ * Gives the functions that define the routes of a group: `route`, and for handlers that only work on the table of the
+ * path, `read`, `write` and `change`, as in ServedTables. Types flow from the schemas into the handler.
+ */
 export function routesOf(group: string) {
-  return <Query extends z.ZodObject = typeof anything, Body extends z.ZodType = z.ZodUnknown>(
+  const route = <Query extends z.ZodObject = typeof anything, Body extends z.ZodType = z.ZodUnknown>(
     input: RouteInput<Query, Body>,
   ): Route => ({
     method: "POST",
@@ -68,6 +78,17 @@ export function routesOf(group: string) {
     // The handler is called only with values that the schemas have accepted.
     handler: input.handler as Route["handler"],
   });
+  const tableRoute =
+    (access: "read" | "write" | "change") =>
+    <Query extends z.ZodObject = typeof anything, Body extends z.ZodType = z.ZodUnknown>({
+      handler,
+      ...input
+    }: TableRouteInput<Query, Body>): Route =>
+      route<Query, Body>({
+        ...input,
+        handler: (request) => request.tables[access](request.name, (table) => handler(table, request)),
+      });
+  return { route, read: tableRoute("read"), write: tableRoute("write"), change: tableRoute("change") };
 }
 
 /** A JSON body; a missing one counts as an empty object. */
@@ -86,6 +107,8 @@ export const notOneExpression = "must be one expression; the engine would ignore
 export const sql = text.refine(isOneExpression, notOneExpression);
 export const flag = z.boolean("must be true or false");
 export const versionNumber = z.int("must be a whole number").min(1, "must be at least 1");
+/** The version of a table to read; the latest by default. */
+export const versionOrTag = { version: optional(versionNumber), tag: optional(text) };
 export const committed = z.looseObject({ version: z.int() });
 
 /** A query parameter that is a whole number. */

@@ -1,9 +1,8 @@
 /** Routes for rows: inserting, merging, counting, updating, deleting. */
 import { z } from "zod";
 import { addRows, mergeRows } from "../../engine/write-rows.ts";
-import { checkColumns } from "../../schema/table.ts";
 import { invalidInput } from "../tables/error-answer.ts";
-import { checkOut } from "./tables.ts";
+import { checkNewColumns, checkOut } from "./tables.ts";
 import {
   committed,
   flagParameter,
@@ -12,13 +11,12 @@ import {
   routesOf,
   sql,
   sqlParameter,
-  text,
   textParameter,
   unsupported,
-  versionNumber,
+  versionOrTag,
 } from "./route.ts";
 
-const route = routesOf("rows");
+const { route, read, write } = routesOf("rows");
 
 const predicate = sql.min(1, "must not be empty");
 
@@ -35,14 +33,9 @@ export const rowRoutes = [
       if (mode !== "append" && mode !== "overwrite")
         throw invalidInput(`mode ${JSON.stringify(query.mode)} is not append or overwrite`);
       const { bytes, columns, rows } = arrow();
-      if (mode === "append")
-        return await tables.write(name, async (table) => ({
-          version: await addRows(table, bytes, mode),
-          num_inserted_rows: rows,
-        }));
-      if (columns.length === 0) throw invalidInput("a table needs at least one column");
-      checkColumns(columns, name);
-      return await tables.change(name, async (table) => ({
+      const isAppend = mode === "append";
+      if (!isAppend) checkNewColumns(columns, name);
+      return await tables[isAppend ? "write" : "change"](name, async (table) => ({
         version: await addRows(table, bytes, mode),
         num_inserted_rows: rows,
       }));
@@ -84,23 +77,17 @@ export const rowRoutes = [
       };
     },
   }),
-  route({
+  read({
     path: "/v1/table/:name/count_rows",
     summary: "The number of rows, of those that a filter lets through",
-    body: json({
-      predicate: optional(sql),
-      filter: optional(sql),
-      version: optional(versionNumber),
-      tag: optional(text),
-    }),
+    body: json({ predicate: optional(sql), filter: optional(sql), ...versionOrTag }),
     answer: z.int(),
-    handler: ({ tables, name, body }) =>
-      tables.read(name, async (table) => {
-        await checkOut(table, body);
-        return await table.countRows(body.predicate ?? body.filter);
-      }),
+    handler: async (table, { body }) => {
+      await checkOut(table, body);
+      return await table.countRows(body.predicate ?? body.filter);
+    },
   }),
-  route({
+  write({
     path: "/v1/table/:name/update",
     summary: "Set columns of the rows that a filter lets through to SQL expressions",
     body: json({
@@ -110,24 +97,22 @@ export const rowRoutes = [
         .min(1, "must name a column"),
     }),
     answer: committed.extend({ rows_updated: z.int() }),
-    handler: ({ tables, name, body }) =>
-      tables.write(name, async (table) => {
-        const { version, rowsUpdated } = await table.update({
-          valuesSql: new Map(body.updates),
-          ...(body.predicate === undefined ? {} : { where: body.predicate }),
-        });
-        return { version, rows_updated: rowsUpdated };
-      }),
+    handler: async (table, { body }) => {
+      const { version, rowsUpdated } = await table.update({
+        valuesSql: new Map(body.updates),
+        ...(body.predicate === undefined ? {} : { where: body.predicate }),
+      });
+      return { version, rows_updated: rowsUpdated };
+    },
   }),
-  route({
+  write({
     path: "/v1/table/:name/delete",
     summary: "Delete the rows that a filter lets through",
     body: json({ predicate }),
     answer: committed.extend({ num_deleted_rows: z.int() }),
-    handler: ({ tables, name, body }) =>
-      tables.write(name, async (table) => {
-        const { version, numDeletedRows } = await table.delete(body.predicate);
-        return { version, num_deleted_rows: numDeletedRows };
-      }),
+    handler: async (table, { body }) => {
+      const { version, numDeletedRows } = await table.delete(body.predicate);
+      return { version, num_deleted_rows: numDeletedRows };
+    },
   }),
 ];

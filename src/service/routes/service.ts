@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { routesOf } from "./route.ts";
 
-const route = routesOf("service");
+const { route } = routesOf("service");
 
 export const serviceRoutes = [
   route({

@@ -1,24 +1,15 @@
 /** Routes for whole tables: listing, creating, describing, dropping. */
 import { z } from "zod";
 import { readIpcSchema, type EngineTable } from "../../engine/engine.ts";
+import type { Column } from "../../schema/data-type.ts";
 import { checkColumns } from "../../schema/table.ts";
 import { describeSchema } from "../../wire/lance/describe-schema.ts";
 import { tableName } from "../tables/table-name.ts";
 import { invalidInput, refuse, tableNotFound } from "../tables/error-answer.ts";
 import type { CreateMode, ServedTables } from "../tables/open-tables.ts";
-import {
-  committed,
-  json,
-  numberParameter,
-  optional,
-  routesOf,
-  text,
-  textParameter,
-  versionNumber,
-  type RouteRequest,
-} from "./route.ts";
+import { committed, json, numberParameter, routesOf, textParameter, versionOrTag, type RouteRequest } from "./route.ts";
 
-const route = routesOf("tables");
+const { route, read } = routesOf("tables");
 
 const page = z.looseObject({
   limit: numberParameter.refine((limit) => limit > 0, "must be at least 1").optional(),
@@ -31,26 +22,15 @@ const list = {
   answer: z.object({ tables: z.array(z.string()), page_token: z.string().optional() }),
 } as const;
 
-const create = {
-  accepts: "arrow",
-  query: z.looseObject({ mode: textParameter.optional() }),
-  answer: committed,
-  handler: createTable,
-} as const;
-
 export const tableRoutes = [
-  route({
-    ...list,
-    path: "/v1/tables",
-    summary: "List the tables",
-    handler: ({ tables, query }) => listTables(tables, query),
-  }),
-  route({
-    ...list,
-    path: "/v1/table",
-    summary: "List the tables",
-    handler: ({ tables, query }) => listTables(tables, query),
-  }),
+  ...["/v1/tables", "/v1/table"].map((path) =>
+    route({
+      ...list,
+      path,
+      summary: "List the tables",
+      handler: ({ tables, query }) => listTables(tables, query),
+    }),
+  ),
   route({
     ...list,
     path: "/v1/namespace/:namespace/table/list",
@@ -63,27 +43,30 @@ export const tableRoutes = [
       return await listTables(tables, query);
     },
   }),
-  route({ ...create, path: "/v1/tables/:name", summary: "Create a table from an Arrow IPC stream" }),
-  route({ ...create, path: "/v1/table/:name/create", summary: "Create a table from an Arrow IPC stream" }),
-  route({
+  ...["/v1/tables/:name", "/v1/table/:name/create"].map((path) =>
+    route({
+      path,
+      summary: "Create a table from an Arrow IPC stream",
+      accepts: "arrow",
+      query: z.looseObject({ mode: textParameter.optional() }),
+      answer: committed,
+      handler: createTable,
+    }),
+  ),
+  read({
     path: "/v1/table/:name/describe",
     summary: "A table's version and schema",
-    body: json({ version: optional(versionNumber), tag: optional(text) }),
+    body: json(versionOrTag),
     answer: z.looseObject({
       table: z.string(),
       version: z.int(),
       schema: z.object({ fields: z.array(z.looseObject({})), metadata: z.record(z.string(), z.string()) }),
     }),
-    handler: ({ tables, name, body }) =>
-      tables.read(name, async (table) => {
-        await checkOut(table, body);
-        return {
-          table: name,
-          namespace: [],
-          version: await table.version(),
-          schema: describeSchema(await readIpcSchema(table)),
-        };
-      }),
+    handler: async (table, { name, body }) => {
+      await checkOut(table, body);
+      const version = await table.version();
+      return { table: name, namespace: [], version, schema: describeSchema(await readIpcSchema(table)) };
+    },
   }),
   route({
     path: "/v1/table/:name/exists",
@@ -91,17 +74,13 @@ export const tableRoutes = [
     body: json({}),
     handler: async ({ tables, name }) => {
       if (!(await tables.names()).includes(name)) throw tableNotFound(name);
-      return {};
     },
   }),
   route({
     path: "/v1/table/:name/drop",
     summary: "Drop a table with all its rows and versions",
     body: json({}),
-    handler: async ({ tables, name }) => {
-      await tables.drop(name);
-      return {};
-    },
+    handler: ({ tables, name }) => tables.drop(name),
   }),
   route({
     path: "/v1/table/:name/rename",
@@ -110,27 +89,25 @@ export const tableRoutes = [
     handler: async ({ tables, name, body }) => {
       if (name === body.new_table_name) throw invalidInput("it has that name already");
       await tables.rename(name, body.new_table_name);
-      return {};
     },
   }),
-  route({
+  read({
     path: "/v1/table/:name/stats",
     summary: "Numbers of rows, bytes and fragments",
     body: json({}),
-    handler: ({ tables, name }) =>
-      tables.read(name, async (table) => {
-        const { totalBytes, numRows, numIndices, fragmentStats } = await table.stats();
-        return {
-          total_bytes: totalBytes,
-          num_rows: numRows,
-          num_indices: numIndices,
-          fragment_stats: {
-            num_fragments: fragmentStats.numFragments,
-            num_small_fragments: fragmentStats.numSmallFragments,
-            lengths: fragmentStats.lengths,
-          },
-        };
-      }),
+    handler: async (table) => {
+      const { totalBytes, numRows, numIndices, fragmentStats } = await table.stats();
+      return {
+        total_bytes: totalBytes,
+        num_rows: numRows,
+        num_indices: numIndices,
+        fragment_stats: {
+          num_fragments: fragmentStats.numFragments,
+          num_small_fragments: fragmentStats.numSmallFragments,
+          lengths: fragmentStats.lengths,
+        },
+      };
+    },
   }),
 ];
 
@@ -160,7 +137,12 @@ async function createTable({ tables, name, query, arrow }: RouteRequest<{ mode?:
   const mode = modes[(query.mode ?? "create").toLowerCase().replaceAll("_", "")];
   if (mode === undefined) throw invalidInput(`mode ${JSON.stringify(query.mode)} is not create, overwrite or exist_ok`);
   const { bytes, columns } = arrow();
+  checkNewColumns(columns, name);
+  return { version: await tables.create(name, bytes, mode) };
+}
+
+/** Throws if a table can't have these columns. */
+export function checkNewColumns(columns: readonly Column[], name: string): void {
   if (columns.length === 0) throw invalidInput("a table needs at least one column");
   checkColumns(columns, name);
-  return { version: await tables.create(name, bytes, mode) };
 }

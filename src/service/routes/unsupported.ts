@@ -4,7 +4,7 @@
  */
 import { routesOf, unsupported, type Route } from "./route.ts";
 
-const route = routesOf("not served");
+const { route } = routesOf("not served");
 
 const paths: Readonly<Record<string, string>> = {
   "/v1/table/:name/clone": "cloning of tables",

@@ -3,12 +3,12 @@ import { z } from "zod";
 import { checkOut } from "./tables.ts";
 import { committed, json, routesOf, text, textParameter, versionNumber } from "./route.ts";
 
-const route = routesOf("versions");
+const { read, write, change } = routesOf("versions");
 
 const tag = text.min(1, "must not be empty");
 
 export const versionRoutes = [
-  route({
+  read({
     path: "/v1/table/:name/version/list",
     summary: "The versions of a table",
     query: z.looseObject({ limit: textParameter.optional() }),
@@ -23,77 +23,61 @@ export const versionRoutes = [
         }),
       ),
     }),
-    handler: ({ tables, name }) =>
-      tables.read(name, async (table) => ({
-        versions: (await table.listVersions()).map(({ version, timestamp, metadata }) => ({
-          version,
-          timestamp: timestamp.toISOString(),
-          timestamp_millis: timestamp.getTime(),
-          metadata,
-        })),
+    handler: async (table) => ({
+      versions: (await table.listVersions()).map(({ version, timestamp, metadata }) => ({
+        version,
+        timestamp: timestamp.toISOString(),
+        timestamp_millis: timestamp.getTime(),
+        metadata,
       })),
+    }),
   }),
-  route({
+  change({
     path: "/v1/table/:name/restore",
     summary: "Make an old version the newest one",
     body: json({ version: versionNumber }),
     answer: committed,
-    handler: ({ tables, name, body }) =>
-      tables.change(name, async (table) => {
-        await checkOut(table, body);
-        await table.restore();
-        return { version: await table.version() };
-      }),
+    handler: async (table, { body }) => {
+      await checkOut(table, body);
+      await table.restore();
+      return { version: await table.version() };
+    },
   }),
-  route({
+  read({
     path: "/v1/table/:name/tags/list",
     summary: "The tags of a table, as an object by their names",
     body: json({}),
     answer: z.record(z.string(), z.object({ version: z.int(), manifestSize: z.int() })),
-    handler: ({ tables, name }) =>
-      tables.read(name, async (table) => {
-        const tags = await (await table.tags()).list();
-        return Object.fromEntries(
-          Object.entries(tags).map(([tag, { version, manifestSize }]) => [tag, { version, manifestSize }]),
-        );
-      }),
+    handler: async (table) => {
+      const tags = await (await table.tags()).list();
+      return Object.fromEntries(
+        Object.entries(tags).map(([tag, { version, manifestSize }]) => [tag, { version, manifestSize }]),
+      );
+    },
   }),
-  route({
+  read({
     path: "/v1/table/:name/tags/version",
     summary: "The version that a tag stands for",
     body: json({ tag }),
     answer: committed,
-    handler: ({ tables, name, body }) =>
-      tables.read(name, async (table) => ({ version: await (await table.tags()).getVersion(body.tag) })),
+    handler: async (table, { body }) => ({ version: await (await table.tags()).getVersion(body.tag) }),
   }),
-  route({
+  write({
     path: "/v1/table/:name/tags/create",
     summary: "Give a version a tag",
     body: json({ tag, version: versionNumber }),
-    handler: ({ tables, name, body }) =>
-      tables.write(name, async (table) => {
-        await (await table.tags()).create(body.tag, body.version);
-        return {};
-      }),
+    handler: async (table, { body }) => await (await table.tags()).create(body.tag, body.version),
   }),
-  route({
+  write({
     path: "/v1/table/:name/tags/update",
     summary: "Move a tag to another version",
     body: json({ tag, version: versionNumber }),
-    handler: ({ tables, name, body }) =>
-      tables.write(name, async (table) => {
-        await (await table.tags()).update(body.tag, body.version);
-        return {};
-      }),
+    handler: async (table, { body }) => await (await table.tags()).update(body.tag, body.version),
   }),
-  route({
+  write({
     path: "/v1/table/:name/tags/delete",
     summary: "Delete a tag",
     body: json({ tag }),
-    handler: ({ tables, name, body }) =>
-      tables.write(name, async (table) => {
-        await (await table.tags()).delete(body.tag);
-        return {};
-      }),
+    handler: async (table, { body }) => await (await table.tags()).delete(body.tag),
   }),
 ];
