@@ -3,22 +3,15 @@ import { randomUUID } from "node:crypto";
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { MigrateError } from "../errors/migrate-error.ts";
-import type { Acceptance } from "../migrations/acceptance.ts";
 import { formatVersion } from "../migrations/file-name.ts";
 import { listMigrations } from "../migrations/list-files.ts";
-import type { Step } from "../steps/registry.ts";
+import type { Filling } from "./fill-template.ts";
 
-export interface NewMigration {
+export interface NewMigration extends Omit<Filling, "after"> {
   /** The project's folder. Its own templates/ takes precedence over the package's. */
   readonly folder: string;
   /** The migrations folder. */
   readonly migrations: string;
-  readonly name: string;
-  /** The steps of `up`; those of the template if absent. */
-  readonly steps?: readonly Step[] | undefined;
-  /** The steps of `down`; if absent, the file has no `down`. */
-  readonly down?: readonly Step[] | undefined;
-  readonly accepts?: readonly Acceptance[] | undefined;
   /** The `history.d.ts` with which TypeScript checks the steps. If given, the steps are written in `after(…)`. */
   readonly history?: string | undefined;
 }
@@ -39,31 +32,46 @@ export function nextMigration({ migrations, name }: Pick<NewMigration, "migratio
   return { version, last, name: word, file, path: join(migrations, file) };
 }
 
-/**
- * Writes the file and gives its path. With steps, it is written only if TypeScript accepts it and loading it gives
- * exactly these steps. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_MISSING, ERR_TEMPLATE_INVALID.
- */
+/** Writes the next migration and gives its path. Throws like `writeMigration`. */
 export async function createMigration(wanted: NewMigration): Promise<string> {
-  const { folder, migrations, steps } = wanted;
-  const next = nextMigration(wanted);
-  if (existsSync(next.path)) throw new MigrateError("ERR_FILE_EXISTS", { file: next.path });
+  const { path, name, last } = nextMigration(wanted);
+  const after = wanted.history === undefined ? undefined : formatVersion(last);
+  return await writeMigration(path, { ...wanted, name, after });
+}
+
+/**
+ * Fills in the template and gives the path. With steps, the file is written only if TypeScript accepts it and loading
+ * it gives exactly these steps. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_MISSING, ERR_TEMPLATE_INVALID.
+ */
+export async function writeMigration(
+  path: string,
+  wanted: Filling & Pick<NewMigration, "folder" | "history">,
+): Promise<string> {
+  const { folder, steps } = wanted;
+  if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
   const template = findTemplate(folder);
-  const after = wanted.history === undefined ? undefined : formatVersion(next.last);
   // Loaded late: both use ts-morph, which is slow to load, and steps that can't work are refused before.
   const [{ fillTemplate }, { checkWritten }] = [
     await import("./fill-template.ts"),
     await import("./check-generated.ts"),
   ];
-  const text = fillTemplate(template, { ...wanted, name: next.name, after });
-  mkdirSync(migrations, { recursive: true });
-  const draft = writeDraft(next.path, text);
+  const text = fillTemplate(template, wanted);
+  await writeChecked(path, text, async (draft) => {
+    if (steps !== undefined) await checkWritten(draft, text, { ...wanted, steps, template, file: basename(path) });
+  });
+  return path;
+}
+
+/** Writes a file if `check`, which gets the path of a draft, does not throw. Throws ERR_FILE_EXISTS. */
+export async function writeChecked(path: string, text: string, check: (draft: string) => Promise<void>): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = writeDraft(path, text);
   try {
-    if (steps !== undefined) await checkWritten(draft, text, { ...wanted, steps, template, file: next.file });
-    putInPlace(draft, next.path);
+    await check(draft);
+    putInPlace(draft, path);
   } finally {
     rmSync(draft, { force: true });
   }
-  return next.path;
 }
 
 /**
@@ -90,7 +98,7 @@ export function putInPlace(draft: string, path: string): void {
 
 const template = join("templates", "migration.ts");
 
-export function findTemplate(folder: string): string {
+function findTemplate(folder: string): string {
   const own = join(folder, template);
   return existsSync(own) ? own : join(packageFolder(), template);
 }

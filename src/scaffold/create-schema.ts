@@ -1,12 +1,12 @@
 /** Writes `schema.ts` from tables, if it passes the check that `generate` will read the same tables from it. */
-import { existsSync, mkdirSync, rmSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import { basename } from "node:path";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { loadSchema } from "../migrations/load-schema.ts";
 import { diff } from "../commands/generate/diff-tables.ts";
 import { sameTables, type Database } from "../schema/table.ts";
 import { typeProblem } from "./check-generated.ts";
-import { putInPlace, writeDraft } from "./create-migration.ts";
+import { writeChecked } from "./create-migration.ts";
 import { schemaText } from "./print-schema.ts";
 
 export interface NewSchema {
@@ -26,24 +26,19 @@ export async function createSchemaWith(
 ): Promise<string> {
   if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
   const text = schemaText(tables);
-  mkdirSync(dirname(path), { recursive: true });
-  const draft = writeDraft(path, text);
-  try {
+  await writeChecked(path, text, async (draft) => {
     const problem = typeProblem(draft, text, folder) ?? (await otherTables(draft, tables));
     if (problem !== undefined)
       throw new MigrateError("ERR_ADOPT_REFUSED", {
         problem: `${basename(path)} would be refused: ${problem}`,
-        hint: "see whether tsconfig.json asks for more than the builders say",
+        hint: "check whether tsconfig.json is stricter than the types of the builders",
       });
-    putInPlace(draft, path);
-    try {
-      return await work();
-    } catch (error) {
-      rmSync(path, { force: true });
-      throw error;
-    }
-  } finally {
-    rmSync(draft, { force: true });
+  });
+  try {
+    return await work();
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
   }
 }
 
@@ -51,7 +46,7 @@ async function otherTables(draft: string, tables: Database): Promise<string | un
   const loaded = await loadSchema(draft);
   const { steps, impossible } = diff(tables, loaded);
   const isSame = steps.length + impossible.length === 0 && sameTables(withoutIndexes(tables), loaded);
-  return isSame ? undefined : "it declares other tables than there are";
+  return isSame ? undefined : "it declares other tables than the existing ones";
 }
 
 function withoutIndexes(tables: Database): Database {

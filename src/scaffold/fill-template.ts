@@ -1,19 +1,12 @@
 /** Fills steps into templates and migrations, with ts-morph. */
 import { existsSync } from "node:fs";
-import {
-  type Node,
-  Project,
-  SyntaxKind,
-  type ImportDeclaration,
-  type SourceFile,
-  type VariableDeclaration,
-} from "ts-morph";
+import { type Node, Project, SyntaxKind, type SourceFile, type VariableDeclaration } from "ts-morph";
 import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Source } from "../schema/text/typescript-source.ts";
 import { call, valueSource } from "../schema/text/typescript-source.ts";
 import { stepSource, type Step } from "../steps/registry.ts";
-import { layOut, namesIn } from "./print/print-source.ts";
+import { importLine, layOut, namesIn } from "./print/print-source.ts";
 
 export interface Filling {
   readonly name: string;
@@ -168,14 +161,11 @@ function importNames(source: SourceFile, names: readonly string[]): string {
   );
   const missing = [...new Set(names)].filter((name) => !known.has(name)).toSorted();
   named.insertNamedImports(0, missing);
-  breakLong(named);
+  named.replaceWithText(
+    importLine(
+      named.getNamedImports().map((one) => one.getText()),
+      packageName,
+    ),
+  );
   return "";
-}
-
-/** Puts each name on a line of its own if they don't fit on one. */
-function breakLong(named: ImportDeclaration): void {
-  const names = named.getNamedImports().map((one) => one.getText());
-  const end = `} from ${JSON.stringify(packageName)};`;
-  const flat = `import { ${names.join(", ")} ${end}`;
-  named.replaceWithText(flat.length <= 80 ? flat : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`);
 }

@@ -10,7 +10,7 @@ import {
 import type { Database, Table } from "../schema/table.ts";
 import { isRecreatable, type IndexType } from "../schema/table-index.ts";
 import { indexName } from "../steps/kinds/tables/create-index.ts";
-import { layOut, namesIn } from "./print/print-source.ts";
+import { importLine, layOut, namesIn } from "./print/print-source.ts";
 
 const packageName = "lance-migrate";
 const start = "export default ";
@@ -22,7 +22,7 @@ export function schemaText(tables: Database): string {
     entries: [...tables].map(([name, table]) => [name, tableSource(table)]),
   });
   const declaration = layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" });
-  return `${importLine([...new Set(namesIn(source))].toSorted())}\n\n/** The tables that are wanted: migrate generate writes what leads there. */\n${start}${declaration};\n`;
+  return `${importLine([...new Set(namesIn(source))].toSorted(), packageName)}\n\n/** The tables that are wanted: migrate generate writes what leads there. */\n${start}${declaration};\n`;
 }
 
 function tableSource({ columns, indexes = {}, metadata = {} }: Table): Source {
@@ -51,10 +51,4 @@ function indexEntry(path: string, type: IndexType, name: string | undefined): So
       ...(named?.kind === "object" ? named.entries : []),
     ],
   };
-}
-
-function importLine(names: readonly string[]): string {
-  const end = `} from ${JSON.stringify(packageName)};`;
-  const flat = `import { ${names.join(", ")} ${end}`;
-  return flat.length <= 80 ? flat : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`;
 }

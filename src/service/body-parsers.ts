@@ -24,7 +24,7 @@ export function addBodyParsers(app: FastifyInstance, bodyLimit: number): void {
 }
 
 /** The value of a JSON body; undefined for an empty body, which counts as an empty object. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   if (text.trim() === "") return undefined;
   checkDepth(text);
   try {

@@ -59,7 +59,7 @@ function rowsNow(rows: number): string {
 }
 
 /** What is written, and how many versions that makes. */
-export function renderCost({ rows, bytes, added, indexes, versions }: Cost): string {
+function renderCost({ rows, bytes, added, indexes, versions }: Cost): string {
   const of = (number: number | null) => (number === null ? "rows" : rowCount(number));
   const written = [
     ...(rows === 0 ? [] : [`rewrites ${bytes === null ? "" : `about ${byteCount(bytes)} in `}${of(rows)}`]),

@@ -25,6 +25,13 @@ export interface PrintCursor {
   readonly prefix: string;
 }
 
+/** An import of names, in one line if they fit. */
+export function importLine(names: readonly string[], from: string): string {
+  const end = `} from ${textText(from)};`;
+  const inOneLine = `import { ${names.join(", ")} ${end}`;
+  return inOneLine.length <= width ? inOneLine : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`;
+}
+
 /** The names that the source needs from the package. */
 export function namesIn(source: Source): readonly string[] {
   switch (source.kind) {

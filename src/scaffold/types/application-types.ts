@@ -4,7 +4,7 @@ import { call } from "../../schema/text/typescript-source.ts";
 import type { Database } from "../../schema/table.ts";
 import { arrowPackage } from "../../wire/arrow/arrow-name.ts";
 import { arrowClass, fieldSource, hasArrow, wideKeys } from "./arrow-source.ts";
-import { layOut, namesIn, width } from "../print/print-source.ts";
+import { importLine, layOut, namesIn, width } from "../print/print-source.ts";
 import { namer } from "../print/type-names.ts";
 import { layOutType, type TypeMember, type TypeSource } from "../print/print-type.ts";
 
@@ -38,7 +38,9 @@ export function applicationTypes(database: Database): string {
   const classes = [...used].toSorted();
   return [
     `${writtenMark} Rows and schemas of the tables after the last migration.\n`,
-    ...(classes.length === 0 ? [] : [importOf([...classes, ...(isVector ? ["type Vector"] : [])])]),
+    ...(classes.length === 0
+      ? []
+      : [`${importLine([...classes, ...(isVector ? ["type Vector"] : [])], arrowPackage)}\n`]),
     ...(isWide ? [wideKeys] : []),
     ...body,
     ...left,
@@ -48,12 +50,6 @@ export function applicationTypes(database: Database): string {
 
 function leftOut(table: string): string {
   return `// ${table} is left out: it holds a largeList, and the JavaScript client opens no such table.\n`;
-}
-
-function importOf(names: readonly string[]): string {
-  const end = `} from ${JSON.stringify(arrowPackage)};\n`;
-  const flat = `import { ${names.join(", ")} ${end}`;
-  return flat.length <= 81 ? flat : `import {\n${names.map((name) => `  ${name},\n`).join("")}${end}`;
 }
 
 /** The type of a row, and a type of its own for every struct in it. */
