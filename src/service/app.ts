@@ -4,15 +4,14 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { z } from "zod";
+import type { z } from "zod";
 import { firstLine } from "../errors/migrate-error.ts";
 import { withoutSecrets } from "../secrets/encoded-forms.ts";
 import { jsonType } from "../wire/content-types.ts";
 import { addBodyParsers } from "./body-parsers.ts";
 import { checkContentType, checkTarget, validator } from "./check-request.ts";
-import { tableName } from "./tables/table-name.ts";
 import { createGuard } from "./authenticate.ts";
-import { documentOf, errorAnswer, openApiOptions, pathParameters } from "./openapi.ts";
+import { documentOf, errorAnswer, openApiOptions, pathSchema } from "./openapi.ts";
 import { codes, invalidInput, problemOfError, refuse, type Problem } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
 import { arrowOf, isIpcAnswer, type Route } from "./routes/route.ts";
@@ -121,26 +120,26 @@ function addRoute(
   { tables, bodyLimit }: AppOptions,
   atWork: Set<Promise<unknown>>,
 ): void {
-  const named = pathParameters(route.path).includes("name");
+  const params = pathSchema(route.path);
   app.route({
     method: route.method,
     url: route.path,
     schema: {
-      params: z.looseObject(named ? { name: tableName } : {}),
+      params,
       querystring: route.query,
       ...(route.method === "GET" ? {} : { body: route.body }),
       document: documentOf(route),
     } as object,
     onRequest: async (request) => checkContentType(request, route.accepts),
     handler: async (request, reply) => {
-      const params = request.params as Readonly<Record<string, string>>;
+      const given = request.params as Readonly<Record<string, string>>;
       const query = request.query as Readonly<Record<string, unknown>>;
-      const name = params["name"] ?? "";
-      if (named) checkTarget(name, query, request.body);
+      const name = given["name"] ?? "";
+      if ("name" in params.shape) checkTarget(name, query, request.body);
       const work = route.handler({
         tables,
         document: () => app.swagger(),
-        params,
+        params: given,
         name,
         query,
         body: request.body,

@@ -4,6 +4,7 @@ import { z } from "zod";
 import packageJson from "../../package.json" with { type: "json" };
 import { fileType, jsonType, streamType } from "../wire/content-types.ts";
 import type { Route } from "./routes/route.ts";
+import { tableName } from "./tables/table-name.ts";
 
 export const openApiOptions: SwaggerOptions = {
   openapi: {
@@ -30,13 +31,13 @@ const binary = { type: "string", format: "binary" };
 
 /** The part of the document about a route, as @fastify/swagger takes it. */
 export function documentOf(route: Route): object {
-  const parameters = pathParameters(route.path);
+  const params = pathSchema(route.path);
   return {
     tags: [route.group],
     summary: route.summary,
     operationId: operationIdOf(route),
-    ...(parameters.length === 0 ? {} : { params: objectOf(parameters) }),
-    ...(Object.keys(route.query.shape).length === 0 ? {} : { querystring: toJsonSchema(route.query) }),
+    ...(hasMembers(params) ? { params: toJsonSchema(params) } : {}),
+    ...(hasMembers(route.query) ? { querystring: toJsonSchema(route.query) } : {}),
     ...bodyOf(route),
     response: {
       200: route.answer === undefined ? arrowAnswer : answerOf(route.answer, "It is done."),
@@ -74,16 +75,14 @@ function toJsonSchema(schema: z.ZodType): object {
   return rest;
 }
 
-export function pathParameters(path: string): readonly string[] {
-  return [...path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+/** The schema of a path's parameters. */
+export function pathSchema(path: string): z.ZodObject {
+  const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+  return z.object(Object.fromEntries(names.map((name) => [name, name === "name" ? tableName : z.string()])));
 }
 
-function objectOf(names: readonly string[]): object {
-  return {
-    type: "object",
-    properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
-    required: names,
-  };
+function hasMembers({ shape }: z.ZodObject): boolean {
+  return Object.keys(shape).length > 0;
 }
 
 function operationIdOf({ method, path }: Route): string {

@@ -185,7 +185,7 @@ test("the setting types names the application's file: commands keep it, and lint
   project.migration("0005_heading.ts", `m.renameColumn("documents", "headline", "heading")`);
   const { stdout } = await migrate(["lint", "--since", "3"]);
   expect(stdout).toMatch(
-    /^migrations\/0004_headline\.ts:\d+:\d+ warning renames-declared-column: src\/db\.ts still declares documents\.title, and not heading: let migrate types rewrite it, and change what uses it\n/,
+    /^migrations\/0004_headline\.ts:\d+:\d+ warning renames-declared-column: src\/db\.ts still declares documents\.title, and not heading: rewrite it with migrate types, and change the code that uses it\n/,
   );
   expect(stdout.match(/renames-declared-column/g)).toHaveLength(1);
   expect(await migrate(["types", "--check"])).toMatchObject({ code: 3 });
@@ -200,7 +200,7 @@ test("the setting types names the application's file: commands keep it, and lint
   expect(await migrate(added)).toMatchObject({
     code: 0,
     stderr: expect.stringContaining(
-      "note: what migrate types writes is as it was: src/db.ts is there, and migrate types",
+      "note: the files of migrate types were not updated: src/db.ts is there, and migrate types",
     ),
   });
   config("package.json/db.ts");

@@ -37,10 +37,13 @@ export const typesCommand = defineCommand({
       const file = out === undefined ? applicationPath(session) : resolve(out);
       if (file !== undefined && dirname(file) === migrations)
         throw new MigrateError("ERR_USAGE", { problem: `--out ${outProblem}` });
-      const moments = await momentsOf(authoring(session));
-      const files = [historyFile(migrations, moments), ...(file === undefined ? [] : [applicationFile(file, moments)])];
+      const revisions = await momentsOf(authoring(session));
+      const files = [
+        historyFile(migrations, revisions),
+        ...(file === undefined ? [] : [applicationFile(file, revisions)]),
+      ];
       const stale = files.filter((one) => !isWritten(one));
-      for (const one of stale) checkOurs(one);
+      for (const { path } of stale) checkOurs(path);
       if (check === true) return report(files, stale, out, output);
       underWay(true);
       for (const one of stale) writeTypes(one);

@@ -1,12 +1,13 @@
 /** Keeps the files of `migrate types` up to date with the migrations. */
+import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Declared } from "../../commands/lint/rules/rule.ts";
 import { momentsOf } from "../../run/schema-history.ts";
 import {
   applicationFile,
+  checkOurs,
   historyFile,
-  isForeign,
   isOurs,
   isWritten,
   textAt,
@@ -43,40 +44,39 @@ export async function updateTypes(
 ): Promise<readonly string[]> {
   try {
     const application = which === "all" ? applicationPath(session) : undefined;
-    const isTyped = application !== undefined && isOurs(application);
+    if (application !== undefined) checkOurs(application);
+    const isTyped = application !== undefined && existsSync(application);
     const isKnown = knownHistory(session) !== undefined;
-    if (application !== undefined && isForeign(application))
-      throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), application) });
     if (!isKnown && !isTyped) return [];
-    const moments = await momentsOf(options);
+    const revisions = await momentsOf(options);
     const files = [
-      ...(isKnown ? [historyFile(session.folder, moments)] : []),
-      ...(isTyped ? [applicationFile(application, moments)] : []),
+      ...(isKnown ? [historyFile(session.folder, revisions)] : []),
+      ...(isTyped ? [applicationFile(application, revisions)] : []),
     ];
     const stale = files.filter((file) => !isWritten(file));
     for (const file of stale) writeTypes(file);
     return stale.map(({ path }) => path);
   } catch (error) {
     // A failure is only a note, because these files are not what the command was asked for.
-    output.progress(`note: what migrate types writes is as it was: ${firstLine(error)}`);
+    output.progress(`note: the files of migrate types were not updated: ${firstLine(error)}`);
     return [];
   }
 }
 
-const mostMoments = 50;
+const mostRevisions = 50;
 
 /** The tables that the application's types describe, if these are older than the last migration. */
 export async function typedTables(session: Session): Promise<Declared | undefined> {
   const path = applicationPath(session);
   try {
     if (path === undefined || !isOurs(path)) return undefined;
-    const moments = await momentsOf(session.options);
+    const revisions = await momentsOf(session.options);
     const text = textAt(path);
     // A file may have been written long ago or changed by hand, so only the latest revisions are compared with it.
-    const latest = moments.slice(-mostMoments);
-    const now = latest.findLast((moment) => applicationFile(path, [moment]).text === text);
-    if (now === undefined || now === moments.at(-1)) return undefined;
-    const hint = "let migrate types rewrite it, and change what uses it";
+    const latest = revisions.slice(-mostRevisions);
+    const now = latest.findLast((revision) => applicationFile(path, [revision]).text === text);
+    if (now === undefined || now === revisions.at(-1)) return undefined;
+    const hint = "rewrite it with migrate types, and change the code that uses it";
     return { file: relative(process.cwd(), path), tables: now.database, hint };
   } catch (error) {
     // `lint` itself reports what keeps a migration from working.

@@ -15,12 +15,12 @@ declare module "lance-migrate" {
 `;
 
 /** A table is written again only for a migration that changes it, so that a diff of the file shows what has changed. */
-export function historyTypes(moments: readonly SchemaRevision[]): string {
+export function historyTypes(revisions: readonly SchemaRevision[]): string {
   const nameOf = namer();
   const names = new Map<string, string>();
   const known = new Map<string, { readonly name: string; readonly text: string }>();
   const interfaces: string[] = [];
-  const versions = [{ version: 0, database: new Map<string, Table>() }, ...moments].map(({ version, database }) => {
+  const versions = [{ version: 0, database: new Map<string, Table>() }, ...revisions].map(({ version, database }) => {
     const members = [...database].toSorted(byName).map(([table, shape]) => {
       const text = layOutType(tableSource(shape), 0, 0);
       const old = known.get(table);

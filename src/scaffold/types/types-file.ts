@@ -15,12 +15,12 @@ export interface TypesFile {
 const historyName = "history.d.ts";
 
 /** The file is in the migrations folder, because TypeScript looks there for what the migrations need. */
-export function historyFile(migrations: string, moments: readonly SchemaRevision[]): TypesFile {
-  return { path: join(migrations, historyName), text: historyTypes(moments) };
+export function historyFile(migrations: string, revisions: readonly SchemaRevision[]): TypesFile {
+  return { path: join(migrations, historyName), text: historyTypes(revisions) };
 }
 
-export function applicationFile(path: string, moments: readonly SchemaRevision[]): TypesFile {
-  return { path, text: applicationTypes(moments.at(-1)?.database ?? new Map()) };
+export function applicationFile(path: string, revisions: readonly SchemaRevision[]): TypesFile {
+  return { path, text: applicationTypes(revisions.at(-1)?.database ?? new Map()) };
 }
 
 /** Whether the file exists and is up to date. Throws ERR_TYPES_FILE. */
@@ -33,14 +33,10 @@ export function isOurs(path: string): boolean {
   return textAt(path)?.startsWith(writtenMark) === true;
 }
 
-/** Whether there is a file that `migrate types` did not write. Throws ERR_TYPES_FILE. */
-export function isForeign(path: string): boolean {
-  return existsSync(path) && !isOurs(path);
-}
-
 /** Refuses to overwrite a file that `migrate types` did not write. Throws ERR_TYPES_FOREIGN, ERR_TYPES_FILE. */
-export function checkOurs({ path }: TypesFile): void {
-  if (isForeign(path)) throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), path) });
+export function checkOurs(path: string): void {
+  if (existsSync(path) && !isOurs(path))
+    throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), path) });
 }
 
 /** Writes the file atomically, so that nobody reads half of it. Throws ERR_TYPES_FILE. */
