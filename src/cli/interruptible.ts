@@ -22,21 +22,21 @@ export async function interruptible(
   let signalled = false;
   let overdue: number | undefined;
   const timers: NodeJS.Timeout[] = [];
-  let cut = () => {};
-  const over = new Promise<never>((_, reject) => (cut = () => reject(interruptedEarly())));
+  let endNow = () => {};
+  const ended = new Promise<never>((_, reject) => (endNow = () => reject(interruptedEarly())));
   const stop = () => {
     controller.abort();
-    timers.push(setTimeout(() => underWay || cut(), grace));
+    timers.push(setTimeout(() => underWay || endNow(), grace));
   };
   const onSignal = () => {
     if (signalled) process.exit(130);
     signalled = true;
-    output.problem(`${stopping}; once more stops at once`);
+    output.problem(`${stopping}; interrupt again to stop at once`);
     stop();
   };
   const onTime = () => {
     if (controller.signal.aborted) return;
-    if (underWay) output.problem(`the time of --timeout ${timeout} is over: ${stopping}`);
+    if (underWay) output.problem(`--timeout ${timeout} has passed: ${stopping}`);
     overdue = timeout;
     stop();
   };
@@ -44,7 +44,7 @@ export async function interruptible(
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
     const run = command.run({ flags, words, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
-    return await Promise.race([run, over]);
+    return await Promise.race([run, ended]);
   } catch (error) {
     // A run knows only that it must stop, and not why.
     if (overdue === undefined || !isMigrateError(error, "ERR_INTERRUPTED")) throw error;

@@ -9,7 +9,7 @@ import { endingCode, exitCodeOf } from "./command/exit-code.ts";
 import { commonFlags, isSwitch, metaOf, parseFlags, withFlags, type FlagTable } from "./command/flags.ts";
 import { commands } from "./commands/index.ts";
 import { interruptible } from "./interruptible.ts";
-import { createOutput, keepSecretsOut, type Output } from "./command/output.ts";
+import { createOutput, keepSecretsOut, type Output, type OutputOptions } from "./command/output.ts";
 import { uncaught } from "./uncaught.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
@@ -17,7 +17,7 @@ export async function main(args: readonly string[]): Promise<void> {
   outliveReaders();
   keepSecret(...typedKeys(args));
   for (const stream of [process.stdout, process.stderr]) keepSecretsOut(stream);
-  let output = createOutput({ json: args.includes("--json"), quiet: false, verbose: false, color: false });
+  let output = createOutput({ json: args.includes("--json"), color: false });
   // Without these handlers, Node would report an error of a migration's timer past our output, and a rejected promise
   // without the reason.
   const end = (thrown: unknown) => {
@@ -39,6 +39,8 @@ export async function main(args: readonly string[]): Promise<void> {
   process.exit();
 }
 
+const noCommand = "give a command, such as migrate up; see migrate --help";
+
 async function runCommand(args: readonly string[], choose: (output: Output) => void): Promise<number> {
   let exitCode = 0;
   checkWords(args);
@@ -48,7 +50,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
     .version(packageJson.version)
     .alias({ version: "V", help: "h" })
     .strict()
-    .demandCommand(1, "say what to do: migrate up, or migrate --help")
+    .demandCommand(1, noCommand)
     .parserConfiguration({ "parse-numbers": false, "camel-case-expansion": false, "duplicate-arguments-array": true })
     .exitProcess(false)
     .showHelpOnFail(false)
@@ -65,13 +67,7 @@ async function runCommand(args: readonly string[], choose: (output: Output) => v
           .group(optionsIn(flags), "Options:")
           .group([...optionsIn(commonFlags), "help", "version"], "Common options:"),
       async (typed) => {
-        const { json, quiet, verbose, color } = typed as Record<string, unknown>;
-        const output = createOutput({
-          json: json === true,
-          quiet: quiet === true,
-          verbose: verbose === true,
-          color: color !== false,
-        });
+        const output = createOutput(typed as OutputOptions);
         choose(output);
         // What a migration or a configuration prints itself goes to stderr, so that it does not mix with results.
         console.log = console.info = console.debug = console.error;
@@ -146,7 +142,7 @@ function usageProblem(message: string, args: readonly string[]): string {
     return `${text.replace(/^Unknown arguments?/, "unknown flag or argument")}; see migrate ${word ?? ""} --help`;
   if (text.startsWith("Not enough non-option arguments"))
     return `migrate ${word} needs a name, such as migrate ${word} add_headlines`;
-  return text.startsWith("say what to do") ? text : `${text}; see migrate --help`;
+  return text === noCommand ? text : `${text}; see migrate --help`;
 }
 
 function wordOf({ usage }: Command): string {

@@ -159,7 +159,7 @@ describe("a command before a service that never answers", () => {
     async (command) => {
       const { code, stdout, stderr } = await interruptedBefore(command, "SIGINT");
       expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
-      expect(stderr).toMatch(/; once more stops at once\ninterrupted; no table was changed; run it again\n$/);
+      expect(stderr).toMatch(/; interrupt again to stop at once\ninterrupted; no table was changed; run it again\n$/);
     },
   );
 
@@ -209,7 +209,10 @@ test("a run whose time is over and that is told to end once more still ends at i
     return "passes";
   };
   // Its one action was the last.
-  expect(await running.finished).toMatchObject({ code: 0, stderr: expect.stringContaining("once more stops at once") });
+  expect(await running.finished).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("interrupt again to stop at once"),
+  });
   const history = await where.migrate(["history", "--json"], proxyless);
   expect(JSON.parse(history.stdout).records.at(-1)).toMatchObject({ event: "released" });
 });

@@ -67,7 +67,7 @@ describe("a signal", () => {
     const running = project.start(["up"]);
     await printed(running, "loading");
     running.process.kill("SIGINT");
-    await printed(running, "once more stops at once");
+    await printed(running, "interrupt again to stop at once");
     running.process.kill("SIGINT");
     expect(await running.finished).toMatchObject({ code: 130, stdout: "" });
     expect(existsSync(project.database)).toBe(false);

@@ -40,7 +40,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     const { code, errors } = await end();
     expect(code).toBe(0);
     expect(errors).toMatch(/^GET \/v1\/tables 200 \d+ms /m);
-    expect(errors).toMatch(/^stopping when the requests in progress are answered; once more stops at once$/m);
+    expect(errors).toMatch(/^stopping when the requests in progress are answered; interrupt again to stop at once$/m);
     expect(errors).not.toContain(key);
   },
 );

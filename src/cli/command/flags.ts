@@ -14,7 +14,7 @@ const notOnce = "is given twice or without a value";
 /** A flag without a value. */
 export const switchFlag = (describe: string) => z.boolean().optional().describe(describe);
 
-export const textFlag = (describe: string) => z.string(notOnce).min(1, notOnce).optional().describe(describe);
+export const textFlag = (describe: string) => z.string(notOnce).min(1, "needs a value").optional().describe(describe);
 
 export const patternFlag = (describe: string, pattern: RegExp, problem: string) =>
   z.string(notOnce).regex(pattern, problem).optional().describe(describe);
@@ -78,9 +78,9 @@ export const commonFlags = {
 
 /** The flags of a command that takes the lease. */
 export const leaseFlags = {
-  wait: secondsFlag(`seconds to wait for another run (waitSeconds of the configuration, or ${defaultSeconds.wait})`),
+  wait: secondsFlag(`seconds to wait for another run (waitSeconds in the configuration, or ${defaultSeconds.wait})`),
   lease: secondsFlag(
-    `seconds without a record of this run after which another run may take over (leaseSeconds of the configuration, or ${defaultSeconds.lease})`,
+    `seconds without a record of this run after which another run may take over (leaseSeconds, or ${defaultSeconds.lease})`,
     1,
   ),
 };

@@ -22,10 +22,10 @@ export interface Output {
 }
 
 export interface OutputOptions {
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly verbose: boolean;
-  readonly color: boolean;
+  readonly json?: boolean | undefined;
+  readonly quiet?: boolean | undefined;
+  readonly verbose?: boolean | undefined;
+  readonly color?: boolean | undefined;
 }
 
 /**
@@ -45,7 +45,7 @@ function withoutKnown(chunk: unknown): unknown {
   return ArrayBuffer.isView(chunk) ? bytesWithoutKnownSecrets(chunk) : chunk;
 }
 
-export function createOutput({ json, quiet, verbose, color }: OutputOptions): Output {
+export function createOutput({ json = false, quiet = false, verbose = false, color = true }: OutputOptions): Output {
   const looking = process.stderr.isTTY && !quiet && !json;
   let passing = false;
   const toError = (line: string) => {

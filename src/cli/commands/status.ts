@@ -81,6 +81,10 @@ function reversalText({ reversal }: StatusResult["reverting"][number]): string {
   return `${step} of ${count(total, "action")} that roll it back done${why}; the next migrate down resumes it`;
 }
 
+function progressOf(partial: StatusResult["pending"][number]["partial"]) {
+  return { done: partial?.step ?? 0, detail: partial?.detail };
+}
+
 function toDocument(found: StatusResult, target: string) {
   const { applied, reverting, pending, missing, holder, lease, late, problem, changed } = found;
   const gone = new Set(missing.map(({ version }) => version));
@@ -96,27 +100,13 @@ function toDocument(found: StatusResult, target: string) {
       baselined: isBaselined,
       missing: gone.has(version),
     })),
-    reverting: reverting.map(({ version, name, reversal }) => ({
-      version,
-      name,
-      done: reversal!.step,
-      total: reversal!.total,
-      detail: reversal!.detail,
-    })),
-    begun: begunIn(found).map(({ version, known }) => ({
-      version,
-      name: known?.name,
-      done: known?.step ?? 0,
-      detail: known?.detail,
-    })),
+    reverting: reverting.map(({ version, name, reversal }) => {
+      const { step, total, detail } = reversal!;
+      return { version, name, done: step, total, detail };
+    }),
+    begun: begunIn(found).map(({ version, known }) => ({ version, name: known?.name, ...progressOf(known) })),
     changed,
-    pending: pending.map(({ version, name, file, partial }) => ({
-      version,
-      name,
-      file,
-      done: partial?.step ?? 0,
-      detail: partial?.detail,
-    })),
+    pending: pending.map(({ version, name, file, partial }) => ({ version, name, file, ...progressOf(partial) })),
     holder,
     lease,
     late,

@@ -51,61 +51,67 @@ export function runEvents({ output, underWay }: Context, also?: Emit): Emit {
 
 /** Prints one event of a run as progress. */
 export function renderEvent(event: RunEvent, output: Output): void {
+  if (event.event === "action") output.passing(`  ${event.text} …`);
+  else if (event.event === "running" && process.stderr.isTTY)
+    output.passing(`  ${event.text} … ${renderDuration(event.elapsed)}`);
+  else for (const line of progressLines(event)) output.progress(line);
+}
+
+function progressLines(event: RunEvent): readonly string[] {
   switch (event.event) {
-    case "planned":
-      output.progress(
-        `${count(event.migrations.length, "migration")} ${event.direction === "up" ? "pending" : "to roll back"}, ${count(event.actions, "action")}`,
-      );
-      for (const { kind, text } of event.risks) if (kind === "loss") output.progress(`note: ${text}`);
-      return undefined;
+    case "planned": {
+      const { migrations, direction, actions, risks } = event;
+      const what = `${count(migrations.length, "migration")} ${direction === "up" ? "pending" : "to roll back"}`;
+      const losses = risks.filter(({ kind }) => kind === "loss").map(({ text }) => `note: ${text}`);
+      return [`${what}, ${count(actions, "action")}`, ...losses];
+    }
     case "accepted":
-      return output.progress(`note: ${event.words}`);
+      return [`note: ${event.words}`];
     case "recognised":
-      return output.progress(`${formatMigration(event)} ran here as ${event.was.join(", ")}: recorded`);
+      return [`${formatMigration(event)} ran here as ${event.was.join(", ")}: recorded`];
     case "missing":
-      return output.progress(`note: applied here without a file: ${event.migrations.map(formatMigration).join(", ")}`);
+      return [`note: applied here without a file: ${event.migrations.map(formatMigration).join(", ")}`];
     case "waiting":
-      return output.progress(
-        `waiting for ${event.by}, who holds the lease; after ${renderDuration(event.lease)} of silence it is taken over`,
-      );
+      return [
+        `waiting for ${event.by}, which holds the lease; this run takes over after ${renderDuration(event.lease)} without a record of it`,
+      ];
     case "takenOver":
-      return output.progress(`${event.by} has not been heard of for a whole lease; taking over`);
-    case "started":
-      return output.progress(
-        `${event.direction === "up" ? "" : "rolling back "}${formatMigration(event)}${event.done > 0 ? `: ${event.done} of ${count(event.total, "action")} done already` : ""}`,
-      );
-    case "action":
-      return output.passing(`  ${event.text} …`);
+      return [`${event.by} has written no record for the whole time of its lease; taking over`];
+    case "started": {
+      const { direction, done, total } = event;
+      const part = done > 0 ? `: ${done} of ${count(total, "action")} done already` : "";
+      return [`${direction === "up" ? "" : "rolling back "}${formatMigration(event)}${part}`];
+    }
     case "running":
-      return process.stderr.isTTY
-        ? output.passing(`  ${event.text} … ${renderDuration(event.elapsed)}`)
-        : output.progress(`  ${event.text}: still running after ${renderDuration(event.elapsed)}`);
+      return [`  ${event.text}: still running after ${renderDuration(event.elapsed)}`];
     case "retried":
-      return output.progress(
+      return [
         `  ${event.text}: ${event.reason === "conflict" ? "another writer came first" : event.problem}, trying again`,
-      );
+      ];
     case "detour":
-      return output.progress(`  others append without pause: ${event.text}, for a moment`);
+      return [`  other writers append without pause: ${event.text}, temporarily`];
     case "done":
-      return output.progress(`  ${event.text} (${renderDuration(event.duration)})`);
+      return [`  ${event.text} (${renderDuration(event.duration)})`];
     case "unseen":
-      return output.progress(
-        `note: action ${event.action} of ${formatMigration(event)} changes rows of ${event.table}, and a run that was stopped in it may have made that change late; look at the rows`,
-      );
+      return [
+        `note: action ${event.action} of ${formatMigration(event)} changes rows of ${event.table}, and a run that was stopped during it may have changed them late; check the rows`,
+      ];
     case "unkept":
-      return output.progress(
-        `note: the version of ${event.table} from before ${formatMigration(event)} can't be kept: ${event.problem}; migrate down restores it until old versions are cleaned up`,
-      );
-    case "left":
-      return output.progress(
-        event.direction === "up"
-          ? `${count(event.applied, "migration")} applied, ${event.done} of ${count(event.total, "action")} of ${formatMigration(event)} done; the next migrate up resumes it`
-          : `${count(event.applied, "migration")} rolled back, ${event.done} of ${count(event.total, "action")} that roll back ${formatMigration(event)} done; the next migrate down resumes it`,
-      );
+      return [
+        `note: the version of ${event.table} from before ${formatMigration(event)} can't be kept: ${event.problem}; migrate down can restore it only until old versions are cleaned up`,
+      ];
+    case "left": {
+      const { direction, applied, done, total } = event;
+      const [past, part] = direction === "up" ? ["applied", "of"] : ["rolled back", "that roll back"];
+      return [
+        `${count(applied, "migration")} ${past}, ${done} of ${count(total, "action")} ${part} ${formatMigration(event)} done; the next migrate ${direction} resumes it`,
+      ];
+    }
+    case "action":
     case "taking":
     case "applied":
     case "reverted":
     case "finished":
-      return undefined;
+      return [];
   }
 }

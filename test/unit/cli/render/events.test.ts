@@ -72,13 +72,16 @@ test.each<{ event: RunEvent; line: string }>([
   },
   {
     event: { event: "waiting", by: "ann", lease: 30_000 },
-    line: "waiting for ann, who holds the lease; after 30.0 s of silence it is taken over",
+    line: "waiting for ann, which holds the lease; this run takes over after 30.0 s without a record of it",
   },
   {
     event: { event: "recognised", ...name, was: ["0002_widen_ids"] },
     line: "0003_widen_ids ran here as 0002_widen_ids: recorded",
   },
-  { event: { event: "takenOver", by: "ann" }, line: "ann has not been heard of for a whole lease; taking over" },
+  {
+    event: { event: "takenOver", by: "ann" },
+    line: "ann has written no record for the whole time of its lease; taking over",
+  },
   { event: { event: "started", direction: "up", ...name, done: 0, total: 2 }, line: "0003_widen_ids" },
   {
     event: { event: "started", direction: "up", ...name, done: 1, total: 2 },
@@ -90,7 +93,7 @@ test.each<{ event: RunEvent; line: string }>([
   },
   {
     event: { event: "detour", ...place, text: "rename t.a to _lance_migrate_hidden_0" },
-    line: "  others append without pause: rename t.a to _lance_migrate_hidden_0, for a moment",
+    line: "  other writers append without pause: rename t.a to _lance_migrate_hidden_0, temporarily",
   },
   {
     event: { event: "left", direction: "up", ...name, applied: 1, done: 0, total: 1 },
