@@ -122,7 +122,7 @@ test("an index of vectors is left for the migration after the one that makes its
   expect(await migrate(["generate", "first"])).toMatchObject({
     code: 0,
     stdout: expect.not.stringContaining("index"),
-    stderr: `note: left for the next migration, as vectors are needed for it: ${index}\n`,
+    stderr: `note: left for the next migration, because the table has no vectors yet: ${index}\n`,
   });
   expect(await migrate(["generate", "--check"])).toMatchObject({ code: 3, stdout: `${index}\n` });
   expect(await migrate(["up"])).toMatchObject({ code: 0 });
