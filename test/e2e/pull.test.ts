@@ -269,7 +269,7 @@ test("what is there already is never written over, and nothing is written beside
     code: 4,
     stdout: "",
     stderr:
-      "nothing is written: schema.ts exists already; rename it, or name another file as schema in the configuration; migrate generate writes migrations from it as it is\n",
+      "nothing is written: schema.ts exists already; rename it, or set schema in the configuration to another file; to keep it and write migrations from it, use migrate generate\n",
   });
   expect(filesIn(project)).toEqual(["schema.ts"]);
   expect(readFileSync(join(project.folder, "schema.ts"), "utf8")).toBe("// mine\n");
