@@ -2,7 +2,7 @@
 import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { interruptedEarly } from "../run/lease/wait-for-lease.ts";
 import type { Command, Context } from "./command/command.ts";
-import type { Ending } from "./command/exit-code.ts";
+import type { CommandResult } from "./command/exit-code.ts";
 
 /** Milliseconds in which a command with no work in progress may end by itself. */
 const grace = 2_000;
@@ -14,7 +14,7 @@ const grace = 2_000;
 export async function interruptible(
   { flags, words, output }: Pick<Context, "flags" | "words" | "output">,
   command: Command,
-): Promise<Ending> {
+): Promise<CommandResult> {
   const { timeout } = flags;
   const { stopping = "stopping" } = command;
   const controller = new AbortController();

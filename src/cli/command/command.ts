@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Emit } from "../../run/events.ts";
 import { openSession, type Session } from "../../session/session.ts";
-import type { Ending } from "./exit-code.ts";
+import type { CommandResult } from "./exit-code.ts";
 import type { commonFlags, FlagTable, leaseFlags } from "./flags.ts";
 import type { Output } from "./output.ts";
 
@@ -15,7 +15,7 @@ export interface Command<Table extends FlagTable = FlagTable> {
   readonly conflicts?: readonly (readonly (keyof Table | "json")[])[];
   /** What the command prints when it is asked to stop; "stopping" by default. */
   readonly stopping?: string;
-  run(context: Context<FlagValues<Table>>): Promise<Ending>;
+  run(context: Context<FlagValues<Table>>): Promise<CommandResult>;
 }
 
 type FlagValues<Table extends FlagTable> = z.output<z.ZodObject<Table>>;

@@ -12,9 +12,9 @@ const codes = {
 } satisfies Readonly<Record<Outcome | "pending", number>>;
 
 /** How a command ended that did not throw: well, if undefined. An error is one that is part of the result. */
-export type Ending = keyof typeof codes | MigrateError | undefined;
+export type CommandResult = keyof typeof codes | MigrateError | undefined;
 
-export function endingCode(ending: Ending): number {
+export function endingCode(ending: CommandResult): number {
   if (ending === undefined) return 0;
   return typeof ending === "string" ? codes[ending] : exitCodeOf(ending);
 }

@@ -4,7 +4,7 @@ import type { Diff } from "../../commands/generate/diff-tables.ts";
 import { compareDeclared, questionOf } from "../../commands/generate/generate.ts";
 import { loadSchema } from "../../migrations/load-schema.ts";
 import { defineCommand, withSession } from "../command/command.ts";
-import type { Ending } from "../command/exit-code.ts";
+import type { CommandResult } from "../command/exit-code.ts";
 import { acceptFlag, nameArgument, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
 import { answerFlags, askUntilAnswered, checkTyped, nameOf, typedAnswers } from "../input/diff-answers.ts";
@@ -53,7 +53,7 @@ export const generateCommand = defineCommand({
   },
 });
 
-function report(diff: Diff, file: string, output: Output): Ending {
+function report(diff: Diff, file: string, output: Output): CommandResult {
   const { unsure, impossible, later } = diff;
   const steps = describeSteps(diff.steps);
   const equal = steps.length + unsure.length + impossible.length === 0;

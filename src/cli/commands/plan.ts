@@ -7,7 +7,7 @@ import { failureIn } from "../../plan/assess/guards.ts";
 import { migrationsOf, planDocument } from "../../plan/assess/plan-document.ts";
 import { survey } from "../../run/prepare/estimate.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
-import type { Ending } from "../command/exit-code.ts";
+import type { CommandResult } from "../command/exit-code.ts";
 import { acceptFlag, switchFlag, textFlag, versionFlag, wholeFlag } from "../command/flags.ts";
 import { readPlan, writePlan } from "../input/plan-file.ts";
 import { renderPlan } from "../render/plan.ts";
@@ -47,7 +47,7 @@ export const planCommand = defineCommand({
 });
 
 /** Prints the plan, also for the --dry-run of `up` and `down`. */
-export async function showPlan(context: Context<PlanFlags>): Promise<Ending> {
+export async function showPlan(context: Context<PlanFlags>): Promise<CommandResult> {
   const { output, flags } = context;
   const { out } = flags;
   const given = flags.plan === undefined ? undefined : readPlan(flags.plan);

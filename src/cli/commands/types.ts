@@ -12,7 +12,7 @@ import {
   type TypesFile,
 } from "../../scaffold/types/types-file.ts";
 import { defineCommand, withSession } from "../command/command.ts";
-import type { Ending } from "../command/exit-code.ts";
+import type { CommandResult } from "../command/exit-code.ts";
 import { patternFlag, switchFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
 import { applicationPath } from "../project/update-types.ts";
@@ -63,7 +63,7 @@ function report(
   stale: readonly TypesFile[],
   out: string | undefined,
   output: Output,
-): Ending {
+): CommandResult {
   output.data({ files: files.map(placeOf), stale: stale.map(placeOf) });
   if (stale.length === 0) {
     output.result(`equal: ${listOf(files)} up to date`);

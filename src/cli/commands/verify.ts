@@ -7,7 +7,7 @@ import { findDrift } from "../../commands/adopt/adopt-drift.ts";
 import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
 import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
-import type { Ending } from "../command/exit-code.ts";
+import type { CommandResult } from "../command/exit-code.ts";
 import { nameArgument, switchFlag } from "../command/flags.ts";
 import { onlyNamesCompared, renderTime } from "../render/events.ts";
 import { describeSteps, renderWritten } from "../render/steps.ts";
@@ -53,7 +53,7 @@ function toDocument({ since, ...difference }: TableDifference) {
   const time = at === undefined ? undefined : new Date(at).toISOString();
   return { ...difference, since: { version, time, orEarlier: isOrEarlier, orLater: isOrLater } };
 }
-async function verifyTheTables(context: Context): Promise<Ending> {
+async function verifyTheTables(context: Context): Promise<CommandResult> {
   const { output } = context;
   const [{ tables, columns, differences, hint }, target] = await withSession(context, async ({ options }) => [
     await verifyTables(options),
@@ -67,7 +67,7 @@ async function verifyTheTables(context: Context): Promise<Ending> {
   return differences.length === 0 ? undefined : "refused";
 }
 
-async function verifyTheLedger(context: Context): Promise<Ending> {
+async function verifyTheLedger(context: Context): Promise<CommandResult> {
   const { output } = context;
   const [{ records, findings }, target, ledger] = await withSession(context, async ({ options }) => [
     await verifyLedger(options),
@@ -91,7 +91,7 @@ async function verifyTheLedger(context: Context): Promise<Ending> {
   return unknown === 0 ? undefined : "refused";
 }
 
-async function adoptTheTables(context: Context, name: string | undefined): Promise<Ending> {
+async function adoptTheTables(context: Context, name: string | undefined): Promise<CommandResult> {
   const { output } = context;
   const answers = typedAnswers(context);
   return await withSession(context, async (session) => {
