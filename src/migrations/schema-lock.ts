@@ -3,8 +3,8 @@
  * migrations both change the end of the list of migrations, so git reports a conflict instead of merging them silently.
  * Pure.
  */
-import { childColumns, formatType, type Column } from "../schema/data-type.ts";
-import { formatPath, type Path } from "../schema/path.ts";
+import { formatType } from "../schema/data-type.ts";
+import { knownMetadata } from "../schema/metadata.ts";
 import type { Database, Table } from "../schema/table.ts";
 import { formatIndex } from "../schema/table-index.ts";
 import { shortHash } from "./checksum.ts";
@@ -31,7 +31,7 @@ function tableMembers({ columns, indexes = {}, metadata: ofSchema = {} }: Table)
   const known = Object.entries(indexes)
     .flatMap(([name, index]) => (index === null ? [] : [[name, `${formatIndex(index)} on ${index.path}`] as const]))
     .toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const metadata = metadataMembers(columns, []);
+  const metadata = knownMetadata(columns).map(([path, own]) => [path, Object.entries(own).toSorted()] as const);
   return [
     [
       "columns",
@@ -44,15 +44,6 @@ function tableMembers({ columns, indexes = {}, metadata: ofSchema = {} }: Table)
     ...(metadata.length === 0 ? [] : [["metadata", metadata] as const]),
     ...(Object.keys(ofSchema).length === 0 ? [] : [["schemaMetadata", Object.entries(ofSchema).toSorted()] as const]),
   ];
-}
-
-function metadataMembers(columns: readonly Column[], parent: Path): readonly Member[] {
-  return columns.flatMap(({ name, type, metadata = {} }): readonly Member[] => {
-    const path = [...parent, name];
-    const own = Object.entries(metadata).filter(([, value]) => value !== null);
-    const inside = metadataMembers(childColumns(type), path);
-    return own.length === 0 ? inside : [[formatPath(path), own.toSorted()], ...inside];
-  });
 }
 
 /** JSON with members in the given order. JSON.stringify would put names that are whole numbers first. */

@@ -2,7 +2,17 @@
  * Which casts the engine accepts and what they do to values, as rules over families of types. The rules were measured
  * pair by pair; test/unit/schema/cast-rules.test.ts compares them with the whole measured matrix.
  */
-import { isFloat, isInteger, sameType, type Column, type DataType, type TimeUnit } from "./data-type.ts";
+import {
+  bits,
+  isBinary,
+  isFloat,
+  isInteger,
+  isText,
+  sameType,
+  type Column,
+  type DataType,
+  type TimeUnit,
+} from "./data-type.ts";
 
 export type CastVerdict =
   | { readonly allowed: false; readonly hint: string }
@@ -51,23 +61,11 @@ export function isNumber(type: DataType): boolean {
   return isInteger(type) || isFloat(type) || type.kind === "decimal128";
 }
 
-export function bits(type: DataType): number {
-  return Number(type.kind.replace(/\D+/, ""));
-}
-
 function integerHolds(from: DataType, to: DataType): boolean {
   const signedFrom = from.kind.startsWith("int");
   const signedTo = to.kind.startsWith("int");
   if (signedFrom === signedTo) return bits(to) >= bits(from);
   return signedTo && bits(to) > bits(from);
-}
-
-function isText(type: DataType): boolean {
-  return type.kind === "utf8" || type.kind === "largeUtf8";
-}
-
-function isBinary(type: DataType): boolean {
-  return type.kind === "binary" || type.kind === "largeBinary";
 }
 
 type Decimal = Extract<DataType, { kind: "decimal128" }>;

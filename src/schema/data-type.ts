@@ -50,6 +50,19 @@ export function isFloat(type: DataType): boolean {
   return (floatKinds as readonly string[]).includes(type.kind);
 }
 
+export function isText({ kind }: DataType): boolean {
+  return kind === "utf8" || kind === "largeUtf8";
+}
+
+export function isBinary({ kind }: DataType): boolean {
+  return kind === "binary" || kind === "largeBinary";
+}
+
+/** The number of bits of an integer or a float. */
+export function bits({ kind }: DataType): number {
+  return Number(kind.replace(/\D+/, ""));
+}
+
 /** A type as text: `fixedSizeList<float32, 768>`, `timestamp(us, UTC)`. */
 export function formatType(type: DataType, nameOf: (name: string) => string = asItIs): string {
   switch (type.kind) {
@@ -98,33 +111,20 @@ export function ownValue<Value>(record: Readonly<Record<string, Value>> | undefi
   return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
+/** The parameters of types that are neither types nor columns. */
+const parameters = ["length", "precision", "scale", "unit", "zone", "name"] as const;
+
 /** Whether the engine treats two types as equal: kind, parameters, child names, child nullability. */
 export function sameType(one: DataType, other: DataType): boolean {
-  switch (one.kind) {
-    case "fixedSizeBinary":
-      return other.kind === one.kind && other.length === one.length;
-    case "decimal128":
-      return other.kind === one.kind && other.precision === one.precision && other.scale === one.scale;
-    case "time32":
-    case "time64":
-    case "duration":
-      return other.kind === one.kind && other.unit === one.unit;
-    case "timestamp":
-      return other.kind === one.kind && other.unit === one.unit && other.zone === one.zone;
-    case "list":
-    case "largeList":
-      return other.kind === one.kind && sameColumn(one.item, other.item);
-    case "fixedSizeList":
-      return other.kind === one.kind && other.length === one.length && sameColumn(one.item, other.item);
-    case "struct":
-      return other.kind === one.kind && sameColumns(one.fields, other.fields);
-    case "dictionary":
-      return other.kind === one.kind && sameType(one.index, other.index) && sameType(one.value, other.value);
-    case "unknown":
-      return other.kind === one.kind && other.name === one.name;
-    default:
-      return other.kind === one.kind;
-  }
+  const valueOf = (type: object, name: string) => (type as Readonly<Record<string, unknown>>)[name];
+  return (
+    one.kind === other.kind &&
+    parameters.every((name) => valueOf(one, name) === valueOf(other, name)) &&
+    sameColumns(childColumns(one), childColumns(other)) &&
+    (one.kind !== "dictionary" ||
+      other.kind !== "dictionary" ||
+      (sameType(one.index, other.index) && sameType(one.value, other.value)))
+  );
 }
 
 /** Whether a column is as expected. Metadata keys that `expected` does not mention are ignored. */
@@ -176,12 +176,17 @@ export function withChildColumns(type: DataType, children: readonly Column[]): D
   }
 }
 
+/** A type and the types inside it, in the order in which Arrow lays them out. */
+export function typesWithin(type: DataType): readonly DataType[] {
+  return [type, ...childColumns(type).flatMap((child) => typesWithin(child.type))];
+}
+
 /**
  * Whether a type contains a struct with a field of type null. The engine can't write rows without values into such a
  * column (measured).
  */
 export function holdsNullField(type: DataType): boolean {
-  return childColumns(type).some(
-    (child) => (type.kind === "struct" && child.type.kind === "null") || holdsNullField(child.type),
+  return typesWithin(type).some(
+    (one) => one.kind === "struct" && one.fields.some((field) => field.type.kind === "null"),
   );
 }

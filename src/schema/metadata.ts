@@ -1,6 +1,7 @@
 /** The known metadata of columns. */
 import { childColumns, withChildColumns, type Column } from "./data-type.ts";
-import { formatPath, type Path } from "./path.ts";
+import { formatPath } from "./path.ts";
+import { columnsWithin } from "./table.ts";
 
 /** The keys that are present. */
 export function withoutNulls(metadata: Readonly<Record<string, string | null>> = {}): Readonly<Record<string, string>> {
@@ -10,14 +11,10 @@ export function withoutNulls(metadata: Readonly<Record<string, string | null>> =
 /** The metadata of every column that has some, at any depth, with its path. */
 export function knownMetadata(
   columns: readonly Column[],
-  parent: Path = [],
 ): readonly (readonly [path: string, metadata: Readonly<Record<string, string>>])[] {
-  return columns.flatMap(({ name, type, metadata = {} }) => {
-    const path = [...parent, name];
-    const there = Object.entries(metadata).flatMap(([key, value]) => (value === null ? [] : [[key, value] as const]));
-    const own = there.length === 0 ? [] : [[formatPath(path), Object.fromEntries(there)] as const];
-    return [...own, ...knownMetadata(childColumns(type), path)];
-  });
+  return columnsWithin(columns)
+    .map(({ path, column }) => [formatPath(path), withoutNulls(column.metadata)] as const)
+    .filter(([, metadata]) => Object.keys(metadata).length > 0);
 }
 
 export function withoutMetadata({ name, type, nullable, computed }: Column): Column {

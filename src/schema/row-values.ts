@@ -1,6 +1,6 @@
 /** Rows of migrations: plain JSON values, which are checked against the columns of their table. */
 import { MigrateError } from "../errors/migrate-error.ts";
-import { formatType, isFloat, isInteger, type Column, type DataType } from "./data-type.ts";
+import { bits, formatType, isFloat, isInteger, isText, type Column, type DataType } from "./data-type.ts";
 import { isDate, ticksOf } from "./iso-time.ts";
 import { similarName } from "./names.ts";
 
@@ -82,12 +82,12 @@ function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: str
   const fits = (fit: boolean, words: string) =>
     fit ? undefined : `${place} must be ${words}, as it is ${formatType(type)}`;
   if (type.kind === "bool") return fits(typeof value === "boolean", "true or false");
-  if (type.kind === "utf8" || type.kind === "largeUtf8") return fits(typeof value === "string", "text");
+  if (isText(type)) return fits(typeof value === "string", "text");
   if (isFloat(type)) return fits(typeof value === "number" && holdsFloat(value, type), "a number in its range");
   if (isInteger(type))
     return fits(
       isInRange(value, type),
-      `a whole number in its range${bitsOf(type) === 64 ? ", or text where JavaScript can't hold it" : ""}`,
+      `a whole number in its range${bits(type) === 64 ? ", or text where JavaScript can't hold it" : ""}`,
     );
   if (type.kind === "date32") return fits(typeof value === "string" && isDate(value), "a date such as 2026-11-20");
   if (type.kind === "timestamp")
@@ -117,15 +117,11 @@ function valueProblem(value: Exclude<RowValue, null>, type: DataType, place: str
 export function canHold(type: DataType): boolean {
   if (type.kind === "list" || type.kind === "fixedSizeList") return canHold(type.item.type);
   if (type.kind === "struct") return type.fields.every((field) => canHold(field.type));
-  return isFloat(type) || isInteger(type) || ["bool", "utf8", "largeUtf8", "date32", "timestamp"].includes(type.kind);
+  return isFloat(type) || isInteger(type) || isText(type) || ["bool", "date32", "timestamp"].includes(type.kind);
 }
 
 function isList(value: RowValue): value is readonly RowValue[] {
   return Array.isArray(value);
-}
-
-function bitsOf({ kind }: DataType): number {
-  return Number(kind.replace(/\D+/, ""));
 }
 
 /** Whether a number is in the range of a float type. Rounding is accepted, infinity is not. */
@@ -140,6 +136,5 @@ function isInRange(value: RowValue, type: DataType): boolean {
   )
     return false;
   const whole = BigInt(value as number | string);
-  const bits = bitsOf(type);
-  return whole === (type.kind.startsWith("u") ? BigInt.asUintN(bits, whole) : BigInt.asIntN(bits, whole));
+  return whole === (type.kind.startsWith("u") ? BigInt.asUintN : BigInt.asIntN)(bits(type), whole);
 }

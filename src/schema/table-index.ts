@@ -1,5 +1,5 @@
 /** The kinds of indexes, and which types of columns the engine accepts for each (measured). */
-import { isFloat, isInteger, type DataType } from "./data-type.ts";
+import { isBinary, isFloat, isInteger, isText, type DataType } from "./data-type.ts";
 
 export const scalarIndexKinds = ["btree", "bitmap", "labelList"] as const;
 export const textIndexKinds = ["fts", "fm"] as const;
@@ -122,10 +122,6 @@ function isSearched(type: DataType): boolean {
   return isText(type) || (isList(type) && isSearched(type.item.type));
 }
 
-function isText({ kind }: DataType): boolean {
-  return kind === "utf8" || kind === "largeUtf8";
-}
-
 function isTextOrBinary(type: DataType): boolean {
-  return isText(type) || type.kind === "binary" || type.kind === "largeBinary";
+  return isText(type) || isBinary(type);
 }

@@ -1,6 +1,14 @@
 /** The model of tables and of the database to which actions are applied. */
 import { MigrateError } from "../errors/migrate-error.ts";
-import { childColumns, formatType, ownValue, sameColumns, withChildColumns, type Column } from "./data-type.ts";
+import {
+  childColumns,
+  formatType,
+  ownValue,
+  sameColumns,
+  typesWithin,
+  withChildColumns,
+  type Column,
+} from "./data-type.ts";
 import { columnNameProblem, similarName } from "./names.ts";
 import { formatPath, isWithin, parsePath, type Path } from "./path.ts";
 import { formatIndex, sameIndex, type FoundIndex } from "./table-index.ts";
@@ -107,9 +115,8 @@ export function leavesOf(
   parent: Path = [],
 ): readonly (Pick<Column, "type"> & { readonly path: Path })[] {
   const path = [...parent, column.name];
-  const inside = childColumns(column.type);
-  if (column.type.kind !== "struct" && !inside.some(holdsStruct)) return [{ path, type: column.type }];
-  return inside.flatMap((child) => leavesOf(child, path));
+  if (typesWithin(column.type).every(({ kind }) => kind !== "struct")) return [{ path, type: column.type }];
+  return childColumns(column.type).flatMap((child) => leavesOf(child, path));
 }
 
 /** The paths of all columns and of all fields of structs that are not in a list. */
@@ -120,8 +127,15 @@ export function columnPaths(columns: readonly Column[], parent: Path = []): read
   });
 }
 
-function holdsStruct({ type }: Column): boolean {
-  return type.kind === "struct" || childColumns(type).some(holdsStruct);
+/** All columns and what is inside them at any depth, with their paths. */
+export function columnsWithin(
+  columns: readonly Column[],
+  parent: Path = [],
+): readonly { readonly path: Path; readonly column: Column }[] {
+  return columns.flatMap((column) => {
+    const path = [...parent, column.name];
+    return [{ path, column }, ...columnsWithin(childColumns(column.type), path)];
+  });
 }
 
 /** All columns, with the one at `path` replaced. */

@@ -1,6 +1,5 @@
 /** How much memory values take, by their type. Pure. */
-import { childColumns, isFloat, isInteger, type DataType } from "./data-type.ts";
-import { bits } from "./cast-rules.ts";
+import { bits, childColumns, isFloat, isInteger, type DataType } from "./data-type.ts";
 
 export interface Width {
   /** The bytes of the parts that have the same length in every row; may be a fraction. */

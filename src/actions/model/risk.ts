@@ -1,7 +1,7 @@
 /** Risks: undesired effects that an allowed action may have. Pure. */
 import type { Alteration } from "./alteration.ts";
-import { bits, castVerdict, isNumber } from "../../schema/cast-rules.ts";
-import { formatType, isFloat, isInteger, type DataType } from "../../schema/data-type.ts";
+import { castVerdict, isNumber } from "../../schema/cast-rules.ts";
+import { bits, formatType, isFloat, isInteger, type DataType } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { namesIn } from "../../schema/sql.ts";
 import { findColumn, type Table } from "../../schema/table.ts";

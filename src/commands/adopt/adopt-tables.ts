@@ -1,7 +1,7 @@
 /** Steps that lead from the tables that migrations make to the existing tables. Pure. */
 import { problemIn } from "../../errors/migrate-error.ts";
 import { applyActions } from "../../actions/apply-action.ts";
-import { childColumns, formatType, itemName, ownValue, type Column } from "../../schema/data-type.ts";
+import { formatType, itemName, ownValue, type Column } from "../../schema/data-type.ts";
 import { withoutMetadata } from "../../schema/metadata.ts";
 import { reservedProblem } from "../../schema/reserved-metadata.ts";
 import { columnNameProblem, tableNameProblem } from "../../schema/names.ts";
@@ -9,7 +9,7 @@ import { declaredColumn as columnShape } from "../../schema/declare/validate.ts"
 import { formatPath, type Path } from "../../schema/path.ts";
 import { indexType } from "../../schema/declare/index-options.ts";
 import { formatIndex, isRecreatable, isVectorIndex, sameIndex, type FoundIndex } from "../../schema/table-index.ts";
-import { findColumn, twinOf, type Database, type Table } from "../../schema/table.ts";
+import { columnsWithin, findColumn, twinOf, type Database, type Table } from "../../schema/table.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 import { isComputed } from "../../wire/arrow/computed-column.ts";
 import { diff, type Diff, type DiffOptions } from "../generate/diff-tables.ts";
@@ -127,9 +127,9 @@ function metadataSteps(
     return isOut ? ", which the engine never undoes, so that down could not" : undefined;
   };
   return [...found].flatMap(([table, { columns }]) =>
-    pathsOf(columns).flatMap((path): readonly Step[] => {
+    columnsWithin(columns).flatMap(({ path, column }): readonly Step[] => {
       const place = `${table}.${formatPath(path)}`;
-      const now = ownMetadata(findColumn(columns, path));
+      const now = ownMetadata(column);
       const before = ownMetadata(findColumn(known.get(table)!.columns, path));
       const gone = Object.keys(before).filter((key) => ownValue(now, key) === undefined);
       const changed = [...Object.entries(now), ...gone.map((key) => [key, null] as const)].filter(([key, value]) => {
@@ -151,13 +151,6 @@ function metadataSteps(
 
 function refusalOf(database: Database, step: Step): string | undefined {
   return problemIn(() => tablesAfterSteps(database, [step]))?.message;
-}
-
-function pathsOf(columns: readonly Column[], parent: Path = []): readonly Path[] {
-  return columns.flatMap(({ name, type }) => {
-    const path = [...parent, name];
-    return [path, ...pathsOf(childColumns(type), path)];
-  });
 }
 
 type Metadata = Readonly<Record<string, string | null>>;

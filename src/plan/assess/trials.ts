@@ -3,10 +3,9 @@
  * with the same columns. Pure.
  */
 import type { Action, AddedColumn } from "../../actions/model/action.ts";
-import { childColumns, type Column } from "../../schema/data-type.ts";
-import { formatPath, isWithin, type Path } from "../../schema/path.ts";
+import { formatPath, isWithin } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
-import type { Database, Table } from "../../schema/table.ts";
+import { columnsWithin, type Database, type Table } from "../../schema/table.ts";
 import { follow, tableBefore } from "../../actions/follow.ts";
 import type { PlannedAction } from "../make-plan.ts";
 
@@ -57,9 +56,9 @@ function dropsOf(action: Action, earlier: readonly Action[], now: Database): Tri
   const touches = (one: Action, index: number) =>
     one.table === follow({ table, path: [] }, earlier.slice(0, index))?.table;
   if (!earlier.filter(touches).every(keepsFiles)) return undefined;
-  const gone = allPaths(now.get(table)!.columns).filter(
-    (path) => follow({ table, path }, [...earlier, action]) === undefined,
-  );
+  const gone = columnsWithin(now.get(table)!.columns)
+    .map(({ path }) => path)
+    .filter((path) => follow({ table, path }, [...earlier, action]) === undefined);
   const outermost = gone.filter((path) => !gone.some((other) => other !== path && isWithin(path, other)));
   return outermost.length === 0 ? undefined : { table, paths: outermost.map(formatPath) };
 }
@@ -69,9 +68,4 @@ function keepsFiles(action: Action): boolean {
   if (action.kind === "addColumns") return action.columns.every(({ as = "null" }) => isNull(as));
   if (action.kind === "alterColumns") return action.alterations.every(({ type }) => type === undefined);
   return ["dropColumns", "renameTable", "createIndex", "dropIndex", "setMetadata", "insertRows"].includes(action.kind);
-}
-
-/** The paths of all columns and fields at any depth, also inside lists. */
-function allPaths(columns: readonly Column[], parent: Path = []): readonly Path[] {
-  return columns.flatMap(({ name, type }) => [[...parent, name], ...allPaths(childColumns(type), [...parent, name])]);
 }

@@ -1,7 +1,7 @@
 /** How rows that were written after a migration are put back into the schema before it. Pure. */
 import type { Action } from "../../actions/model/action.ts";
 import { castVerdict } from "../../schema/cast-rules.ts";
-import { childColumns, sameType, type Column, type DataType } from "../../schema/data-type.ts";
+import { typesWithin, sameType, type Column, type DataType } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { refAfter } from "../../actions/apply-action.ts";
 import type { Table } from "../../schema/table.ts";
@@ -74,5 +74,5 @@ function changesInside(column: string, action: Action): boolean {
 
 /** A result of several batches has a dictionary for each batch, which a single file cannot hold. */
 function holdsDictionary(type: DataType): boolean {
-  return type.kind === "dictionary" || childColumns(type).some((child) => holdsDictionary(child.type));
+  return typesWithin(type).some(({ kind }) => kind === "dictionary");
 }

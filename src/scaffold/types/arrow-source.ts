@@ -1,5 +1,5 @@
 /** Types as TypeScript source that creates them with apache-arrow. Pure. */
-import { childColumns, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
+import { typesWithin, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
 import { call, valueSource, type Source } from "../../schema/text/typescript-source.ts";
 
 const units: Readonly<Record<TimeUnit, string>> = {
@@ -11,7 +11,7 @@ const units: Readonly<Record<TimeUnit, string>> = {
 
 /** Whether apache-arrow has classes for a type and for all types inside it. */
 export function hasArrow(type: DataType): boolean {
-  return !["largeList", "unknown"].includes(type.kind) && childColumns(type).every((child) => hasArrow(child.type));
+  return typesWithin(type).every(({ kind }) => kind !== "largeList" && kind !== "unknown");
 }
 
 export function arrowClass(type: DataType): string {

@@ -6,11 +6,11 @@ import { MessageHeader } from "apache-arrow/fb/message-header";
 import { MetadataVersion } from "apache-arrow/fb/metadata-version";
 import { RecordBatch } from "apache-arrow/fb/record-batch";
 import { Builder } from "flatbuffers";
-import { childColumns, type Column, type DataType } from "../../schema/data-type.ts";
+import { typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
 
 /** The message without its frame; undefined if there is a dictionary, which must be sent first. */
 export function emptyBatch(columns: readonly Column[]): Uint8Array | undefined {
-  const types = columns.flatMap(({ type }) => withInner(type));
+  const types = columns.flatMap(({ type }) => typesWithin(type));
   if (types.some(({ kind }) => kind === "dictionary")) return undefined;
   const buffers = types.reduce((sum, type) => sum + buffersOf(type), 0);
   const builder = new Builder();
@@ -30,11 +30,6 @@ export function emptyBatch(columns: readonly Column[]): Uint8Array | undefined {
     Message.createMessage(builder, MetadataVersion.V5, MessageHeader.RecordBatch, batch, 0n, 0),
   );
   return builder.asUint8Array();
-}
-
-/** A type and the types inside it, in the order in which Arrow lays them out. */
-function withInner(type: DataType): readonly DataType[] {
-  return [type, ...childColumns(type).flatMap((child) => withInner(child.type))];
 }
 
 /** https://arrow.apache.org/docs/format/Columnar.html#buffer-listing-for-each-layout */

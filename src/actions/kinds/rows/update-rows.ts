@@ -1,6 +1,6 @@
 import { conflict } from "../../model/conflict.ts";
 import { checkNotComputed } from "../../rewrite/computed-columns.ts";
-import { childColumns, type Column } from "../../../schema/data-type.ts";
+import { childColumns, typesWithin, type Column } from "../../../schema/data-type.ts";
 import { parsePath } from "../../../schema/path.ts";
 import { namesIn, nullWhere } from "../../../schema/sql.ts";
 import { risksOfExpression } from "../../model/risk.ts";
@@ -62,8 +62,7 @@ export function assignments({ set }: UpdateRowsAction): readonly (readonly [stri
 
 /** An update with a predicate loses fields of vectors of structs with two fields or more (measured). */
 function holdsVectorOfStructs({ type }: Column): boolean {
-  const isOne = type.kind === "fixedSizeList" && childColumns(type.item.type).length > 1;
-  return isOne || childColumns(type).some(holdsVectorOfStructs);
+  return typesWithin(type).some((one) => one.kind === "fixedSizeList" && childColumns(one.item.type).length > 1);
 }
 
 /**
