@@ -45,12 +45,22 @@ export function isMigrateError<Code extends ErrorCode = ErrorCode>(
 
 /** The MigrateError that `work` throws; undefined if it throws nothing. Other errors are thrown on. */
 export function problemIn(work: () => unknown): MigrateError | undefined {
+  return catchMigrateError(
+    () => void work(),
+    (error) => error,
+  ) as MigrateError | undefined;
+}
+
+/** The result of `work`, or what `instead` returns for a MigrateError. All other errors are thrown. */
+export function catchMigrateError<Result, Other>(
+  work: () => Result,
+  instead: (error: MigrateError) => Other,
+): Result | Other {
   try {
-    work();
-    return undefined;
+    return work();
   } catch (error) {
-    if (isMigrateError(error)) return error;
-    throw error;
+    if (!isMigrateError(error)) throw error;
+    return instead(error);
   }
 }
 

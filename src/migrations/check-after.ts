@@ -3,10 +3,10 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { formatVersion } from "./file-name.ts";
 import type { Migration } from "./load.ts";
 
-type Standing = Pick<Migration, "file" | "version" | "after">;
-
 /** `migrations`: all of them, in ascending order of version. */
-export function standingProblems(migrations: readonly Standing[]): readonly MigrateError[] {
+export function afterProblems(
+  migrations: readonly Pick<Migration, "file" | "version" | "after">[],
+): readonly MigrateError[] {
   return migrations.flatMap(({ file, after: says }, index) => {
     const before = migrations[index - 1];
     const is = formatVersion(before?.version ?? 0);

@@ -1,7 +1,7 @@
 /** Lists the files of the migrations folder and hashes them, without evaluating them. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { catchMigrateError, firstLine, MigrateError } from "../errors/migrate-error.ts";
 import { textHash } from "./checksum.ts";
 import { formatVersion, parseFileName, type MigrationName } from "./file-name.ts";
 import { formerIn, type Former } from "./former-names.ts";
@@ -33,8 +33,10 @@ export function listMigrations(
     throw problem;
   },
 ): readonly MigrationFile[] {
+  const orRefuse = <Result>(work: () => Result, path: string) =>
+    catchMigrateError(work, (problem) => void refuse(problem, path));
   const names = readFolder(folder)
-    .map((file) => ({ file, ...told(() => parseFileName(file), join(folder, file), refuse) }))
+    .map((file) => ({ file, ...orRefuse(() => parseFileName(file), join(folder, file)) }))
     .filter((entry): entry is MigrationName & { file: string } => entry.version !== undefined)
     .toSorted((one, other) => one.version - other.version);
   for (const [index, { version, file }] of names.entries()) {
@@ -44,19 +46,9 @@ export function listMigrations(
   }
   return names.flatMap((name) => {
     const path = join(folder, name.file);
-    const text = told(() => readText(path, name.file), path, refuse);
-    return text === undefined ? [] : { ...name, path, textHash: textHash(text), ...formerIn(text) };
+    const text = orRefuse(() => readText(path, name.file), path);
+    return typeof text !== "string" ? [] : { ...name, path, textHash: textHash(text), ...formerIn(text) };
   });
-}
-
-function told<Result>(work: () => Result, path: string, refuse: RefuseFile): Result | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (!isMigrateError(error)) throw error;
-    refuse(error, path);
-    return undefined;
-  }
 }
 
 function readFolder(folder: string): readonly string[] {

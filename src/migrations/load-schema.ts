@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { catchMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import type { Action } from "../actions/model/action.ts";
 import { applyActions } from "../actions/apply-action.ts";
 import { indexType } from "../schema/declare/index-options.ts";
@@ -70,12 +70,12 @@ export async function loadSchema(path: string, seconds?: number): Promise<Databa
         index: { path: on, ...type },
       })),
     ];
-    try {
-      applyActions(database, actions);
-    } catch (cause) {
-      if (!isMigrateError(cause)) throw cause;
-      throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: cause.message }, { cause });
-    }
+    catchMigrateError(
+      () => applyActions(database, actions),
+      (cause) => {
+        throw new MigrateError("ERR_SCHEMA_INVALID", { file, problem: cause.message }, { cause });
+      },
+    );
     if (indexes?.length === 0) database.set(name, { ...database.get(name)!, indexes: {} });
   }
   return database;

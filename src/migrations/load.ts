@@ -1,6 +1,6 @@
 /** Evaluates migration files. Node itself strips the types, so a migration is an ordinary module. */
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
+import { catchMigrateError, firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { versionBefore } from "../steps/after.ts";
 import { notingCalls, passOnCalls } from "../steps/define/call-sites.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
@@ -47,15 +47,11 @@ export async function loadMigration(
   seconds?: number,
   { refuse, notesCalls = false }: LoadOptions = throwing,
 ): Promise<Migration> {
-  const told = <Result>(work: () => Result): Result | undefined => {
-    try {
-      return work();
-    } catch (error) {
-      if (!isMigrateError(error)) throw error;
-      refuse(error);
+  const orRefuse = <Result>(work: () => Result): Result | undefined =>
+    catchMigrateError(work, (problem) => {
+      refuse(problem);
       return undefined;
-    }
-  };
+    });
   let module: unknown;
   try {
     module = await (notesCalls ? notingCalls(() => importFile(file, seconds, "&calls")) : importFile(file, seconds));
@@ -66,14 +62,14 @@ export async function loadMigration(
   }
   const { file: name } = file;
   const stepsOf = (of: "up" | "down") => {
-    const values = told(() => exportedSteps(name, module, of));
+    const values = orRefuse(() => exportedSteps(name, module, of));
     return values && parseSteps(name, values, refuse, of === "up" ? undefined : of);
   };
   const steps = stepsOf("up") ?? [];
   const down = isExported(module, "down") ? stepsOf("down") : undefined;
-  for (const list of formerLists) told(() => checkFormer(file, module, list));
-  const ran = told(() => exportedRan(name, module, refuse));
-  const accepts = told(() => exportedAccepts(name, module));
+  for (const list of formerLists) orRefuse(() => checkFormer(file, module, list));
+  const ran = orRefuse(() => exportedRan(name, module, refuse));
+  const accepts = orRefuse(() => exportedAccepts(name, module));
   const after = versionBefore(exported(module, "up"));
   return { ...file, steps, after, down, ran, accepts, checksum: checksumOf(steps) };
 }

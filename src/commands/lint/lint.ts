@@ -4,7 +4,7 @@ import { isMigrateError, type MigrateError, type StepPlace } from "../../errors/
 import { foldLedger } from "../../ledger/state/fold.ts";
 import { readTextIfPresent, type MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
-import { standingProblems } from "../../migrations/check-after.ts";
+import { afterProblems } from "../../migrations/check-after.ts";
 import { wordsInStep, type Doubt } from "./follow-up-errors.ts";
 import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "./plan-what-works.ts";
 import type { MigratorOptions } from "../../run/options.ts";
@@ -57,7 +57,7 @@ export async function lint(
     read.push(one);
     migrations.push({ migration: one.migration, doubts: one.wrong.map((wrong) => doubtOf(one, wrong)) });
   }
-  problems.push(...standingProblems(read.map(({ migration }) => migration)));
+  problems.push(...afterProblems(read.map(({ migration }) => migration)));
   migrations.push(...more.map((migration) => ({ migration, doubts: [] })));
   const state = foldLedger([]);
   const input = { state, doubtful: state.doubtful, target, ledger };

@@ -10,7 +10,7 @@ import type { LedgerRecord } from "../state/record.ts";
  */
 export function agreesWithNewest(state: LedgerState): boolean {
   // The name of a marker that takes an epoch does not state what is applied.
-  const said = state.head?.applied || state.told?.applied;
+  const said = state.head?.applied || state.lastStatement?.applied;
   return !said || matchesHash(appliedHash(appliedIn(state)).value, said);
 }
 

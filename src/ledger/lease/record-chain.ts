@@ -33,7 +33,7 @@ export function recordChain(
   const hashes = (record: LedgerRecord | undefined) => (record === undefined ? "" : hashOf(record));
   // What this epoch has recorded as applied. After `rebuilt`, only that counts.
   let own: AppliedEntry[] = [];
-  let last = hashes(state.head) || hashes(state.told);
+  let last = hashes(state.head) || hashes(state.lastStatement);
   let { epoch } = state;
   let number = 0;
 

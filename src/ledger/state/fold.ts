@@ -46,7 +46,7 @@ export interface LedgerState {
   /** The newest record. */
   readonly head: LedgerRecord | undefined;
   /** The newest record whose event is not `taken`. */
-  readonly told: LedgerRecord | undefined;
+  readonly lastStatement: LedgerRecord | undefined;
   /** The last epoch, 0 if there is none. `holder` is the run that took it, until it is released. */
   readonly epoch: number;
   readonly holder: Holder | undefined;
@@ -155,7 +155,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   for (const call of standing) if (!isDone(migrations.get(call.version), call)) doubtful.add(call.version);
   return {
     head: sorted.at(-1),
-    told: sorted.findLast(({ event }) => event !== "taken"),
+    lastStatement: sorted.findLast(({ event }) => event !== "taken"),
     epoch: taken?.epoch ?? 0,
     holder,
     migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),

@@ -1,5 +1,5 @@
 /** Derives the expected database from the ledger and the migration files. Pure. */
-import { isMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
+import { catchMigrateError, MigrateError, type StepPlace } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
@@ -59,10 +59,7 @@ export function inOrder(migrations: readonly Migration[], state: LedgerState): r
 
 /** Turns an error of `work` into ERR_STEP_IMPOSSIBLE with the place of the step. */
 export function placed<Result>(place: StepPlace, work: () => Result): Result {
-  try {
-    return work();
-  } catch (cause) {
-    if (!isMigrateError(cause)) throw cause;
+  return catchMigrateError(work, (cause) => {
     throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: cause.message }, { cause });
-  }
+  });
 }

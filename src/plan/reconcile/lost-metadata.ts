@@ -1,5 +1,5 @@
 /** Metadata of columns that others set right before a call, and that the call lost. Pure. */
-import { isMigrateError } from "../../errors/migrate-error.ts";
+import { catchMigrateError } from "../../errors/migrate-error.ts";
 import type { Action, MetadataUpdate } from "../../actions/model/action.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
 import { ownValue, sameColumns, type Column } from "../../schema/data-type.ts";
@@ -34,10 +34,8 @@ function bare({ columns }: Table): readonly Column[] {
 
 /** Undefined if the action does not apply to the table, because it was another table at that point. */
 function afterwards(action: Action, before: Table): Table | undefined {
-  try {
-    return tablesAfter(new Map([[action.table, before]]), action).get(action.table);
-  } catch (error) {
-    if (!isMigrateError(error)) throw error;
-    return undefined;
-  }
+  return catchMigrateError(
+    () => tablesAfter(new Map([[action.table, before]]), action).get(action.table),
+    () => undefined,
+  );
 }

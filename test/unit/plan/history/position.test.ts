@@ -120,7 +120,7 @@ test("migrations that the ledger knows come in the order in which they ran, and 
 
 test("tables are looked for in the ledger's order where what it lost ran in another than that of the files", () => {
   const others = [...migrations, aMigration(4, rename("t", "b", "z"))];
-  const ran = { ...ranInOrder(1, 2, 4), told: { ...ranInOrder(1).head!, applied: "of something else" } };
+  const ran = { ...ranInOrder(1, 2, 4), lastStatement: { ...ranInOrder(1).head!, applied: "of something else" } };
   const beside = historyRow(others, ran, describing);
   for (const done of [1, 3, 4, 6]) expect(placesIn(others, ran, after(done, beside), describing).fits).not.toEqual([]);
   const { fits } = placesIn(others, ran, after(4, beside), describing);
@@ -136,7 +136,7 @@ test("what the ledger knows wholly has the order in which it ran, whatever the t
   };
   const ran = ranInOrder(1, 2, 4);
   expect(orderFor(ran)).toEqual([1, 2, 4, 3]);
-  expect(orderFor({ ...ran, told: { ...ran.head!, applied: "of something else" } })).toEqual([1, 2, 3, 4]);
+  expect(orderFor({ ...ran, lastStatement: { ...ran.head!, applied: "of something else" } })).toEqual([1, 2, 3, 4]);
 });
 
 test("a row ends at a step that can't be, and says why", () => {
