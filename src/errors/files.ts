@@ -4,7 +4,7 @@ import { at, failed, refused, usage, type StepPlace } from "./entry.ts";
 export const filesErrors = {
   ERR_FILE_NAME: refused(
     (d: { file: string }) =>
-      `${d.file} is no name for a migration file; it must look like 0001_create_documents.ts (also .js, .mts, .mjs)`,
+      `${d.file} is not a valid name for a migration file; it must look like 0001_create_documents.ts (also .js, .mts, .mjs)`,
   ),
   ERR_VERSION_DUPLICATE: refused(
     (d: { version: string; files: readonly string[] }) =>

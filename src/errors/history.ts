@@ -4,22 +4,24 @@ import { refused, usage } from "./entry.ts";
 export const historyErrors = {
   ERR_MIGRATION_CHANGED: refused((d: { file: string; change: string; begun?: boolean | undefined }) =>
     d.begun === true
-      ? `${d.file} was changed after it had begun: ${d.change}; put that back; the steps after it may be changed`
+      ? `${d.file} was changed after it had begun: ${d.change}; undo that change; the steps after it may be changed`
       : `${d.file} was changed after it was applied: ${d.change}; restore it and put the change in a new migration`,
   ),
   ERR_MIGRATION_MISSING: refused(
     (d: { version: string; name: string; begun?: boolean | undefined }) =>
-      `${d.version}_${d.name} ${d.begun === true ? "has begun and did not end" : "was applied"}, but its file is missing; restore it, or deploy a release that has it; where it is lost, see migrate resolve --help`,
+      `${d.version}_${d.name} ${d.begun === true ? "was begun but not finished" : "was applied"}, but its file is missing; restore it, or deploy a release that has it; where it is lost, see migrate resolve --help`,
   ),
   ERR_NUMBER_USED: refused(
     (d: { file: string; version: number; other: string; is: "is applied" | "has begun" }) =>
       `number ${d.version} was used by ${d.other}, which ${d.is} here and has no file; restore that file and give ${d.file} the next number, or see migrate resolve --help`,
   ),
-  ERR_REPLACES: refused((d: { file: string; problem: string }) => `${d.file} stands for what ran before: ${d.problem}`),
+  ERR_REPLACES: refused(
+    (d: { file: string; problem: string }) => `${d.file} replaces migrations that ran before: ${d.problem}`,
+  ),
   ERR_MOVED: refused((d: { path: string; problem: string }) => `${d.path} ${d.problem}`),
   ERR_REBASE: refused(
     (d: { migration: string; problem: string }) =>
-      `${d.problem}; it can't stand behind ${d.migration} as it is: change it, then migrate rebase again`,
+      `${d.problem}; it can't follow ${d.migration} as it is: change it, then run migrate rebase again`,
   ),
   ERR_ORDER_MATTERS: refused(
     (d: { problem: string }) =>
@@ -31,8 +33,8 @@ export const historyErrors = {
   ),
   ERR_BEGUN: refused((d: { version: string; file?: string | undefined }) =>
     d.file === undefined
-      ? `${d.version} has begun and did not end, and its file is not here; put it back, or deploy the release that has it; where it is lost, see migrate resolve --help`
-      : `${d.file} has begun and did not end, so it must be finished first; leave out --to, or go up to ${d.version}`,
+      ? `${d.version} was begun but not finished, and its file is not here; restore it, or deploy the release that has it; where it is lost, see migrate resolve --help`
+      : `${d.file} was begun but not finished, so it must be finished first; leave out --to, or go up to ${d.version}`,
   ),
   ERR_DRIFT: refused(
     (d: { table: string; differences: readonly string[]; hint: string }) =>

@@ -4,7 +4,7 @@ import { refused, usage } from "./entry.ts";
 export const repairErrors = {
   ERR_REPAIR_NO_PLACE: refused(
     (d: { nearest: string; differences: readonly string[]; hint: string; problem?: string | undefined }) =>
-      `at no place in the history of the migration files were all tables as they are; nearest is ${d.nearest}, and there ` +
+      `the tables match no point in the history of the migration files; the nearest is ${d.nearest}, where ` +
       `${d.differences.join("; ")}; ${d.hint}, then run migrate repair again` +
       (d.problem === undefined ? "" : `; history ends early: ${d.problem}`),
   ),

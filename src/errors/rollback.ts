@@ -58,7 +58,8 @@ export const rollbackErrors = {
       `${d.version} may have run further than is recorded; run migrate up first, which finds out and resumes it`,
   ),
   ERR_REVERTING: refused(
-    (d: { version: string }) => `${d.version} is being rolled back and that did not end; run migrate down to finish it`,
+    (d: { version: string }) =>
+      `${d.version} is being rolled back, which is not finished; run migrate down to finish it`,
   ),
   ERR_REHEARSAL: failed(
     (d: { target: string; problems: readonly string[] }) =>
@@ -66,6 +67,6 @@ export const rollbackErrors = {
   ),
   ERR_REHEARSAL_BEGUN: refused(
     (d: { version: string }) =>
-      `${d.version} has begun, and what was before it is no more there to compare with; run migrate up first, and rehearse what comes after it`,
+      `${d.version} has begun, so its original tables no longer exist to compare with; run migrate up first, then rehearse the migrations after it`,
   ),
 } as const;

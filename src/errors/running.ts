@@ -23,11 +23,11 @@ export interface Unreadable {
 export const runningErrors = {
   ERR_TABLE_CHANGED: failed(
     (d: StepPlace & { table: string; differences: readonly string[] }) =>
-      `${at(d)}: table ${d.table} was changed while this run went on: ${d.differences.join("; ")}; put it back, then run it again`,
+      `${at(d)}: table ${d.table} was changed by something else during this run: ${d.differences.join("; ")}; undo that change, then run the command again`,
   ),
   ERR_LEDGER_UNWRITABLE: failed(
     (d: { ledger: string; problem: string }) =>
-      `the ledger ${d.ledger} can't be written: ${d.problem}; fix the cause and run it again, it finds out how far this run got`,
+      `the ledger ${d.ledger} can't be written: ${d.problem}; fix the cause and run the command again: it finds out how far this run got`,
   ),
   ERR_STEP_FAILED: failed(
     (d: StepPlace & { problem: string; direction: "up" | "down"; done: number; total: number; applied: number }) => {
@@ -46,25 +46,28 @@ export const runningErrors = {
       `${at(d)} left table ${d.table} in an unexpected state: ${d.differences.join("; ")}`,
   ),
   ERR_TABLE_RECREATED: failed(
-    (d: ActionWords & { problem: string }) => `${actionWords(d)}: ${d.problem}; check the table, then run it again`,
+    (d: ActionWords & { problem: string }) =>
+      `${actionWords(d)}: ${d.problem}; check the table, then run the command again`,
   ),
   ERR_METADATA_LOST: failed(
-    (d: ActionWords & { problem: string }) => `${actionWords(d)}: ${d.problem}; check that, then run it again`,
+    (d: ActionWords & { problem: string }) => `${actionWords(d)}: ${d.problem}; check that, then run the command again`,
   ),
   ERR_UNREADABLE: failed(({ file, step, ...d }: Partial<StepPlace> & Unreadable) => {
     const place = file === undefined || step === undefined ? "" : `${at({ ...d, file, step })}: `;
     const since = d.dropped === undefined ? "" : ` since ${d.dropped} was dropped`;
-    return `${place}table ${d.table} can't be read${since}, because some of its rows have values of no column that is left; ${wayOutOf(d)}`;
+    return `${place}table ${d.table} can't be read${since}, because some of its rows have no value in any remaining column; ${wayOutOf(d)}`;
   }),
   ERR_ACTED_LATE: failed(
     (d: { version: string; name: string; action: number; problem?: string | undefined }) =>
-      `${d.version}_${d.name}: this run was stopped in action ${d.action}, and another one may have taken over before it went on; ` +
-      `${d.problem === undefined ? "" : `${d.problem}; `}run it again, it looks at that table first`,
+      `${d.version}_${d.name}: this run was suspended during action ${d.action}, and another run may have taken over before it resumed; ` +
+      `${d.problem === undefined ? "" : `${d.problem}; `}run the command again: it checks that table first`,
   ),
   ERR_LEASE_HELD: locked(
-    (d: { by: string }) => `${d.by} holds the lease and is at work; try again later, or wait longer with --wait`,
+    (d: { by: string }) => `${d.by} holds the lease and is running; try again later, or wait longer with --wait`,
   ),
-  ERR_LEASE_LOST: locked((d: { by: string }) => `${d.by} took the lease over while this run was stopped; run it again`),
+  ERR_LEASE_LOST: locked(
+    (d: { by: string }) => `${d.by} took over the lease while this run was suspended; run the command again`,
+  ),
   ERR_LEASE_SHORT: locked(
     (d: { seconds: number }) =>
       `the target takes longer to write to the ledger than a lease of ${count(d.seconds, "second")} lasts; use a longer one (--lease, leaseSeconds)`,
@@ -95,11 +98,11 @@ export const runningErrors = {
 
 function wayOutOf({ newest, before, restored, since }: Unreadable): string {
   if (before === undefined) return "no version of it that can be read is left: restore the table from a backup";
-  const restore = `restore version ${before} of it (checkout(${before}), then restore()), write again what others wrote later, and run it again`;
+  const restore = `restore version ${before} of it (checkout(${before}), then restore()), write again what others wrote later, and run the command again`;
   if (restored === undefined)
     return `its newest version is ${newest}, and nothing was restored, as others may have written since: ${restore}`;
   const lost = since === undefined ? "" : `; version ${since} has what others wrote meanwhile: write that again`;
-  return `version ${restored} was restored, so nothing is dropped${lost}; run it again`;
+  return `version ${restored} was restored, so nothing is dropped${lost}; run the command again`;
 }
 
 function actionWords({ version, name, action }: ActionWords): string {

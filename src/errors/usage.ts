@@ -18,7 +18,7 @@ export const usageErrors = {
   ),
   ERR_NAME_INVALID: usage(
     (d: { name: string }) =>
-      `${JSON.stringify(d.name)} is no name for a migration; use letters, digits, "_" and "-", such as add_headlines`,
+      `${JSON.stringify(d.name)} is not a valid name for a migration; use letters, digits, "_" and "-", such as add_headlines`,
   ),
   ERR_SCHEMA_MISSING: usage(
     (d: { file: string }) =>
@@ -30,14 +30,14 @@ export const usageErrors = {
       `--${d.flag} ${JSON.stringify(d.text)}: ${d.problem}; it is written --${d.flag} ${JSON.stringify(d.form)}`,
   ),
   ERR_TEMPLATE_MISSING: usage(
-    (d: { file: string }) => `the template ${d.file} is missing; put it back or reinstall lance-migrate`,
+    (d: { file: string }) => `the template ${d.file} is missing; restore it or reinstall lance-migrate`,
   ),
   ERR_TEMPLATE_INVALID: usage((d: { file: string; problem: string }) => `the template ${d.file} ${d.problem}`),
   ERR_FILE_EXISTS: usage((d: { file: string }) => `${d.file} exists already; choose another name`),
 
   ERR_UNCAUGHT: failed(
     (d: { problem: string }) =>
-      `something failed that nothing waits for: ${d.problem}; ` +
+      `an error was thrown that nothing awaits: ${d.problem}; ` +
       `where a migration or the configuration started it, await it there (--verbose shows where)`,
   ),
 } as const;

@@ -67,7 +67,7 @@ export function parseStep(
 ): { readonly step: Step } | { readonly problem: string; readonly kind?: string } {
   if (typeof value === "function") return { problem: "is a function; call it with its arguments" };
   const kind = (value as { kind?: unknown } | null | undefined)?.kind;
-  if (typeof kind !== "string") return { problem: `is no step; make it with ${stepNames.join(", ")}` };
+  if (typeof kind !== "string") return { problem: `is not a step; create one with ${stepNames.join(", ")}` };
   if (!Object.hasOwn(registry, kind)) {
     const similar = similarName(kind, stepNames);
     return {
@@ -105,7 +105,7 @@ function firstProblem(error: z.ZodError, step: unknown): string {
 
 /** The first part of a value that JSON would drop or change, so that the checksum would miss it; undefined if none. */
 function unserialisable(value: unknown, place: string, outer: readonly unknown[] = []): string | undefined {
-  if (typeof value === "object" && value !== null && outer.includes(value)) return `${place} holds itself`;
+  if (typeof value === "object" && value !== null && outer.includes(value)) return `${place} contains itself`;
   if (value === null || ["string", "boolean", "undefined"].includes(typeof value)) return undefined;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${place} is ${value}`;
   if (typeof value !== "object") return `${place} is a ${typeof value}`;

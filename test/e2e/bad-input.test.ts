@@ -318,7 +318,7 @@ const configuration: readonly BadInput[] = [
 ];
 
 const file = (name: string) => ({ [`migrations/${name}`]: module(`[${documents}]`) });
-const noName = { code: 4, says: "is no name for a migration file" } as const;
+const noName = { code: 4, says: "is not a valid name for a migration file" } as const;
 
 const fileNames: readonly BadInput[] = [
   { title: "a name without a number", files: file("documents.ts"), ...noName },
@@ -419,7 +419,7 @@ const modules: readonly BadInput[] = [
     title: `${title} and that nothing waits for`,
     files: text(`${source}\nawait new Promise((done) => setTimeout(done, 1000));\nexport const up = [];`),
     code: 1,
-    says: `something failed that nothing waits for: ${says}; where a migration or the configuration started it, await it there`,
+    says: `an error was thrown that nothing awaits: ${says}; where a migration or the configuration started it, await it there`,
   })),
   {
     title: "an await without end",
@@ -470,7 +470,7 @@ const steps: readonly BadInput[] = [
   badStep("a Date inside", `m.renameColumn("documents", "title", new Date())`, "name is a Date"),
   badStep("a Map inside", `m.renameColumn("documents", "title", new Map())`, "name is a Map"),
   badStep(
-    "a step that holds itself",
+    "a step that contains itself",
     `(() => { const s = { ...m.renameColumn("documents", "title", "b") }; s.self = s; return s; })()`,
     "0001_bad.ts, step 2 (renameColumn)",
   ),

@@ -190,8 +190,8 @@ describe("lint", () => {
     expect(code).toBe(4);
     expect(stdout.trimEnd().split("\n").toSorted()).toEqual([
       expect.stringContaining("step 1: is no step"),
-      expect.stringContaining("0003_bad.cjs is no name for a migration file"),
-      expect.stringContaining("first.ts is no name for a migration file"),
+      expect.stringContaining("0003_bad.cjs is not a valid name for a migration file"),
+      expect.stringContaining("first.ts is not a valid name for a migration file"),
     ]);
   });
 
@@ -298,7 +298,7 @@ describe("new", () => {
     project.migration("first.ts", documents);
     expect(await project.migrate(["new", "second"])).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining("first.ts is no name for a migration file"),
+      stderr: expect.stringContaining("first.ts is not a valid name for a migration file"),
     });
   });
 });

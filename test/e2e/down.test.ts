@@ -314,7 +314,7 @@ test("what fails half-way back is gone on with by the next down, and up waits fo
   expect(failed.stderr).toMatch(/2 of 3 actions that roll this migration back done.*run migrate down again\n$/s);
   expect(await project.migrate(["up"], key)).toMatchObject({
     code: 4,
-    stderr: "0002_more is being rolled back and that did not end; run migrate down to finish it\n",
+    stderr: "0002_more is being rolled back, which is not finished; run migrate down to finish it\n",
   });
   const status = await project.migrate(["status", "--check"], key);
   expect(status).toMatchObject({

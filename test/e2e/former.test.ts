@@ -57,13 +57,13 @@ describe.each(ways)("on %s", (way) => {
     expect(await run("repair")).toMatchObject({
       code: 4,
       stderr: expect.stringContaining(
-        "0003_large.ts stands for what ran before: 0002_large; the next migrate up records that",
+        "0003_large.ts replaces migrations that ran before: 0002_large; the next migrate up records that",
       ),
     });
     expect(await run("plan", "--out", "plan.json")).toMatchObject({
       code: 4,
       stderr: expect.stringContaining(
-        "0003_large.ts stands for what ran before: that it ran here as 0002_large is not recorded yet; migrate up --to 0001 does that and no more",
+        "0003_large.ts replaces migrations that ran before: that it ran here as 0002_large is not recorded yet; migrate up --to 0001 does that and no more",
       ),
     });
     expect(await run("up", "--to", "1")).toMatchObject({
@@ -126,7 +126,7 @@ describe.each(ways)("on %s", (way) => {
       expect(await run(command)).toMatchObject({
         code: 4,
         stderr: expect.stringContaining(
-          "0002_start.ts stands for what ran before: 0001_documents is applied here, and 0002_headline is not; deploy the release before it first",
+          "0002_start.ts replaces migrations that ran before: 0001_documents is applied here, and 0002_headline is not; deploy the release before it first",
         ),
       });
   });
@@ -154,7 +154,7 @@ test("nothing is recorded where what was put together has another one in its mid
     expect(await run("up")).toMatchObject({
       code: 4,
       stderr: expect.stringMatching(
-        /^0002_start\.ts stands for what ran before: it ran here as 0001_documents, 0002_notes, and others ran in between .*; continue with the release before it\n$/,
+        /^0002_start\.ts replaces migrations that ran before: it ran here as 0001_documents, 0002_notes, and others ran in between .*; continue with the release before it\n$/,
       ),
     });
   remove("0002_start.ts");
@@ -193,7 +193,9 @@ test("two that say they were the same are refused", async () => {
   migration("0004_copy.ts", `${steps.wide};\nexport const was = ["0002_large ${sums.large}"]`);
   expect(await run("up")).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("0004_copy.ts stands for what ran before: 0002_large, and so does 0003_large.ts"),
+    stderr: expect.stringContaining(
+      "0004_copy.ts replaces migrations that ran before: 0002_large, and so does 0003_large.ts",
+    ),
   });
 });
 

@@ -19,7 +19,7 @@ test.each(everywhere)("a killed run's migration without a file is seen by status
   without(project, "0004_wider.ts");
   expect(await project.run("up")).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining("0004 has begun and did not end, and its file is not here"),
+    stderr: expect.stringContaining("0004 was begun but not finished, and its file is not here"),
   });
   expect(await project.run("status", "--check")).toMatchObject({
     code: 4,

@@ -178,14 +178,14 @@ const impossible: readonly { title: string; theirs: readonly string[]; ours: rea
     theirs: ["--drop-column", "documents.title"],
     ours: ["--retype", "documents.title:largeUtf8"],
     because:
-      "0002_ours.ts, step 1 (retypeColumn): documents.title is gone: 0002_theirs (drop documents.title); it can't stand behind 0002_theirs as it is: change it, then migrate rebase again",
+      "0002_ours.ts, step 1 (retypeColumn): documents.title is gone: 0002_theirs (drop documents.title); it can't follow 0002_theirs as it is: change it, then run migrate rebase again",
   },
   {
     title: "a name that is taken",
     theirs: ["--add-column", "documents.tags:utf8"],
     ours: ["--rename", "notes.id:number", "--add-column", "documents.tags:list<utf8>"],
     because:
-      "0002_ours.ts, step 2 (addColumn): documents would have two columns named tags; it can't stand behind 0002_theirs as it is",
+      "0002_ours.ts, step 2 (addColumn): documents would have two columns named tags; it can't follow 0002_theirs as it is",
   },
   {
     title: "a name in SQL",

@@ -205,7 +205,7 @@ test.each(described)("a table that is gone is to be brought back, and no other d
   expect(known).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "nearest is what the ledger records, and there table people: it does not exist; bring table people back from a backup, then",
+      "the nearest is what the ledger records, where table people: it does not exist; bring table people back from a backup, then",
     ),
   });
   await dropLedger(project);
@@ -213,7 +213,7 @@ test.each(described)("a table that is gone is to be brought back, and no other d
   expect(lost).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "nearest is after 0004_wider, and there table people: it does not exist; bring table people back",
+      "the nearest is after 0004_wider, where table people: it does not exist; bring table people back",
     ),
   });
 });
@@ -225,7 +225,7 @@ test.each(described)("a table that others made where a step is to create one is 
   expect(await project.run("repair")).toMatchObject({
     code: 4,
     stderr: expect.stringContaining(
-      "nearest is what the ledger records, and there table tags: it exists, but should not; drop table tags if it is not needed, or remove the step that creates it, then",
+      "the nearest is what the ledger records, where table tags: it exists, but should not; drop table tags if it is not needed, or remove the step that creates it, then",
     ),
   });
 });

@@ -274,7 +274,7 @@ test("what a release left half-done that another does not have the file of is no
     code: "ERR_STEP_FAILED",
   });
   expect(beside).toMatchObject({ applied: 0 });
-  const refused = { code: "ERR_BEGUN", message: expect.stringContaining("0002_step has begun and did not end") };
+  const refused = { code: "ERR_BEGUN", message: expect.stringContaining("0002_step was begun but not finished") };
   expect(await without()).toMatchObject(refused);
   await (await open(folder)).update({ values: { n: "1" } });
   expect(await run()).toMatchObject({ applied: 1 });

@@ -92,7 +92,7 @@ test.each([0, 2])(
     expect(error).toMatchObject({ code: "ERR_TABLE_RECREATED", outcome: "failed" });
     const [before, made, newest] = [more + 2, more + 3, more + 4];
     expect(String(error)).toContain(
-      `the call changed the new table in version ${made}, and others have written since (up to version ${newest}), so it was not undone: t may be unreadable since, or lack rows; restore version ${before} and write again what came later; check the table, then run it again`,
+      `the call changed the new table in version ${made}, and others have written since (up to version ${newest}), so it was not undone: t may be unreadable since, or lack rows; restore version ${before} and write again what came later; check the table, then run the command again`,
     );
   },
 );

@@ -78,7 +78,7 @@ test("what the engine refuses to put back is named once with the version that ho
     code: "ERR_METADATA_LOST",
     message:
       "0002_lossy, action 1: t was restored without what others had given it since: index theirs on a (btree), which could " +
-      `not be put back (there is no room); version ${source} still holds that; check that, then run it again`,
+      `not be put back (there is no room); version ${source} still holds that; check that, then run the command again`,
   });
   expect(await belongingsOf(folder, "t")).toMatchObject({ indexes: {}, metadata: all.metadata });
   expect(await down(options)).toMatchObject({ reverted: 1 });

@@ -108,7 +108,7 @@ test.each(["a folder", "an object store", "a service"] as const)(
     expect(await scene.outcome(dyingIn(scene))).toContain("killed");
     await expect((await scene.table()).countRows()).rejects.toThrow("does not contain any data");
     expect(await scene.outcome()).toMatch(
-      /^ERR_UNREADABLE: 0002_drawn\.ts, step 1 \(dropColumn\): table t can't be read since t\.a was dropped, .*; version 3 was restored, so nothing is dropped; run it again$/,
+      /^ERR_UNREADABLE: 0002_drawn\.ts, step 1 \(dropColumn\): table t can't be read since t\.a was dropped, .*; version 3 was restored, so nothing is dropped; run the command again$/,
     );
     expect(await scene.rows()).toEqual(all);
     for (let times = 0; times < 2; times++)

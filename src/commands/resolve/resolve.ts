@@ -110,7 +110,7 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
   const other = begun.find((one) => one !== version);
   const unfinished = files.find((file) => file.version === other);
   if (unfinished !== undefined)
-    throw refused(`${formatMigration(unfinished)} has begun and did not end; run migrate up or migrate down first`);
+    throw refused(`${formatMigration(unfinished)} was begun but not finished; run migrate up or migrate down first`);
   const loaded = await loadMigrations(source, files);
   const file = loaded.find((one) => one.version === version);
   const known = state.migrations.get(version);

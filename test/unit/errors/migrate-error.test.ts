@@ -48,7 +48,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_LOCK_FILE: { file: "migrations/lock.json", problem: "can't be written: ENOSPC: no space left on device" },
   ERR_LOCK_STALE: { file: "migrations/lock.json", problem: "lacks 0003_wide_ids" },
   ERR_FILE_AFTER: { file, says: "0006", is: "0007", before: "0007_tags.ts" },
-  ERR_STEP_INVALID: { file, step: 2, problem: "is no step" },
+  ERR_STEP_INVALID: { file, step: 2, problem: "is not a step" },
   ERR_TABLE_MISSING: { table: "documnets" },
   ERR_TABLE_EXISTS: { table: "documents" },
   ERR_TABLE_NAME: { table: "a b", problem: "is empty" },

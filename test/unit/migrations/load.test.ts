@@ -216,7 +216,7 @@ test("an invalid step names the file, its number and its kind", async () => {
       "0002_a.ts, step 1 (renameColum): there is no step kind renameColum; did you mean renameColumn?",
     ],
     ["ERR_STEP_INVALID", "0003_a.ts, step 1: is a function; call it with its arguments"],
-    ["ERR_STEP_INVALID", `0004_a.ts, step 1: is no step; make it with ${stepNames.join(", ")}`],
+    ["ERR_STEP_INVALID", `0004_a.ts, step 1: is not a step; create one with ${stepNames.join(", ")}`],
   ]);
 });
 
@@ -269,7 +269,7 @@ export const accepts = "lossy";
   const { told, steps } = JSON.parse(stdout === "" ? JSON.stringify(stderr) : stdout) as Record<string, unknown>;
   const file = "0001_a.ts";
   expect(told).toEqual([
-    { code: "ERR_STEP_INVALID", file, step: 3, value: 5, problem: expect.stringContaining("is no step") },
+    { code: "ERR_STEP_INVALID", file, step: 3, value: 5, problem: expect.stringContaining("is not a step") },
     {
       code: "ERR_STEP_INVALID",
       file,
@@ -278,7 +278,7 @@ export const accepts = "lossy";
       kind: "renamColumn",
       problem: expect.anything(),
     },
-    { code: "ERR_STEP_INVALID", file, step: 5, problem: expect.stringContaining("is no step") },
+    { code: "ERR_STEP_INVALID", file, step: 5, problem: expect.stringContaining("is not a step") },
     { code: "ERR_STEP_INVALID", file, step: 1, of: "down", problem: expect.stringContaining("is a function") },
     { code: "ERR_FILE_EXPORTS", file, problem: expect.stringContaining("exports accepts") },
     { code: "ERR_FILE_UNREADABLE", file: "0002_a.ts", problem: "no (line 2)", line: 2, column: 9 },

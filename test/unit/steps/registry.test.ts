@@ -30,7 +30,7 @@ test.each([undefined, null, 5, "renameColumn", [], {}, { kind: 5 }, kinds.rename
   "%j is no step",
   (value) => {
     expect(parseStep(value)).toEqual({
-      problem: `is no step; make it with ${stepNames.join(", ")}`,
+      problem: `is not a step; create one with ${stepNames.join(", ")}`,
     });
   },
 );
@@ -60,7 +60,7 @@ test("what is not plain data is found at any depth", () => {
   });
 });
 
-test("a step that holds itself is refused, as JSON would refuse it", () => {
+test("a step that contains itself is refused, as JSON would refuse it", () => {
   const circle: Record<string, unknown> = { ...step };
   circle["name"] = circle;
   expect(parseStep(circle)).toMatchObject({ kind: "renameColumn", problem: expect.any(String) });

@@ -303,7 +303,7 @@ describe("what a branch is told", () => {
       migration(4, "third", [m.addColumn("d", "a", m.int8())]),
     ];
     const own = [migration(2, "ours", [m.retypeColumn("d", "a", m.int64())])];
-    expect(() => rebase({ base, incoming, own, describing })).toThrow(/it can't stand behind 0003_second/);
+    expect(() => rebase({ base, incoming, own, describing })).toThrow(/it can't follow 0003_second/);
   });
 
   test("rows with other keys, and in other tables, are nobody's concern", () => {

@@ -149,7 +149,7 @@ const quietHarms: readonly {
       const records = await table(world, "_migrations");
       await records.update({ where: "event = 'released'", values: { next: "9" } });
     },
-    sees: "0009 has begun and did not end",
+    sees: "0009 was begun but not finished",
   },
   {
     what: "says of the last migration alone that it ran",

@@ -208,14 +208,14 @@ test("a step between two of its commits that was changed is said to be that, wha
       expect.objectContaining({
         code: "ERR_MIGRATION_CHANGED",
         message:
-          "0001_m1.ts was changed after it had begun: step 2 is between two of its commits, and another step cannot continue it; put that back; the steps after it may be changed",
+          "0001_m1.ts was changed after it had begun: step 2 is between two of its commits, and another step cannot continue it; undo that change; the steps after it may be changed",
       }),
     );
 });
 
 test.each([
-  { what: "half-done", state: aLedger(["failed", aMigration(9), 1]), words: "0009_m9 has begun and did not end" },
-  { what: "in doubt", state: { ...aLedger(), doubtful: new Set([9]) }, words: "0009 has begun and did not end" },
+  { what: "half-done", state: aLedger(["failed", aMigration(9), 1]), words: "0009_m9 was begun but not finished" },
+  { what: "in doubt", state: { ...aLedger(), doubtful: new Set([9]) }, words: "0009 was begun but not finished" },
   { what: "half-done, its file here", state: aLedger(["failed", aMigration(3), 1]), words: undefined },
   { what: "failed with nothing done", state: aLedger(["failed", aMigration(9), 0]), words: undefined },
   { what: "applied", state: aLedger(["applied", aMigration(9)]), words: undefined },

@@ -113,7 +113,13 @@ function aState(reversal?: LedgerMigration["reversal"]): LedgerState {
     [1, known(first, 1)],
     [2, { ...known(migration, 2), reversal }],
   ]);
-  const nothing = { head: undefined, lastStatement: undefined, holder: undefined, doubtful: new Set<number>(), late: [] };
+  const nothing = {
+    head: undefined,
+    lastStatement: undefined,
+    holder: undefined,
+    doubtful: new Set<number>(),
+    late: [],
+  };
   return { ...nothing, epoch: 1, migrations };
 }
 

@@ -73,7 +73,7 @@ test.each([
     whose: "another run's",
     lease: { ...held, check: () => Promise.reject(tookOver) },
     metadata: undefined,
-    harm: /could not be set again \(run 2 took the lease over.*\): b \{"theirs":"1"\}/,
+    harm: /could not be set again \(run 2 took over the lease.*\): b \{"theirs":"1"\}/,
   },
   {
     whose: "nobody's",
