@@ -66,16 +66,6 @@ export function bits({ kind }: DataType): number {
 /** A type as text: `fixedSizeList<float32, 768>`, `timestamp(us, UTC)`. */
 export function formatType(type: DataType, nameOf: (name: string) => string = asItIs): string {
   switch (type.kind) {
-    case "fixedSizeBinary":
-      return `fixedSizeBinary(${type.length})`;
-    case "decimal128":
-      return `decimal128(${type.precision}, ${type.scale})`;
-    case "time32":
-    case "time64":
-    case "duration":
-      return `${type.kind}(${type.unit})`;
-    case "timestamp":
-      return type.zone === undefined ? `timestamp(${type.unit})` : `timestamp(${type.unit}, ${type.zone})`;
     case "list":
     case "largeList":
       return `${type.kind}<${formatItem(type.item, nameOf)}>`;
@@ -87,9 +77,19 @@ export function formatType(type: DataType, nameOf: (name: string) => string = as
       return `dictionary<${formatType(type.index, nameOf)}, ${formatType(type.value, nameOf)}>`;
     case "unknown":
       return type.name;
-    default:
-      return type.kind;
+    default: {
+      const parameters = parametersOf(type);
+      return parameters.length === 0 ? type.kind : `${type.kind}(${parameters.join(", ")})`;
+    }
   }
+}
+
+/** The parameters of a type that are neither types nor columns, in the order in which its builder takes them. */
+export function parametersOf(type: DataType): readonly (string | number)[] {
+  const values: Readonly<Record<string, unknown>> = type;
+  return ["length", "precision", "scale", "unit", "zone", "name"].flatMap(
+    (name) => (values[name] as string | number | undefined) ?? [],
+  );
 }
 
 /** A column as text: `id int64 not null`. */
@@ -111,15 +111,11 @@ export function ownValue<Value>(record: Readonly<Record<string, Value>> | undefi
   return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** The parameters of types that are neither types nor columns. */
-const parameters = ["length", "precision", "scale", "unit", "zone", "name"] as const;
-
 /** Whether the engine treats two types as equal: kind, parameters, child names, child nullability. */
 export function sameType(one: DataType, other: DataType): boolean {
-  const valueOf = (type: object, name: string) => (type as Readonly<Record<string, unknown>>)[name];
   return (
     one.kind === other.kind &&
-    parameters.every((name) => valueOf(one, name) === valueOf(other, name)) &&
+    String(parametersOf(one)) === String(parametersOf(other)) &&
     sameColumns(childColumns(one), childColumns(other)) &&
     (one.kind !== "dictionary" ||
       other.kind !== "dictionary" ||

@@ -10,24 +10,23 @@ export interface Width {
 
 const aText: Width = { fixed: 0, variable: 1 };
 
+const bytes: Readonly<Partial<Record<DataType["kind"], number>>> = {
+  null: 0,
+  bool: 1 / 8,
+  date32: 4,
+  time32: 4,
+  date64: 8,
+  time64: 8,
+  timestamp: 8,
+  duration: 8,
+  decimal128: 16,
+};
+
 /** The width of one value in memory; files are compressed. */
 export function widthOf(type: DataType): Width {
-  if (isInteger(type) || isFloat(type)) return { fixed: bits(type) / 8, variable: 0 };
+  const fixedBytes = isInteger(type) || isFloat(type) ? bits(type) / 8 : bytes[type.kind];
+  if (fixedBytes !== undefined) return { fixed: fixedBytes, variable: 0 };
   switch (type.kind) {
-    case "null":
-      return { fixed: 0, variable: 0 };
-    case "bool":
-      return { fixed: 1 / 8, variable: 0 };
-    case "date32":
-    case "time32":
-      return { fixed: 4, variable: 0 };
-    case "date64":
-    case "time64":
-    case "timestamp":
-    case "duration":
-      return { fixed: 8, variable: 0 };
-    case "decimal128":
-      return { fixed: 16, variable: 0 };
     case "fixedSizeBinary":
       return { fixed: type.length, variable: 0 };
     case "fixedSizeList": {

@@ -84,18 +84,18 @@ export const dataType: z.ZodType<DataType> = z.discriminatedUnion(
   },
 );
 
-/** A column, a field of a struct, or the item of a list. */
-export const column: z.ZodType<Column> = withoutNull({
+const columnShape = {
   name: z.string(),
   type: dataType,
   nullable: z.boolean("must be a type such as int64() or utf8()"),
-});
+};
+
+/** A column, a field of a struct, or the item of a list. */
+export const column: z.ZodType<Column> = withoutNull(columnShape);
 
 /** A column of a table in `schema.ts`, which may be computed. */
 export const declaredColumn: z.ZodType<Column> = withoutNull({
-  name: z.string(),
-  type: dataType,
-  nullable: z.boolean("must be a type such as int64() or utf8()"),
+  ...columnShape,
   computed: z.string("must be an SQL expression").optional(),
 });
 

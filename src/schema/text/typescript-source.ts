@@ -1,5 +1,5 @@
 /** The TypeScript that creates types, indexes and values, before it is laid out in lines. Pure. */
-import { itemName, type Column, type DataType } from "../data-type.ts";
+import { itemName, parametersOf, type Column, type DataType } from "../data-type.ts";
 import type { IndexType } from "../table-index.ts";
 
 export type Source =
@@ -60,16 +60,6 @@ export function fieldsSource(columns: readonly Column[]): Source {
 /** The call of the builder for a type. Throws if there is none. */
 export function typeSource(type: DataType): Source {
   switch (type.kind) {
-    case "fixedSizeBinary":
-      return call(type.kind, valueSource(type.length));
-    case "decimal128":
-      return call(type.kind, valueSource(type.precision), valueSource(type.scale));
-    case "time32":
-    case "time64":
-    case "duration":
-      return call(type.kind, valueSource(type.unit));
-    case "timestamp":
-      return call(type.kind, valueSource(type.unit), ...(type.zone === undefined ? [] : [valueSource(type.zone)]));
     case "list":
     case "largeList":
       return call(type.kind, itemSource(type.item));
@@ -89,7 +79,7 @@ export function typeSource(type: DataType): Source {
     case "null":
       return call("nullType");
     default:
-      return call(type.kind);
+      return call(type.kind, ...parametersOf(type).map(valueSource));
   }
 }
 
