@@ -2,7 +2,7 @@
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { catchMigrateError, firstLine, isMigrateError, MigrateError } from "../errors/migrate-error.ts";
 import { versionBefore } from "../steps/after.ts";
-import { notingCalls, passOnCalls } from "../steps/define/call-sites.ts";
+import { recordCalls, copyCalls } from "../steps/define/call-sites.ts";
 import { parseStep, type Step } from "../steps/registry.ts";
 import { acceptances, type Acceptance } from "./acceptance.ts";
 import { canonicalJson, checksumOf } from "./checksum.ts";
@@ -28,8 +28,8 @@ export interface Migration extends MigrationFile {
 export interface LoadOptions {
   /** Receives each problem. `value`: the invalid step, if there is one. */
   readonly refuse: (problem: MigrateError, value?: unknown) => void;
-  /** Whether to note the calls that build the steps; see `callsOf`. */
-  readonly notesCalls?: boolean | undefined;
+  /** Whether to record the calls that build the steps; see `callsOf`. */
+  readonly recordsCalls?: boolean | undefined;
 }
 
 const throwing: LoadOptions = {
@@ -45,7 +45,7 @@ const throwing: LoadOptions = {
 export async function loadMigration(
   file: MigrationFile,
   seconds?: number,
-  { refuse, notesCalls = false }: LoadOptions = throwing,
+  { refuse, recordsCalls = false }: LoadOptions = throwing,
 ): Promise<Migration> {
   const orRefuse = <Result>(work: () => Result): Result | undefined =>
     catchMigrateError(work, (problem) => {
@@ -54,7 +54,7 @@ export async function loadMigration(
     });
   let module: unknown;
   try {
-    module = await (notesCalls ? notingCalls(() => importFile(file, seconds, "&calls")) : importFile(file, seconds));
+    module = await (recordsCalls ? recordCalls(() => importFile(file, seconds, "&calls")) : importFile(file, seconds));
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     refuse(error);
@@ -118,7 +118,7 @@ function parseSteps(
   for (const [index, value] of values.entries()) {
     const parsed = parseStep(value);
     if ("step" in parsed) {
-      passOnCalls(value, parsed.step);
+      copyCalls(value, parsed.step);
       steps[index] = parsed.step;
       continue;
     }

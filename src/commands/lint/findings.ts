@@ -49,7 +49,7 @@ export const ruleIds: readonly string[] = rules.map(({ id }) => id);
 
 /** Touches no table. */
 export async function findingsOf(options: MigratorOptions, choice: FindingsChoice = {}): Promise<Findings> {
-  const linted = await lint(options, [], { notesCalls: true });
+  const linted = await lint(options, [], { recordsCalls: true });
   const texts = new Map<string, string>();
   const textAt = (path: string) => {
     const text = texts.get(path) ?? readTextIfPresent(path) ?? "";

@@ -32,11 +32,11 @@ export interface ReadFile {
   readonly wrong: readonly { readonly problem: MigrateError; readonly value: unknown }[];
 }
 
-/** `more`: migrations after the existing ones. `notesCalls`: records calls, to find positions of steps afterwards. */
+/** `more`: migrations after the existing ones. `recordsCalls`: records calls, to find positions of steps afterwards. */
 export async function lint(
   options: MigratorOptions,
   more: readonly Migration[] = [],
-  { notesCalls = false }: { readonly notesCalls?: boolean } = {},
+  { recordsCalls = false }: { readonly recordsCalls?: boolean } = {},
 ): Promise<LintResult> {
   const { migrations: source, target, ledger } = options;
   const problems: MigrateError[] = [];
@@ -52,7 +52,7 @@ export async function lint(
   const migrations: Read[] = [];
   for (const file of files) {
     paths.set(file.file, file.path);
-    const one = await readOne(options, file, notesCalls);
+    const one = await readOne(options, file, recordsCalls);
     problems.push(...one.wrong.map(({ problem }) => problem));
     read.push(one);
     migrations.push({ migration: one.migration, doubts: one.wrong.map((wrong) => doubtOf(one, wrong)) });
@@ -72,12 +72,12 @@ export async function lint(
 async function readOne(
   { migrations: source }: MigratorOptions,
   file: MigrationFile,
-  notesCalls: boolean,
+  recordsCalls: boolean,
 ): Promise<ReadFile> {
   const wrong: { problem: MigrateError; value: unknown }[] = [];
   const refuse = (problem: MigrateError, value?: unknown) => void wrong.push({ problem, value });
   try {
-    return { file, migration: await source.load(file, { refuse, notesCalls }), wrong };
+    return { file, migration: await source.load(file, { refuse, recordsCalls }), wrong };
   } catch (error) {
     if (!isMigrateError(error)) throw error;
     refuse(error);

@@ -64,22 +64,16 @@ type LeafCastable<From, To> = [Family<From>] extends [never]
         : false;
 
 /** Casts stay within one family. A type without a family is never cast. */
-type Family<Type> = Type extends `int${string}` | `uint${string}`
-  ? "integer"
-  : Type extends `float${string}`
-    ? "float"
-    : Type extends "utf8" | "largeUtf8"
-      ? "text"
-      : Type extends "binary" | "largeBinary"
-        ? "binary"
-        : Type extends "bool"
-          ? "bool"
-          : Type extends `decimal128(${string}`
-            ? "decimal"
-            : Type extends "date32" | "date64" | `timestamp(${string}`
-              ? "point in time"
-              : Type extends `time32(${string}` | `time64(${string}`
-                ? "time of day"
-                : Type extends `duration(${string}`
-                  ? "duration"
-                  : never;
+type Family<Type> = { [Name in keyof Families]: Type extends Families[Name] ? Name : never }[keyof Families];
+
+interface Families {
+  integer: `int${string}` | `uint${string}`;
+  float: `float${string}`;
+  text: "utf8" | "largeUtf8";
+  binary: "binary" | "largeBinary";
+  bool: "bool";
+  decimal: `decimal128(${string}`;
+  "point in time": "date32" | "date64" | `timestamp(${string}`;
+  "time of day": `time32(${string}` | `time64(${string}`;
+  duration: `duration(${string}`;
+}

@@ -15,14 +15,14 @@ const hooks = globalThis as { [key]?: ((step: object, builder: Builder) => void)
 
 const calls = new WeakMap<object, readonly Call[]>();
 
-/** Returns the step that a builder has made, and notes its calls if `notingCalls` is running. */
+/** Returns the step that a builder has made, and records its calls if `recordCalls` is running. */
 export function built<Step extends object>(step: Step, builder: Builder): Step {
   hooks[key]?.(step, builder);
   return step;
 }
 
-/** Notes the calls of all builders until `work` has ended. */
-export async function notingCalls<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Records the calls of all builders until `work` has ended. */
+export async function recordCalls<Result>(work: () => Promise<Result>): Promise<Result> {
   hooks[key] = (step, builder) => calls.set(step, callsAbove(builder));
   try {
     return await work();
@@ -31,13 +31,13 @@ export async function notingCalls<Result>(work: () => Promise<Result>): Promise<
   }
 }
 
-/** The calls that led to a step, innermost first; empty if it was written by hand, or made outside `notingCalls`. */
+/** The calls that led to a step, innermost first; empty if it was written by hand, or made outside `recordCalls`. */
 export function callsOf(step: unknown): readonly Call[] {
   return typeof step === "object" && step !== null ? (calls.get(step) ?? []) : [];
 }
 
-/** Copies the noted calls from the step that was built to the checked one, which is another object. */
-export function passOnCalls(built: unknown, step: object): void {
+/** Copies the recorded calls from the step that was built to the checked one, which is another object. */
+export function copyCalls(built: unknown, step: object): void {
   const known = callsOf(built);
   if (known.length > 0) calls.set(step, known);
 }

@@ -255,7 +255,7 @@ export const accepts = "lossy";
     const told = [], steps = [];
     for (const file of listMigrations(process.argv[1])) {
       const refuse = (problem, value) => told.push({ code: problem.code, ...problem.details, value });
-      const migration = await loadMigration(file, 5, { refuse, notesCalls: true });
+      const migration = await loadMigration(file, 5, { refuse, recordsCalls: true });
       migration.steps.forEach((step, index) => {
         const [{ line, column }, ...others] = callsOf(step);
         steps.push([index, line, column, others.map(({ file }) => file).filter((name) => name.includes("0001_a.ts")).length]);
