@@ -7,6 +7,13 @@ import type { Step } from "./registry.ts";
 export function stepsOfAction(action: Action): readonly Step[] | undefined {
   const { table } = action;
   switch (action.kind) {
+    // These have the same fields as their steps.
+    case "refreshColumn":
+    case "dropTable":
+    case "renameTable":
+    case "dropIndex":
+    case "insertRows":
+      return [action];
     case "alterColumns":
       return [alteringStep(table, action.alterations)];
     case "convertColumn":
@@ -15,32 +22,16 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
       return action.columns.map((column) => addingStep(table, column));
     case "addField":
       return [{ kind: "addColumn", table, name: action.path, type: action.type, nullable: action.nullable }];
-    case "refreshColumn":
-      return [{ kind: "refreshColumn", table, path: action.path }];
     case "dropColumns":
       return action.paths.map((path) => ({ kind: "dropColumn", table, path }));
     case "createTable":
-      return [
-        {
-          kind: "createTable",
-          table,
-          columns: [...action.columns],
-          ...(action.rows && { rows: action.rows }),
-          ...(action.metadata && { metadata: { ...action.metadata } }),
-        },
-      ];
-    case "dropTable":
-      return [{ kind: "dropTable", table }];
-    case "renameTable":
-      return [{ kind: "renameTable", table, name: action.name }];
+      return [{ ...action, columns: [...action.columns] }];
     case "createIndex": {
       const { path, ...type } = action.index;
       return [
         { kind: "createIndex", table, path, type, ...(action.name !== indexName(path) && { name: action.name }) },
       ];
     }
-    case "dropIndex":
-      return [{ kind: "dropIndex", table, name: action.name }];
     case "setMetadata":
       return action.updates.map(({ path, metadata }) => ({
         kind: "setMetadata",
@@ -48,8 +39,6 @@ export function stepsOfAction(action: Action): readonly Step[] | undefined {
         path,
         metadata: { ...metadata },
       }));
-    case "insertRows":
-      return action.key === undefined ? undefined : [{ kind: "insertRows", table, rows: action.rows, key: action.key }];
     case "updateRows":
       return [
         {
