@@ -61,35 +61,15 @@ type NewName<Changes extends Change, Path extends string, Name extends string> =
         : Name
     : Name;
 
-/** The columns without one. Dropping a struct's last field also drops the struct, and the list that contains it. */
+/** The columns without one. A struct whose last field is dropped stays here, although the engine drops it too. */
 export type Dropped<Columns, Path extends string> = unknown extends Columns
   ? unknown
   : Path extends keyof Columns
     ? { [Name in keyof Columns as Name extends Path ? never : Name]: Columns[Name] }
     : Path extends `${infer First}.${infer Rest}`
-      ? {
-          [
-            Name in keyof Columns as Name extends First ? Kept<DroppedInside<Columns[Name], Rest>, Name> : Name
-          ]: Name extends First ? DroppedInside<Columns[Name], Rest> : Columns[Name];
-        }
+      ? { [Name in keyof Columns]: Name extends First ? DroppedInside<Columns[Name], Rest> : Columns[Name] }
       : Columns;
 
-type DroppedInside<Shape, Path extends string> = Shape extends [infer Head, infer Inner]
-  ? Head extends StructHead
-    ? Filled<Head, Dropped<Inner, Path>>
-    : Path extends `item.${infer Rest}`
-      ? DroppedInside<Inner, Rest> extends infer Left
-        ? [Left] extends [never]
-          ? never
-          : [Head, Left]
-        : never
-      : Shape
-  : Shape;
-
-type Filled<Head, Fields> = unknown extends Fields
-  ? [Head, unknown]
-  : [keyof Fields] extends [never]
-    ? never
-    : [Head, Fields];
-
-type Kept<Shape, Name> = [Shape] extends [never] ? never : Name;
+type DroppedInside<Shape, Path extends string> = Shape extends [infer Head extends StructHead, infer Fields]
+  ? [Head, Dropped<Fields, Path>]
+  : unknown;
