@@ -78,7 +78,7 @@ export function commitsOf(
   able: (kind: ActionKind) => boolean,
 ): readonly Commit[] {
   const commits = before === undefined ? undefined : modelOf(action).commits?.(action, before, able);
-  return commits ?? [{ action, undo: [] }];
+  return commits ?? [{ action }];
 }
 
 /** The kinds of the calls that an action may consist of, whatever the table is like. */

@@ -2,6 +2,7 @@
 import { MigrateError, type StepPlace } from "../errors/migrate-error.ts";
 import type { LedgerState } from "../ledger/state/fold.ts";
 import type { PartialAction, TableVersions } from "../ledger/state/record.ts";
+import type { Acceptance } from "../migrations/acceptance.ts";
 import type { Migration } from "../migrations/load.ts";
 import type { Action } from "../actions/model/action.ts";
 import { changesRows, describeAction, risksOf, tablesAfter, tablesOfAction } from "../actions/apply-action.ts";
@@ -14,17 +15,25 @@ import type { Capabilities } from "../targets/contract/target.ts";
 import { missingCall } from "./compile/capability-check.ts";
 import { proofOf, type Proof } from "./compile/undescribed.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits/commits.ts";
-import { classify, type ActionRollback } from "./rollback/rollback-class.ts";
+import { classify, type ActionRollback, type RollbackClass } from "./rollback/rollback-class.ts";
 import type { PlacedAction, Direction } from "./compile/compile.ts";
 import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
 import { foldEach, placed } from "./history/replay.ts";
-import type { Refusal } from "./refusal.ts";
 import { explainIrreversible } from "./explain-irreversible.ts";
 import { lineagesOf, type Lineage } from "../actions/follow.ts";
 import { rollbackOf } from "./rollback/rollback.ts";
 import { unseenOf } from "./compile/unseen-effects.ts";
 import { withoutVectors } from "./compile/vector-index-check.ts";
 import { commitsOfBegun } from "./commits/commit-progress.ts";
+
+/** Why an action may not run. */
+export type Refusal =
+  | { readonly reason: "consent"; readonly consent: Acceptance; readonly loss: string }
+  | { readonly reason: "forbidden"; readonly class: RollbackClass; readonly problem: string }
+  /** The target would refuse it on the current tables and rows. */
+  | { readonly reason: "failure"; readonly problem: string }
+  /** `bytes` includes what the migration rewrites before this action; null if unknown. */
+  | { readonly reason: "rewrite"; readonly bytes: number | null; readonly limit: number };
 
 export interface PlannedAction {
   readonly place: StepPlace;

@@ -190,7 +190,8 @@ export function andNoMore(expected: Table | undefined, found: Table | undefined)
   return { columns, indexes, metadata: { ...nulls(found.metadata), ...expected.metadata } };
 }
 
-function nulls(values: object = {}): Readonly<Record<string, null>> {
+/** The same keys, each marked as absent. */
+export function nulls(values: object = {}): Readonly<Record<string, null>> {
   return Object.fromEntries(Object.keys(values).map((key) => [key, null]));
 }
 

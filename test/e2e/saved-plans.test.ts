@@ -61,7 +61,7 @@ describe.each(ways)("on %s", (way) => {
     migration("0002_rename.ts", `${rename} m.setNullable("documents", "id", false),`);
     expect(await up()).toEqual(refused("0002_rename.ts was changed: step 3 (setNullable) was added"));
     migration("0002_rename.ts", rename.split(" m.")[0]!);
-    expect(await up()).toEqual(refused("0002_rename.ts was changed: it has 1 of 2 steps left"));
+    expect(await up()).toEqual(refused("0002_rename.ts was changed: it has 1 step instead of 2"));
     expect(await columns()).toEqual(before);
     migration("0002_rename.ts", `// what the text is does not matter\n${rename}`);
     expect(await up()).toMatchObject({ code: 0 });

@@ -9,8 +9,8 @@ import type { Inverse } from "./inverse.ts";
 /** One atomic commit of an action that takes several. */
 export interface Commit {
   readonly action: Action;
-  /** Undoes the commits before it if the target refuses this one; empty if there is nothing to undo, or no way to. */
-  readonly undo: readonly Action[];
+  /** Undoes the commits before it if the target refuses this one; absent if there is nothing to undo, or no way to. */
+  readonly undo?: readonly Action[];
   /** Must run before this commit if others have written to the table since the new values were computed. */
   readonly refresh?: Action | undefined;
   /** Whether this commit drops the indexes and the metadata of the rewritten columns. */

@@ -39,11 +39,7 @@ export function guardOnByHiding(
   const alter = (alterations: readonly Alteration[]): Action => ({ kind: "alterColumns", table, alterations });
   const hide = alter(names.map(([column, rename]) => ({ path: formatPath([column]), rename })));
   const show = alter(names.map(([rename, path]) => ({ path, rename })));
-  return [
-    { action: hide, undo },
-    { action: guardOn(table), undo: [show, ...undo] },
-    { action: show, undo: [] },
-  ];
+  return [{ action: hide, undo }, { action: guardOn(table), undo: [show, ...undo] }, { action: show }];
 }
 
 /** Whether a name is the temporary name of a hidden column. */

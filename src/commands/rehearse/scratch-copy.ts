@@ -2,7 +2,7 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { Lease } from "../../ledger/lease/lease.ts";
-import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
+import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import { follow } from "../../actions/follow.ts";
 import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
 import { touchedTables } from "../../plan/reconcile/reconcile.ts";

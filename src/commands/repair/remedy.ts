@@ -9,7 +9,7 @@ import type { Migration } from "../../migrations/load.ts";
 import { chosenPlace, nearestPlace, placesIn, type HistoryPosition } from "../../plan/history/position.ts";
 import { areAll, describeDifference, putRight } from "../../plan/history/table-drift.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
-import { entriesFromLedger } from "../../plan/history/ledger-entries.ts";
+import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import type { RestoredLedger } from "./lost-records.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Compared } from "../../run/prepare/compare-tables.ts";

@@ -210,50 +210,44 @@ function aboutOf(
   const column = `${place}.${ask?.column ?? obstacle.path}`;
   const are = (rows: number, one: string, many: string) =>
     `${count(rows, "row")} of ${column} ${rows === 1 ? one : many}`;
+  const refused = { allowed: 0, mayLose: false, isRefused: true };
+  const losing = { allowed: 0, mayLose: true, isRefused: false };
   switch (obstacle.kind) {
     case "null":
       return {
-        allowed: 0,
+        ...refused,
         words: (rows = 0) => `${are(rows, "is", "are")} null, and it was not null before`,
-        mayLose: false,
-        isRefused: true,
       };
     case "vectors":
       return {
+        ...refused,
         allowed: noLimit,
         least: obstacle.least,
         words: (rows = 0) =>
           `${column} has ${count(rows, "vector")}, and its index needs at least ${obstacle.least} to be made again`,
-        mayLose: false,
-        isRefused: true,
       };
     case "values":
       return {
-        allowed: 0,
+        ...losing,
         words: (rows) =>
           rows === undefined
             ? `values of ${column} can't be looked for here, and would be dropped with it`
             : `${are(rows, "has a value", "have values")}, which would be dropped with it`,
-        mayLose: true,
-        isRefused: false,
       };
     case "filled":
       return {
+        ...losing,
         allowed: noLimit,
         since: obstacle.version,
         words: (rows = 0, written) =>
           written === undefined
             ? `${are(rows, "has a value", "have values")}, of which an unknown number was written since, which would be dropped with it`
             : `${count(written, "row")} of ${place} ${written === 1 ? "was" : "were"} written since, and values of ${column} would be dropped with it`,
-        mayLose: true,
-        isRefused: false,
       };
     case "misfit":
       return {
-        allowed: 0,
+        ...refused,
         words: (rows = 0) => `${are(rows, "does", "do")} not fit ${formatType(obstacle.to)}`,
-        mayLose: false,
-        isRefused: true,
       };
     case "cast": {
       const { from, to } = obstacle;

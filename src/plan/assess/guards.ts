@@ -3,8 +3,7 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import type { Acceptance } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Cost } from "./cost.ts";
-import type { Plan, PlannedAction } from "../make-plan.ts";
-import type { Refusal } from "../refusal.ts";
+import type { Plan, PlannedAction, Refusal } from "../make-plan.ts";
 import type { RollbackClass } from "../rollback/rollback-class.ts";
 
 export interface Guards {

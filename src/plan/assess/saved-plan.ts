@@ -2,10 +2,11 @@
 import { z } from "zod";
 import { isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { byPlace, recordIdText, savedPlanOf, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
-import { canonicalJson, matchesHash, sha256, stepHash } from "../../migrations/checksum.ts";
+import { canonicalJson, matchesHash, sha256 } from "../../migrations/checksum.ts";
 import { acceptances } from "../../migrations/acceptance.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { identityOf } from "../../schema/table-identity.ts";
+import { changeOfSteps } from "../history/pending.ts";
 import { migrationsOf, planDocumentShape, type DocumentAction, type PlanDocument } from "./plan-document.ts";
 
 const shape = z.strictObject({
@@ -120,14 +121,7 @@ export function checkFiles({ plan }: SavedPlan, migrations: readonly Migration[]
     const now = migrations.find((migration) => migration.version === version);
     if (now === undefined) throw stale(plan, "files", `${file} is not there any more`);
     if (now.checksum === checksum) continue;
-    const hashes = now.steps.map(stepHash);
-    const at = hashes.findIndex((hash, index) => hash !== steps[index]);
-    const change =
-      at === -1
-        ? `it has ${hashes.length} of ${steps.length} steps left`
-        : at >= steps.length
-          ? `step ${at + 1} (${now.steps[at]!.kind}) was added`
-          : `step ${at + 1} (${now.steps[at]!.kind}) is not the step that was planned`;
+    const change = changeOfSteps(now.steps, steps, "was planned");
     throw stale(plan, "files", `${now.file} was changed: ${change}`);
   }
 }

@@ -5,7 +5,7 @@ import { rewrites, tablesOfAction } from "../../actions/apply-action.ts";
 import { sameColumn } from "../../schema/data-type.ts";
 import { parsePath } from "../../schema/path.ts";
 import { sameIndex } from "../../schema/table-index.ts";
-import type { Table } from "../../schema/table.ts";
+import { nulls, type Table } from "../../schema/table.ts";
 import { knowing, stillKept, type Known } from "./preserved.ts";
 
 /**
@@ -55,8 +55,4 @@ function absent(indexes: object, metadata: readonly (readonly [path: string, val
     indexes: nulls(indexes),
     metadata: Object.fromEntries(metadata.map(([path, values]) => [path, nulls(values)])),
   };
-}
-
-function nulls(values: object): Readonly<Record<string, null>> {
-  return Object.fromEntries(Object.keys(values).map((key) => [key, null]));
 }

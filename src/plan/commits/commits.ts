@@ -29,7 +29,7 @@ export function planCommits(
   const able = (kind: ActionKind) => actions[kind] === true;
   // If the target cannot describe tables, no run could resume between two commits.
   const own = before.get(action.table);
-  const commits: readonly Commit[] = describes ? commitsOf(action, own, able) : [{ action, undo: [] }];
+  const commits: readonly Commit[] = describes ? commitsOf(action, own, able) : [{ action }];
   return inOrder(commits, before, commits.length > 1);
 }
 
@@ -39,7 +39,7 @@ export function planCommits(
  */
 function inOrder(commits: readonly Commit[], before: Tables, isPart: boolean): readonly PlannedCommit[] {
   let at = before;
-  return commits.map(({ action, undo, refresh, loses = false, detour = [] }) => {
+  return commits.map(({ action, undo = [], refresh, loses = false, detour = [] }) => {
     const was = isPart ? bare(at, namedBy(action, before)) : at;
     const database = databaseOf(was);
     change(database, tablesAfter(database, action));

@@ -183,10 +183,15 @@ function changeOfApplied({ steps, checksum }: Migration, known: LedgerMigration)
   if (matchesHash(checksum, known.checksum)) return undefined;
   // A ledger of markers has no room for the hashes of single steps.
   if (known.steps.length === 0) return "its steps are not those that ran";
-  const at = steps.findIndex((step, index) => stepHash(step) !== known.steps[index]);
-  if (at === -1) return `it has ${count(steps.length, "step")} instead of ${known.steps.length}`;
-  if (at >= known.steps.length) return `step ${at + 1} (${steps[at]!.kind}) was added`;
-  return `step ${at + 1} (${steps[at]!.kind}) is not the step that ran`;
+  return changeOfSteps(steps, known.steps, "ran");
+}
+
+/** How steps differ from those with these hashes, of which they were or are a migration. */
+export function changeOfSteps(steps: readonly Step[], hashes: readonly string[], what: "ran" | "was planned"): string {
+  const at = steps.findIndex((step, index) => stepHash(step) !== hashes[index]);
+  if (at === -1) return `it has ${count(steps.length, "step")} instead of ${hashes.length}`;
+  if (at >= hashes.length) return `step ${at + 1} (${steps[at]!.kind}) was added`;
+  return `step ${at + 1} (${steps[at]!.kind}) is not the step that ${what}`;
 }
 
 function changeOfPartial({ steps }: Migration, known: LedgerMigration, describing: Describing): string | undefined {

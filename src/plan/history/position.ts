@@ -26,33 +26,33 @@ export interface NearestPosition {
   readonly differences: readonly TableDifference[];
 }
 
-/** The positions at which every table matches `sights`, and the sequence of actions that has them. */
+/** The positions at which every table matches `snapshots`, and the sequence of actions that has them. */
 export function placesIn(
   migrations: readonly Migration[],
   state: LedgerState,
-  sights: Tables,
+  snapshots: Tables,
   describing: Parameters<typeof historyRow>[2],
 ): { readonly row: HistoryRow; readonly fits: readonly HistoryPosition[] } {
   if (!agreesWithNewest(state)) {
     const row = restoredRow(migrations, state, describing);
-    const fits = fittingPlaces(row, sights);
+    const fits = fittingPlaces(row, snapshots);
     if (fits.length > 0) return { row, fits };
   }
   const row = historyRow(migrations, state, describing);
-  return { row, fits: fittingPlaces(row, sights) };
+  return { row, fits: fittingPlaces(row, snapshots) };
 }
 
-/** The positions at which every table matches `sights`. */
-export function fittingPlaces(row: HistoryRow, sights: Tables): readonly HistoryPosition[] {
-  const wrong = new Set(tablesOf(row).filter((table) => sights.get(table) !== undefined));
+/** The positions at which every table matches `snapshots`. */
+export function fittingPlaces(row: HistoryRow, snapshots: Tables): readonly HistoryPosition[] {
+  const wrong = new Set(tablesOf(row).filter((table) => snapshots.get(table) !== undefined));
   const fits = wrong.size === 0 ? [placeAt(row, 0)] : [];
   for (const [index, { after, begun }] of row.actions.entries()) {
     const isFit = fits.at(-1)?.done === index;
     const done = begun?.after ?? after;
     const others = [...wrong].filter((table) => !done.has(table));
-    const isBetween = begun?.between.some((tables) => others.length === 0 && sameTables(tables, sights)) === true;
+    const isBetween = begun?.between.some((tables) => others.length === 0 && sameTables(tables, snapshots)) === true;
     for (const [table, state] of done)
-      if (sameTable(state, sights.get(table))) wrong.delete(table);
+      if (sameTable(state, snapshots.get(table))) wrong.delete(table);
       else wrong.add(table);
     if (wrong.size === 0) fits.push(placeAt(row, index + 1));
     else if (isBetween && !isFit) fits.push(placeAt(row, index, true));
@@ -64,9 +64,9 @@ export function fittingPlaces(row: HistoryRow, sights: Tables): readonly History
  * The position with the fewest differences, the last one of several. A table that should not exist counts by its
  * columns.
  */
-export function nearestPlace(row: HistoryRow, sights: Tables): NearestPosition {
+export function nearestPlace(row: HistoryRow, snapshots: Tables): NearestPosition {
   const compare = (table: string, should: Table | undefined) => {
-    const found = sights.get(table);
+    const found = snapshots.get(table);
     const differences = differencesOf(table, should, found);
     // A missing table can be brought back. A table that exists too early must be dropped with its rows.
     const sizes = differences.map(({ kind, differences: words }) =>

@@ -1,6 +1,6 @@
-/** What a record states about a migration. Pure. */
+/** What records state about migrations. Pure. */
 import type { LedgerMigration, LedgerState } from "../../ledger/state/fold.ts";
-import type { MigrationFacts } from "../../ledger/state/record.ts";
+import type { LedgerEntry, MigrationFacts } from "../../ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { compileMigration, type Describing } from "../compile/compile.ts";
@@ -52,4 +52,23 @@ export function withMarked(
 export function repeatedFacts(known: LedgerMigration): MigrationFacts {
   const { version, name, step, total, checksum, steps, textHash, attempt, duration, tables } = known;
   return { version, name, step, total, checksum, steps, textHash, attempt, duration, tables };
+}
+
+/** The records that rebuild a ledger from its own current state. They do not state which migrations are in doubt. */
+export function entriesFromLedger({ migrations }: LedgerState): readonly LedgerEntry[] {
+  const known = [...migrations.values()].toSorted((one, other) => one.order - other.order);
+  const facts = known.flatMap((one): readonly LedgerEntry[] => {
+    const { reversal, midway, detail = "as the ledger said" } = one;
+    const again = repeatedFacts(one);
+    return [
+      {
+        event: one.status !== "applied" ? "interrupted" : one.isBaselined ? "baselined" : "applied",
+        ...again,
+        midway,
+        detail,
+      },
+      ...(reversal === undefined ? [] : [{ event: "reverting", ...again, ...reversal } as const]),
+    ];
+  });
+  return [...facts, { event: "rebuilt" }];
 }

@@ -9,7 +9,7 @@ import type { Migration } from "../../migrations/load.ts";
 import type { Former } from "../../migrations/former-names.ts";
 import type { Describing } from "../compile/compile.ts";
 import { appliedFacts } from "./record-facts.ts";
-import { entriesFromLedger } from "./ledger-entries.ts";
+import { entriesFromLedger } from "./record-facts.ts";
 
 export interface Recognised {
   readonly file: MigrationFile;

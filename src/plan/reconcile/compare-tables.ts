@@ -29,19 +29,19 @@ export function tablesToCompare(
  */
 export function compareTables(
   { now, migrations }: Plan,
-  sights: Tables,
+  snapshots: Tables,
   { describes }: Describing,
 ): readonly TableDifference[] {
   const expected = new Map<string, Table | undefined>(now);
   const either = new Set<string>();
   for (const { actions } of migrations) {
-    const { done, midway } = (describes ? progressIn(actions, sights) : undefined) ?? { done: 0, midway: false };
+    const { done, midway } = (describes ? progressIn(actions, snapshots) : undefined) ?? { done: 0, midway: false };
     for (const { after } of actions.slice(0, done)) for (const [table, state] of after) expected.set(table, state);
-    if (midway) for (const table of actions[done]!.before.keys()) expected.set(table, sights.get(table));
+    if (midway) for (const table of actions[done]!.before.keys()) expected.set(table, snapshots.get(table));
     const [next] = actions;
     if (!describes && next?.action.kind === "createTable") either.add(next.action.table);
   }
-  return [...sights].flatMap(([table, found]): readonly TableDifference[] => {
+  return [...snapshots].flatMap(([table, found]): readonly TableDifference[] => {
     const should = expected.get(table);
     if (either.has(table)) return [];
     return describes

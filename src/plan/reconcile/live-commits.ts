@@ -11,9 +11,9 @@ import { placed } from "../history/replay.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 
 /** A reconciled plan, with the commits that its actions take on the tables as they were found. */
-export function planSeen(plan: Plan, sights: Tables, capabilities: Capabilities): Plan {
+export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabilities): Plan {
   const live = new Map<string, Table>();
-  for (const [name, seen] of sights) {
+  for (const [name, seen] of snapshots) {
     const table = plan.now.get(name);
     if (table !== undefined && seen !== undefined) live.set(name, asSeen(table, seen));
   }

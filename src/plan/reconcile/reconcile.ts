@@ -25,17 +25,17 @@ export function indexedTables({ now, migrations }: Plan): ReadonlySet<string> {
 }
 
 /** The plan without the actions that turn out to be done. Throws ERR_DRIFT if a table matches no expected state. */
-export function reconcile(plan: Plan, sights: Tables): Plan {
+export function reconcile(plan: Plan, snapshots: Tables): Plan {
   const accounted = new Set<string>();
   const migrations = plan.migrations.map((planned) => {
     const own = touchedTables({ ...plan, migrations: [planned] });
-    const place = planned.doubtful ? progressIn(planned.actions, sights) : undefined;
+    const place = planned.doubtful ? progressIn(planned.actions, snapshots) : undefined;
     if (place === undefined) return planned;
     // If the migration has progressed, its tables match; the others must be unchanged.
     if (place.done > 0 || place.midway) for (const table of own) accounted.add(table);
     return place.done === 0 ? planned : withoutDone(planned, place.done);
   });
-  for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, sights.get(table));
+  for (const table of touchedTables(plan)) if (!accounted.has(table)) checkDrift(plan, table, snapshots.get(table));
   return { migrations, now: withFound(plan, migrations) };
 }
 
@@ -55,16 +55,17 @@ export interface PlanProgress {
 }
 
 /** The first point in a sequence of actions at which every table is as it is now; undefined if there is none. */
-export function progressIn(actions: readonly PlannedAction[], sights: Tables): PlanProgress | undefined {
+export function progressIn(actions: readonly PlannedAction[], snapshots: Tables): PlanProgress | undefined {
   const expected = new Map(actions.toReversed().flatMap(({ before }) => [...before]));
   for (let done = 0; ; done++) {
-    if (sameTables(expected, sights)) return { done, midway: false };
+    if (sameTables(expected, snapshots)) return { done, midway: false };
     const next = actions[done];
     // Past an action with `recordFirst`, the ledger would have a record.
     const mayBePast = next !== undefined && (done === 0 || !next.recordFirst);
-    const isPast = mayBePast && sameTables(new Map([...expected, ...next.after]), sights);
+    const isPast = mayBePast && sameTables(new Map([...expected, ...next.after]), snapshots);
     const between = isPast ? [] : statesBetween(next?.commits ?? []);
-    if (between.some((tables) => sameTables(new Map([...expected, ...tables]), sights))) return { done, midway: true };
+    if (between.some((tables) => sameTables(new Map([...expected, ...tables]), snapshots)))
+      return { done, midway: true };
     if (!mayBePast) return undefined;
     for (const [table, state] of next.after) expected.set(table, state);
   }

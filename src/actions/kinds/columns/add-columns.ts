@@ -36,14 +36,11 @@ export const addColumns: ActionModel<AddColumnsAction> = {
   commits: (action) => {
     const { table, columns } = action;
     const strict = columns.filter(({ nullable }) => !nullable);
-    if (strict.length === 0) return [{ action, undo: [] }];
+    if (strict.length === 0) return [{ action }];
     const added = { ...action, columns: columns.map((column) => ({ ...column, nullable: true })) };
     const alterations = strict.map(({ name }) => ({ path: formatPath([name]), nullable: false }));
     const undo: Action = { kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) };
-    return [
-      { action: added, undo: [] },
-      { action: { kind: "alterColumns", table, alterations }, undo: [undo] },
-    ];
+    return [{ action: added }, { action: { kind: "alterColumns", table, alterations }, undo: [undo] }];
   },
   invert: ({ table, columns }) => ({
     actions: [{ kind: "dropColumns", table, paths: columns.map(({ name }) => formatPath([name])) }],

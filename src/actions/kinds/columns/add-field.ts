@@ -46,7 +46,7 @@ export const addField: ActionModel<AddFieldAction> = {
     const { table, path } = action;
     const [name, around] = [parsePath(path).at(-1)!, parsePath(path).slice(0, -1)];
     // Under its temporary name the field is added in one commit.
-    if (name === madeName) return [{ action, undo: [] }];
+    if (name === madeName) return [{ action }];
     const made = formatPath([...around, madeName]);
     const adding: AddFieldAction = { ...action, path: made };
     const between = addField.after(before, adding, new Map());
@@ -54,7 +54,7 @@ export const addField: ActionModel<AddFieldAction> = {
     const commits = alterColumns.commits!(casting, between, able);
     return commits.flatMap((commit) => {
       if (commit.action !== casting) return [commit];
-      const { undo } = commit;
+      const { undo = [] } = commit;
       const dropping: Action = { kind: "dropColumns", table, paths: [made] };
       return [
         { action: adding, undo },

@@ -50,7 +50,7 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
   commits: (action, before, able) => {
     const { table } = action;
     const rewritten = rewrittenBy(action);
-    if (rewritten.size === 0 || !mayGuard(able)) return [{ action, undo: [] }];
+    if (rewritten.size === 0 || !mayGuard(able)) return [{ action }];
     const after = alteredTable(table, before, action.alterations);
     const columns = before.columns.filter(({ name }) => rewritten.has(name));
     const renamed = new Set(
@@ -83,7 +83,7 @@ function mayGuard(able: (kind: ActionKind) => boolean): boolean {
 }
 
 function alone(actions: readonly Commit["action"][]): readonly Commit[] {
-  return actions.map((action) => ({ action, undo: [] }));
+  return actions.map((action) => ({ action }));
 }
 
 /** The columns of the table that are cast, as a whole or in part. */

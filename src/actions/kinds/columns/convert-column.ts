@@ -65,7 +65,6 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
     return [
       {
         action: { kind: "addColumns", table, columns: [guardColumn, made] },
-        undo: [],
         detour: [
           ...guardOnByHiding(table, columns, []),
           { action: { kind: "addColumns", table, columns: [made] }, undo: [guardOff(table)] },
@@ -73,7 +72,7 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
       },
       ...(column?.nullable === false ? [{ action: strict, undo: [both] }] : []),
       { action: { kind: "dropColumns", table, paths: [path, guardColumn.name] }, undo: [both], refresh, loses: true },
-      ...rest.map((action) => ({ action, undo: [] })),
+      ...rest.map((action) => ({ action })),
     ];
   },
   invert: ({ table, path }) => ({ lost: `${table}.${path} is recreated, and its old values are dropped` }),

@@ -38,7 +38,7 @@ const table: Table = {
 };
 const after = (action: Action) => tableAfter(new Map([["t", table]]), action);
 const kinds = (action: Action, able: (kind: ActionKind) => boolean = () => true, before = table) =>
-  commitsOf(action, before, able).map(({ action: one, undo }) =>
+  commitsOf(action, before, able).map(({ action: one, undo = [] }) =>
     [one.kind, ...undo.map(({ kind }) => kind)].join(" < "),
   );
 

@@ -7,7 +7,7 @@ import { checkUnchanged } from "../../../../src/plan/history/pending.ts";
 import { chosenPlace } from "../../../../src/plan/history/position.ts";
 import { historyRow } from "../../../../src/plan/history/timeline.ts";
 import { entriesFromTables } from "../../../../src/commands/repair/rebuild-entries.ts";
-import { entriesFromLedger } from "../../../../src/plan/history/ledger-entries.ts";
+import { entriesFromLedger } from "../../../../src/plan/history/record-facts.ts";
 import { parseStep, type Step } from "../../../../src/steps/registry.ts";
 
 const describing = { describes: true, actions: {} };

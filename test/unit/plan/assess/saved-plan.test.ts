@@ -26,7 +26,7 @@ test.each<[string, readonly Step[], readonly Step[], string]>([
     "step 2 (createTable) is not the step that was planned",
   ],
   ["an added step is named", [a], [a, b, dropTable("b")], "step 2 (createTable) was added"],
-  ["removed steps are counted", [a, b], [a], "it has 1 of 2 steps left"],
+  ["removed steps are counted", [a, b], [a], "it has 1 step instead of 2"],
 ])("a saved plan is refused if its file was edited: %s", (_, planned, now, words) => {
   expect(() => check(planned, now)).toThrow(words);
 });

@@ -100,7 +100,7 @@ test("it gets its name in the commit that writes the struct again, under a guard
     "drop t._lance_migrate_guard",
     "create index s_idx on t.s.a: btree",
   ]);
-  const [, , adding, casting] = commits.map(({ undo }) => undo.map(describeAction));
+  const [, , adding, casting] = commits.map(({ undo = [] }) => undo.map(describeAction));
   const rest = ["drop t._lance_migrate_guard", "create index s_idx on t.s.a: btree"];
   expect(adding).toEqual(rest);
   expect(casting).toEqual(["drop t.s._lance_migrate_new", ...rest]);
