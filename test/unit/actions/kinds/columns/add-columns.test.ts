@@ -32,7 +32,7 @@ test("one that is not null takes two commits, and the second can be rolled back"
   expect(commitsOf(add("n", int8(), "1"), table, () => true)).toHaveLength(1);
   const [added, strict, ...others] = commitsOf(add("n", int8().notNull(), "1"), table, () => true);
   expect(others).toEqual([]);
-  expect(added).toEqual({ action: add("n", int8(), "1"), undo: [] });
+  expect(added).toEqual({ action: add("n", int8(), "1") });
   expect(strict).toEqual({
     action: { kind: "alterColumns", table: "t", alterations: [{ path: "n", nullable: false }] },
     undo: [{ kind: "dropColumns", table: "t", paths: ["n"] }],
