@@ -1,36 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { projects } from "./test/projects.ts";
+import { longest, projects } from "./test/projects.ts";
 
-/** The longest files, each before those that take less: a file is run by one worker, and at the end everybody would wait for it. */
-const longest = [
-  "fault/down-crash",
-  "sequences/sequences",
-  "fault/stop",
-  "simulate/simulate",
-  "fault/crash-matrix",
-  "e2e/new",
-  "container/serve",
-  "sequences/back",
-  "histories/histories",
-  "unit/run/blind",
-  "unit/run/repair",
-  "simulate/planted",
-  "fault/kill",
-  "fault/disk",
-  "e2e/secrets",
-  "fault/clock",
-  "contract/expressions",
-  "fault/lost-answers",
-  "fault/writers",
-  "service/races",
-  "service/official-client",
-  "unit/ledger/audit",
-  "rest/commands",
-  "e2e/rest",
-  "e2e/up",
-];
 /** Of the others those that start processes or wait. */
 const slow = /\/test\/(fault|container|e2e|rest|service|simulate|contract)\//;
 

@@ -1,7 +1,7 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { projects } from "../projects.ts";
+import { longest, projects } from "../projects.ts";
 import { root, startNode } from "../support/project.ts";
 
 const workflow = (name: string) => readFileSync(join(root, ".github/workflows", `${name}.yml`), "utf8");
@@ -10,6 +10,10 @@ test("every test file is in one project, but those for a server that has to be i
   const folders = globSync("*/**/*.test.ts", { cwd: join(root, "test") }).map((file) => file.split("/")[0]!);
   const listed = Object.values(projects).flat();
   expect(listed.toSorted()).toEqual([...new Set(folders)].filter((folder) => folder !== "pylance").toSorted());
+});
+
+test("every test file that is to be run before the others exists", () => {
+  expect(longest.filter((file) => !existsSync(join(root, "test", `${file}.test.ts`)))).toEqual([]);
 });
 
 test("the nightly workflow runs every part of npm run nightly", async () => {
