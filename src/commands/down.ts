@@ -5,15 +5,15 @@ import type { MigrationFile } from "../migrations/list-files.ts";
 import { checkNothingHalfDone, orderBack, type BackChoice } from "../plan/history/select-rollback.ts";
 import { checkMissing } from "../plan/history/pending.ts";
 import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
-import { withObstacles, type Consent } from "../run/check/find-blocking-rows.ts";
-import { othersInTheWay } from "../run/check/changes-by-others.ts";
+import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
+import { blockingChanges } from "../run/check/changes-by-others.ts";
 import { recreatedTables } from "../run/check/table-identity.ts";
 import { lateWrites } from "../run/execute/late-writes.ts";
 import type { MigratorOptions } from "../run/options.ts";
 import { planChosen, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { runContext, type RunContext } from "../run/run-context.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
-import { unbegun } from "../run/prepare/unstarted-migrations.ts";
+import { recordUnstarted } from "../run/prepare/unstarted-migrations.ts";
 import { migrate, type RunDirection, type RunRules, type Wanted } from "./migrate.ts";
 
 type RollbackChoice = BackChoice & Consent;
@@ -53,7 +53,7 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
   const { target, runner } = context;
   checkMissing(files, state);
   checkNothingHalfDone(state, migrationsInDoubt(state, runner.run), target.capabilities);
-  const opening = await unbegun(input);
+  const opening = await recordUnstarted(input);
   const { plan, migrations } = await planChosen(
     orderBack(state, files, choice),
     "down",
@@ -70,9 +70,9 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
     migrations: plan.migrations.map((one) => restoringAfter(one, one.startedAt ?? starts)),
   };
   const kept = choice.keepAppended === true ? restoring : keepingValues(restoring);
-  const others = [...recreated, ...(await othersInTheWay(kept, target))];
+  const others = [...recreated, ...(await blockingChanges(kept, target))];
   return {
-    plan: await withObstacles(kept, target, choice, others),
+    plan: await withBlockers(kept, target, choice, others),
     migrations,
     opening,
     lateWrites: choice.acceptLoss === true ? undefined : lateWrites(target, seen),

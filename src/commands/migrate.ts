@@ -81,7 +81,7 @@ async function prepareAndRun<Chosen>(
     if (areFormer(files)) await recordRecognised(context, files);
   }
   return await withLease(context, {
-    async settled({ records, state }) {
+    async resultIfDone({ records, state }) {
       binding.checkLedger(records);
       const isNothing = await rules.isNothing({ records, state });
       return isNothing ? { changed: 0, total: appliedIn(state).length } : undefined;

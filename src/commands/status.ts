@@ -46,8 +46,8 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
   const context = runContext(options);
   const { journal, clock } = context;
   const files = context.migrations.list();
-  const told = foldLedger(await journal.read());
-  const state = await recognisedState(told, files, context).catch(() => told);
+  const recorded = foldLedger(await journal.read());
+  const state = await recognisedState(recorded, files, context).catch(() => recorded);
   const atWork = isSilent(state, clock) ? undefined : state.holder?.next;
   const begun = begunElsewhere(files, state).filter((version) => version !== atWork);
   return {

@@ -208,7 +208,7 @@ export const reviewMutants: readonly Mutant[] = [
     id: "A1",
     does: "acts on a table that others have changed since it was planned",
     file: "run/execute/described-action.ts",
-    find: "if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };",
+    find: "if (!sameTables(before, tablesIn(snapshots))) return { error: changed(planned, snapshots), inDoubt };",
     replace: "",
     killedBy: ["unit/run/execute/described-action.test.ts"],
   },

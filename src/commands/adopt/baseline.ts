@@ -80,7 +80,7 @@ export async function baseline(
     );
   if (areFormer(files)) await recordRecognised(context, files);
   return await withLease(context, {
-    settled: async ({ state }) => settled(state),
+    resultIfDone: async ({ state }) => settled(state),
     async prepare(read) {
       const marked = await look(read);
       return (

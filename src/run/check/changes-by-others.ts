@@ -14,7 +14,7 @@ import type { Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 
 /** As text. A missing version is refused elsewhere. */
-export async function othersInTheWay(plan: Plan, target: Target): Promise<readonly string[]> {
+export async function blockingChanges(plan: Plan, target: Target): Promise<readonly string[]> {
   const planned = plan.migrations.flatMap(({ actions }) => actions);
   if (target.versions === undefined || planned.every(({ action }) => action.kind !== "restoreTable")) return [];
   const live = new Map<string, Table>();

@@ -13,7 +13,7 @@ export interface Consent {
   readonly keepAppended?: boolean | undefined;
 }
 
-interface InTheWay {
+interface Blocker {
   readonly words: string;
   /** The text if the rows are put back. */
   readonly putBack?: string;
@@ -28,14 +28,14 @@ interface InTheWay {
  * The plan with its blockers, and with what the user has accepted to lose or to put back. `others`: blockers other than
  * rows, as text. Throws ERR_ROLLBACK_BLOCKED if the blockers can't be determined.
  */
-export async function withObstacles(
+export async function withBlockers(
   plan: Plan,
   target: Target,
   { acceptLoss, keepAppended }: Consent,
   others: readonly string[] = [],
 ): Promise<Plan> {
   const { rows, since } = questionsOf(plan);
-  const found: InTheWay[] = acceptLoss === true ? [] : others.map((words) => ({ words, mayLose: true }));
+  const found: Blocker[] = acceptLoss === true ? [] : others.map((words) => ({ words, mayLose: true }));
   const accepted: string[] = acceptLoss === true ? [...others] : [];
   const putBack = new Map<string, number>();
   for (const question of since) {
@@ -48,14 +48,14 @@ export async function withObstacles(
   for (const question of rows) {
     const { asks, least = 0, words, mayLose, isRefused, wasAsked } = question;
     if (mayLose && acceptLoss === true) {
-      const lost = await rowsInTheWay(question, target).catch(() => undefined);
+      const lost = await countBlockingRows(question, target).catch(() => undefined);
       if (lost === undefined ? asks.length > 0 && !wasAsked : isTooMany(lost))
         accepted.push(words(lost?.rows, lost?.written));
       continue;
     }
     const mixed = asks.find(({ table, putsBack }) => putsBack === true && (putBack.get(table) ?? 0) > 0);
     if (mixed !== undefined && keepAppended === true) throw oneByOne(mixed.table);
-    const there = await rowsInTheWay(question, target);
+    const there = await countBlockingRows(question, target);
     if (there === undefined) {
       // The number is unknown, so only consent lets the rollback proceed.
       if (!(isRefused || wasAsked || acceptLoss === true)) found.push({ words: words(undefined), mayLose: true });
@@ -90,7 +90,7 @@ async function lostSince(
   question: SinceQuestion,
   putBack: Map<string, number>,
   target: Target,
-): Promise<InTheWay | undefined> {
+): Promise<Blocker | undefined> {
   const { table, restores, putsBack, leaves } = question;
   if (await isRestored(question, target)) return undefined;
   const written = await writtenSince(question, target);
@@ -202,7 +202,7 @@ export function isTooMany({ rows, written = rows }: RowsThere): boolean {
 }
 
 /** Undefined if they can't be counted. Throws ERR_STEP_IMPOSSIBLE if the query fails. */
-export async function rowsInTheWay(
+export async function countBlockingRows(
   { place, asks, allowed, since, spans, wasAsked }: Question,
   target: Target,
 ): Promise<RowsThere | undefined> {

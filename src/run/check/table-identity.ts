@@ -5,8 +5,8 @@ import type { Plan } from "../../plan/make-plan.ts";
 import { identityOf, type Identity, type SeenVersion } from "../../schema/table-identity.ts";
 import type { TableSnapshot, Target } from "../../targets/contract/target.ts";
 
-export function versionIn(sight: SeenTable | undefined): SeenVersion | undefined {
-  return sight?.version === undefined ? undefined : { version: sight.version, at: sight.at };
+export function versionIn(snapshot: SeenTable | undefined): SeenVersion | undefined {
+  return snapshot?.version === undefined ? undefined : { version: snapshot.version, at: snapshot.at };
 }
 
 /** When the version of a snapshot was made; undefined if the target does not report it. */

@@ -23,7 +23,7 @@ import { attemptHedged } from "./hedged-send.ts";
 import { isAnother, versionIn } from "../check/table-identity.ts";
 import { requireReadable } from "./check-readable.ts";
 import { lookAlike, placeAfter } from "../check/look-alike.ts";
-import { putOthersBack, type RestoredTable } from "./reapply-changes-by-others.ts";
+import { reapplyChangesByOthers, type RestoredTable } from "./reapply-changes-by-others.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
   const { target, lease, mayAct, place } = acting;
@@ -39,12 +39,12 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   let inDoubt = mayBeDone;
   let wasUnanswered = false;
   let failure: Failure | undefined;
-  let given = acting.sights;
+  let given = acting.snapshots;
   let first: TableSnapshot | undefined;
   const stillThere = async () => {
-    const sights = await describeTables(before.keys(), target, withIndexes);
-    const found = tablesIn(sights);
-    const seen = sights.get(action.table);
+    const snapshots = await describeTables(before.keys(), target, withIndexes);
+    const found = tablesIn(snapshots);
+    const seen = snapshots.get(action.table);
     const isStill = sameTables(before, found) && !(await isAnother(action.table, first, seen, target));
     return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
   };
@@ -57,14 +57,14 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     await lease.check();
     return { error: new Error(problem), inDoubt: true };
   };
-  const harmOf = async (sights: Snapshots) => {
+  const harmOf = async (snapshots: Snapshots) => {
     await requireSame(action, first, acting);
     await requireReadable(planned, acting);
-    return (await lostUnanswered(action, first, sights.get(action.table), after.get(action.table), acting))?.problem;
+    return (await lostUnanswered(action, first, snapshots.get(action.table), after.get(action.table), acting))?.problem;
   };
   /** Ends an action that is done, after putting back what others had given a table that it has restored. */
   const ended = async (done: Done, call: RestoredTable): Promise<Done> => {
-    const { commits, harm = done.harm } = await putOthersBack(planned, call, acting);
+    const { commits, harm = done.harm } = await reapplyChangesByOthers(planned, call, acting);
     if (commits === 0) return { ...done, harm };
     const found = await describeTables(before.keys(), target, withIndexes);
     const all = done.commits === undefined ? undefined : done.commits + commits;
@@ -72,25 +72,25 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   };
   for (;;) {
     const isGiven = given !== undefined && lease.isSure();
-    const sights = isGiven ? given! : await describeTables(before.keys(), target, withIndexes);
+    const snapshots = isGiven ? given! : await describeTables(before.keys(), target, withIndexes);
     given = undefined;
-    const seen = sights.get(action.table);
+    const seen = snapshots.get(action.table);
     // Checked after the description: a run that was suspended in between must not act on its successor's tables.
     if (!isGiven) await lease.check();
-    if (inDoubt && isDoneIn(tablesIn(sights)))
+    if (inDoubt && isDoneIn(tablesIn(snapshots)))
       return (
         (await foreign()) ??
         (await ended(
-          { before: undefined, after: versionIn(seen), found: sights, harm: await harmOf(sights) },
+          { before: undefined, after: versionIn(seen), found: snapshots, harm: await harmOf(snapshots) },
           { seen: first },
         ))
       );
-    if (!sameTables(before, tablesIn(sights))) return { error: changed(planned, sights), inDoubt };
+    if (!sameTables(before, tablesIn(snapshots))) return { error: changed(planned, snapshots), inDoubt };
     first ??= seen;
     for (const one of [acting.bound, first])
       if (await isAnother(action.table, one, seen, target)) return { error: recreated(planned), inDoubt };
-    if (mayAct?.(tablesIn(sights), seen?.version) === false)
-      return { error: changed(planned, sights), inDoubt, moved: true };
+    if (mayAct?.(tablesIn(snapshots), seen?.version) === false)
+      return { error: changed(planned, snapshots), inDoubt, moved: true };
     // Nothing is awaited from here to the call. A run that was suspended until it may have a successor describes them
     // again.
     if (!lease.isSure()) continue;
@@ -168,29 +168,29 @@ export async function describeTables(
   target: Target,
   withIndexes: boolean,
 ): Promise<Snapshots> {
-  const sights = new Map<string, TableSnapshot | undefined>();
-  for (const name of names) sights.set(name, await target.describeTable(name, withIndexes));
-  return sights;
+  const snapshots = new Map<string, TableSnapshot | undefined>();
+  for (const name of names) snapshots.set(name, await target.describeTable(name, withIndexes));
+  return snapshots;
 }
 
-export function tablesIn(sights: Snapshots): Tables {
-  return new Map([...sights].map(([name, sight]) => [name, sight?.table]));
+export function tablesIn(snapshots: Snapshots): Tables {
+  return new Map([...snapshots].map(([name, snapshot]) => [name, snapshot?.table]));
 }
 
 /** The first table that is not as it should be, and how it differs. */
 function wrongIn(
   expected: Tables,
-  sights: Snapshots,
+  snapshots: Snapshots,
 ): { readonly table: string; readonly differences: readonly string[] } {
   const found = [...expected].map(([table, should]) => ({
     table,
-    differences: differences(should, sights.get(table)?.table),
+    differences: differences(should, snapshots.get(table)?.table),
   }));
   return found.find((one) => one.differences.length > 0) ?? found[0]!;
 }
 
-export function changed({ place, before }: PlannedAction, sights: Snapshots): MigrateError {
-  return new MigrateError("ERR_TABLE_CHANGED", { ...place, ...wrongIn(before, sights) });
+export function changed({ place, before }: PlannedAction, snapshots: Snapshots): MigrateError {
+  return new MigrateError("ERR_TABLE_CHANGED", { ...place, ...wrongIn(before, snapshots) });
 }
 
 function recreated({ place, action: { table } }: PlannedAction): MigrateError {

@@ -9,7 +9,7 @@ import { stepHash } from "../../migrations/checksum.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import { actBlindly } from "./undescribed-action.ts";
 import { act } from "./described-action.ts";
-import { actInCommits, mayTakeCommits, type Noting } from "./multi-commit-action.ts";
+import { actInCommits, mayTakeCommits, type PartialNotes } from "./multi-commit-action.ts";
 import { lostUnanswered, replacesTable } from "./side-effects.ts";
 import {
   beginMigration,
@@ -24,7 +24,7 @@ import {
 import type { Acting, Ending } from "./send-action.ts";
 import { guarded } from "./late-writes.ts";
 import { requireReadable } from "./check-readable.ts";
-import { putOthersBack } from "./reapply-changes-by-others.ts";
+import { reapplyChangesByOthers } from "./reapply-changes-by-others.ts";
 import { isSince, releaseRestorePoints, restorePoints } from "./restore-points.ts";
 
 /** Executes the migrations, returns how many, and releases the lease with the last record. */
@@ -106,7 +106,7 @@ async function executeNext(progress: Progress, action: PlannedAction, isFirst: b
   const mayBeDone = planned.doubtful && isFirst;
   const place = { version, name, action: progress.done + 1, total: planned.total };
   let unwritten: unknown;
-  const note: Noting["note"] = async ({ indexes, metadata }, commit) => {
+  const note: PartialNotes["note"] = async ({ indexes, metadata }, commit) => {
     const step = stepHash(planned.units[planned.begun[progress.done]! - 1]!);
     await recordProgress(progress, { step, commit, indexes, metadata }).catch((cause: unknown) => {
       unwritten = cause;
@@ -157,7 +157,7 @@ async function lostByFound(
     const now = await target.describeTable(action.table);
     const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
     const mayLose = lateWrites === undefined;
-    const { harm: lost } = await putOthersBack(found, {}, { target, lease, place, emit, mayLose });
+    const { harm: lost } = await reapplyChangesByOthers(found, {}, { target, lease, place, emit, mayLose });
     return lostMetadata(place, harm?.problem ?? lost);
   } catch (error) {
     return error;
@@ -174,7 +174,11 @@ function lostMetadata(
 
 const firstWord = 2_000;
 
-async function executeAction(planned: PlannedAction, mayBeDone: boolean, acting: Acting & Noting): Promise<Ending> {
+async function executeAction(
+  planned: PlannedAction,
+  mayBeDone: boolean,
+  acting: Acting & PartialNotes,
+): Promise<Ending> {
   const { target, clock, emit, place, pending } = acting;
   const { text } = planned;
   emit({ event: "action", ...place, text });

@@ -33,9 +33,9 @@ export async function attemptHedged(
     const ended = firstGood(calls);
     if (!(await isSlow(ended, clock))) break;
     // A description that fails or takes long must not delay an answer.
-    const sight = await Promise.race([ended.then(() => undefined), stillThere().catch(() => undefined)]);
-    if (sight === undefined) break;
-    calls.push(attempt(action, sight, acting));
+    const snapshot = await Promise.race([ended.then(() => undefined), stillThere().catch(() => undefined)]);
+    if (snapshot === undefined) break;
+    calls.push(attempt(action, snapshot, acting));
   }
   pending.push(...calls);
   return await firstGood(calls);

@@ -30,7 +30,7 @@ interface Call {
   readonly place: ActionRef;
 }
 
-interface Looking {
+interface LateCallCheck {
   readonly emit: Emit;
   readonly target: Target;
   readonly clock: Clock;
@@ -42,9 +42,12 @@ interface Looking {
 }
 
 /** Returns the records that state that the calls were checked. Throws ERR_DRIFT if a table is not as it should be. */
-export async function checkLateCalls(calls: readonly LateCall[], looking: Looking): Promise<readonly LedgerEntry[]> {
-  const { plan, state, target, lease, emit } = looking;
-  const done = doneActions(looking);
+export async function checkLateCalls(
+  calls: readonly LateCall[],
+  check: LateCallCheck,
+): Promise<readonly LedgerEntry[]> {
+  const { plan, state, target, lease, emit } = check;
+  const done = doneActions(check);
   const requireRight = async (table: string, words: readonly string[]): Promise<void> => {
     if (words.length === 0) return;
     // If this process was suspended, the next holder may have done it.
@@ -55,7 +58,7 @@ export async function checkLateCalls(calls: readonly LateCall[], looking: Lookin
       hint: "a call of a run that was stopped may have come after another had taken over; put it back, then run migrate up again",
     });
   };
-  const looked: LateCall[] = [];
+  const checked: LateCall[] = [];
   for (const late of calls) {
     const { version, action: number, isBack } = late;
     const at = isBack ? -1 : done.findIndex(({ place }) => place.version === version && place.action === number);
@@ -63,10 +66,10 @@ export async function checkLateCalls(calls: readonly LateCall[], looking: Lookin
     // An action that is not recorded as done is in doubt. The run checks it when it executes the migration, not here.
     const isPlanned = plan.migrations.some((one) => one.doubtful && one.migration.version === version);
     if (call === undefined && !isPlanned && !isDone(state.migrations.get(version), late)) continue;
-    looked.push(late);
+    checked.push(late);
     if (isBack && isDone(state.migrations.get(version), late)) {
-      for (const one of callsOf(version, looking))
-        await requireRight(one.action.table, await lookBack(one, late, looking));
+      for (const one of callsOf(version, check))
+        await requireRight(one.action.table, await checkRollback(one, late, check));
       continue;
     }
     if (call === undefined) continue;
@@ -78,20 +81,20 @@ export async function checkLateCalls(calls: readonly LateCall[], looking: Lookin
     }
     const since = done.slice(at).map(({ action }) => action);
     const words = target.capabilities.describes
-      ? await lookClosely(call.action, late, since.slice(1), looking)
-      : await askBlindly(
+      ? await checkDescribed(call.action, late, since.slice(1), check)
+      : await checkUndescribed(
           call,
           since.filter((action) => action.table === table),
-          looking,
+          check,
         );
     await requireRight(table, words);
   }
   const next = plan.migrations[0]?.migration.version;
-  return looked.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
+  return checked.map(({ epoch }) => ({ event: "looked", next, late: epoch }));
 }
 
 /** The actions of the migration, in place of the calls that may have rolled it back: these concern the same tables. */
-function callsOf(version: number, { migrations, target }: Looking): readonly Call[] {
+function callsOf(version: number, { migrations, target }: LateCallCheck): readonly Call[] {
   const migration = migrations.find((one) => one.version === version);
   const compiled = migration === undefined ? [] : compileMigration(migration, target.capabilities);
   return compiled.map(({ action }, index) => ({
@@ -105,17 +108,17 @@ function callsOf(version: number, { migrations, target }: Looking): readonly Cal
  * after the call, and it is unknown which. So if the target can't describe the table, types and nullability of all
  * columns that the migration had altered are set again.
  */
-async function lookBack(call: Call, late: LateCall, looking: Looking): Promise<readonly string[]> {
-  const { target, plan, lease } = looking;
+async function checkRollback(call: Call, late: LateCall, check: LateCallCheck): Promise<readonly string[]> {
+  const { target, plan, lease } = check;
   const { action } = call;
   await lease.check();
-  if (target.capabilities.describes) return await lookClosely(action, late, [], looking);
+  if (target.capabilities.describes) return await checkDescribed(action, late, [], check);
   const begun = begunIn(plan);
   const possible = [plan.now.get(action.table), begun?.after.get(action.table)].filter((table) => table !== undefined);
   if (possible.length === 0) return [];
   let now: Table | undefined;
   for (const table of possible)
-    if (now === undefined && (await hasColumns(action.table, table, columnPaths(table.columns), looking))) now = table;
+    if (now === undefined && (await hasColumns(action.table, table, columnPaths(table.columns), check))) now = table;
   if (now === undefined) return ["its columns are not those that it should have"];
   const altered = action.kind === "alterColumns" ? action.alterations : [];
   const paths = altered.flatMap(({ path }) => [parsePath(path), pathAfter(parsePath(path), action)]);
@@ -128,15 +131,15 @@ async function lookBack(call: Call, late: LateCall, looking: Looking): Promise<r
       { path: formatPath(path), nullable },
     ];
   });
-  return await stateAgain(wanted, call, now, looking, null);
+  return await sendAlterations(wanted, call, now, check, null);
 }
 
 /** How a table differs from what it should be. The action that is in doubt may be between two of its commits. */
-async function lookClosely(
+async function checkDescribed(
   action: Action,
   { midway }: LateCall,
   since: readonly Action[],
-  { target, plan }: Looking,
+  { target, plan }: LateCallCheck,
 ): Promise<readonly string[]> {
   const { table } = action;
   const found = (await target.describeTable(table, true))?.table;
@@ -151,7 +154,7 @@ async function lookClosely(
 }
 
 /** The actions that the ledger records as done, in the order in which they ran. */
-function doneActions({ migrations, state, target }: Looking): readonly Call[] {
+function doneActions({ migrations, state, target }: LateCallCheck): readonly Call[] {
   return inOrder(migrations, state).flatMap((migration) => {
     const { version, name } = migration;
     const compiled = compileMigration(migration, target.capabilities);
@@ -165,8 +168,12 @@ function doneActions({ migrations, state, target }: Looking): readonly Call[] {
  * What is wrong with the table of a late call, if the target can't describe it. Types and nullability that the call may
  * have changed are set to what they should be.
  */
-async function askBlindly(call: Call, since: readonly Action[], looking: Looking): Promise<readonly string[]> {
-  const { target, plan } = looking;
+async function checkUndescribed(
+  call: Call,
+  since: readonly Action[],
+  check: LateCallCheck,
+): Promise<readonly string[]> {
+  const { target, plan } = check;
   const { table: name } = call.action;
   const begun = begunIn(plan);
   const now = plan.now.get(name);
@@ -177,41 +184,41 @@ async function askBlindly(call: Call, since: readonly Action[], looking: Looking
   ].filter((place): place is typeof place & { readonly table: Table } => place.table !== undefined);
   if (!(await target.listTables()).includes(name)) return now === undefined ? [] : ["it does not exist"];
   for (const place of possible)
-    if (await hasColumns(name, place.table, columnPaths(place.table.columns), looking))
-      return await restate(call, place.since, place.table, looking);
+    if (await hasColumns(name, place.table, columnPaths(place.table.columns), check))
+      return await restoreTypes(call, place.since, place.table, check);
   return possible.length === 0 ? ["it exists, but should not"] : ["its columns are not those that it should have"];
 }
 
 /** Undoes what a late retype or change of nullability may have done to the result of later actions. */
-async function restate(
+async function restoreTypes(
   { action, place }: Call,
   since: readonly Action[],
   table: Table,
-  { target, lease, plan }: Looking,
+  { target, lease, plan }: LateCallCheck,
 ): Promise<readonly string[]> {
   if (action.kind !== "alterColumns") return [];
   const wanted = action.alterations.flatMap(({ path, type, nullable }) =>
-    whereNow(path, since).flatMap((now): readonly Alteration[] => {
+    possiblePaths(path, since).flatMap((now): readonly Alteration[] => {
       const column = findColumn(table.columns, parsePath(now));
       if (column === undefined) return [];
-      const said = saidSince(now, since);
-      const isType = said.every((one) => one.type === undefined || sameType(one.type, column.type));
-      const isNullable = said.every((one) => one.nullable === undefined || one.nullable === column.nullable);
+      const altered = alterationsSince(now, since);
+      const isType = altered.every((one) => one.type === undefined || sameType(one.type, column.type));
+      const isNullable = altered.every((one) => one.nullable === undefined || one.nullable === column.nullable);
       return [
         ...(type === undefined || isType ? [] : [{ path: now, type: column.type }]),
         ...(nullable === undefined || isNullable ? [] : [{ path: now, nullable: column.nullable }]),
       ];
     }),
   );
-  return await stateAgain(wanted, { action, place }, table, { target, lease, plan });
+  return await sendAlterations(wanted, { action, place }, table, { target, lease, plan });
 }
 
 /** Sends the alterations one by one: a retype and "not null" can't be in one call. */
-async function stateAgain(
+async function sendAlterations(
   wanted: readonly Alteration[],
   { action, place }: Call,
   table: Table,
-  { target, lease, plan }: Pick<Looking, "target" | "lease" | "plan">,
+  { target, lease, plan }: Pick<LateCallCheck, "target" | "lease" | "plan">,
   /** Null if no migration is in doubt when nothing is planned. */
   otherwise?: null,
 ): Promise<readonly string[]> {
@@ -232,15 +239,15 @@ async function stateAgain(
  * The alterations of a column since the late call. That call may come from a run that repaired the effect of another
  * late call, and it then set what held at that time.
  */
-function saidSince(now: string, since: readonly Action[]): readonly Alteration[] {
+function alterationsSince(now: string, since: readonly Action[]): readonly Alteration[] {
   return since.flatMap((action, index) => {
     const alterations = action.kind === "alterColumns" ? action.alterations : [];
-    return alterations.filter(({ path }) => whereNow(path, since.slice(index)).includes(now));
+    return alterations.filter(({ path }) => possiblePaths(path, since.slice(index)).includes(now));
   });
 }
 
 /** Where columns are now that a late call may have reached: those with the name before or after any of the actions. */
-function whereNow(path: string, since: readonly Action[]): readonly string[] {
+function possiblePaths(path: string, since: readonly Action[]): readonly string[] {
   const named = formatPath(parsePath(path));
   const places = since.reduce(
     (before, action) =>

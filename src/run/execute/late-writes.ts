@@ -11,7 +11,7 @@ import type { Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { Acting, Done, Ending } from "./send-action.ts";
-import { isTooMany, rowsInTheWay, sinceOf } from "../check/find-blocking-rows.ts";
+import { isTooMany, countBlockingRows, sinceOf } from "../check/find-blocking-rows.ts";
 
 /** A table's version before an action, after the check that the action may destroy it. */
 export interface Watch {
@@ -121,7 +121,7 @@ async function tooMany(questions: readonly Question[], target: Target, version?:
   const problems: string[] = [];
   for (const question of questions) {
     const asks = question.asks.map((ask) => ({ ...ask, version }));
-    const there = await rowsInTheWay({ ...question, asks, spans: undefined }, target).catch(() => undefined);
+    const there = await countBlockingRows({ ...question, asks, spans: undefined }, target).catch(() => undefined);
     if (there === undefined ? !question.isRefused : isTooMany(there))
       problems.push(question.words(there?.rows, there?.written));
   }

@@ -26,7 +26,7 @@ import { versionIn } from "../check/table-identity.ts";
 import { lookAlike, placeAfter } from "../check/look-alike.ts";
 
 /** What the ledger knows of the action, and how to record more. */
-export interface Noting {
+export interface PartialNotes {
   readonly midway: PartialAction | undefined;
   note(kept: Preserved, commit: number): Promise<void>;
 }
@@ -39,12 +39,18 @@ export function mayTakeCommits({ action, commits }: PlannedAction): boolean {
 export async function actInCommits(
   planned: PlannedAction,
   mayBeDone: boolean,
-  acting: Acting & Noting,
+  acting: Acting & PartialNotes,
 ): Promise<Ending> {
   const { target, lease, emit, place, note } = acting;
   const { action, before } = planned;
-  const ways: Ways = { turnsAt: undefined, dropped: new Set(), droppedAgain: new Set(), lookedAgain: 0, refreshed: 0 };
-  let noted: (Preserved & Pick<PartialAction, "commit">) | undefined = acting.midway;
+  const learned: Learned = {
+    detourAt: undefined,
+    dropped: new Set(),
+    droppedAgain: new Set(),
+    lookedAgain: 0,
+    refreshed: 0,
+  };
+  let recorded: (Preserved & Pick<PartialAction, "commit">) | undefined = acting.midway;
   // An earlier run's note is recorded again: a late record of that run, such as that it failed and left nothing
   // half-done, must not erase it.
   let isOwn = false;
@@ -56,57 +62,57 @@ export async function actInCommits(
   let seen: Snapshots | undefined;
   for (;;) {
     const isSeen: boolean = seen !== undefined && lease.isSure();
-    const sights: Snapshots = isSeen ? seen! : await describeTables(before.keys(), target, true);
+    const snapshots: Snapshots = isSeen ? seen! : await describeTables(before.keys(), target, true);
     seen = undefined;
     if (!isSeen) await lease.check();
-    const found = tablesIn(sights);
-    const version = sights.get(action.table)?.version;
-    const seenVersion = versionIn(sights.get(action.table));
+    const found = tablesIn(snapshots);
+    const version = snapshots.get(action.table)?.version;
+    const seenVersion = versionIn(snapshots.get(action.table));
     versions ??= { before: seenVersion, after: seenVersion };
-    const whereIn = (tables: Tables) => commitProgress(action, before, noted, tables, target.capabilities);
-    const where = isBegun || sameTables(before, found) ? whereIn(found) : undefined;
-    if (where === undefined) return { error: changed(planned, sights), inDoubt: isBegun };
+    const progressIn = (tables: Tables) => commitProgress(action, before, recorded, tables, target.capabilities);
+    const where = isBegun || sameTables(before, found) ? progressIn(found) : undefined;
+    if (where === undefined) return { error: changed(planned, snapshots), inDoubt: isBegun };
     const { commits, progress, kept, problem } = where;
     const isUntouched = progress.commits + progress.detour === 0;
     if (problem !== undefined && isUntouched) return { error: problem, inDoubt: isResumed };
     if (problem !== undefined) {
       const refused = stillToDo(where, found)[0]!;
-      return await takenBack(refused, { error: problem, inDoubt: false }, planned, acting);
+      return await rollBackCommits(refused, { error: problem, inDoubt: false }, planned, acting);
     }
     for (const { action } of isOurs ? [] : commits.slice(0, progress.commits)) {
-      const problem = await lookAlike(action, noted === undefined ? "unknown" : "begun", target, placeAfter(place));
+      const problem = await lookAlike(action, recorded === undefined ? "unknown" : "begun", target, placeAfter(place));
       if (problem !== undefined) return { error: new Error(problem), inDoubt: true };
     }
     isOurs = true;
-    const commit = nextOf(where, found, ways);
+    const commit = nextOf(where, found, learned);
     if (commit === undefined) return versions;
 
     const at = commits.indexOf(commit);
-    const isTurn = commit === commits[progress.commits]?.detour[0];
-    const isNews = noted === undefined || !isOwn || !sameKept(kept, noted);
-    const leads = at > (noted?.commit ?? 0) && leadsBack(commits, at);
-    const isToNote = leads || (isNews && (commits.length > 1 || isTurn));
-    if (isToNote) {
+    const isDetour = commit === commits[progress.commits]?.detour[0];
+    const isUnrecorded = recorded === undefined || !isOwn || !sameKept(kept, recorded);
+    const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at);
+    const isToRecord = leads || (isUnrecorded && (commits.length > 1 || isDetour));
+    if (isToRecord) {
       // Before the loss, no commit leads back to an earlier state, so the table shows how far the action got.
-      noted = { ...kept, commit: leads ? at : (noted?.commit ?? 0) };
-      await note(kept, noted.commit);
+      recorded = { ...kept, commit: leads ? at : (recorded?.commit ?? 0) };
+      await note(kept, recorded.commit);
       isOwn = true;
     }
-    if (isTurn) emit({ event: "detour", ...place, text: commit.text });
-    const isRefresh = commit.refresh !== undefined && version !== fresh && ways.refreshed++ < mostRepeats;
+    if (isDetour) emit({ event: "detour", ...place, text: commit.text });
+    const isRefresh = commit.refresh !== undefined && version !== fresh && learned.refreshed++ < mostRepeats;
     const now = isRefresh ? refreshOf(commit) : commit;
     const hides = commit.before.get(action.table)?.columns.some(({ name }) => isHidden(name)) === true;
     const ending = await act(plannedOf(now, planned), isResumed && !isRefresh, {
       ...acting,
       withIndexes: true,
       // The snapshots may be outdated after a call to the lease or the ledger.
-      sights: isSeen && !isToNote ? sights : undefined,
+      snapshots: isSeen && !isToRecord ? snapshots : undefined,
       whileOthers: now.detour.length > 0 ? "detour" : hides ? "hurried" : undefined,
       // While this run's call is refused or waits, others may make the same change, or give the table something that
       // the call would silently remove.
       mayAct: (tables) =>
         isAllLeft(now.action, tables) &&
-        (!now.loses || sameKept(whereIn(tables)?.kept ?? kept, kept) || ways.lookedAgain >= mostRepeats),
+        (!now.loses || sameKept(progressIn(tables)?.kept ?? kept, kept) || learned.lookedAgain >= mostRepeats),
     });
     if (!("error" in ending)) {
       [isBegun, isResumed] = [true, isRefresh && isResumed];
@@ -118,25 +124,25 @@ export async function actInCommits(
         ...(now.loses && { lossy: now.after }),
         harm: versions.harm ?? ending.harm,
       };
-      fresh = isRefresh || worksOut(commit) || fresh === ending.before?.version ? quietly(ending) : undefined;
-      if (commit.action.kind === "dropIndex") ways.dropped.add(commit.text);
+      fresh = isRefresh || computesValues(commit) || fresh === ending.before?.version ? quietly(ending) : undefined;
+      if (commit.action.kind === "dropIndex") learned.dropped.add(commit.text);
       if (now === commits.at(-1)) return versions;
     } else if (ending.starved && now.detour.length > 0) {
-      ways.turnsAt = commit.text;
+      learned.detourAt = commit.text;
     } else if (ending.moved === true) {
-      ways.lookedAgain++;
+      learned.lookedAgain++;
       isResumed ||= ending.inDoubt;
     } else if (!(isRefresh && isResumed && (await isAfter(commit, target)))) {
       // The run that was taken over may have made the commit meanwhile. Then the next pass finds it done.
-      return ending.inDoubt || isUntouched ? ending : await takenBack(commit, ending, planned, acting);
+      return ending.inDoubt || isUntouched ? ending : await rollBackCommits(commit, ending, planned, acting);
     }
   }
 }
 
 /** What the run has learned while it executes the commits. */
-interface Ways {
+interface Learned {
   /** The text of the commit that lost to others' commits each time, so that its detour is taken. */
-  turnsAt: string | undefined;
+  detourAt: string | undefined;
   /** The commits that dropped indexes, and those that did so once more; an index that others recreate again stays. */
   readonly dropped: Set<string>;
   readonly droppedAgain: Set<string>;
@@ -145,15 +151,15 @@ interface Ways {
 }
 
 /** The next commit; undefined when all are done. */
-function nextOf(where: CommitProgress, found: Tables, ways: Ways): PlannedCommit | undefined {
+function nextOf(where: CommitProgress, found: Tables, learned: Learned): PlannedCommit | undefined {
   const { commits, progress } = where;
   const due = commits[progress.commits];
-  const turn = due?.text === ways.turnsAt && progress.detour === 0 ? due?.detour[0] : undefined;
+  const turn = due?.text === learned.detourAt && progress.detour === 0 ? due?.detour[0] : undefined;
   if (turn !== undefined) return turn;
-  const next = stillToDo(where, found).find(({ text }) => !ways.dropped.has(text));
-  const again = toDropOnceMore(where, found).find(({ text }) => !ways.droppedAgain.has(text));
+  const next = stillToDo(where, found).find(({ text }) => !learned.dropped.has(text));
+  const again = toDropOnceMore(where, found).find(({ text }) => !learned.droppedAgain.has(text));
   if (next?.loses !== true || again === undefined) return next;
-  ways.droppedAgain.add(again.text);
+  learned.droppedAgain.add(again.text);
   return again;
 }
 
@@ -166,7 +172,7 @@ function keptOf({ indexes, metadata }: Preserved): Preserved {
 }
 
 /** Whether the commit computes the values of a column from an expression. */
-function worksOut({ action }: PlannedCommit): boolean {
+function computesValues({ action }: PlannedCommit): boolean {
   return action.kind === "addColumns" && action.columns.some(({ name }) => name === madeName);
 }
 
@@ -192,7 +198,7 @@ function plannedOf({ action, text, before, after }: PlannedCommit, { place }: Pl
  * Rolls back the commits before one that was refused, so that the table is as if the action had not begun. If they
  * can't be rolled back, the next run resumes from there.
  */
-async function takenBack(
+async function rollBackCommits(
   { undo, before }: PlannedCommit,
   ending: FailedCall,
   planned: PlannedAction,

@@ -28,7 +28,7 @@ export interface RestoredTable {
 }
 
 /** Does nothing for other actions, or if the target keeps no versions. */
-export async function putOthersBack(
+export async function reapplyChangesByOthers(
   planned: PlannedAction,
   call: RestoredTable,
   calling: Calling & Pick<Acting, "emit">,

@@ -78,10 +78,10 @@ async function keepNewest(
   { target, lease, emit, ledger, mayBeLost }: Keeping,
 ): Promise<OwnVersions | undefined> {
   for (let tries = 1; ; tries++) {
-    const sight = await target.describeTable(table);
-    if (sight?.version === undefined) return undefined;
-    const { version } = sight;
-    const time = await timeOf(table, sight, target);
+    const snapshot = await target.describeTable(table);
+    if (snapshot?.version === undefined) return undefined;
+    const { version } = snapshot;
+    const time = await timeOf(table, snapshot, target);
     // A run that was suspended would keep a version that its successor has made.
     await lease.check();
     try {

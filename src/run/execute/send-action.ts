@@ -34,7 +34,7 @@ export interface Acting {
   /** Whether indexes are described; if absent, only if the action restores a table or concerns known indexes. */
   readonly withIndexes?: boolean | undefined;
   /** Snapshots that were just taken, with nothing awaited since; they need not be taken again. */
-  readonly sights?: Snapshots | undefined;
+  readonly snapshots?: Snapshots | undefined;
   /** Whether metadata and indexes that others have set since may be lost with a version that is replaced. */
   readonly mayLose?: boolean | undefined;
   /** Whether the call may still be sent, given the snapshot right before it; an earlier decision may be outdated. */

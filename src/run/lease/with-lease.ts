@@ -12,7 +12,7 @@ import { throwIfInterrupted, waitingFor } from "./wait-for-lease.ts";
 
 export interface LeasedWork<Result> {
   /** The result if there is nothing to do; then the lease is not waited for. */
-  readonly settled?: (ledger: Ledger) => Promise<Result | undefined>;
+  readonly resultIfDone?: (ledger: Ledger) => Promise<Result | undefined>;
   /** Which newest record ends the wait for a holder early; if absent, none does before its epoch ends. */
   readonly until?: (state: LedgerState) => ((seen: LedgerHead) => boolean) | undefined;
   /**
@@ -37,7 +37,7 @@ export interface Prepared<Result> {
 /** Does the work, and releases the lease if the work has not. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
 export async function withLease<Result>(
   context: RunContext,
-  { settled, until, prepare }: LeasedWork<Result>,
+  { resultIfDone, until, prepare }: LeasedWork<Result>,
 ): Promise<Result> {
   const { journal, signal, runner, clock, emit } = context;
   const waiting = waitingFor(context);
@@ -54,7 +54,7 @@ export async function withLease<Result>(
         lease?.abandon();
         lease = undefined;
       }
-      const result = await settled?.({ records, state });
+      const result = await resultIfDone?.({ records, state });
       if (result !== undefined) {
         await lease?.release();
         return result;

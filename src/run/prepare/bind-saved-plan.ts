@@ -122,9 +122,9 @@ export async function boundTables(plan: Plan, target: Target): Promise<BoundTabl
   const tables: Record<string, number | null> = {};
   const times: Record<string, number | null> = {};
   for (const table of touchedTables(plan)) {
-    const sight = await target.describeTable(table);
-    tables[table] = sight?.version ?? null;
-    times[table] = (sight && (await timeOf(table, sight, target))) ?? null;
+    const snapshot = await target.describeTable(table);
+    tables[table] = snapshot?.version ?? null;
+    times[table] = (snapshot && (await timeOf(table, snapshot, target))) ?? null;
   }
   return { tables, times };
 }

@@ -85,10 +85,10 @@ export async function describeForPlan(
 ): Promise<Tables> {
   let before: Tables | undefined;
   for (;;) {
-    const sights = new Map<string, Table | undefined>();
-    for (const table of tables) sights.set(table, (await target.describeTable(table, indexed.has(table)))?.table);
-    if (areStill || tables.every((table) => before?.has(table) && sameTable(before.get(table), sights.get(table))))
-      return sights;
-    before = sights;
+    const snapshots = new Map<string, Table | undefined>();
+    for (const table of tables) snapshots.set(table, (await target.describeTable(table, indexed.has(table)))?.table);
+    if (areStill || tables.every((table) => before?.has(table) && sameTable(before.get(table), snapshots.get(table))))
+      return snapshots;
+    before = snapshots;
   }
 }

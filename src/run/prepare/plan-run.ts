@@ -177,8 +177,8 @@ function seeingDrops({ migrations }: Plan, target: Target) {
       const left = doubtful.find((one) => isDrop(table, one))?.after.get(table);
       if (!isMigrateError(error, "ERR_UNREADABLE") || left === undefined) throw error;
       unreadable.set(table, error);
-      const sight = await target.describeTable(table);
-      return sight && { ...sight, table: { ...sight.table, indexes: left.indexes } };
+      const snapshot = await target.describeTable(table);
+      return snapshot && { ...snapshot, table: { ...snapshot.table, indexes: left.indexes } };
     }
   };
   const requireFound = (settled: Plan) => {

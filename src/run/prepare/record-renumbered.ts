@@ -21,7 +21,7 @@ export function areFormer(files: readonly MigrationFile[]): boolean {
 export async function recordRecognised(context: RunContext, files: readonly MigrationFile[]): Promise<void> {
   const { target, ledger, emit } = context;
   await withLease(context, {
-    settled: async ({ state }) => (recognisedIn(files, state).length === 0 ? true : undefined),
+    resultIfDone: async ({ state }) => (recognisedIn(files, state).length === 0 ? true : undefined),
     async prepare({ state }) {
       const recognised = recognisedIn(files, state);
       const entries = await newEntries(recognised, state, context);

@@ -19,9 +19,9 @@ test("a call without an answer is found done also where others write before it t
   const target: Target = {
     ...memory,
     describeTable: async (name, withIndexes) => {
-      const sight = await memory.describeTable(name, withIndexes);
+      const snapshot = await memory.describeTable(name, withIndexes);
       late.shift()?.();
-      return sight;
+      return snapshot;
     },
     execute: async (action, seen) => {
       if (action.kind !== "alterColumns" || late.length > 0) return await memory.execute(action, seen);

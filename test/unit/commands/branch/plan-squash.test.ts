@@ -13,8 +13,8 @@ function notingTarget(): Target {
   const target = memoryTarget({ name: "memory", model: "embedded", tables });
   return {
     ...target,
-    async execute(action, sight) {
-      await target.execute(action, sight);
+    async execute(action, snapshot) {
+      await target.execute(action, snapshot);
       const { columns = [] } = tables.get(action.table) ?? {};
       const noted = columns.map((column) => ({ ...column, metadata: { altered: "yes" } }));
       if (action.kind === "alterColumns") tables.write(action.table, "metadata", { columns: noted });

@@ -5,7 +5,7 @@ import type { Preserved } from "../../../../src/ledger/state/record.ts";
 import { planCommits } from "../../../../src/plan/commits/commits.ts";
 import type { PlannedAction } from "../../../../src/plan/make-plan.ts";
 import type { Emit } from "../../../../src/run/events.ts";
-import { actInCommits, mayTakeCommits, type Noting } from "../../../../src/run/execute/multi-commit-action.ts";
+import { actInCommits, mayTakeCommits, type PartialNotes } from "../../../../src/run/execute/multi-commit-action.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { guardColumn } from "../../../../src/actions/rewrite/append-guard.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";
@@ -16,7 +16,7 @@ import type { Target } from "../../../../src/targets/contract/target.ts";
 
 const action: Action = { kind: "convertColumn", table: "t", path: "a", type: { kind: "utf8" }, using: "upper(a)" };
 
-interface About extends Noting, Pick<PlannedAction, "action" | "before" | "commits"> {
+interface About extends PartialNotes, Pick<PlannedAction, "action" | "before" | "commits"> {
   readonly target: Target;
   readonly emit?: Emit;
 }
