@@ -47,12 +47,12 @@ export async function prune(
 function knownOf(
   migration: number,
   version: number,
-  { migrations, holder, doubtful }: LedgerState,
+  { migrations, holder, inDoubt }: LedgerState,
 ): Pick<KeptPoint, "migration" | "isNeeded"> {
   const known = migrations.get(migration);
   return {
     migration: known && isBefore(version, known.tables) ? formatMigration(known) : undefined,
     // A rollback of several migrations needs the versions of older ones later.
-    isNeeded: holder !== undefined || doubtful.size > 0 || [...migrations.values()].some(isHalfDone),
+    isNeeded: holder !== undefined || inDoubt.size > 0 || [...migrations.values()].some(isHalfDone),
   };
 }

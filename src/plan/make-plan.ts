@@ -68,7 +68,7 @@ export interface PlannedMigration extends Omit<MigrationRun, "actions"> {
   /** The actions that are left, in order. */
   readonly actions: readonly PlannedAction[];
   /** Whether its first action is in doubt: it may have run without a record. */
-  readonly doubtful: boolean;
+  readonly inDoubt: boolean;
   /** The last action that was found done without a record. Its run may not have checked its effects. */
   readonly found?: PlannedAction | undefined;
   /** The actions of the `down` that the file exports, as text. The actions of the migration then have no `rollback`. */
@@ -102,7 +102,7 @@ export interface PlanInput {
   readonly putsBack?: boolean | undefined;
   readonly state: LedgerState;
   /** The versions of the migrations in doubt. */
-  readonly doubtful: ReadonlySet<number>;
+  readonly inDoubt: ReadonlySet<number>;
   readonly target: { readonly name: string; readonly capabilities: Capabilities };
   /** The ledger's table, which no migration may touch. */
   readonly ledger: string;
@@ -150,7 +150,7 @@ export function checkVectors({
 export function planMigration(
   run: MigrationRun,
   database: Map<string, Table>,
-  { state, doubtful, target, ledger }: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">,
+  { state, inDoubt, target, ledger }: Pick<PlanInput, "state" | "inDoubt" | "target" | "ledger">,
 ): PlannedMigration {
   const { capabilities } = target;
   const { migration, direction, actions, done, midway } = run;
@@ -169,7 +169,7 @@ export function planMigration(
     actions: withMidway(planned, midway, capabilities),
     restores: [...new Set(planned.flatMap(({ rollback }) => rollback?.restores ?? []))],
     tables: state.migrations.get(migration.version)?.tables ?? {},
-    doubtful: doubtful.has(migration.version),
+    inDoubt: inDoubt.has(migration.version),
     writtenDown,
   };
 }

@@ -91,7 +91,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "the ledger forgets what a dead holder was at",
     13,
     "ledger/state/fold.ts",
-    "if (!released && mayHaveRun(next)) doubtful.add(next);",
+    "if (!released && mayHaveRun(next)) inDoubt.add(next);",
     "",
   ),
   bug(

@@ -46,8 +46,8 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     await checkConsistent(journal, state);
     checkNotReverting(state);
     checkMissing(files, state);
-    const doubtful = migrationsInDoubt(state, runner.run);
-    const pending = pendingFiles(files, state)[0] ?? files.find(({ version }) => doubtful.has(version));
+    const inDoubt = migrationsInDoubt(state, runner.run);
+    const pending = pendingFiles(files, state)[0] ?? files.find(({ version }) => inDoubt.has(version));
     if (pending !== undefined)
       throw new MigrateError("ERR_ADOPT_PENDING", { migration: formatMigration(pending), target: target.name });
     checkUnchanged(migrations, state, capabilities);

@@ -60,7 +60,7 @@ export async function lint(
   problems.push(...afterProblems(read.map(({ migration }) => migration)));
   migrations.push(...more.map((migration) => ({ migration, doubts: [] })));
   const state = foldLedger([]);
-  const input = { state, doubtful: state.doubtful, target, ledger };
+  const input = { state, inDoubt: state.inDoubt, target, ledger };
   const sound = planWhatWorks(migrations, input, (problem) => problems.push(problem), unlisted);
   const losses = sound.migrations
     .flatMap(({ actions }) => actions)

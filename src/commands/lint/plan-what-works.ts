@@ -51,7 +51,7 @@ export function planWhatWorks(
 }
 
 interface Planning {
-  readonly input: Pick<PlanInput, "state" | "doubtful" | "target" | "ledger">;
+  readonly input: Pick<PlanInput, "state" | "inDoubt" | "target" | "ledger">;
   readonly refuse: (problem: MigrateError) => void;
   /** Doubts from earlier migrations. */
   readonly doubts: readonly Doubt[];

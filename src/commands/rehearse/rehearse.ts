@@ -83,7 +83,7 @@ export async function rehearse(
 
 /** Throws ERR_REHEARSAL_BEGUN if a migration has or may have begun: the tables before it can't be seen any more. */
 function checkNotBegun({ migrations }: Plan): void {
-  const begun = migrations.find(({ done, midway, doubtful }) => done > 0 || midway !== undefined || doubtful);
+  const begun = migrations.find(({ done, midway, inDoubt }) => done > 0 || midway !== undefined || inDoubt);
   if (begun !== undefined) throw new MigrateError("ERR_REHEARSAL_BEGUN", { version: formatMigration(begun.migration) });
 }
 

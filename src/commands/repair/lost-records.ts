@@ -54,8 +54,8 @@ export function withLost(
     order = Math.max(order, known?.order ?? order);
   }
   const byVersion = new Map([...all].toSorted(([one], [other]) => one - other));
-  const doubtful = new Set([...state.doubtful].filter((version) => !lost.some((one) => one.version === version)));
-  const restored = inPossibleOrder({ ...state, doubtful, migrations: byVersion }, migrations, able);
+  const inDoubt = new Set([...state.inDoubt].filter((version) => !lost.some((one) => one.version === version)));
+  const restored = inPossibleOrder({ ...state, inDoubt, migrations: byVersion }, migrations, able);
   return { state: restored, lost, agrees: agreesWithNewest(restored) || agreesWithNewest(state) };
 }
 

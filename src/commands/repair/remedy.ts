@@ -98,10 +98,10 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
 /** The remedy if tables can't be described: the records that are left are the only source. */
 function fromLedger(evidence: Evidence, { target, ledger, run }: RepairInput): Remedy {
   const { state } = evidence;
-  const doubtful = [...migrationsInDoubt(state, run)];
+  const inDoubt = [...migrationsInDoubt(state, run)];
   const problem =
     blindProblem(evidence) ??
-    (doubtful.length > 1 ? "several migrations are in doubt; run migrate up first" : undefined);
+    (inDoubt.length > 1 ? "several migrations are in doubt; run migrate up first" : undefined);
   if (problem !== undefined)
     return { kind: "refused", error: new MigrateError("ERR_REPAIR_BLIND", { target: target.name, problem }) };
   return {
@@ -110,7 +110,7 @@ function fromLedger(evidence: Evidence, { target, ledger, run }: RepairInput): R
       `the ledger ${ledger} is to say again what its records say now, ${count(appliedIn(state).length, "applied migration")}, and that this ` +
       "is all; the columns of the tables can't be looked at, so whether this is so is not checked: compare it with migrate status",
     entries: entriesFromLedger(state),
-    next: doubtful[0],
+    next: inDoubt[0],
   };
 }
 

@@ -36,12 +36,12 @@ export function markAdopted(state: LedgerState, migration: Migration, describing
 }
 
 function withoutDoubt(state: LedgerState, version: number): LedgerState {
-  const { holder, late, doubtful } = state;
+  const { holder, late, inDoubt } = state;
   return {
     ...state,
     holder: holder?.next === version ? { ...holder, next: undefined } : holder,
     late: late.filter((call) => call.version !== version),
-    doubtful: new Set([...doubtful].filter((one) => one !== version)),
+    inDoubt: new Set([...inDoubt].filter((one) => one !== version)),
   };
 }
 

@@ -169,7 +169,7 @@ export async function takeLease(
       const found = entries.length === 0 ? before : undefined;
       const half = [...(found?.migrations.values() ?? [])].find(isHalfDone);
       const left = stopped ?? half?.reversal ?? half;
-      const inDoubt = next ?? [...(found?.doubtful ?? [])][0];
+      const inDoubt = next ?? [...(found?.inDoubt ?? [])][0];
       const stays = left !== undefined && (half !== undefined || left.step !== 0 || left.midway !== undefined);
       const released = { event: "released", ...(stays ? { step: left.step, total: left.total } : {}) } as const;
       // Each entry has `next`: if entries are written one by one, the last may be missing.

@@ -57,7 +57,7 @@ export interface LedgerState {
    * stopped adding records, or ended without knowing the outcome, and no later record is about them; or a late call is
    * not recorded as done. The migration that the current holder works on is not included: see `migrationsInDoubt`.
    */
-  readonly doubtful: ReadonlySet<number>;
+  readonly inDoubt: ReadonlySet<number>;
   /** Late calls whose tables no run has checked since. */
   readonly late: readonly LateCall[];
 }
@@ -76,7 +76,7 @@ export interface LateCall {
 export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   const migrations = new Map<number, LedgerMigration>();
   let own = new Map<number, LedgerMigration>(); // the same, by the records of the current epoch alone
-  const doubtful = new Set<number>();
+  const inDoubt = new Set<number>();
   let taken: LedgerRecord | undefined;
   let released = true;
   let next: number | undefined;
@@ -94,7 +94,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   const sorted = records.toSorted(byPlace);
   for (const [order, record] of sorted.entries()) {
     if (record.epoch !== taken?.epoch) {
-      if (!released && mayHaveRun(next)) doubtful.add(next);
+      if (!released && mayHaveRun(next)) inDoubt.add(next);
       // A run that takes a further epoch still rolls back what it did in the one before.
       if (record.run !== taken?.run) reverting = new Set();
       taken = record;
@@ -111,12 +111,12 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
       // The outcome of `next` is unknown. If the holder found it in doubt and never worked on it, older records already
       // state that, or settle it.
       const isFound = next !== undefined && (turnedTo.get(next) ?? record.epoch) < record.epoch;
-      if (mayHaveRun(next) && !isFound) doubtful.add(next);
+      if (mayHaveRun(next) && !isFound) inDoubt.add(next);
     } else if (next !== undefined) turnedTo.set(next, record.epoch);
     if (record.event === "rebuilt") {
       replace(migrations, own);
       // Late calls must still be checked: one may take effect after the run that rebuilt the ledger has looked.
-      doubtful.clear();
+      inDoubt.clear();
     }
     const { version = 0, step = 0 } = record;
     if (record.version !== undefined) turnedTo.set(version, record.epoch);
@@ -135,7 +135,7 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
     if (record.late !== undefined) looked.add(record.late);
     const facts = factsOf(record);
     if (facts === undefined) continue;
-    doubtful.delete(version);
+    inDoubt.delete(version);
     if (record.event === "reverted") gone.add(version);
     else if (!reverting.has(version)) gone.delete(version);
     for (const all of [migrations, own]) {
@@ -152,14 +152,14 @@ export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
   const upcoming = mayHaveRun(next) && isOpen(next) ? next : undefined;
   const holder = taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease, next: upcoming };
   const standing = [...late.values()].filter(({ epoch }) => !looked.has(epoch));
-  for (const call of standing) if (!isDone(migrations.get(call.version), call)) doubtful.add(call.version);
+  for (const call of standing) if (!isDone(migrations.get(call.version), call)) inDoubt.add(call.version);
   return {
     head: sorted.at(-1),
     lastStatement: sorted.findLast(({ event }) => event !== "taken"),
     epoch: taken?.epoch ?? 0,
     holder,
     migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),
-    doubtful: new Set([...doubtful].filter(isOpen)),
+    inDoubt: new Set([...inDoubt].filter(isOpen)),
     late: standing,
   };
 }
@@ -195,8 +195,8 @@ export function isHalfDone({ status, step, midway, reversal }: LedgerMigration):
 }
 
 /** Migrations that may have run without a record, as seen by `run`: what it works on itself is not in doubt to it. */
-export function migrationsInDoubt({ doubtful, holder }: LedgerState, run: string): ReadonlySet<number> {
-  return holder?.next === undefined || holder.run === run ? doubtful : new Set([...doubtful, holder.next]);
+export function migrationsInDoubt({ inDoubt, holder }: LedgerState, run: string): ReadonlySet<number> {
+  return holder?.next === undefined || holder.run === run ? inDoubt : new Set([...inDoubt, holder.next]);
 }
 
 /** The versions of the migrations that are half-done, in doubt, or have a late call. */

@@ -58,7 +58,7 @@ export interface Pending {
   readonly files: readonly MigrationFile[];
   readonly state: LedgerState;
   /** The versions of the migrations in doubt. */
-  readonly doubtful: ReadonlySet<number>;
+  readonly inDoubt: ReadonlySet<number>;
   readonly choice: Choice;
 }
 
@@ -67,13 +67,13 @@ export interface Pending {
  * chosen, this throws ERR_BEGUN, because no other migration can run in the middle of it. Throws ERR_OUT_OF_ORDER for
  * one below a migration that has run, or may have run, unless that is allowed.
  */
-export function orderPending({ files, state, doubtful, choice }: Pending): readonly MigrationFile[] {
+export function orderPending({ files, state, inDoubt, choice }: Pending): readonly MigrationFile[] {
   const chosen = pendingFiles(chosenFiles(files, choice), state);
   if (chosen.length === 0) return chosen;
   const known = [...state.migrations.values()];
   const inPart = known.filter(isHalfDone);
   const ran = known.filter(({ status }) => status === "applied").map(({ version }) => version);
-  const begun = new Set([...doubtful, ...inPart.map(({ version }) => version)].filter((one) => !ran.includes(one)));
+  const begun = new Set([...inDoubt, ...inPart.map(({ version }) => version)].filter((one) => !ran.includes(one)));
   const outside = [...begun].find((version) => !chosen.some((file) => file.version === version));
   if (outside !== undefined) {
     const file = files.find(({ version }) => version === outside);
@@ -122,12 +122,12 @@ export function checkMissing(files: readonly MigrationFile[], state: LedgerState
 /** Migrations that have begun, or may have, and have no file here. Includes the one that a holder is working on. */
 export function begunElsewhere(
   files: readonly MigrationFile[],
-  { migrations, doubtful, holder }: LedgerState,
+  { migrations, inDoubt, holder }: LedgerState,
 ): readonly number[] {
   const half = [...migrations.values()].filter(isHalfDone).map(({ version }) => version);
   const atWork = holder?.next === undefined || migrations.get(holder.next)?.status === "applied" ? [] : [holder.next];
   const here = new Set(files.map(({ version }) => version));
-  return [...new Set([...half, ...doubtful, ...atWork])].filter((version) => !here.has(version));
+  return [...new Set([...half, ...inDoubt, ...atWork])].filter((version) => !here.has(version));
 }
 
 /**

@@ -70,10 +70,10 @@ export function checkRecognised(recognised: readonly Recognised[], state: Ledger
       );
     if (half !== undefined)
       throw refused(`${formatMigration(half)} is half-done here; deploy the release before it first`);
-    const [doubtful = state.late[0]?.version] = state.doubtful;
-    if (doubtful !== undefined)
+    const [inDoubt = state.late[0]?.version] = state.inDoubt;
+    if (inDoubt !== undefined)
       throw refused(
-        `${formatVersion(doubtful)} may have run further than is recorded; deploy the release before it first`,
+        `${formatVersion(inDoubt)} may have run further than is recorded; deploy the release before it first`,
       );
   }
 }

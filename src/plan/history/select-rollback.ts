@@ -43,11 +43,11 @@ export function orderBack(
  */
 export function checkNothingHalfDone(
   { migrations }: LedgerState,
-  doubtful: ReadonlySet<number>,
+  inDoubt: ReadonlySet<number>,
   { describes }: Pick<Capabilities, "describes">,
 ): void {
   const half = [...migrations.values()].find(({ midway, reversal }) => midway !== undefined && reversal === undefined);
-  const begun = [...doubtful].find((version) => {
+  const begun = [...inDoubt].find((version) => {
     const known = migrations.get(version);
     if (known === undefined) return !describes;
     return known.reversal === undefined && known.status !== "applied";

@@ -29,9 +29,9 @@ export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabiliti
     return { ...planned, risks, commits: placed(place, () => planCommits(action, known, capabilities)) };
   };
   const migrations = plan.migrations.map((migration) => {
-    const { doubtful, midway } = migration;
+    const { inDoubt, midway } = migration;
     const actions = migration.actions.map((action, index) =>
-      seenAction(action, doubtful && index === 0, index === 0 ? midway : undefined),
+      seenAction(action, inDoubt && index === 0, index === 0 ? midway : undefined),
     );
     return { ...migration, actions };
   });

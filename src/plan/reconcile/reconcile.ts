@@ -29,7 +29,7 @@ export function reconcile(plan: Plan, snapshots: Tables): Plan {
   const accounted = new Set<string>();
   const migrations = plan.migrations.map((planned) => {
     const own = touchedTables({ ...plan, migrations: [planned] });
-    const place = planned.doubtful ? progressIn(planned.actions, snapshots) : undefined;
+    const place = planned.inDoubt ? progressIn(planned.actions, snapshots) : undefined;
     if (place === undefined) return planned;
     // If the migration has progressed, its tables match; the others must be unchanged.
     if (place.done > 0 || place.midway) for (const table of own) accounted.add(table);
@@ -85,7 +85,7 @@ function withoutDone(planned: PlannedMigration, found: number): PlannedMigration
 /** Like `reconcile`, if only the list of tables is known: checks that exactly the expected tables exist. */
 export function checkPresence(plan: Plan, names: ReadonlySet<string>): void {
   // The one action that may have run without a record may have created its table.
-  const begun = plan.migrations.find(({ doubtful }) => doubtful)?.actions[0]?.action;
+  const begun = plan.migrations.find(({ inDoubt }) => inDoubt)?.actions[0]?.action;
   for (const table of touchedTables(plan)) {
     const expected = plan.now.get(table);
     if ((expected !== undefined) === names.has(table)) continue;

@@ -73,7 +73,7 @@ async function executeMigration(
 async function keepRestorePoints(progress: Progress): Promise<void> {
   const { planned, execution, versions } = progress;
   const points = await restorePoints(planned, execution).catch(async (error: unknown) => {
-    throw await stopped(progress, planned.actions[0]!, { error, inDoubt: planned.doubtful });
+    throw await stopped(progress, planned.actions[0]!, { error, inDoubt: planned.inDoubt });
   });
   if (points === undefined) return;
   versions.begin(points);
@@ -103,7 +103,7 @@ async function executeNext(progress: Progress, action: PlannedAction, isFirst: b
   await stopIfInterrupted(progress, isFirst);
   if (action.recordFirst) await recordProgress(progress);
   // The run that was taken over may have done the action that is in doubt, or may still do it.
-  const mayBeDone = planned.doubtful && isFirst;
+  const mayBeDone = planned.inDoubt && isFirst;
   const place = { version, name, action: progress.done + 1, total: planned.total };
   let unwritten: unknown;
   const note: PartialNotes["note"] = async ({ indexes, metadata }, commit) => {

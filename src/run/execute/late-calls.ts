@@ -64,7 +64,7 @@ export async function checkLateCalls(
     const at = isBack ? -1 : done.findIndex(({ place }) => place.version === version && place.action === number);
     const call = done[at];
     // An action that is not recorded as done is in doubt. The run checks it when it executes the migration, not here.
-    const isPlanned = plan.migrations.some((one) => one.doubtful && one.migration.version === version);
+    const isPlanned = plan.migrations.some((one) => one.inDoubt && one.migration.version === version);
     if (call === undefined && !isPlanned && !isDone(state.migrations.get(version), late)) continue;
     checked.push(late);
     if (isBack && isDone(state.migrations.get(version), late)) {
@@ -264,5 +264,5 @@ function pathAfter(path: Path, action: Action): Path {
 
 /** The action that may have run without being recorded. */
 function begunIn({ migrations }: Plan): PlannedAction | undefined {
-  return migrations.find(({ doubtful }) => doubtful)?.actions[0];
+  return migrations.find(({ inDoubt }) => inDoubt)?.actions[0];
 }

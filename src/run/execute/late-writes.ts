@@ -46,7 +46,7 @@ export async function guarded(
     try {
       watch = await lateWrites.before(planned, action, at);
     } catch (error) {
-      return { error, inDoubt: inDoubt || (planned.doubtful && at === planned.done) };
+      return { error, inDoubt: inDoubt || (planned.inDoubt && at === planned.done) };
     }
     const mayAct =
       watch === undefined || isLast ? undefined : (_: unknown, version?: number) => version === watch.version;

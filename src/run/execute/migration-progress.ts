@@ -87,7 +87,7 @@ export async function stopIfInterrupted(progress: Progress, isFirst: boolean): P
   const { planned, execution, applied, done } = progress;
   if (execution.signal?.aborted !== true) return;
   const { version } = planned.migration;
-  const inDoubt = planned.doubtful && isFirst;
+  const inDoubt = planned.inDoubt && isFirst;
   await execution.lease.release([{ event: "interrupted", ...factsNow(progress) }], inDoubt ? version : undefined);
   throw new MigrateError("ERR_INTERRUPTED", { done: progressText(applied, done, planned) });
 }

@@ -30,12 +30,12 @@ interface Keeping {
  */
 export async function restorePoints(planned: PlannedMigration, keeping: Keeping): Promise<TableVersions | undefined> {
   const { target } = keeping;
-  const { restores, done, midway, doubtful, tables } = planned;
+  const { restores, done, midway, inDoubt, tables } = planned;
   if (restores.length === 0 || target.versions === undefined || done > 0 || midway !== undefined) return undefined;
   const points = new Map<string, OwnVersions>();
   let isKnown = true;
   for (const table of restores) {
-    const known = doubtful ? ownValue(tables, table) : undefined;
+    const known = inDoubt ? ownValue(tables, table) : undefined;
     if (known === undefined || (await isOfAnother(table, known, target))) continue;
     const later = await keptLater(table, known, planned, keeping);
     isKnown &&= later === undefined;
@@ -132,12 +132,12 @@ export function trackVersions(
     restores,
     tables: known,
     done,
-    doubtful,
+    inDoubt,
     midway,
-  }: Pick<PlannedMigration, "restores" | "tables" | "done" | "doubtful" | "midway">,
+  }: Pick<PlannedMigration, "restores" | "tables" | "done" | "inDoubt" | "midway">,
   ran: readonly Action[] = [],
 ): VersionsTrack {
-  const goesOn = done > 0 || doubtful || midway !== undefined;
+  const goesOn = done > 0 || inDoubt || midway !== undefined;
   let tables: TableVersions = goesOn ? known : {};
   const watched = new Set([...restores, ...(goesOn ? Object.keys(known) : [])]);
   // The name under which each table is recorded; undefined for a table that took another's name.

@@ -34,12 +34,12 @@ export interface ComparedTo extends Compared {
 
 export async function compare({ target, ledger, state, migrations, run }: Comparing): Promise<ComparedTo> {
   const { capabilities } = target;
-  const doubtful = migrationsInDoubt(state, run);
-  const begun = migrations.filter(({ version }) => doubtful.has(version));
-  const unknown = [...doubtful].find((version) => !migrations.some((migration) => migration.version === version));
+  const inDoubt = migrationsInDoubt(state, run);
+  const begun = migrations.filter(({ version }) => inDoubt.has(version));
+  const unknown = [...inDoubt].find((version) => !migrations.some((migration) => migration.version === version));
   if (unknown !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unknown), file: undefined });
   // A migration that is being rolled back is planned in that direction.
-  const plan = makePlan({ migrations, pending: begun, state, doubtful, target, ledger });
+  const plan = makePlan({ migrations, pending: begun, state, inDoubt, target, ledger });
   const tables = tablesToCompare(plan, migrations, capabilities);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
   const described = await describeForComparison(target, tables, indexedTables(plan), besideAnother);

@@ -83,8 +83,8 @@ export async function planNow(
 export async function planPending(input: PlanningInput, choice: Choice): Promise<Planned> {
   const { context, files, state, besideAnother } = input;
   checkNotReverting(state);
-  const doubtful = migrationsInDoubt(state, context.runner.run);
-  const pending = orderPending({ files, state, doubtful, choice });
+  const inDoubt = migrationsInDoubt(state, context.runner.run);
+  const pending = orderPending({ files, state, inDoubt, choice });
   checkBegun(files, state, besideAnother ? state.holder?.next : undefined);
   if (pending.length > 0 || state.late.length > 0) checkMissing(files, state);
   const { plan, migrations } = await planChosen(pending, "up", input);
@@ -114,7 +114,7 @@ export async function planChosen(
     direction,
     putsBack,
     state,
-    doubtful: migrationsInDoubt(state, runner.run),
+    inDoubt: migrationsInDoubt(state, runner.run),
     target,
     ledger,
   };
@@ -173,8 +173,8 @@ function seeingDrops({ migrations }: Plan, target: Target) {
     try {
       return await target.describeTable(table, withIndexes);
     } catch (error) {
-      const doubtful = migrations.flatMap((one) => (one.doubtful ? one.actions : []));
-      const left = doubtful.find((one) => isDrop(table, one))?.after.get(table);
+      const inDoubt = migrations.flatMap((one) => (one.inDoubt ? one.actions : []));
+      const left = inDoubt.find((one) => isDrop(table, one))?.after.get(table);
       if (!isMigrateError(error, "ERR_UNREADABLE") || left === undefined) throw error;
       unreadable.set(table, error);
       const snapshot = await target.describeTable(table);

@@ -22,8 +22,8 @@ export async function recordUnstarted(input: PlanningInput): Promise<readonly Le
   const { target, runner } = context;
   // A run that is still running records the outcome itself.
   if (besideAnother || !target.capabilities.describes) return [];
-  const doubtful = migrationsInDoubt(state, runner.run);
-  const begun = [...doubtful].filter((version) => !state.migrations.has(version));
+  const inDoubt = migrationsInDoubt(state, runner.run);
+  const begun = [...inDoubt].filter((version) => !state.migrations.has(version));
   const unfiled = begun.find((version) => !files.some((file) => file.version === version));
   if (unfiled !== undefined) throw new MigrateError("ERR_BEGUN", { version: formatVersion(unfiled), file: undefined });
   const unknown = files.filter(({ version }) => begun.includes(version));

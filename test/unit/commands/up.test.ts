@@ -454,7 +454,7 @@ test("a failed action is recorded with how far the migration got, and the next r
     code: "ERR_STEP_FAILED",
     details: { file: "0002_three.mjs", step: 2, done: 1, total: 3, applied: 0 },
   });
-  expect(foldLedger(await world.records())).toMatchObject({ holder: undefined, doubtful: new Set() });
+  expect(foldLedger(await world.records())).toMatchObject({ holder: undefined, inDoubt: new Set() });
   world.sent.length = 0;
   expect(await up(world.runner())).toEqual({ applied: 1, total: 2 });
   expect(world.sent).toEqual(threeActions.slice(1));
@@ -562,7 +562,7 @@ test("what is refused under the lease releases it and leaves the doubt of older 
   await world.holder("dead", 2);
   const byHand = () => world.change(renamed("b", "z"));
   await expect(up(world.runner({ look: { 2: byHand } }))).rejects.toMatchObject({ code: "ERR_DRIFT" });
-  expect(foldLedger(await world.records())).toMatchObject({ epoch: 3, holder: undefined, doubtful: new Set([2]) });
+  expect(foldLedger(await world.records())).toMatchObject({ epoch: 3, holder: undefined, inDoubt: new Set([2]) });
 });
 
 test("a changed text with the same steps is noted by the next run that has something to do", async () => {

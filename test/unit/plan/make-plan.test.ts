@@ -62,7 +62,7 @@ function planOf(pending: readonly Migration[], more: Partial<PlanInput> = {}): P
     migrations: pending,
     pending,
     state,
-    doubtful: state.doubtful,
+    inDoubt: state.inDoubt,
     target: able,
     ledger: "_migrations",
     ...more,
@@ -86,7 +86,7 @@ test("each action knows its table before and after, its place, and itself in wor
   const { migrations, now } = planOf([aMigration(1, create, renameColumn("documents", "title", "headline"))]);
   const renamed = { columns: [column("id", "int32"), column("headline", "utf8")] };
   expect(now).toEqual(new Map());
-  expect(migrations).toMatchObject([{ done: 0, total: 2, doubtful: false, attempt: 1 }]);
+  expect(migrations).toMatchObject([{ done: 0, total: 2, inDoubt: false, attempt: 1 }]);
   expect(migrations[0]!.actions).toEqual([
     {
       place: { file: "0001_m1.ts", step: 1, kind: "createTable" },
@@ -146,8 +146,8 @@ test("a migration that is done in part goes on at the step where it stopped, as 
 
 test("what may have run without being recorded is marked", () => {
   const [first, second] = [aMigration(1, create), aMigration(2, renameColumn("documents", "title", "headline"))];
-  const { migrations } = planOf([first, second], { doubtful: new Set([2]) });
-  expect(migrations.map(({ doubtful }) => doubtful)).toEqual([false, true]);
+  const { migrations } = planOf([first, second], { inDoubt: new Set([2]) });
+  expect(migrations.map(({ inDoubt }) => inDoubt)).toEqual([false, true]);
 });
 
 test.each([

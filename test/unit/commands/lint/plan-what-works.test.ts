@@ -27,7 +27,7 @@ import { aMigration, drawHistory } from "../../../simulate/history.ts";
 
 const state = foldLedger([]);
 const capabilities = abilitiesOf("namespace");
-const input = { state, doubtful: state.doubtful, target: { name: "prod", capabilities }, ledger: "_migrations" };
+const input = { state, inDoubt: state.inDoubt, target: { name: "prod", capabilities }, ledger: "_migrations" };
 
 /** What is told of migrations, and the plan of the rest. */
 function check(migrations: readonly Migration[], doubts: Readonly<Record<number, readonly PlacedDoubt[]>> = {}) {

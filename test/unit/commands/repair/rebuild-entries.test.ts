@@ -56,7 +56,7 @@ test.each([
   ];
   const state = written(entriesFromTables(row, place, foldLedger(before), true), before);
   expect(summary(state)).toEqual(says);
-  expect(state.doubtful).toEqual(new Set());
+  expect(state.inDoubt).toEqual(new Set());
   checkUnchanged(migrations, state, describing);
 });
 
@@ -78,7 +78,7 @@ test("what the ledger knew of a migration it goes on to say, and late calls are 
   ];
   const state = written(entriesFromTables(row, chosenPlace(row, "1")!, foldLedger(before), true), before);
   expect(state.migrations.get(1)).toMatchObject({ attempt: 3, duration: 50, tables: { t: [null, 1] } });
-  expect([state.late, state.doubtful]).toEqual([[], new Set()]);
+  expect([state.late, state.inDoubt]).toEqual([[], new Set()]);
 });
 
 test("that an action has begun it goes on to say, unless somebody says that it has not", () => {

@@ -365,11 +365,11 @@ test("what a killed run left in doubt stays in doubt when the ledger is rebuilt"
   await up({ ...dying, target: { ...dying.target, verdict: () => ({ kind: "unanswered" }) } }).catch(() => {});
   await (await table(world, "_migrations")).delete("event = 'applied' AND version = 1");
   const { target } = await world.process();
-  const doubtful = async () =>
+  const inDoubt = async () =>
     migrationsInDoubt(foldLedger(await journalOf(target, "_migrations").read()), "another run");
-  expect(await doubtful()).toEqual(new Set([2]));
+  expect(await inDoubt()).toEqual(new Set([2]));
   expect(await repair(await world.process(), { yes: true })).toMatchObject({ done: true });
-  expect(await doubtful()).toEqual(new Set([2]));
+  expect(await inDoubt()).toEqual(new Set([2]));
   await up(await world.process());
   await expectWell(world);
 });

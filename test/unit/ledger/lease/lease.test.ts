@@ -152,7 +152,7 @@ test.each(journals)("an epoch is taken, written to and released ($kind)", async 
   await lease.release([{ event: "failed", version: 2, name: "two", detail: "no" }]);
   const records = await journal.read();
   expect(eventsOf(records)).toEqual(["1.0 taken", "1.1 applied", "1.2 failed", "1.3 released"]);
-  expect(foldLedger(records)).toMatchObject({ epoch: 1, holder: undefined, doubtful: new Set() });
+  expect(foldLedger(records)).toMatchObject({ epoch: 1, holder: undefined, inDoubt: new Set() });
 });
 
 test.each(journals)("a holder that was taken over learns it before it acts ($kind)", async ({ make }) => {
@@ -566,7 +566,7 @@ async function inDoubtAfterTwo() {
   const stopped = await take(ann, 1);
   await take(bob);
   const state = foldLedger(journal.records);
-  expect(state.doubtful).toEqual(new Set([1]));
+  expect(state.inDoubt).toEqual(new Set([1]));
   return {
     journal,
     stopped,
@@ -578,7 +578,7 @@ test("who ends without having done anything leaves in doubt what he found in dou
   const { journal, takeOver } = await inDoubtAfterTwo();
   await (await takeOver()).release();
   const left = foldLedger(journal.records);
-  expect([isAtRest(left.head!), left.doubtful]).toEqual([false, new Set([1])]);
+  expect([isAtRest(left.head!), left.inDoubt]).toEqual([false, new Set([1])]);
 });
 
 test.each(["before", "after"])(
@@ -593,7 +593,7 @@ test.each(["before", "after"])(
     await lease.release();
     const left = foldLedger(journal.records);
     // The newest record alone must not say that nothing is in doubt where its writer had not read the end.
-    expect([isAtRest(left.head!), left.doubtful]).toEqual([when === "before", new Set()]);
+    expect([isAtRest(left.head!), left.inDoubt]).toEqual([when === "before", new Set()]);
   },
 );
 

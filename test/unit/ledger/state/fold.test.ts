@@ -87,7 +87,7 @@ test("a ledger without records has nobody holding it and nothing applied", () =>
     epoch: 0,
     holder: undefined,
     migrations: new Map(),
-    doubtful: new Set(),
+    inDoubt: new Set(),
     late: [],
   });
 });
@@ -161,13 +161,13 @@ test("how far a migration got is what the newest holder says, not the latest wri
 });
 
 test("a partial migration tells how far it got and why it stopped", () => {
-  const { migrations, holder, doubtful } = foldLedger([
+  const { migrations, holder, inDoubt } = foldLedger([
     aRecord("1.0", "taken", { next: 1 }),
     aRecord("1.1", "failed", { ...about(1, 2), detail: "the disk is full" }),
     aRecord("1.2", "released"),
   ]);
   expect(migrations.get(1)).toMatchObject({ status: "partial", step: 2, detail: "the disk is full" });
-  expect([holder, doubtful]).toEqual([undefined, new Set()]);
+  expect([holder, inDoubt]).toEqual([undefined, new Set()]);
 });
 
 test("a note changes the text's hash and nothing else", () => {
@@ -194,37 +194,37 @@ test("migrations that ran out of order are ordered as they ran", () => {
 
 const died = [aRecord("1.0", "taken", { next: 1 })];
 
-test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly number[] }>([
-  { why: "a holder is still at it", records: died, doubtful: [] },
+test.each<{ why: string; records: readonly LedgerRecord[]; inDoubt: readonly number[] }>([
+  { why: "a holder is still at it", records: died, inDoubt: [] },
   {
     why: "the holder was never heard of again",
     records: [...died, aRecord("2.0", "taken", { next: 1 })],
-    doubtful: [1],
+    inDoubt: [1],
   },
   {
     why: "the holder turned to another migration with a renewal before it died",
     records: [...died, aRecord("1.1", "renewed", { next: 7 }), aRecord("2.0", "taken", { next: 1 })],
-    doubtful: [7],
+    inDoubt: [7],
   },
   {
     why: "the holder died at the next migration",
     records: [...died, aRecord("1.1", "applied", { ...about(1, 3), next: 2 }), aRecord("2.0", "taken", { next: 2 })],
-    doubtful: [2],
+    inDoubt: [2],
   },
   {
     why: "the holder died between the actions of one",
     records: [...died, aRecord("1.1", "advanced", { ...about(1, 2), next: 1 }), aRecord("2.0", "taken", { next: 1 })],
-    doubtful: [1],
+    inDoubt: [1],
   },
   {
     why: "the epoch was released",
     records: [...died, aRecord("1.1", "released"), aRecord("2.0", "taken", { next: 1 })],
-    doubtful: [],
+    inDoubt: [],
   },
   {
     why: "the epoch was released",
     records: [...died, aRecord("1.1", "released"), aRecord("2.0", "taken", { next: 1 })],
-    doubtful: [],
+    inDoubt: [],
   },
   {
     why: "the epoch was released by one who could not find out",
@@ -234,7 +234,7 @@ test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly nu
       aRecord("1.2", "released", { next: 1 }),
       aRecord("2.0", "taken", { next: 1 }),
     ],
-    doubtful: [1],
+    inDoubt: [1],
   },
   {
     why: "the epoch was released with its failure",
@@ -244,27 +244,27 @@ test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly nu
       aRecord("1.2", "released"),
       aRecord("2.0", "taken", { next: 1 }),
     ],
-    doubtful: [],
+    inDoubt: [],
   },
   {
     why: "a later epoch took and released without a word about it",
     records: [...died, aRecord("2.0", "taken", { next: 1 }), aRecord("2.1", "released")],
-    doubtful: [1],
+    inDoubt: [1],
   },
   {
     why: "a later epoch spoke of another migration",
     records: [...died, aRecord("2.0", "taken", { next: 2 }), aRecord("2.1", "applied", about(2, 3))],
-    doubtful: [1],
+    inDoubt: [1],
   },
   {
     why: "a later epoch said that it failed",
     records: [...died, aRecord("2.0", "taken", { next: 1 }), aRecord("2.1", "failed", about(1, 0))],
-    doubtful: [],
+    inDoubt: [],
   },
   {
     why: "a later epoch applied it",
     records: [...died, aRecord("2.0", "taken", { next: 1 }), aRecord("2.1", "applied", about(1, 3))],
-    doubtful: [],
+    inDoubt: [],
   },
   {
     why: "the taker over died at the same place",
@@ -274,12 +274,12 @@ test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly nu
       aRecord("2.1", "advanced", { ...about(1, 1), next: 1 }),
       aRecord("3.0", "taken", { next: 1 }),
     ],
-    doubtful: [1],
+    inDoubt: [1],
   },
   {
     why: "two holders died at two migrations",
     records: [...died, aRecord("2.0", "taken", { next: 2 }), aRecord("3.0", "taken", { next: 1 })],
-    doubtful: [1, 2],
+    inDoubt: [1, 2],
   },
   {
     why: "the late holder said itself how it ended",
@@ -289,7 +289,7 @@ test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly nu
       aRecord("1.1", "failed", about(1, 0)),
       aRecord("1.2", "released"),
     ],
-    doubtful: [],
+    inDoubt: [],
   },
   {
     why: "the late holder applied it after another run had taken over and died at it",
@@ -299,7 +299,7 @@ test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly nu
       aRecord("2.0", "taken", { next: 1 }),
       aRecord("3.0", "taken", { next: 2 }),
     ],
-    doubtful: [],
+    inDoubt: [],
   },
   {
     why: "a run died while it rolled an applied migration back",
@@ -311,10 +311,10 @@ test.each<{ why: string; records: readonly LedgerRecord[]; doubtful: readonly nu
       aRecord("2.1", "reverting", { ...about(1, 0), next: 1 }),
       aRecord("3.0", "taken", { next: 1 }),
     ],
-    doubtful: [1],
+    inDoubt: [1],
   },
-])("what is in doubt when $why: $doubtful", ({ records, doubtful }) => {
-  expect(foldLedger(records).doubtful).toEqual(new Set(doubtful));
+])("what is in doubt when $why: $inDoubt", ({ records, inDoubt }) => {
+  expect(foldLedger(records).inDoubt).toEqual(new Set(inDoubt));
 });
 
 test("what a holder is at is in doubt to everybody but itself", () => {
@@ -341,15 +341,15 @@ test("what a rebuilt epoch says is all there is", () => {
     aRecord("2.1", "applied", about(2, 3)),
     aRecord("2.2", "interrupted", about(4, 2)),
   ];
-  const { migrations, doubtful } = foldLedger([...before, aRecord("2.3", "rebuilt"), aRecord("2.4", "released")]);
+  const { migrations, inDoubt } = foldLedger([...before, aRecord("2.3", "rebuilt"), aRecord("2.4", "released")]);
   expect([...migrations.values()]).toMatchObject([
     { version: 2, status: "applied", textHash: "text 2" },
     { version: 4, status: "partial", step: 2 },
   ]);
-  expect(doubtful).toEqual(new Set());
+  expect(inDoubt).toEqual(new Set());
   // Killed just before it: nothing is lost, and what was said is true.
   expect([...foldLedger(before).migrations.keys()]).toEqual([1, 2, 3, 4]);
-  expect(foldLedger(before).doubtful).toEqual(new Set([3]));
+  expect(foldLedger(before).inDoubt).toEqual(new Set([3]));
 });
 
 test("what is said after a ledger was rebuilt counts on top of it", () => {
@@ -361,9 +361,9 @@ test("what is said after a ledger was rebuilt counts on top of it", () => {
     aRecord("2.0", "taken"),
     aRecord("2.1", "applied", about(3, 3)),
   ];
-  const { migrations, doubtful } = foldLedger(records);
+  const { migrations, inDoubt } = foldLedger(records);
   expect([...migrations.keys()]).toEqual([1, 3]);
-  expect(doubtful).toEqual(new Set([2]));
+  expect(inDoubt).toEqual(new Set([2]));
 });
 
 test.each([
@@ -387,7 +387,7 @@ test.each([
     ...looked,
     aRecord("2.2", "rebuilt"),
   ]);
-  expect([state.late, [...state.doubtful]]).toEqual([late, doubt]);
+  expect([state.late, [...state.inDoubt]]).toEqual([late, doubt]);
 });
 
 const wasApplied = [aRecord("1.0", "taken"), aRecord("1.1", "applied", about(1, 3)), aRecord("1.2", "released")];
@@ -474,10 +474,10 @@ test("a call that came late while a migration was rolled back is known as one, a
   const said = { version: 1, name: "m1", step: 1, total: 2 };
   const reverting = [...wasApplied, aRecord("2.0", "taken"), aRecord("2.1", "reverting", back(0, { next: 1 }))];
   const late = [{ epoch: 2, version: 1, action: 1, isBack: true, midway: undefined }];
-  expect(foldLedger([...reverting, aRecord("2.2", "late", said)])).toMatchObject({ late, doubtful: new Set([1]) });
+  expect(foldLedger([...reverting, aRecord("2.2", "late", said)])).toMatchObject({ late, inDoubt: new Set([1]) });
   const done = [aRecord("3.0", "taken"), aRecord("3.1", "reverted", back(2))];
   const after = foldLedger([...reverting, aRecord("2.2", "late", said), ...done]);
-  expect([after.late, after.doubtful]).toEqual([late, new Set()]);
+  expect([after.late, after.inDoubt]).toEqual([late, new Set()]);
 });
 
 test("a record that an older holder adds after a ledger was rebuilt does not bring back what it says", () => {

@@ -40,7 +40,7 @@ function planOf(
     migrations: [first, second],
     pending: [first, second],
     state: foldLedger([]),
-    doubtful: new Set(),
+    inDoubt: new Set(),
     target,
     ledger: "_l",
   });
@@ -119,7 +119,7 @@ test("what is between two of its commits goes on, and all else that is still to 
   const begun = (more: object): Plan => ({ ...plan, migrations: plan.migrations.map((one) => ({ ...one, ...more })) });
   const midway = { step: "", commit: 0, indexes: {}, metadata: {} };
   for (const more of [{ midway }, { direction: "down" }]) expect(refused(begun(more))).toBe("");
-  for (const more of [{ done: 1 }, { doubtful: true }]) expect(refused(begun(more))).toContain("needs consent");
+  for (const more of [{ done: 1 }, { inDoubt: true }]) expect(refused(begun(more))).toContain("needs consent");
   const after = planOf([...dropped, addColumn("t", "b", utf8()), dropColumn("t", "b")]).migrations[1]!;
   expect(refused({ ...plan, migrations: [{ ...after, midway }] })).toContain("step 3 (dropColumn) needs consent");
 });

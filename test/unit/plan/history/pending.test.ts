@@ -69,7 +69,7 @@ test.each([
 
 test("a pending migration below an applied one is refused, naming both", () => {
   const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
-  expect(() => orderPending({ files, state, doubtful: none, choice: {} })).toThrow(
+  expect(() => orderPending({ files, state, inDoubt: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
   );
 });
@@ -80,33 +80,33 @@ test.each([
   { why: "nothing is applied", state: aLedger(), allowed: false, order: [1, 2, 3] },
   { why: "one that begun comes first", state: aLedger(["failed", aMigration(2), 1]), allowed: true, order: [2, 1, 3] },
 ])("pending migrations run in the order $order when $why", ({ state, allowed, order }) => {
-  const pending = orderPending({ files, state, doubtful: none, choice: { allowOutOfOrder: allowed } });
+  const pending = orderPending({ files, state, inDoubt: none, choice: { allowOutOfOrder: allowed } });
   expect(versionsOf(pending)).toEqual(order);
 });
 
 test("a pending migration below one in doubt is refused", () => {
   const state = aLedger(["applied", aMigration(1)]);
-  expect(() => orderPending({ files, state, doubtful: new Set([3]), choice: {} })).toThrow(
+  expect(() => orderPending({ files, state, inDoubt: new Set([3]), choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER", details: { file: "0002_m2.ts", last: "0003_m3" } }),
   );
 });
 
 test("a pending migration below one that is done in part is refused", () => {
   const state = aLedger(["failed", aMigration(3), 1]);
-  expect(() => orderPending({ files, state, doubtful: none, choice: {} })).toThrow(
+  expect(() => orderPending({ files, state, inDoubt: none, choice: {} })).toThrow(
     expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }),
   );
 });
 
 test.each([
-  { what: "one done in part", state: aLedger(["failed", aMigration(3), 1]), doubtful: [], file: "0003_m3.ts" },
-  { what: "one in doubt", state: aLedger(), doubtful: [3], file: "0003_m3.ts" },
-  { what: "one in doubt of another release", state: aLedger(), doubtful: [9], file: undefined },
-])("$what that is not chosen must be finished first, allowed out of order or not", ({ state, doubtful, file }) => {
+  { what: "one done in part", state: aLedger(["failed", aMigration(3), 1]), inDoubt: [], file: "0003_m3.ts" },
+  { what: "one in doubt", state: aLedger(), inDoubt: [3], file: "0003_m3.ts" },
+  { what: "one in doubt of another release", state: aLedger(), inDoubt: [9], file: undefined },
+])("$what that is not chosen must be finished first, allowed out of order or not", ({ state, inDoubt, file }) => {
   for (const allowOutOfOrder of [false, true])
-    expect(() =>
-      orderPending({ files, state, doubtful: new Set(doubtful), choice: { to: 2, allowOutOfOrder } }),
-    ).toThrow(expect.objectContaining({ code: "ERR_BEGUN", details: expect.objectContaining({ file }) }));
+    expect(() => orderPending({ files, state, inDoubt: new Set(inDoubt), choice: { to: 2, allowOutOfOrder } })).toThrow(
+      expect.objectContaining({ code: "ERR_BEGUN", details: expect.objectContaining({ file }) }),
+    );
 });
 
 test.each([
@@ -215,7 +215,7 @@ test("a step between two of its commits that was changed is said to be that, wha
 
 test.each([
   { what: "half-done", state: aLedger(["failed", aMigration(9), 1]), words: "0009_m9 was begun but not finished" },
-  { what: "in doubt", state: { ...aLedger(), doubtful: new Set([9]) }, words: "0009 was begun but not finished" },
+  { what: "in doubt", state: { ...aLedger(), inDoubt: new Set([9]) }, words: "0009 was begun but not finished" },
   { what: "half-done, its file here", state: aLedger(["failed", aMigration(3), 1]), words: undefined },
   { what: "failed with nothing done", state: aLedger(["failed", aMigration(9), 0]), words: undefined },
   { what: "applied", state: aLedger(["applied", aMigration(9)]), words: undefined },
@@ -241,7 +241,7 @@ test("a migration that was renumbered behind another one holds it up no more tha
   const renumbered = { ...aMigration(3), was: [{ version: 2, name: "m3" }] };
   const state = aLedger(["applied", aMigration(1)], ["applied", aMigration(3)]);
   const pending = (last: object) =>
-    orderPending({ files: [aMigration(1), aMigration(2), last as never], state, doubtful: none, choice: {} });
+    orderPending({ files: [aMigration(1), aMigration(2), last as never], state, inDoubt: none, choice: {} });
   expect(versionsOf(pending(renumbered))).toEqual([2]);
   expect(() => pending(aMigration(3))).toThrow(expect.objectContaining({ code: "ERR_OUT_OF_ORDER" }));
 });

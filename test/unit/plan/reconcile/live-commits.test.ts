@@ -51,7 +51,7 @@ function commitsOf(...pending: readonly Step[]): readonly (readonly string[])[] 
     migrations: [first, second],
     pending: [second],
     state,
-    doubtful: state.doubtful,
+    inDoubt: state.inDoubt,
     target: { name: "local", capabilities },
     ledger: "_migrations",
   });

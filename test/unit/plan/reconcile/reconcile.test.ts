@@ -30,19 +30,19 @@ function aLedger(...ran: readonly (readonly [Migration, done?: number])[]): Ledg
 interface Given {
   readonly applied?: readonly Migration[];
   readonly pending: readonly Migration[];
-  readonly doubtful?: readonly number[];
+  readonly inDoubt?: readonly number[];
   readonly state?: LedgerState;
   readonly capabilities?: Capabilities;
 }
 
 const few = { actions: { createTable: true, alterColumns: true }, describes: true, fences: true } as const;
 
-function planOf({ applied = [], pending, doubtful = [], state, capabilities = few }: Given): Plan {
+function planOf({ applied = [], pending, inDoubt = [], state, capabilities = few }: Given): Plan {
   return makePlan({
     migrations: [...applied, ...pending],
     pending,
     state: state ?? aLedger(...applied.map((one) => [one] as const)),
-    doubtful: new Set(doubtful),
+    inDoubt: new Set(inDoubt),
     target: { name: "t", capabilities },
     ledger: "_migrations",
   });
@@ -72,13 +72,13 @@ const tighten = setNullable("documents", "id", false);
 const shapes: readonly { readonly what: string; readonly given: Given }[] = [
   {
     what: "several changes of one table",
-    given: { applied: [create], pending: [aMigration(2, headline, widen, tighten, name)], doubtful: [2] },
+    given: { applied: [create], pending: [aMigration(2, headline, widen, tighten, name)], inDoubt: [2] },
   },
   {
     what: "a new table and changes of it",
     given: {
       pending: [aMigration(1, createTable("documents", { title: utf8(), id: int32() }), headline, widen)],
-      doubtful: [1],
+      inDoubt: [1],
     },
   },
   {
@@ -94,7 +94,7 @@ const shapes: readonly { readonly what: string; readonly given: Given }[] = [
           retypeColumn("pages", "id", int64()),
         ),
       ],
-      doubtful: [2],
+      inDoubt: [2],
     },
   },
   {
@@ -108,7 +108,7 @@ const shapes: readonly { readonly what: string; readonly given: Given }[] = [
           createTable("c", { id: int32() }),
         ),
       ],
-      doubtful: [1],
+      inDoubt: [1],
     },
   },
 ];
@@ -133,7 +133,7 @@ test("what the ledger records as done counts before what is found", () => {
   const plan = planOf({
     pending: [migration],
     applied: [create],
-    doubtful: [2],
+    inDoubt: [2],
     state: aLedger([create], [migration, 1]),
   });
   const found = [0, 1, 2, 3].map((count) => leftOf(reconcile(plan, sightsAfter(plan, count))));
@@ -141,7 +141,7 @@ test("what the ledger records as done counts before what is found", () => {
 });
 
 test("a migration in doubt that has not begun is planned whole", () => {
-  const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], doubtful: [2] });
+  const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], inDoubt: [2] });
   expect(reconcile(plan, sightsAfter(plan, 0))).toEqual(plan);
 });
 
@@ -150,7 +150,7 @@ test("migrations after the one in doubt may touch the same tables", () => {
     aMigration(2, headline, widen),
     aMigration(3, tighten, renameColumn("documents", "headline", "name")),
   ];
-  const plan = planOf({ applied: [create], pending, doubtful: [2] });
+  const plan = planOf({ applied: [create], pending, inDoubt: [2] });
   const found = [0, 1, 2].map((count) => leftOf(reconcile(plan, sightsAfter(plan, count))));
   expect(found).toEqual([
     [
@@ -169,7 +169,7 @@ test("migrations after the one in doubt may touch the same tables", () => {
 });
 
 test("the migration after the one in doubt has not run, whatever its tables look like", () => {
-  const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)], doubtful: [2] });
+  const plan = planOf({ applied: [create], pending: [aMigration(2, headline), aMigration(3, widen)], inDoubt: [2] });
   expect(() => reconcile(plan, sightsAfter(plan, 2))).toThrow(expect.objectContaining({ code: "ERR_DRIFT" }));
 });
 
@@ -221,8 +221,8 @@ test.each([
     hint: putBack,
   },
 ])("$what is drift, in doubt or not, and the differences are named", ({ found, differences, hint }) => {
-  for (const doubtful of [[], [2]]) {
-    const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], doubtful });
+  for (const inDoubt of [[], [2]]) {
+    const plan = planOf({ applied: [create], pending: [aMigration(2, headline)], inDoubt });
     expect(() => reconcile(plan, new Map([["documents", found]]))).toThrow(
       expect.objectContaining({ code: "ERR_DRIFT", details: { table: "documents", differences, hint } }),
     );
@@ -248,7 +248,7 @@ test("a table that is there and is to be created is drift", () => {
 
 test("drift of one table is found beside the progress of another", () => {
   const pending = [aMigration(2, headline), aMigration(3, renameColumn("pages", "title", "headline"))];
-  const plan = planOf({ applied: [createBoth], pending, doubtful: [2] });
+  const plan = planOf({ applied: [createBoth], pending, inDoubt: [2] });
   const sights = new Map([...sightsAfter(plan, 1), ["pages", undefined]]);
   expect(() => reconcile(plan, sights)).toThrow(
     expect.objectContaining({ code: "ERR_DRIFT", details: expect.objectContaining({ table: "pages" }) }),
@@ -257,7 +257,7 @@ test("drift of one table is found beside the progress of another", () => {
 
 test("tables that stand at different places of a migration in doubt are drift", () => {
   const migration = aMigration(2, headline, renameColumn("pages", "title", "headline"));
-  const plan = planOf({ applied: [createBoth], pending: [migration], doubtful: [2] });
+  const plan = planOf({ applied: [createBoth], pending: [migration], inDoubt: [2] });
   // The second action without the first.
   const sights = new Map([
     ["documents", sightsAfter(plan, 0).get("documents")],
@@ -269,7 +269,7 @@ test("tables that stand at different places of a migration in doubt are drift", 
 test("a change of another table is drift even if the first action is between two of its commits", () => {
   const migration = aMigration(2, widen, renameColumn("pages", "title", "headline"));
   const capabilities = abilitiesOf("embedded");
-  const plan = planOf({ applied: [createBoth], pending: [migration], doubtful: [2], capabilities });
+  const plan = planOf({ applied: [createBoth], pending: [migration], inDoubt: [2], capabilities });
   const { commits } = plan.migrations[0]!.actions[0]!;
   const midway = new Map([...sightsAfter(plan, 0), ...commits[0]!.after]);
   expect(reconcile(plan, midway)).toEqual(plan);
@@ -281,7 +281,7 @@ test("a change of another table is drift even if the first action is between two
 const back = renameColumn("documents", "headline", "title");
 
 test("nothing is found done past an action before which the ledger would have been written", () => {
-  const plan = planOf({ applied: [create], pending: [aMigration(2, headline, back, widen)], doubtful: [2] });
+  const plan = planOf({ applied: [create], pending: [aMigration(2, headline, back, widen)], inDoubt: [2] });
   // As before the first action and as after the second: the record between them is missing, so it is the former.
   expect(leftOf(reconcile(plan, sightsAfter(plan, 2)))).toEqual([[0, 3]]);
   // As after the third: nobody can have got there without that record.
@@ -291,7 +291,7 @@ test("nothing is found done past an action before which the ledger would have be
 test("what was recorded before such an action tells where the migration stands", () => {
   const migration = aMigration(2, headline, back, widen);
   const state = aLedger([create], [migration, 1]);
-  const plan = planOf({ applied: [create], pending: [migration], doubtful: [2], state });
+  const plan = planOf({ applied: [create], pending: [migration], inDoubt: [2], state });
   const found = [0, 1, 2].map((count) => leftOf(reconcile(plan, sightsAfter(plan, count))));
   expect(found).toEqual([[[1, 2]], [[2, 1]], [[3, 0]]]);
 });
@@ -348,7 +348,7 @@ test("of any migration that died anywhere since its last record just what ran is
       // The executor's rule: what came before an action that is to be recorded first is in the ledger.
       for (let recorded = 0; recorded < dying.steps.length; recorded++) {
         const state = aLedger(...applied.map((one) => [one] as const), [dying, recorded]);
-        const plan = planOf({ applied, pending, state, doubtful: [dying.version] });
+        const plan = planOf({ applied, pending, state, inDoubt: [dying.version] });
         const { actions } = plan.migrations[0]!;
         const border = actions.findIndex(({ recordFirst }) => recordFirst);
         const most = border === -1 ? actions.length : border;

@@ -117,7 +117,7 @@ function aState(reversal?: LedgerMigration["reversal"]): LedgerState {
     head: undefined,
     lastStatement: undefined,
     holder: undefined,
-    doubtful: new Set<number>(),
+    inDoubt: new Set<number>(),
     late: [],
   };
   return { ...nothing, epoch: 1, migrations };
@@ -167,7 +167,7 @@ const planBack = (pending: readonly (typeof first)[], state = aState()) =>
     pending,
     direction: "down",
     state,
-    doubtful: new Set(),
+    inDoubt: new Set(),
     target: { name: "local", capabilities: embedded },
     ledger: "_migrations",
   });
@@ -223,7 +223,7 @@ function askedOf(steps: readonly (readonly Step[])[], down?: readonly Step[]) {
     pending: all.slice(1).toReversed(),
     direction: "down",
     state: { ...state, migrations },
-    doubtful: new Set(),
+    inDoubt: new Set(),
     target: { name: "local", capabilities: abilitiesOf("namespace") },
     ledger: "_migrations",
   });

@@ -11,7 +11,7 @@ const drop: Action = { kind: "dropColumns", table: "t", paths: ["a"] };
 const update: Action = { kind: "updateRows", table: "t", set: { a: "1" } };
 const rename: Action = { kind: "renameTable", table: "t", name: "u" };
 const create: Action = { kind: "createTable", table: "t", columns: columnsOf({ a: int32() }) };
-const begun = { restores: ["t"], tables: {}, done: 0, doubtful: false, midway: undefined };
+const begun = { restores: ["t"], tables: {}, done: 0, inDoubt: false, midway: undefined };
 const midway = { step: "", commit: 1, indexes: {}, metadata: {} };
 
 type Ran = readonly [action: Action, before: number | undefined, after: number | undefined, commits?: number];
@@ -67,7 +67,7 @@ test("a table that is created under a name which another one had for a while is 
 test.each([
   ["after its first action", { done: 1 }],
   ["in the middle of it", { midway }],
-  ["in doubt about it", { doubtful: true }],
+  ["in doubt about it", { inDoubt: true }],
 ])("a run that goes on %s keeps what is known", (_, more) => {
   const known = { restores: [], tables: { t: [5, 6] as const } };
   expect(after({ ...begun, ...known, ...more }, undefined)).toEqual({ t: [5, 6] });
