@@ -13,11 +13,6 @@ export const equivalents: readonly Equivalent[] = [
     why: "no version is negative, so all of them are above -1 and above -2",
   },
   {
-    file: "ledger/state/fold.ts",
-    id: "06ed44",
-    why: "that undefined was looked at is never asked: late calls are asked about by their epochs",
-  },
-  {
     file: "plan/history/position.ts",
     id: "06336c",
     why: "a row of actions has each action of a migration once",

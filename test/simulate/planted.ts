@@ -91,7 +91,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "the ledger forgets what a dead holder was at",
     13,
     "ledger/state/fold.ts",
-    "if (!released && mayHaveRun(next)) inDoubt.add(next);",
+    "if (!fold.isReleased && mayHaveRun(fold, fold.next)) fold.inDoubt.add(fold.next);",
     "",
   ),
   bug(

@@ -1,8 +1,8 @@
 /** Chains the holder's records: each gets a number, the hash of the one before, and the hash of what is applied. */
 import { appliedHash, type AppliedEntry, type AppliedHash } from "../state/applied-hash.ts";
 import type { Clock } from "../../time/clock.ts";
-import { appliedIn, isNothingReverted, type LedgerState } from "../state/fold.ts";
-import { saysApplied, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
+import { appliedIn, type LedgerState } from "../state/fold.ts";
+import { isNothingReverted, saysApplied, type LedgerEntry, type LedgerRecord } from "../state/record.ts";
 
 /** Identifies a run in its records. */
 export interface Runner {

@@ -1,8 +1,8 @@
 /** Folds the records of a ledger, in the order (epoch, number), into its state. Pure. */
 import {
   byPlace,
+  isNothingReverted,
   saysApplied,
-  type LedgerEntry,
   type LedgerRecord,
   type MigrationFacts,
   type PartialAction,
@@ -74,109 +74,137 @@ export interface LateCall {
 }
 
 export function foldLedger(records: readonly LedgerRecord[]): LedgerState {
-  const migrations = new Map<number, LedgerMigration>();
-  let own = new Map<number, LedgerMigration>(); // the same, by the records of the current epoch alone
-  const inDoubt = new Set<number>();
-  let taken: LedgerRecord | undefined;
-  let released = true;
-  let next: number | undefined;
-  let lease = 0;
-  let longest = 0;
-  const late = new Map<number, LateCall>();
-  const looked = new Set<number>();
-  const gone = new Set<number>(); // migrations that were rolled back and have not begun since
-  const midways = new Map<string, PartialAction>(); // by version, direction and action
-  // What the run of this epoch rolls back. If an older epoch already records one of them as rolled back, it is not in doubt.
-  let reverting = new Set<number>();
-  const turnedTo = new Map<number, number>(); // the last epoch that worked on a migration
-  const mayHaveRun = (version: number | undefined): version is number =>
-    version !== undefined && !(reverting.has(version) && !migrations.has(version));
   const sorted = records.toSorted(byPlace);
+  const fold = emptyFold();
   for (const [order, record] of sorted.entries()) {
-    if (record.epoch !== taken?.epoch) {
-      if (!released && mayHaveRun(next)) inDoubt.add(next);
-      // A run that takes a further epoch still rolls back what it did in the one before.
-      if (record.run !== taken?.run) reverting = new Set();
-      taken = record;
-      own = new Map();
-      released = false;
-      // A marker that takes an epoch can't state its lease. The longest lease so far counts until the next record does.
-      lease = longest;
-    }
-    next = record.next;
-    lease = record.lease ?? lease;
-    longest = Math.max(longest, lease);
-    if (record.event === "released") {
-      released = true;
-      // The outcome of `next` is unknown. If the holder found it in doubt and never worked on it, older records already
-      // state that, or settle it.
-      const isFound = next !== undefined && (turnedTo.get(next) ?? record.epoch) < record.epoch;
-      if (mayHaveRun(next) && !isFound) inDoubt.add(next);
-    } else if (next !== undefined) turnedTo.set(next, record.epoch);
-    if (record.event === "rebuilt") {
-      replace(migrations, own);
-      // Late calls must still be checked: one may take effect after the run that rebuilt the ledger has looked.
-      inDoubt.clear();
-    }
-    const { version = 0, step = 0 } = record;
-    if (record.version !== undefined) turnedTo.set(version, record.epoch);
-    if (record.event === "reverting") reverting.add(version);
-    const isBack = reverting.has(version) || migrations.get(version)?.reversal !== undefined || gone.has(version);
-    const key = `${version}.${isBack ? "back." : ""}`;
-    if (record.midway !== undefined) midways.set(`${key}${step + 1}`, record.midway);
-    if (record.event === "late")
-      late.set(record.epoch, {
-        epoch: record.epoch,
-        version,
-        action: step,
-        isBack,
-        midway: midways.get(`${key}${step}`),
-      });
-    if (record.late !== undefined) looked.add(record.late);
-    const facts = factsOf(record);
-    if (facts === undefined) continue;
-    inDoubt.delete(version);
-    if (record.event === "reverted") gone.add(version);
-    else if (!reverting.has(version)) gone.delete(version);
-    for (const all of [migrations, own]) {
-      const known = foldMigration(all.get(version), record, facts, { order, isReverting: reverting.has(version) });
-      if (known === undefined) all.delete(version);
-      else all.set(version, known);
-    }
+    if (record.epoch !== fold.taken?.epoch) beginEpoch(fold, record);
+    foldHolder(fold, record);
+    if (record.event === "rebuilt") rebuild(fold);
+    foldWork(fold, record);
+    foldMigrations(fold, record, order);
   }
+  return stateOf(fold, sorted);
+}
+
+type Fold = ReturnType<typeof emptyFold>;
+
+/** What no record states yet. */
+function emptyFold() {
+  return {
+    /** The record that took the current epoch. */
+    taken: undefined as LedgerRecord | undefined,
+    isReleased: true,
+    next: undefined as number | undefined,
+    lease: 0,
+    longestLease: 0,
+    migrations: new Map<number, LedgerMigration>(),
+    /** The same, by the records of the current epoch alone. */
+    own: new Map<number, LedgerMigration>(),
+    inDoubt: new Set<number>(),
+    /** What the run of this epoch rolls back. If an older epoch records one of them as rolled back, it is not in doubt. */
+    reverting: new Set<number>(),
+    /** Migrations that were rolled back and have not begun since. */
+    rolledBack: new Set<number>(),
+    /** The last epoch that worked on a migration. */
+    lastEpochs: new Map<number, number>(),
+    /** By version, direction and action. */
+    midways: new Map<string, PartialAction>(),
+    /** By epoch, also those that were checked. */
+    late: new Map<number, LateCall>(),
+    /** The epochs whose late call was checked. */
+    checked: new Set<number>(),
+  };
+}
+
+function beginEpoch(fold: Fold, record: LedgerRecord): void {
+  if (!fold.isReleased && mayHaveRun(fold, fold.next)) fold.inDoubt.add(fold.next);
+  // A run that takes a further epoch still rolls back what it did in the one before.
+  if (record.run !== fold.taken?.run) fold.reverting = new Set();
+  fold.taken = record;
+  fold.own = new Map();
+  fold.isReleased = false;
+  // A marker that takes an epoch can't state its lease. The longest lease so far counts until the next record does.
+  fold.lease = fold.longestLease;
+}
+
+function mayHaveRun({ reverting, migrations }: Fold, version: number | undefined): version is number {
+  return version !== undefined && !(reverting.has(version) && !migrations.has(version));
+}
+
+/** What the record states about the holder: its lease, the migration that it works on next, and whether it ends. */
+function foldHolder(fold: Fold, { epoch, event, next, lease }: LedgerRecord): void {
+  fold.next = next;
+  fold.lease = lease ?? fold.lease;
+  fold.longestLease = Math.max(fold.longestLease, fold.lease);
+  if (event === "released") {
+    fold.isReleased = true;
+    // The outcome of `next` is unknown. If the holder found it in doubt and never worked on it, older records already
+    // state that, or settle it.
+    const isFound = next !== undefined && (fold.lastEpochs.get(next) ?? epoch) < epoch;
+    if (mayHaveRun(fold, next) && !isFound) fold.inDoubt.add(next);
+  } else if (next !== undefined) fold.lastEpochs.set(next, epoch);
+}
+
+/** Only what this epoch records counts. Late calls remain: one may take effect after the run that rebuilt the ledger. */
+function rebuild({ migrations, own, inDoubt }: Fold): void {
+  migrations.clear();
+  for (const [version, migration] of own) migrations.set(version, migration);
+  inDoubt.clear();
+}
+
+/** What the record states about the work under way: rollbacks, partial actions and late calls. */
+function foldWork(fold: Fold, record: LedgerRecord): void {
+  const { epoch, event, version = 0, step = 0, midway, late } = record;
+  if (record.version !== undefined) fold.lastEpochs.set(version, epoch);
+  if (event === "reverting") fold.reverting.add(version);
+  const isBack =
+    fold.reverting.has(version) || fold.migrations.get(version)?.reversal !== undefined || fold.rolledBack.has(version);
+  const keyOf = (action: number) => `${version}.${isBack ? "back." : ""}${action}`;
+  if (midway !== undefined) fold.midways.set(keyOf(step + 1), midway);
+  if (event === "late")
+    fold.late.set(epoch, { epoch, version, action: step, isBack, midway: fold.midways.get(keyOf(step)) });
+  if (late !== undefined) fold.checked.add(late);
+}
+
+function foldMigrations(fold: Fold, record: LedgerRecord, order: number): void {
+  const facts = factsOf(record);
+  if (facts === undefined) return;
+  const { version } = facts;
+  const isReverting = fold.reverting.has(version);
+  fold.inDoubt.delete(version);
+  if (record.event === "reverted") fold.rolledBack.add(version);
+  else if (!isReverting) fold.rolledBack.delete(version);
+  for (const all of [fold.migrations, fold.own]) {
+    const known = foldMigration(all.get(version), record, facts, { order, isReverting });
+    if (known === undefined) all.delete(version);
+    else all.set(version, known);
+  }
+}
+
+function stateOf(fold: Fold, sorted: readonly LedgerRecord[]): LedgerState {
+  const { taken, isReleased, next, lease, migrations, inDoubt } = fold;
   // Every action of an applied migration has run, and a rollback is recorded before its first action.
   const isOpen = (version: number) => {
     const known = migrations.get(version);
     return known?.status !== "applied" || known.reversal !== undefined;
   };
-  const upcoming = mayHaveRun(next) && isOpen(next) ? next : undefined;
-  const holder = taken === undefined || released ? undefined : { by: taken.by, run: taken.run, lease, next: upcoming };
-  const standing = [...late.values()].filter(({ epoch }) => !looked.has(epoch));
-  for (const call of standing) if (!isDone(migrations.get(call.version), call)) inDoubt.add(call.version);
+  const upcoming = mayHaveRun(fold, next) && isOpen(next) ? next : undefined;
+  const late = [...fold.late.values()].filter(({ epoch }) => !fold.checked.has(epoch));
+  const lateVersions = late.filter((call) => !isDone(migrations.get(call.version), call)).map(({ version }) => version);
   return {
     head: sorted.at(-1),
     lastStatement: sorted.findLast(({ event }) => event !== "taken"),
     epoch: taken?.epoch ?? 0,
-    holder,
+    holder: taken === undefined || isReleased ? undefined : { by: taken.by, run: taken.run, lease, next: upcoming },
     migrations: new Map([...migrations].toSorted(([one], [other]) => one - other)),
-    inDoubt: new Set([...inDoubt].filter(isOpen)),
-    late: standing,
+    inDoubt: new Set([...inDoubt, ...lateVersions].filter(isOpen)),
+    late,
   };
-}
-
-function replace<Key, Value>(map: Map<Key, Value>, other: ReadonlyMap<Key, Value>): void {
-  map.clear();
-  for (const [key, value] of other) map.set(key, value);
 }
 
 /** In ascending order of version, without migrations that are being rolled back, even if only by a late record. */
 export function appliedIn({ migrations }: Pick<LedgerState, "migrations">): readonly LedgerMigration[] {
   return [...migrations.values()].filter(({ status, reversal }) => status === "applied" && reversal === undefined);
-}
-
-/** Whether the entry ends a rollback before anything was done, so that the migration is as it was. */
-export function isNothingReverted({ event, step, midway, next, version }: LedgerEntry): boolean {
-  return (event === "failed" || event === "interrupted") && step === 0 && midway === undefined && next !== version;
 }
 
 /** Whether the ledger records an action as done. */
@@ -228,11 +256,6 @@ function foldMigration(
     return { ...facts, ...cut, status: "applied", order, at, by, ...neverRan };
   }
   return { ...facts, ...cut, status: "partial", order, at, by, detail, midway: midwayOf(known, record, facts) };
-}
-
-/** Whether `name`, in full, is the name of the recorded migration. */
-export function isNamed(known: Pick<LedgerMigration, "name" | "isNameCut">, name: string): boolean {
-  return known.isNameCut === true ? name.startsWith(known.name) : name === known.name;
 }
 
 /** Undefined if the rollback stopped before anything was done: the migration is as it was. */

@@ -134,6 +134,16 @@ export function saysApplied({ event }: Pick<LedgerRecord, "event">): boolean {
   return event === "applied" || event === "baselined";
 }
 
+/** Whether the entry ends a rollback before anything was done, so that the migration is as it was. */
+export function isNothingReverted({ event, step, midway, next, version }: LedgerEntry): boolean {
+  return (event === "failed" || event === "interrupted") && step === 0 && midway === undefined && next !== version;
+}
+
+/** Whether `name`, in full, is the name of the recorded migration. */
+export function isNamed(known: Pick<MigrationFacts, "name"> & Pick<LedgerRecord, "isNameCut">, name: string): boolean {
+  return known.isNameCut === true ? name.startsWith(known.name) : name === known.name;
+}
+
 /** The position of a record. */
 export type RecordId = Pick<LedgerRecord, "epoch" | "number">;
 

@@ -1,6 +1,7 @@
 /** Compares the migration files with the ledger: finds what is pending, and refuses what must not run. Pure. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import { isHalfDone, isNamed, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { isHalfDone, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
+import { isNamed } from "../../ledger/state/record.ts";
 import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";

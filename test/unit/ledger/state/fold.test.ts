@@ -1,7 +1,7 @@
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { appliedIn, foldLedger, migrationsInDoubt, isHalfDone, isNamed } from "../../../../src/ledger/state/fold.ts";
-import type { LedgerEvent, LedgerRecord } from "../../../../src/ledger/state/record.ts";
+import { appliedIn, foldLedger, migrationsInDoubt, isHalfDone } from "../../../../src/ledger/state/fold.ts";
+import { isNamed, type LedgerEvent, type LedgerRecord } from "../../../../src/ledger/state/record.ts";
 
 function aRecord(place: `${number}.${number}`, event: LedgerEvent, more: Partial<LedgerRecord> = {}): LedgerRecord {
   const [epoch = 0, number = 0] = place.split(".").map(Number);
