@@ -183,7 +183,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     1472,
     "run/execute/multi-commit-action.ts",
     "const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at);",
-    "const leads = !isResumed && at > (recorded?.commit ?? 0) && leadsBack(commits, at);",
+    "const leads = !run.isResumed && at > (recorded?.commit ?? 0) && leadsBack(commits, at);",
   ),
   bug(
     "a commit that leads back is taken as done",
@@ -203,7 +203,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "what a refused commit came after is not rolled back",
     82,
     "run/execute/multi-commit-action.ts",
-    "return ending.inDoubt || isUntouched ? ending : await rollBackCommits(commit, ending, planned, acting);",
+    "return ending.inDoubt || isUntouched(progress) ? ending : await rollBackCommits(commit, ending, planned, acting);",
     "return ending;",
   ),
   bug(
@@ -376,7 +376,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "metadata that others set meanwhile is replaced by what is put back",
     undefined,
     "run/execute/multi-commit-action.ts",
-    "isAllLeft(now.action, tables) &&",
+    "isAllLeft(sent.action, tables) &&",
     "",
   ),
   bug(

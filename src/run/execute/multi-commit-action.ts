@@ -36,111 +36,21 @@ export function mayTakeCommits({ action, commits }: PlannedAction): boolean {
   return commits.length > 1 || rewrites(action).size > 0;
 }
 
-export async function actInCommits(
-  planned: PlannedAction,
-  mayBeDone: boolean,
-  acting: Acting & PartialNotes,
-): Promise<Ending> {
-  const { target, lease, emit, place, note } = acting;
-  const { action, before } = planned;
-  const learned: Learned = {
-    detourAt: undefined,
-    dropped: new Set(),
-    droppedAgain: new Set(),
-    lookedAgain: 0,
-    refreshed: 0,
-  };
-  let recorded: (Preserved & Pick<PartialAction, "commit">) | undefined = acting.midway;
-  // An earlier run's note is recorded again: a late record of that run, such as that it failed and left nothing
-  // half-done, must not erase it.
-  let isOwn = false;
-  let [isBegun, isResumed, isOurs] = [mayBeDone, mayBeDone, !mayBeDone];
-  let versions: Done | undefined;
-  // The table's version, while only this run has made versions since it computed the new values.
-  let fresh: number | undefined;
-  // The snapshots after a commit serve the next one, if nothing was awaited since.
-  let seen: Snapshots | undefined;
-  for (;;) {
-    const isSeen: boolean = seen !== undefined && lease.isSure();
-    const snapshots: Snapshots = isSeen ? seen! : await describeTables(before.keys(), target, true);
-    seen = undefined;
-    if (!isSeen) await lease.check();
-    const found = tablesIn(snapshots);
-    const version = snapshots.get(action.table)?.version;
-    const seenVersion = versionIn(snapshots.get(action.table));
-    versions ??= { before: seenVersion, after: seenVersion };
-    const progressIn = (tables: Tables) => commitProgress(action, before, recorded, tables, target.capabilities);
-    const where = isBegun || sameTables(before, found) ? progressIn(found) : undefined;
-    if (where === undefined) return { error: changed(planned, snapshots), inDoubt: isBegun };
-    const { commits, progress, kept, problem } = where;
-    const isUntouched = progress.commits + progress.detour === 0;
-    if (problem !== undefined && isUntouched) return { error: problem, inDoubt: isResumed };
-    if (problem !== undefined) {
-      const refused = stillToDo(where, found)[0]!;
-      return await rollBackCommits(refused, { error: problem, inDoubt: false }, planned, acting);
-    }
-    for (const { action } of isOurs ? [] : commits.slice(0, progress.commits)) {
-      const problem = await lookAlike(action, recorded === undefined ? "unknown" : "begun", target, placeAfter(place));
-      if (problem !== undefined) return { error: new Error(problem), inDoubt: true };
-    }
-    isOurs = true;
-    const commit = nextOf(where, found, learned);
-    if (commit === undefined) return versions;
-
-    const at = commits.indexOf(commit);
-    const isDetour = commit === commits[progress.commits]?.detour[0];
-    const isUnrecorded = recorded === undefined || !isOwn || !sameKept(kept, recorded);
-    const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at);
-    const isToRecord = leads || (isUnrecorded && (commits.length > 1 || isDetour));
-    if (isToRecord) {
-      // Before the loss, no commit leads back to an earlier state, so the table shows how far the action got.
-      recorded = { ...kept, commit: leads ? at : (recorded?.commit ?? 0) };
-      await note(kept, recorded.commit);
-      isOwn = true;
-    }
-    if (isDetour) emit({ event: "detour", ...place, text: commit.text });
-    const isRefresh = commit.refresh !== undefined && version !== fresh && learned.refreshed++ < mostRepeats;
-    const now = isRefresh ? refreshOf(commit) : commit;
-    const hides = commit.before.get(action.table)?.columns.some(({ name }) => isHidden(name)) === true;
-    const ending = await act(plannedOf(now, planned), isResumed && !isRefresh, {
-      ...acting,
-      withIndexes: true,
-      // The snapshots may be outdated after a call to the lease or the ledger.
-      snapshots: isSeen && !isToRecord ? snapshots : undefined,
-      whileOthers: now.detour.length > 0 ? "detour" : hides ? "hurried" : undefined,
-      // While this run's call is refused or waits, others may make the same change, or give the table something that
-      // the call would silently remove.
-      mayAct: (tables) =>
-        isAllLeft(now.action, tables) &&
-        (!now.loses || sameKept(progressIn(tables)?.kept ?? kept, kept) || learned.lookedAgain >= mostRepeats),
-    });
-    if (!("error" in ending)) {
-      [isBegun, isResumed] = [true, isRefresh && isResumed];
-      seen = ending.found;
-      versions = {
-        ...versions,
-        after: ending.after,
-        commits: (versions.commits ?? 0) + (ending.commits ?? 1),
-        ...(now.loses && { lossy: now.after }),
-        harm: versions.harm ?? ending.harm,
-      };
-      fresh = isRefresh || computesValues(commit) || fresh === ending.before?.version ? quietly(ending) : undefined;
-      if (commit.action.kind === "dropIndex") learned.dropped.add(commit.text);
-      if (now === commits.at(-1)) return versions;
-    } else if (ending.starved && now.detour.length > 0) {
-      learned.detourAt = commit.text;
-    } else if (ending.moved === true) {
-      learned.lookedAgain++;
-      isResumed ||= ending.inDoubt;
-    } else if (!(isRefresh && isResumed && (await isAfter(commit, target)))) {
-      // The run that was taken over may have made the commit meanwhile. Then the next pass finds it done.
-      return ending.inDoubt || isUntouched ? ending : await rollBackCommits(commit, ending, planned, acting);
-    }
-  }
-}
-
-/** What the run has learned while it executes the commits. */
-interface Learned {
+/** An action of several commits under way. */
+interface CommitRun {
+  readonly planned: PlannedAction;
+  readonly mayBeDone: boolean;
+  readonly acting: Acting & PartialNotes;
+  /** The newest note of the action in the ledger: this run's own, unless it is `acting.midway`. */
+  recorded: (Preserved & Pick<PartialAction, "commit">) | undefined;
+  /** The table's versions around the commits; undefined until the table is described. */
+  versions: Done | undefined;
+  /** Whether the run that was taken over may have made the next commit, or may still make it. */
+  isResumed: boolean;
+  /** The snapshots after a commit, which serve the next one if nothing was awaited since. */
+  seen: Snapshots | undefined;
+  /** The table's version, while only this run has made versions since it computed the new values. */
+  fresh: number | undefined;
   /** The text of the commit that lost to others' commits each time, so that its detour is taken. */
   detourAt: string | undefined;
   /** The commits that dropped indexes, and those that did so once more; an index that others recreate again stays. */
@@ -150,17 +60,191 @@ interface Learned {
   refreshed: number;
 }
 
+/** The commit that is next, and the tables before it. */
+interface Turn {
+  readonly commit: PlannedCommit;
+  readonly progress: CommitProgress;
+  readonly snapshots: Snapshots;
+  /** Whether the snapshots are those after the commit before, with nothing awaited since. */
+  readonly isSeen: boolean;
+}
+
+export async function actInCommits(
+  planned: PlannedAction,
+  mayBeDone: boolean,
+  acting: Acting & PartialNotes,
+): Promise<Ending> {
+  const run: CommitRun = {
+    planned,
+    mayBeDone,
+    acting,
+    recorded: acting.midway,
+    versions: undefined,
+    isResumed: mayBeDone,
+    seen: undefined,
+    fresh: undefined,
+    detourAt: undefined,
+    dropped: new Set(),
+    droppedAgain: new Set(),
+    lookedAgain: 0,
+    refreshed: 0,
+  };
+  for (;;) {
+    const turn = await nextTurn(run);
+    if (!("commit" in turn)) return turn;
+    const isRecorded = await recordBefore(run, turn);
+    const sent = toSend(run, turn);
+    const ending = await send(run, turn, sent, isRecorded);
+    const end = "error" in ending ? await endAfter(run, turn, sent, ending) : endIfLast(run, turn, sent, ending);
+    if (end !== undefined) return end;
+  }
+}
+
+/** How the action ends, if no commit is left or the next one can't be made. */
+async function nextTurn(run: CommitRun): Promise<Turn | Ending> {
+  const { planned, mayBeDone, acting, seen, isResumed } = run;
+  const { target, lease } = acting;
+  const isSeen = seen !== undefined && lease.isSure();
+  const snapshots = isSeen ? seen : await describeTables(planned.before.keys(), target, true);
+  run.seen = undefined;
+  if (!isSeen) await lease.check();
+  const found = tablesIn(snapshots);
+  const isFirst = run.versions === undefined;
+  const version = versionIn(snapshots.get(planned.action.table));
+  const versions = (run.versions ??= { before: version, after: version });
+  const isBegun = mayBeDone || versions.commits !== undefined;
+  const progress = isBegun || sameTables(planned.before, found) ? progressIn(run, found) : undefined;
+  if (progress === undefined) return { error: changed(planned, snapshots), inDoubt: isBegun };
+  const { problem: error } = progress;
+  if (error !== undefined && isUntouched(progress)) return { error, inDoubt: isResumed };
+  if (error !== undefined)
+    return await rollBackCommits(stillToDo(progress, found)[0]!, { error, inDoubt: false }, planned, acting);
+  const foreign = isFirst && mayBeDone ? await foreignCommit(run, progress) : undefined;
+  if (foreign !== undefined) return { error: new Error(foreign), inDoubt: true };
+  const commit = nextOf(run, progress, found);
+  return commit === undefined ? versions : { commit, progress, snapshots, isSeen };
+}
+
+function progressIn({ planned, acting, recorded }: CommitRun, tables: Tables): CommitProgress | undefined {
+  return commitProgress(planned.action, planned.before, recorded, tables, acting.target.capabilities);
+}
+
+function isUntouched({ progress }: CommitProgress): boolean {
+  return progress.commits + progress.detour === 0;
+}
+
+/** Why another program seems to have made one of the commits that look done. */
+async function foreignCommit(
+  { acting: { target, place, midway } }: CommitRun,
+  { commits, progress }: CommitProgress,
+): Promise<string | undefined> {
+  for (const { action } of commits.slice(0, progress.commits)) {
+    const problem = await lookAlike(action, midway === undefined ? "unknown" : "begun", target, placeAfter(place));
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
 /** The next commit; undefined when all are done. */
-function nextOf(where: CommitProgress, found: Tables, learned: Learned): PlannedCommit | undefined {
+function nextOf(run: CommitRun, where: CommitProgress, found: Tables): PlannedCommit | undefined {
   const { commits, progress } = where;
   const due = commits[progress.commits];
-  const turn = due?.text === learned.detourAt && progress.detour === 0 ? due?.detour[0] : undefined;
+  const turn = due?.text === run.detourAt && progress.detour === 0 ? due?.detour[0] : undefined;
   if (turn !== undefined) return turn;
-  const next = stillToDo(where, found).find(({ text }) => !learned.dropped.has(text));
-  const again = toDropOnceMore(where, found).find(({ text }) => !learned.droppedAgain.has(text));
+  const next = stillToDo(where, found).find(({ text }) => !run.dropped.has(text));
+  const again = toDropOnceMore(where, found).find(({ text }) => !run.droppedAgain.has(text));
   if (next?.loses !== true || again === undefined) return next;
-  learned.droppedAgain.add(again.text);
+  run.droppedAgain.add(again.text);
   return again;
+}
+
+/** Records what a run that resumes at this commit must know. Returns whether the ledger was written. */
+async function recordBefore(run: CommitRun, { commit, progress: where }: Turn): Promise<boolean> {
+  const { recorded, acting } = run;
+  const { commits, progress, kept } = where;
+  const at = commits.indexOf(commit);
+  const isDetour = commit === commits[progress.commits]?.detour[0];
+  // An earlier run's note is recorded again: a late record of that run, such as that it failed and left nothing
+  // half-done, must not erase it.
+  const isUnrecorded = recorded === undefined || recorded === acting.midway || !sameKept(kept, recorded);
+  const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at);
+  const isToRecord = leads || (isUnrecorded && (commits.length > 1 || isDetour));
+  if (isToRecord) {
+    // Before the loss, no commit leads back to an earlier state, so the table shows how far the action got.
+    run.recorded = { ...kept, commit: leads ? at : (recorded?.commit ?? 0) };
+    await acting.note(kept, run.recorded.commit);
+  }
+  if (isDetour) acting.emit({ event: "detour", ...acting.place, text: commit.text });
+  return isToRecord;
+}
+
+/** The commit itself, or the one that first computes the values again, as others have written to the table since. */
+function toSend(run: CommitRun, { commit, snapshots }: Turn): PlannedCommit {
+  const { refresh, before } = commit;
+  const isFresh = snapshots.get(run.planned.action.table)?.version === run.fresh;
+  if (refresh === undefined || isFresh || run.refreshed++ >= mostRepeats) return commit;
+  return planCommits(refresh, before, { actions: {}, describes: true })[0]!;
+}
+
+async function send(run: CommitRun, turn: Turn, sent: PlannedCommit, isRecorded: boolean): Promise<Ending> {
+  const { planned, acting, isResumed } = run;
+  const { commit, snapshots, isSeen } = turn;
+  const { kept } = turn.progress;
+  const hides = commit.before.get(planned.action.table)?.columns.some(({ name }) => isHidden(name)) === true;
+  return await act(plannedOf(sent, planned), isResumed && sent === commit, {
+    ...acting,
+    withIndexes: true,
+    // The snapshots may be outdated after a call to the lease or the ledger.
+    snapshots: isSeen && !isRecorded ? snapshots : undefined,
+    whileOthers: sent.detour.length > 0 ? "detour" : hides ? "hurried" : undefined,
+    // While this run's call is refused or waits, others may make the same change, or give the table something that
+    // the call would silently remove.
+    mayAct: (tables) =>
+      isAllLeft(sent.action, tables) &&
+      (!sent.loses || sameKept(progressIn(run, tables)?.kept ?? kept, kept) || run.lookedAgain >= mostRepeats),
+  });
+}
+
+/** Undefined unless it was the last commit. */
+function endIfLast(run: CommitRun, turn: Turn, sent: PlannedCommit, ending: Done): Done | undefined {
+  const { commit, progress } = turn;
+  const isRefresh = sent !== commit;
+  const versions = run.versions!;
+  run.isResumed &&= isRefresh;
+  run.seen = ending.found;
+  run.versions = {
+    ...versions,
+    after: ending.after,
+    commits: (versions.commits ?? 0) + (ending.commits ?? 1),
+    ...(sent.loses && { lossy: sent.after }),
+    harm: versions.harm ?? ending.harm,
+  };
+  const staysFresh = isRefresh || computesValues(commit) || run.fresh === ending.before?.version;
+  run.fresh = staysFresh ? quietly(ending) : undefined;
+  if (commit.action.kind === "dropIndex") run.dropped.add(commit.text);
+  return sent === progress.commits.at(-1) ? run.versions : undefined;
+}
+
+/** Undefined if the action continues in spite of the failure. */
+async function endAfter(
+  run: CommitRun,
+  { commit, progress }: Turn,
+  sent: PlannedCommit,
+  ending: FailedCall,
+): Promise<FailedCall | undefined> {
+  const { planned, acting } = run;
+  if (ending.starved && sent.detour.length > 0) {
+    run.detourAt = commit.text;
+    return undefined;
+  }
+  if (ending.moved === true) {
+    run.lookedAgain++;
+    run.isResumed ||= ending.inDoubt;
+    return undefined;
+  }
+  // The run that was taken over may have made the commit meanwhile. Then the next turn finds it done.
+  if (sent !== commit && run.isResumed && (await isAfter(commit, acting.target))) return undefined;
+  return ending.inDoubt || isUntouched(progress) ? ending : await rollBackCommits(commit, ending, planned, acting);
 }
 
 function sameKept(one: Preserved, other: Preserved): boolean {
@@ -179,11 +263,6 @@ function computesValues({ action }: PlannedCommit): boolean {
 /** The version that the commit made, if no other version lies between it and the one before the commit. */
 function quietly({ before, after }: Done): number | undefined {
   return before !== undefined && after?.version === before.version + 1 ? after.version : undefined;
-}
-
-/** The commit that computes the values again, as others have written to the table since. */
-function refreshOf({ refresh, before }: PlannedCommit): PlannedCommit {
-  return planCommits(refresh!, before, { actions: {}, describes: true })[0]!;
 }
 
 async function isAfter({ after }: PlannedCommit, target: Target): Promise<boolean> {
