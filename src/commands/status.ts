@@ -62,7 +62,7 @@ export async function status(options: MigratorOptions): Promise<StatusResult> {
     holder: state.holder?.by,
     lease: holderWords(state, clock),
     late: state.late,
-    problem: (await contradiction(journal, state))?.message,
+    problem: (await contradiction(context, state))?.message,
   };
 }
 

@@ -32,7 +32,7 @@ const byHand = "fix that by hand";
 /** Throws ERR_ADOPT_REFUSED, ERR_ADOPT_PENDING, ERR_ADOPT_IMPOSSIBLE. */
 export async function findDrift(options: MigratorOptions): Promise<Drift> {
   const context = runContext(options);
-  const { target, ledger, journal, migrations: source, runner } = context;
+  const { target, ledger, migrations: source, runner } = context;
   const { capabilities } = target;
   if (!capabilities.describes)
     throw new MigrateError("ERR_ADOPT_REFUSED", {
@@ -43,7 +43,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
   const loaded = await loadMigrations(source, files);
   const findDifferences = async ({ state }: Ledger) => {
     const migrations = asTheyRan(loaded, state);
-    await checkConsistent(journal, state);
+    await checkConsistent(context, state);
     checkNotReverting(state);
     checkMissing(files, state);
     const inDoubt = migrationsInDoubt(state, runner.run);
@@ -51,7 +51,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     if (pending !== undefined)
       throw new MigrateError("ERR_ADOPT_PENDING", { migration: formatMigration(pending), target: target.name });
     checkUnchanged(migrations, state, capabilities);
-    const { differences } = await compare({ target, ledger, state, migrations, run: runner.run });
+    const { differences } = await compare(context, state, migrations);
     const known = foldHistory(migrations, state, capabilities);
     const names = differences.map(({ table }) => table);
     const found = await describeForPlan(target, names, new Set(names), true);

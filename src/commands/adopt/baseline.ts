@@ -45,7 +45,7 @@ export async function baseline(
   { to, dryRun = false }: BaselineChoice = {},
 ): Promise<Baseline> {
   const context = runContext(options);
-  const { target, ledger, journal, migrations: source, signal, runner } = context;
+  const { target, migrations: source, signal, runner } = context;
   const files = source.list();
   const chosen = chosenFiles(files, { to });
   const factsOf = (migration: Migration) => appliedFacts(migration, target.capabilities);
@@ -59,14 +59,14 @@ export async function baseline(
   const findMarked = async (state: LedgerState) => {
     loaded ??= await loadMigrations(source, files);
     const migrations = asTheyRan(loaded, state);
-    await checkConsistent(journal, state);
+    await checkConsistent(context, state);
     checkNothingInDoubt(state, migrations, runner.run);
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
     const pending = new Set(pendingFiles(chosen, state).map(({ version }) => version));
     const marked = migrations.filter(({ version }) => pending.has(version));
     const after = withMarked(state, marked.map(factsOf));
-    const compared = await compare({ target, ledger, state: after, migrations, run: runner.run });
+    const compared = await compare(context, after, migrations);
     if (compared.differences.length === 0) return marked;
     throw differs(marked.at(-1)!, compared, hintFor(compared, migrations, state, target));
   };

@@ -66,7 +66,7 @@ function stateOf({ records, migrations, target: { capabilities } }: RepairInput)
 }
 
 /** The holder of the lease, and the migrations in doubt, as text. */
-function leaseAndDoubts(state: LedgerState, { clock, run }: RepairInput): readonly string[] {
+function leaseAndDoubts(state: LedgerState, { clock, runner: { run } }: RepairInput): readonly string[] {
   const held = state.holder?.run === run ? undefined : holderWords(state, clock);
   return [
     ...(held === undefined ? [] : [held]),
@@ -119,7 +119,7 @@ async function comparedWith(
     checkUnchanged(migrations, state, capabilities);
     foldHistory(migrations, state, capabilities);
     isPossible = true;
-    return await compare({ ...input, state });
+    return await compare(input, state, migrations);
   } catch (error) {
     if (!isMigrateError(error) || error.outcome !== "refused") throw error;
     const isOfLedger =

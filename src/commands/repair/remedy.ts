@@ -1,8 +1,6 @@
 /** Finds the remedy for a ledger, from the tables or from the records that are left. Changes nothing. */
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import type { Clock } from "../../time/clock.ts";
 import { appliedIn, migrationsInDoubt } from "../../ledger/state/fold.ts";
-import type { Journal } from "../../ledger/journal/journal.ts";
 import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
@@ -11,8 +9,8 @@ import { areAll, describeDifference, putRight } from "../../plan/history/table-d
 import { entriesFromTables } from "./rebuild-entries.ts";
 import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import type { RestoredLedger } from "./lost-records.ts";
-import type { Target } from "../../targets/contract/target.ts";
 import type { Compared } from "../../run/prepare/compare-tables.ts";
+import type { RunContext } from "../../run/run-context.ts";
 
 export type Remedy =
   | { readonly kind: "nothing" }
@@ -25,16 +23,10 @@ export type Remedy =
       readonly next: number | undefined;
     };
 
-export interface RepairInput {
-  readonly target: Target;
-  readonly ledger: string;
-  readonly journal: Journal;
+export interface RepairInput extends Omit<RunContext, "migrations"> {
   readonly records: readonly LedgerRecord[];
   readonly files: readonly MigrationFile[];
   readonly migrations: readonly Migration[];
-  readonly clock: Clock;
-  /** The current run: what it does itself is not in doubt. */
-  readonly run: string;
   /** The position in history that the user chose. */
   readonly choice: string | undefined;
 }
@@ -56,7 +48,7 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
   const rebuilt = (place: HistoryPosition): Remedy => {
     // A call of a run that was killed may still be under way.
     const following = row.actions[place.done]?.migration.version;
-    const mayHaveRun = following !== undefined && migrationsInDoubt(state, input.run).has(following);
+    const mayHaveRun = following !== undefined && migrationsInDoubt(state, input.runner.run).has(following);
     const next = place.isMidway || mayHaveRun ? following : undefined;
     const words = `the tables are as they were ${place.words}: the ledger ${input.ledger} is to say so`;
     const entries = entriesFromTables(row, place, state, input.choice !== undefined);
@@ -96,9 +88,9 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
 }
 
 /** The remedy if tables can't be described: the records that are left are the only source. */
-function fromLedger(evidence: Evidence, { target, ledger, run }: RepairInput): Remedy {
+function fromLedger(evidence: Evidence, { target, ledger, runner }: RepairInput): Remedy {
   const { state } = evidence;
-  const inDoubt = [...migrationsInDoubt(state, run)];
+  const inDoubt = [...migrationsInDoubt(state, runner.run)];
   const problem =
     blindProblem(evidence) ??
     (inDoubt.length > 1 ? "several migrations are in doubt; run migrate up first" : undefined);

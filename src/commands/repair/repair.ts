@@ -36,7 +36,7 @@ export interface Repair {
 
 export async function repair(options: MigratorOptions, { yes = false, to }: RepairChoice = {}): Promise<Repair> {
   const context = runContext(options);
-  const { target, ledger, journal, migrations: source, signal, clock, runner } = context;
+  const { target, migrations: source, signal, runner } = context;
   if (to !== undefined && !target.capabilities.describes) {
     const problem = `--to needs a target that can describe its tables, and ${target.name} can't; leave it out`;
     throw new MigrateError("ERR_USAGE", { problem });
@@ -44,17 +44,16 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
   const files = source.list();
   const migrations = await loadMigrations(source, files);
   if (to !== undefined) checkChoice(to, migrations, target.capabilities);
-  const about = { target, ledger, journal, files, clock, run: runner.run, choice: to };
   const examine = async ({ records }: Pick<Ledger, "records">) => {
     const state = foldLedger(records);
     checkNamesOfNow(files, state);
-    return await diagnose({ ...about, records, migrations: asTheyRan(migrations, state) });
+    return await diagnose({ ...context, files, choice: to, records, migrations: asTheyRan(migrations, state) });
   };
 
   const found = await readUnlessMoved(
     context,
     async () => {
-      const { records } = await audited(journal);
+      const { records } = await audited(context);
       return { records, state: foldLedger(records) };
     },
     examine,

@@ -57,7 +57,7 @@ export async function resolve(
   const context = runContext(options);
   const { journal, signal } = context;
   const examine = async ({ state }: Pick<Ledger, "state">): Promise<Found> => {
-    await checkConsistent(journal, state);
+    await checkConsistent(context, state);
     return await findResolution(context, choice, state);
   };
   if (choice.yes !== true) {
@@ -118,7 +118,7 @@ async function findResolution(context: RunContext, choice: ResolveChoice, state:
     });
   const migration = { version, name: wanted.name };
   const marking = as === "adopted" ? markAdopted(state, file!, target.capabilities) : markReverted(state, migration);
-  const compared = await comparedAfter(marking, loaded, { ...context, as, migration });
+  const compared = await comparedAfter(marking, loaded, context, { as, migration });
   const now = recorded === undefined ? [] : [ledgerWords(known, recorded, file)];
   const means = [...now, ...(as === "adopted" ? adoptedWords(migration, target) : revertedWords(file, compared))];
   const lease = state.holder?.run === runner.run ? undefined : holderWords(state, clock);
@@ -146,14 +146,15 @@ interface ComparedAfter {
 async function comparedAfter(
   { after }: Marking,
   loaded: readonly Migration[],
-  { target, ledger, migrations: source, runner, as, migration }: RunContext & Pick<Resolution, "as" | "migration">,
+  context: RunContext,
+  { as, migration }: Pick<Resolution, "as" | "migration">,
 ): Promise<ComparedAfter> {
-  const { capabilities } = target;
+  const { capabilities } = context.target;
   const migrations = asTheyRan(loaded, after);
   try {
-    checkMissing(source.list(), after);
+    checkMissing(context.migrations.list(), after);
     checkUnchanged(migrations, after, capabilities);
-    const { differences } = await compare({ target, ledger, state: after, migrations, run: runner.run });
+    const { differences } = await compare(context, after, migrations);
     if (as === "reverted" || differences.length === 0) return { differences };
     const found = differences.map(describeDifference).join("; ");
     throw refused(

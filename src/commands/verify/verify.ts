@@ -30,15 +30,15 @@ export interface TablesVerdict {
 /** Compares all tables of migrations with what the ledger implies. Throws ERR_LEDGER_CHANGED. */
 export async function verifyTables(options: MigratorOptions): Promise<TablesVerdict> {
   const context = runContext(options);
-  const { target, ledger, journal, migrations: source, runner } = context;
+  const { target, migrations: source } = context;
   const files = source.list();
   const loaded = await loadMigrations(source, files);
   const compareAll = async ({ state }: Ledger) => {
-    await checkConsistent(journal, state);
+    await checkConsistent(context, state);
     const migrations = asTheyRan(loaded, state);
     checkMissing(files, state);
     checkUnchanged(migrations, state, target.capabilities);
-    return { ...(await compare({ target, ledger, state, migrations, run: runner.run })), state, migrations };
+    return { ...(await compare(context, state, migrations)), state, migrations };
   };
   const { described, differences, expected, state, migrations } = await readUnlessMoved(
     context,
@@ -81,6 +81,6 @@ export interface LedgerVerdict {
 
 /** Looks for records that were changed, removed or added. */
 export async function verifyLedger(options: MigratorOptions): Promise<LedgerVerdict> {
-  const { records, findings } = await audited(runContext(options).journal);
+  const { records, findings } = await audited(runContext(options));
   return { records: records.length, findings };
 }

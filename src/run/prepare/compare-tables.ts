@@ -9,17 +9,8 @@ import type { TableDifference } from "../../plan/history/table-drift.ts";
 import { indexedTables } from "../../plan/reconcile/reconcile.ts";
 import type { Database, Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
+import type { RunContext } from "../run-context.ts";
 import { describeForPlan } from "./consistent-read.ts";
-
-export interface Comparing {
-  readonly target: Target;
-  readonly ledger: string;
-  readonly state: LedgerState;
-  /** All migrations that have files. */
-  readonly migrations: readonly Migration[];
-  /** The id of the run that compares: its own migration is not in doubt. */
-  readonly run: string;
-}
 
 export interface Compared {
   /** The tables as described. */
@@ -32,7 +23,12 @@ export interface ComparedTo extends Compared {
   readonly expected: Database;
 }
 
-export async function compare({ target, ledger, state, migrations, run }: Comparing): Promise<ComparedTo> {
+/** `migrations`: all that have files. */
+export async function compare(
+  { target, ledger, runner: { run }, signal }: Pick<RunContext, "target" | "ledger" | "runner" | "signal">,
+  state: LedgerState,
+  migrations: readonly Migration[],
+): Promise<ComparedTo> {
   const { capabilities } = target;
   const inDoubt = migrationsInDoubt(state, run);
   const begun = migrations.filter(({ version }) => inDoubt.has(version));
@@ -42,7 +38,7 @@ export async function compare({ target, ledger, state, migrations, run }: Compar
   const plan = makePlan({ migrations, pending: begun, state, inDoubt, target, ledger });
   const tables = tablesToCompare(plan, migrations, capabilities);
   const besideAnother = state.holder !== undefined && state.holder.run !== run;
-  const described = await describeForComparison(target, tables, indexedTables(plan), besideAnother);
+  const described = await describeForComparison(target, tables, indexedTables(plan), besideAnother, signal);
   return { described, differences: compareTables(plan, described, capabilities), expected: plan.now };
 }
 
@@ -52,8 +48,9 @@ export async function describeForComparison(
   tables: readonly string[],
   indexed: ReadonlySet<string>,
   besideAnother: boolean,
+  signal?: AbortSignal,
 ): Promise<Tables> {
-  if (target.capabilities.describes) return await describeForPlan(target, tables, indexed, !besideAnother);
+  if (target.capabilities.describes) return await describeForPlan(target, tables, indexed, !besideAnother, signal);
   const names = new Set(await target.listTables());
   return new Map(tables.map((table) => [table, names.has(table) ? { columns: [] } : undefined]));
 }

@@ -82,6 +82,7 @@ export async function describeForPlan(
   tables: readonly string[],
   indexed: ReadonlySet<string>,
   areStill: boolean,
+  signal?: AbortSignal,
 ): Promise<Tables> {
   let before: Tables | undefined;
   for (;;) {
@@ -89,6 +90,7 @@ export async function describeForPlan(
     for (const table of tables) snapshots.set(table, (await target.describeTable(table, indexed.has(table)))?.table);
     if (areStill || tables.every((table) => before?.has(table) && sameTable(before.get(table), snapshots.get(table))))
       return snapshots;
+    throwIfInterrupted(signal);
     before = snapshots;
   }
 }

@@ -54,7 +54,7 @@ export async function planUnlessMoved<Input extends PlanningInput>(
   plan: (input: Input) => Promise<Planned>,
 ): Promise<Planned | undefined> {
   const { context, state } = input;
-  await checkConsistent(context.journal, state);
+  await checkConsistent(context, state);
   return await unlessMoved(
     context,
     input,
@@ -118,17 +118,17 @@ export async function planChosen(
     target,
     ledger,
   };
-  return { plan: await planForTables(input, target, besideAnother), migrations };
+  return { plan: await planForTables(input, context, besideAnother), migrations };
 }
 
 /** The plan for the tables, without actions that turn out to be done. Throws ERR_DRIFT. */
-async function planForTables(input: PlanInput, target: Target, besideAnother: boolean): Promise<Plan> {
+async function planForTables(input: PlanInput, { target, signal }: RunContext, besideAnother: boolean): Promise<Plan> {
   const plan = makePlan(input);
   if (target.capabilities.describes) {
     const indexed = indexedTables(plan);
     const settle = async (areStill: boolean): Promise<Plan> => {
       const { looking, requireFound } = seeingDrops(plan, target);
-      const seen = await describeForPlan(looking, touchedTables(plan), indexed, areStill);
+      const seen = await describeForPlan(looking, touchedTables(plan), indexed, areStill, signal);
       const settled = reconcile(plan, seen);
       requireFound(settled);
       await requireOwn(plan, settled, target);

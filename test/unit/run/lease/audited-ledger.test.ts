@@ -25,10 +25,16 @@ async function aLedger(torn: number) {
 }
 
 test("a record that only one read missed is no finding", async () => {
-  expect((await audited(await aLedger(0))).findings).toEqual([]);
-  expect((await audited(await aLedger(1))).findings).toEqual([]);
+  expect((await audited({ journal: await aLedger(0) })).findings).toEqual([]);
+  expect((await audited({ journal: await aLedger(1) })).findings).toEqual([]);
 });
 
 test("a record that two reads in a row missed is a finding", async () => {
-  expect((await audited(await aLedger(2))).findings).not.toEqual([]);
+  expect((await audited({ journal: await aLedger(2) })).findings).not.toEqual([]);
+});
+
+test("an audit that must read again ends when the run is interrupted", async () => {
+  const signal = AbortSignal.abort();
+  expect((await audited({ journal: await aLedger(0), signal })).findings).toEqual([]);
+  await expect(audited({ journal: await aLedger(1), signal })).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
 });

@@ -22,3 +22,21 @@ test("of a target that can't describe tables, only their names are compared", as
   expect(await described("namespace")).toEqual({ t: ["a"], u: undefined });
   expect(await described("service")).toEqual({ t: [], u: undefined });
 });
+
+test("tables that change from round to round are described until the run is interrupted", async () => {
+  const tables = memoryTables();
+  tables.create("t", columnsOf({ a: int32() }));
+  const target = memoryTarget({ name: "memory", model: "namespace", tables });
+  const run = new AbortController();
+  let described = 0;
+  const changing = {
+    ...target,
+    describeTable: async () => {
+      if (++described === 3) run.abort();
+      return { table: { columns: columnsOf({ [`column${described}`]: int32() }) }, version: described };
+    },
+  };
+  const comparing = describeForComparison(changing, ["t"], new Set(), true, run.signal);
+  await expect(comparing).rejects.toMatchObject({ code: "ERR_INTERRUPTED" });
+  expect(described).toBe(3);
+});
