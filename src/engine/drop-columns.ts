@@ -6,6 +6,7 @@
 import { tableAfter } from "../actions/apply-action.ts";
 import { sameColumns, type Column } from "../schema/data-type.ts";
 import { withoutMetadata } from "../schema/metadata.ts";
+import { sqlPath } from "../schema/sql.ts";
 import { isComputed } from "../wire/arrow/computed-column.ts";
 import { readColumns, type EngineTable } from "./engine.ts";
 
@@ -71,6 +72,7 @@ function wayOut(left: readonly Column[]): string {
   const other = left.find((column) => !isComputed(column));
   if (other === undefined)
     return `compute the values of another column first: refreshColumn for ${JSON.stringify(left[0]!.name)}`;
-  const name = `\`${other.name}\``;
-  return `write another column first: execute with { update: { "${name}": "null" }, where: "${name} is null" }`;
+  const name = sqlPath([other.name]);
+  const [key, where] = [name, `${name} is null`].map((text) => JSON.stringify(text));
+  return `write another column first: execute with { update: { ${key}: "null" }, where: ${where} }`;
 }

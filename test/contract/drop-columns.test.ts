@@ -26,6 +26,19 @@ test("an append of nothing but the column that is dropped, after it was looked a
   await target.close();
 });
 
+test("a backtick and a quote in the other column's name are escaped in the way out", async () => {
+  const folder = temporaryFolder();
+  const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
+  const name = 'b`"c';
+  const columns = columnsOf({ a: int32(), [name]: utf8() });
+  await target.execute({ kind: "createTable", table: "t", columns }, undefined);
+  await (await (await lancedb.connect(folder)).openTable("t")).add([{ a: 2 }]);
+  expect(await target.tryDropping!("t", ["a"])).toContain(
+    '{ update: { "`b``\\"c`": "null" }, where: "`b``\\"c` is null" }',
+  );
+  await target.close();
+});
+
 test("who slept after a drop does not restore the table over what others have committed since", async () => {
   const folder = temporaryFolder();
   const target = await open({ kind: "lance", uri: folder }, { name: "test", folder });
