@@ -23,6 +23,7 @@ import {
   type Answering,
   type Seen,
 } from "./servers.ts";
+import { largeSchema } from "../support/large-schema.ts";
 import { freePort } from "../support/ports.ts";
 
 vi.setConfig({ maxConcurrency: 8 });
@@ -703,6 +704,7 @@ describe.concurrent("the dialect namespace", () => {
       [html(200), "utf8"],
       [html(400), "utf8"],
       [text(200, ""), "utf8"],
+      [(response) => void response.end(largeSchema), "utf8"],
     ] as readonly (readonly [Answering, string])[]) {
       const { target } = await namespace((response, request, turn) =>
         (request.path.includes("describe") ? json(200, { version: 1, schema: { fields } }) : query)(

@@ -10,11 +10,12 @@ import { MessageHeader } from "apache-arrow/fb/message-header";
 import { MetadataVersion } from "apache-arrow/fb/metadata-version";
 import { Schema } from "apache-arrow/fb/schema";
 import { Builder, ByteBuffer, type Offset } from "flatbuffers";
+import { MigrateError } from "../../errors/migrate-error.ts";
 import { emptyBatch } from "./empty-batch.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { metadataOf, toColumn, writeField } from "./arrow-field.ts";
 import { fileOf } from "./ipc-footer.ts";
-import { continuation, endOfStream, isIpcFile, magic, readMessages } from "./ipc-messages.ts";
+import { checkSchema, continuation, endOfStream, invalid, isIpcFile, magic, readMessages } from "./ipc-messages.ts";
 
 type Metadata = Readonly<Record<string, string>>;
 
@@ -33,16 +34,30 @@ export function toIpcFile(columns: readonly Column[], metadata: Metadata = {}): 
   return fileOf(readMessages(schemaMessage(columns, metadata)));
 }
 
-/** The columns of an Arrow IPC file or stream. Reads only the schema. */
+/** The columns of an Arrow IPC file or stream that came over HTTP. Throws ERR_ARROW_INVALID. Reads only the schema. */
 export function fromIpc(bytes: Buffer): readonly Column[] {
-  return tableFromIpc(bytes).columns;
+  // On data that is too short, the accessors read past its end, and sometimes throw.
+  try {
+    const schema = schemaIn(bytes);
+    checkSchema(schema);
+    return columnsOf(schema);
+  } catch (cause) {
+    throw cause instanceof MigrateError ? cause : invalid("has a schema that can't be read", cause);
+  }
 }
 
-/** The columns, and the metadata of the schema. */
+/** The columns and the metadata of a file that the engine has written. */
 export function tableFromIpc(bytes: Buffer): { readonly columns: readonly Column[]; readonly metadata: Metadata } {
-  const schema = isIpcFile(bytes) ? schemaOfFile(bytes) : schemaOfStream(bytes);
-  const columns = Array.from({ length: schema.fieldsLength() }, (_, index) => toColumn(schema.fields(index)!));
-  return { columns, metadata: metadataOf(schema) };
+  const schema = schemaIn(bytes);
+  return { columns: columnsOf(schema), metadata: metadataOf(schema) };
+}
+
+function columnsOf(schema: Schema): readonly Column[] {
+  return Array.from({ length: schema.fieldsLength() }, (_, index) => toColumn(schema.fields(index)!));
+}
+
+function schemaIn(bytes: Buffer): Schema {
+  return isIpcFile(bytes) ? schemaOfFile(bytes) : schemaOfStream(bytes);
 }
 
 function schemaOfFile(bytes: Buffer): Schema {

@@ -31,18 +31,10 @@ export function toCheckedFile(body: Buffer, largestUnpacked: number): IpcFile {
   // Some writers put the schema of a file into its footer alone, which is not read here.
   if (isIpcFile(body)) throw invalid("is an Arrow IPC file; send it as a stream");
   const sent = readMessages(body);
+  const columns = fromIpc(sent[0]!.bytes);
   checkMessages(sent, largestUnpacked);
   const messages = withoutRepeats(sent);
-  const columns = columnsOf(messages[0]!.bytes);
   return { bytes: fileOf(messages), columns, rows: messages.reduce((sum, message) => sum + rowsIn(message), 0) };
-}
-
-function columnsOf(schema: Buffer): readonly Column[] {
-  try {
-    return fromIpc(schema);
-  } catch (cause) {
-    throw invalid("has a schema that can't be read", cause);
-  }
 }
 
 /** A file holds one dictionary for each column. A stream may repeat or replace it before every record batch. */

@@ -60,15 +60,14 @@ export function readMessages(bytes: Buffer): readonly IpcMessage[] {
 }
 
 /**
- * Refuses data that would exhaust the engine's memory or end its process: a few bytes of LZ4 can stand for gigabytes.
+ * Refuses rows that would exhaust the engine's memory or end its process: a few bytes of LZ4 can stand for gigabytes.
  */
 export function checkMessages(messages: readonly IpcMessage[], largestUnpacked: number): void {
   let unpacked = 0;
   for (const message of messages) {
     // On data that is too short, the accessors read past its end, and sometimes throw.
     try {
-      if (message.kind === "schema") checkSchema(schemaOf(message));
-      else unpacked += unpackedLength(message, largestUnpacked);
+      if (message.kind !== "schema") unpacked += unpackedLength(message, largestUnpacked);
     } catch (cause) {
       if (cause instanceof MigrateError) throw cause;
       throw invalid(`has a ${message.kind} that can't be read`, cause);
@@ -137,8 +136,11 @@ function endLength(bytes: Buffer, at: number): number {
 
 const lists: ReadonlySet<Type> = new Set([Type.List, Type.LargeList, Type.FixedSizeList, Type.Map]);
 
-function checkSchema(schema: Schema): void {
-  // Fields may share children, names and metadata, so a small message could describe a schema without end.
+/**
+ * Refuses a schema that is too large. Fields may share children, names and metadata, so a small message could describe a
+ * schema without end.
+ */
+export function checkSchema(schema: Schema): void {
   let [fields, entries, letters] = [mostFields, mostFields, mostLetters];
   const count = (text: Uint8Array | string | null | undefined) => (letters -= text?.length ?? 0);
   const visitMetadata = (annotated: Schema | Field): void => {

@@ -5,6 +5,7 @@ import { fromIpc, toIpcFile, toIpcStream } from "../../../../src/wire/arrow/arro
 import { describeSchema } from "../../../../src/wire/lance/describe-schema.ts";
 import { joinFiles, toCheckedFile } from "../../../../src/wire/arrow/ipc-file.ts";
 import { readMessages } from "../../../../src/wire/arrow/ipc-messages.ts";
+import { largeSchema } from "../../../support/large-schema.ts";
 import { anyColumns } from "../../../support/drawn-tables.ts";
 
 const most = 2 ** 20;
@@ -102,6 +103,13 @@ test("metadata that claims billions of entries is refused, and costs nothing els
       }
     }
   expect(problems.filter((problem) => problem.includes("has metadata that is too large"))).toHaveLength(2);
+});
+
+test.each([
+  ["sent to the service", () => toCheckedFile(largeSchema, most)],
+  ["answered by a service", () => fromIpc(largeSchema)],
+])("a small message with a schema almost without end is refused when %s", (_, read) => {
+  expect(read).toThrow("the Arrow data has a schema that is too large or too deep");
 });
 
 test("data that unpacks to more than is allowed is refused", () => {
