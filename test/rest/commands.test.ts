@@ -356,7 +356,7 @@ const badSettings: readonly BadSettings[] = [
   {
     title: "an endpoint that the dialect does not use",
     target: withMore(`endpoints: { describe: "POST /x/{name}" }`),
-    says: /endpoints\.describe is none that/,
+    says: /endpoints\.describe is not an endpoint of the dialect/,
   },
   {
     title: "a header's name that is none",
@@ -449,7 +449,7 @@ test("as a process of its own, the command ends with each of these codes, one se
     { target: cloud({ endpoint: service.url }), code: 0, says: /^$/ },
     { target: cloud({ endpoint: failing.url }), code: 1, says: /0002_headlines\.ts, step 1.* failed: .*no column/ },
     { target: configuration(withKey(`${key}\n`)), code: 2, says: /apiKey must be a key of plain characters/ },
-    { target: cloud({ endpoint: there.url }), code: 4, says: /table documents is not as the ledger says/ },
+    { target: cloud({ endpoint: there.url }), code: 4, says: /table documents is not as the ledger records/ },
     { target: cloud({ endpoint: `http://127.0.0.1:${await freePort()}` }), code: 6, says: /nothing listens at/ },
   ];
   for (const { target, code, says } of ends) {
