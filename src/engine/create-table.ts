@@ -38,31 +38,24 @@ const abandonedAfter = 24 * 3_600_000;
 type Prepare = (table: EngineTable) => Promise<void>;
 type Make = (db: Connection) => Promise<void>;
 
-/** Creates a table, with the rows of an Arrow IPC file if one is given. False if a table of that name exists. */
+/**
+ * Creates a table from an Arrow IPC file: its schema including metadata, and its rows. False if a table of that name
+ * exists.
+ */
 export async function createTable(
-  place: DatabaseLocation,
+  { uri, folder, storageOptions, newTables }: DatabaseLocation,
   name: string,
-  columns: readonly Column[],
-  file?: Buffer,
+  file: Buffer,
 ): Promise<boolean> {
-  const make = file === undefined ? emptyTable(name, columns) : filledTable(name, file);
-  const { folder, newTables } = place;
+  const make = (db: Connection) => createFilledTable(db, name, file, "create");
   if (folder !== undefined) return await createInFolder(folder, name, make, newTables);
   try {
-    await makeIn(place, make, newTables);
+    await makeIn({ uri, storageOptions }, make, newTables);
     return true;
   } catch (error) {
     if (/already exists/.test(String(error))) return false;
     throw error;
   }
-}
-
-/**
- * Creates a table of a folder from an Arrow IPC file: its schema including metadata, and its rows. False if a table of
- * that name exists.
- */
-export async function createTableFrom(folder: string, name: string, file: Buffer): Promise<boolean> {
-  return await createInFolder(folder, name, filledTable(name, file));
 }
 
 /** Makes sure that the table exists and is created exactly once. `prepare` runs before others can see the table. */
@@ -91,14 +84,10 @@ export function leftoverIn(folder: string, name: string): string | undefined {
   return `${home} has files but no table: a drop of ${name} did not end, or another program is creating it; if no program is doing either, remove that folder`;
 }
 
-function filledTable(name: string, file: Buffer): Make {
-  return async (db) => await createFilledTable(db, name, file, "create");
-}
-
-function emptyTable(name: string, columns: readonly Column[], prepare?: Prepare): Make {
+function emptyTable(name: string, columns: readonly Column[], prepare: Prepare): Make {
   return async (db) => {
     await createEmptyTable(db, name, columns);
-    await prepare?.(await db.openTable(name));
+    await prepare(await db.openTable(name));
   };
 }
 

@@ -16,22 +16,10 @@ export type { Connection, EngineTable };
 
 type Engine = typeof import("@lancedb/lancedb");
 
-/** One alteration as the native binding takes it. `dataType` is a type in Lance's names, as JSON. */
-interface NativeAlteration {
-  readonly path: string;
-  readonly rename?: string | undefined;
-  readonly dataType?: string | undefined;
-  readonly nullable?: boolean | undefined;
-}
-
 // The binding behind the package's classes. The package's own alterColumns and createEmptyTable go through apache-arrow
 // 18, which has no large_list and writes timestamps, times and durations in a form that the engine refuses.
-interface NativeTable {
-  schema(): Promise<Buffer>;
-  alterColumns(alterations: readonly NativeAlteration[]): Promise<{ version: number }>;
-}
+type NativeTable = ConstructorParameters<Engine["Query"]>[0];
 interface NativeConnection {
-  createEmptyTable(name: string, schema: Buffer, mode: "create", namespace: string[]): Promise<unknown>;
   createTable(name: string, file: Buffer, mode: "create" | "overwrite", namespace: string[]): Promise<unknown>;
 }
 
@@ -64,11 +52,10 @@ export async function readSchema(table: EngineTable): Promise<Pick<Table, "colum
 }
 
 export async function alterColumns(table: EngineTable, alterations: readonly Alteration[]): Promise<number> {
-  return (await native<NativeTable>(table).alterColumns(alterations.map(toNative))).version;
-}
-
-function toNative({ path, rename, type, nullable }: Alteration): NativeAlteration {
-  return { path, rename, dataType: type === undefined ? undefined : JSON.stringify(toLanceType(type)), nullable };
+  const given = alterations.map(({ path, rename, type, nullable }) => {
+    return { path, rename, dataType: type && JSON.stringify(toLanceType(type)), nullable };
+  });
+  return (await nativeTable(table).alterColumns(given)).version;
 }
 
 export async function createEmptyTable(
@@ -78,7 +65,7 @@ export async function createEmptyTable(
   metadata?: Readonly<Record<string, string>>,
 ): Promise<void> {
   const { toIpcFile } = await import("../wire/arrow/arrow-schema.ts");
-  await native<NativeConnection>(db).createEmptyTable(name, toIpcFile(columns, metadata), "create", []);
+  await createFilledTable(db, name, toIpcFile(columns, metadata), "create");
 }
 
 /** Storage options of a connection that determine how it creates tables. */
@@ -96,17 +83,18 @@ export async function createFilledTable(
   file: Buffer,
   mode: "create" | "overwrite",
 ): Promise<void> {
-  await native<NativeConnection>(db).createTable(name, file, mode, []);
+  const { inner } = db as unknown as { readonly inner: NativeConnection };
+  await inner.createTable(name, file, mode, []);
 }
 
 /** The schema as an Arrow IPC file without rows. */
 export async function readIpcSchema(table: EngineTable): Promise<Buffer> {
-  return await native<NativeTable>(table).schema();
+  return await nativeTable(table).schema();
 }
 
-/** The native binding behind an object of the package. Only for this folder. */
-export function native<Binding>(wrapper: EngineTable | Connection): Binding {
-  return (wrapper as unknown as { readonly inner: Binding }).inner;
+/** The native binding behind a table of the package. Only for this folder. */
+export function nativeTable(table: EngineTable): NativeTable {
+  return (table as unknown as { readonly inner: NativeTable }).inner;
 }
 
 /** The table; undefined if there is none. Throws any other problem. */

@@ -1,5 +1,5 @@
 /** Queries and searches. Their results stay in the form in which the engine returns them: Arrow IPC files. */
-import { native, type EngineTable } from "./engine.ts";
+import { nativeTable, type EngineTable } from "./engine.ts";
 
 export interface Search {
   readonly filter?: string | undefined;
@@ -38,41 +38,10 @@ export interface VectorSearch {
   readonly postfilter?: boolean | undefined;
 }
 
-interface NativeBatches {
-  next(): Promise<Buffer | null>;
-}
-
-interface NativeQuery {
-  onlyIf(filter: string): void;
-  fullTextSearch(query: { readonly query: string; readonly columns: readonly string[] | null }): void;
-  select(columns: readonly (readonly [string, string])[]): void;
-  selectColumns(columns: readonly string[]): void;
-  limit(limit: number): void;
-  offset(offset: number): void;
-  fastSearch(): void;
-  withRowId(): void;
-  orderBy(ordering: readonly Ordering[]): void;
-  outputSchema(): Promise<Buffer>;
-  execute(): Promise<NativeBatches>;
-}
-
-interface NativeVectorQuery extends NativeQuery {
-  addQueryVector(vector: Float32Array): void;
-  column(name: string): void;
-  distanceType(name: string): void;
-  postfilter(): void;
-  refineFactor(factor: number): void;
-  nprobes(number: number): void;
-  minimumNprobes(number: number): void;
-  maximumNprobes(number: number): void;
-  distanceRange(lower: number | undefined, upper: number | undefined): void;
-  ef(ef: number): void;
-  bypassVectorIndex(): void;
-}
-
-interface NativeTable {
-  query(): NativeQuery & { nearestTo(vector: Float32Array): NativeVectorQuery };
-}
+// The binding, which the package exports only as the types of its constructors.
+type NativeQuery = ReturnType<ReturnType<typeof nativeTable>["query"]>;
+type NativeVectorQuery = ReturnType<NativeQuery["nearestTo"]>;
+type NativeBatches = Awaited<ReturnType<NativeQuery["execute"]>>;
 
 export interface Found {
   /** An Arrow IPC file with the first record batch, or without a batch if nothing was found. */
@@ -82,7 +51,7 @@ export interface Found {
 
 /** Runs a search. Problems of the search are thrown here, not while the other batches are read. */
 export async function search(table: EngineTable, search: Search): Promise<Found> {
-  const query = prepare(native<NativeTable>(table), search);
+  const query = prepare(nativeTable(table).query(), search);
   const batches = await query.execute();
   const first = await batches.next();
   return { first: first ?? (await query.outputSchema()), others: first === null ? nothing() : rest(batches) };
@@ -94,8 +63,7 @@ async function* rest(batches: NativeBatches): AsyncGenerator<Buffer> {
 
 async function* nothing(): AsyncGenerator<Buffer> {}
 
-function prepare(table: NativeTable, search: Search): NativeQuery {
-  const plain = table.query();
+function prepare(plain: NativeQuery, search: Search): NativeQuery | NativeVectorQuery {
   const query = search.nearest === undefined ? plain : near(plain, search.nearest);
   const { filter, columns, limit, offset, orderBy, text } = search;
   if (filter !== undefined) query.onlyIf(filter);
@@ -103,19 +71,20 @@ function prepare(table: NativeTable, search: Search): NativeQuery {
   if (columns !== undefined) select(query, columns);
   if (limit !== undefined) query.limit(limit);
   if (offset !== undefined) query.offset(offset);
-  if (orderBy !== undefined) query.orderBy(orderBy);
+  if (orderBy !== undefined) query.orderBy([...orderBy]);
   if (search.withRowId === true) query.withRowId();
   if (search.fastSearch === true) query.fastSearch();
   return query;
 }
 
-function select(query: NativeQuery, columns: NonNullable<Search["columns"]>): void {
+function select(query: NativeQuery | NativeVectorQuery, columns: NonNullable<Search["columns"]>): void {
   const names = columns.filter((column) => typeof column === "string");
-  if (names.length === columns.length) query.selectColumns(names);
-  else query.select(columns.filter((column) => typeof column !== "string"));
+  const pairs = columns.filter((column) => typeof column !== "string");
+  if (pairs.length === 0) query.selectColumns(names);
+  else query.select(pairs.map(([name, expression]) => [name, expression]));
 }
 
-function near(plain: ReturnType<NativeTable["query"]>, nearest: VectorSearch): NativeVectorQuery {
+function near(plain: NativeQuery, nearest: VectorSearch): NativeVectorQuery {
   const [first = [], ...others] = nearest.vectors;
   const query = plain.nearestTo(Float32Array.from(first));
   for (const vector of others) query.addQueryVector(Float32Array.from(vector));

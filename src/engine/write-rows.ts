@@ -1,5 +1,6 @@
 /** Writes rows that are given as Arrow IPC files. The package's own methods would decode them with apache-arrow. */
-import { native, type EngineTable } from "./engine.ts";
+import type { MergeResult } from "@lancedb/lancedb";
+import { nativeTable, type EngineTable } from "./engine.ts";
 
 export interface Merge {
   readonly on: readonly string[];
@@ -11,41 +12,18 @@ export interface Merge {
   readonly useIndex?: boolean | undefined;
 }
 
-export interface MergeCounts {
-  readonly version: number;
-  readonly numInsertedRows: number;
-  readonly numUpdatedRows: number;
-  readonly numDeletedRows: number;
-  readonly numAttempts: number;
-  readonly numRows: number;
-}
-
-interface NativeMerge {
-  whenMatchedUpdateAll(condition?: string): NativeMerge;
-  whenNotMatchedInsertAll(): NativeMerge;
-  whenNotMatchedBySourceDelete(condition?: string): NativeMerge;
-  useIndex(use: boolean): NativeMerge;
-  execute(file: Buffer): Promise<MergeCounts>;
-}
-
-interface NativeTable {
-  add(file: Buffer, mode: "append" | "overwrite"): Promise<{ version: number }>;
-  addColumnsWithSchema(file: Buffer): Promise<{ version: number }>;
-  mergeInsert(on: readonly string[]): NativeMerge;
-}
-
 /** Appends the rows of a file, or replaces all rows of the table with them. Gives the new version. */
 export async function addRows(table: EngineTable, file: Buffer, mode: "append" | "overwrite"): Promise<number> {
-  return (await native<NativeTable>(table).add(file, mode)).version;
+  return (await nativeTable(table).add(file, mode)).version;
 }
 
 /** Adds the columns of a file's schema, all null. Gives the new version. */
 export async function addNullColumns(table: EngineTable, file: Buffer): Promise<number> {
-  return (await native<NativeTable>(table).addColumnsWithSchema(file)).version;
+  return (await nativeTable(table).addColumnsWithSchema(file)).version;
 }
 
-export async function mergeRows(table: EngineTable, merge: Merge, file: Buffer): Promise<MergeCounts> {
-  let builder = native<NativeTable>(table).mergeInsert(merge.on);
+export async function mergeRows(table: EngineTable, merge: Merge, file: Buffer): Promise<MergeResult> {
+  let builder = nativeTable(table).mergeInsert([...merge.on]);
   const condition = (value: boolean | string) => (typeof value === "string" ? value : undefined);
   if (merge.update !== undefined && merge.update !== false)
     builder = builder.whenMatchedUpdateAll(condition(merge.update));

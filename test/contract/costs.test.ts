@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { connect, native } from "../../src/engine/engine.ts";
+import { connect, nativeTable } from "../../src/engine/engine.ts";
 import { planCommits } from "../../src/plan/commits/commits.ts";
 import { costOf } from "../../src/plan/assess/cost.ts";
 import { sampling } from "../../src/run/prepare/estimate.ts";
@@ -140,7 +140,7 @@ async function watched(folder: string, work: () => Promise<unknown>): Promise<un
   const table = await (await connect({ uri: join(folder, "db") })).openTable("t");
   const names = ["addColumns", "createIndex", "delete", "dropColumns", "dropIndex", "refreshColumn", "update"];
   const outer = Object.getPrototypeOf(table) as Record<string, () => unknown>;
-  const inner = Object.getPrototypeOf(native<object>(table)) as Record<string, () => unknown>;
+  const inner = Object.getPrototypeOf(nativeTable(table)) as Record<string, () => unknown>;
   const spies = [
     ...[...names, "updateFieldMetadata"].map((name) => [name, vi.spyOn(outer, name)] as const),
     ...["alterColumns", "mergeInsert"].map((name) => [name, vi.spyOn(inner, name)] as const),

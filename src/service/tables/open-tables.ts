@@ -4,7 +4,7 @@
  */
 import { accessSync, constants, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createTableFrom, leftoverIn, renameTable } from "../../engine/create-table.ts";
+import { createTable, leftoverIn, renameTable } from "../../engine/create-table.ts";
 import { dropTable } from "../../engine/drop-table.ts";
 import {
   connect,
@@ -118,7 +118,7 @@ async function openFolder(folder: string): Promise<Connection> {
 }
 
 async function create(db: Connection, folder: string, name: string, file: Buffer, mode: CreateMode): Promise<void> {
-  const created = await createTableFrom(folder, name, file);
+  const created = await createTable({ uri: folder, folder }, name, file);
   if (created) return;
   if (mode !== "overwrite" && leftoverIn(folder, name) !== undefined) throw tableLeft(name);
   if (mode === "existOk") return;

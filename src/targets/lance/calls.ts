@@ -1,10 +1,8 @@
 /** The calls of the embedded engine, by kind of action: how each is executed, and how it reads in a plan. */
 import { count } from "../../errors/migrate-error.ts";
-import { createTable } from "../../engine/create-table.ts";
 import { dropColumns } from "../../engine/drop-columns.ts";
 import { alterColumns, type EngineTable } from "../../engine/engine.ts";
 import { createIndex } from "../../engine/indexes.ts";
-import type { DatabaseLocation } from "../../engine/location.ts";
 import { addNullColumns, mergeRows } from "../../engine/write-rows.ts";
 import { putBack, restoreVersion } from "../contract/restore-versions.ts";
 import type { Capabilities } from "../contract/target.ts";
@@ -26,8 +24,8 @@ interface On {
 }
 
 interface LanceDatabase {
-  /** Throws if a table of that name exists. */
-  readonly create: (name: string, make: (location: DatabaseLocation) => Promise<boolean>) => Promise<void>;
+  /** From an Arrow IPC file. Throws if a table of that name exists. */
+  readonly create: (name: string, file: Buffer) => Promise<void>;
   readonly drop: (table: string) => Promise<void>;
   readonly oldVersions: (table: string) => VersionedTable;
 }
@@ -103,7 +101,7 @@ const calls: { readonly [Kind in ActionKind]: EngineCall<Kind> | string } = {
   },
   createTable: {
     async execute(action, _, { create }) {
-      await create(action.table, (location) => makeTable(action, location));
+      await create(action.table, await fileOf(action));
       return 1;
     },
     describe({ table, columns, rows = [] }) {
@@ -195,15 +193,8 @@ export function newColumns(columns: readonly AddedColumn[]): Parameters<EngineTa
   return { computed: columns.map((column) => ({ name: column.name, valueSql: computedSql(column) })) };
 }
 
-async function makeTable(
-  { table, columns, rows = [], metadata }: ActionFor<"createTable">,
-  location: DatabaseLocation,
-): Promise<boolean> {
-  if (rows.length > 0) {
-    const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
-    return await createTable(location, table, columns, Buffer.from(valuesToIpc(columns, rows, "file", metadata)));
-  }
-  if (metadata === undefined) return await createTable(location, table, columns);
-  const { toIpcFile } = await import("../../wire/arrow/arrow-schema.ts");
-  return await createTable(location, table, columns, toIpcFile(columns, metadata));
+async function fileOf({ columns, rows = [], metadata }: ActionFor<"createTable">): Promise<Buffer> {
+  if (rows.length === 0) return (await import("../../wire/arrow/arrow-schema.ts")).toIpcFile(columns, metadata);
+  const { valuesToIpc } = await import("../../wire/rows/encode-rows.ts");
+  return Buffer.from(valuesToIpc(columns, rows, "file", metadata));
 }

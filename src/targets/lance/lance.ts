@@ -12,7 +12,7 @@ import { secretsOfAddress, secretsOfSettings } from "../../secrets/find-in-setti
 import { connect, engineProblem, isConflict, isUnreadable, readSchema, type EngineTable } from "../../engine/engine.ts";
 import { instanceIn } from "../../engine/table-instance.ts";
 import { cloneTables } from "../../engine/clone-tables.ts";
-import { leftoverIn } from "../../engine/create-table.ts";
+import { createTable, leftoverIn } from "../../engine/create-table.ts";
 import { dropTable, removeDropped } from "../../engine/drop-table.ts";
 import { describeCall, execute, newColumns, supported } from "./calls.ts";
 import { lazyConnection } from "./connection.ts";
@@ -131,9 +131,9 @@ export async function open(
   let cleaning: Promise<void> | undefined;
   const cleanUp = () => void (base !== undefined && (cleaning ??= removeDropped(base)));
 
-  const create = async (table: string, make: (location: DatabaseLocation) => Promise<boolean>) => {
+  const create = async (table: string, file: Buffer) => {
     await makeFolder();
-    if (await make(location)) return;
+    if (await createTable(location, table, file)) return;
     const problem = base === undefined ? undefined : leftoverIn(base, table);
     throw new Error(problem ?? `table ${table} exists already`);
   };
