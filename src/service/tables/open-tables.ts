@@ -3,7 +3,6 @@
  * them too.
  */
 import { accessSync, constants, statSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createTable, leftoverIn, renameTable } from "../../engine/create-table.ts";
 import { dropTable } from "../../engine/drop-table.ts";
 import {
@@ -16,8 +15,11 @@ import {
   type EngineTable,
 } from "../../engine/engine.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
+import type { CallOutcome } from "../../targets/contract/target.ts";
+import { patience, retry } from "../../targets/contract/retry.ts";
+import { systemClock } from "../../time/clock.ts";
 import { createLocks } from "./table-locks.ts";
-import { refuse, tableExists, tableLeft, tableNotFound, tooManyChanges } from "./error-answer.ts";
+import { tableExists, tableLeft, tableNotFound } from "./error-answer.ts";
 
 export type CreateMode = "create" | "overwrite" | "existOk";
 
@@ -43,8 +45,7 @@ export interface ServedTables {
   close(): void;
 }
 
-const tries = 30;
-const longestWait = 500;
+/** Milliseconds after which a change is not tried again. */
 const longestTime = 20_000;
 
 /** Opens the folder; creates it if it does not exist. Throws ERR_SERVICE_DATA. */
@@ -129,15 +130,10 @@ async function create(db: Connection, folder: string, name: string, file: Buffer
 /** A conflict means that the engine committed nothing, so the whole work is repeated, reads included. */
 async function retrying<Result>(work: () => Promise<Result>): Promise<Result> {
   const started = performance.now();
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-      // The engine may have retried for half a minute itself, and a client does not wait for thirty such tries.
-      if (attempt === tries || performance.now() - started > longestTime)
-        throw refuse(409, "concurrentModification", tooManyChanges);
-      await sleep(Math.random() * Math.min(longestWait, 10 * 2 ** attempt));
-    }
-  }
+  const verdict = (error: unknown): CallOutcome => {
+    // The engine may have retried for half a minute itself, and a client does not wait for thirty such tries.
+    const isLate = performance.now() - started > longestTime;
+    return { kind: isConflict(error) && !isLate ? "conflict" : "refused" };
+  };
+  return await retry(work, verdict, systemClock, patience.served);
 }

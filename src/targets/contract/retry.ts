@@ -24,6 +24,10 @@ export const patience = {
   unanswered: { tries: 5, first: 1_000, longest: 8_000 },
   /** A call that changes nothing when it is repeated. */
   repeatable: { tries: 8, first: 50, longest: 2_000 },
+  /** One request to a service that changes nothing. */
+  request: { tries: 4, first: 300, longest: 30_000 },
+  /** A change that the service makes for a client, which does not wait as long as a run. */
+  served: { tries: 30, first: 10, longest: 250 },
   /** A list of tables that lacks one which it has shown before. */
   staleList: { tries: 6, first: 50, longest: 1_000 },
 } as const satisfies Record<string, Patience>;
@@ -36,19 +40,20 @@ export function pauseAfter(tried: number, { first, longest }: Patience): number 
   return Math.min(first * 2 ** (tried - 1), longest);
 }
 
-/** Retries work that changes nothing when it is repeated, unless it was refused. */
+/** Retries work unless it was refused: it changes nothing when it is repeated, or `verdict` shows that it did nothing. */
 export async function retry<Result>(
   work: () => Promise<Result>,
   verdict: (error: unknown) => CallOutcome,
   clock: Pick<Clock, "sleep" | "random">,
+  allowed: Patience = patience.repeatable,
 ): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await work();
     } catch (error) {
       const { kind, pause = 0 } = verdict(error);
-      if (kind === "refused" || tries === patience.repeatable.tries) throw error;
-      await clock.sleep(Math.max(pause, pauseAfter(tries, patience.repeatable) * (0.5 + clock.random())));
+      if (kind === "refused" || tries === allowed.tries) throw error;
+      await clock.sleep(Math.max(pause, pauseAfter(tries, allowed) * (0.5 + clock.random())));
     }
   }
 }

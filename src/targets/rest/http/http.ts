@@ -1,10 +1,12 @@
 /** Sends requests to a service. Requests that change something are sent once; requests that read are retried. */
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates } from "node:tls";
 import { isMigrateError, MigrateError } from "../../../errors/migrate-error.ts";
 import packageJson from "../../../../package.json" with { type: "json" };
 import { jsonType } from "../../../wire/content-types.ts";
+import { systemClock } from "../../../time/clock.ts";
+import { patience, retry } from "../../contract/retry.ts";
+import type { CallOutcome } from "../../contract/target.ts";
 import { makeDispatcher, type Dispatcher } from "./undici.ts";
 import type { Settings } from "../options/options.ts";
 import { answerProblem, connectionProblem, isWorthAnotherRead, pauseAskedFor, tooLarge } from "./http-errors.ts";
@@ -13,16 +15,13 @@ import { withoutData } from "../../../secrets/redact.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 
 export interface Http {
-  /** Sends a request that changes nothing, up to `mostReads` times if the service can't answer. */
+  /** Sends a request that changes nothing, again if the service can't answer. */
   read(request: HttpRequest): Promise<HttpResponse>;
   /** Sends a request once. */
   write(request: HttpRequest): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 
-const mostReads = 4;
-const firstPause = 250;
-const longestPause = 30_000;
 /** A read that takes longer is given up. A write, such as a retype, may take the whole `answerTimeout`. */
 const longestRead = 60_000;
 
@@ -73,22 +72,25 @@ export function openHttp(settings: Settings): Http {
   return {
     async read(request) {
       const id = randomUUID();
-      for (let tries = 1; ; tries++) {
-        let pause = firstPause * 2 ** (tries - 1) * (1 + Math.random() / 2);
-        try {
-          const answer = await send(request, id, Math.min(settings.answerTimeout, longestRead));
-          if (tries === mostReads || !isWorthAnotherRead(answer.status)) return checked(answer, request);
-          pause = Math.max(pause, pauseAskedFor(answer) ?? 0);
-        } catch (error) {
-          if (tries === mostReads || !isRepeatable(error)) throw error;
-        }
-        await sleep(Math.min(pause, longestPause));
-      }
+      let answer: HttpResponse | undefined;
+      const ask = async () => {
+        answer = undefined;
+        answer = await send(request, id, Math.min(settings.answerTimeout, longestRead));
+        return checked(answer, request);
+      };
+      return await retry(ask, (error) => outcomeOf(error, answer), systemClock, patience.request);
     },
     write: async (request) => checked(await send(request, randomUUID(), settings.answerTimeout), request),
     // No request that is still under way is awaited by anyone.
     close: async () => await dispatcher?.destroy(),
   };
+}
+
+/** The outcome of a request that changes nothing. `answer`: undefined if there was none. */
+function outcomeOf(error: unknown, answer: HttpResponse | undefined): CallOutcome {
+  if (answer === undefined) return { kind: isRepeatable(error) ? "unanswered" : "refused" };
+  if (!isWorthAnotherRead(answer.status)) return { kind: "refused" };
+  return { kind: "throttled", pause: Math.min(pauseAskedFor(answer) ?? 0, patience.request.longest) };
 }
 
 function isRepeatable(error: unknown): boolean {
