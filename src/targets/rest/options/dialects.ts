@@ -16,25 +16,7 @@ export interface Dialect {
   readonly pageSize: number | undefined;
 }
 
-/** The names of all operations. */
-export const operations = [
-  ...([
-    "list",
-    "create",
-    "alter",
-    "describe",
-    "merge",
-    "query",
-    "count",
-    "drop",
-    "rename",
-    "update",
-    "delete",
-  ] as const),
-  ...(["addColumns", "dropColumns", "setMetadata", "createIndex", "listIndexes", "dropIndex"] as const),
-  ...(["insert", "versions", "restore", "tags", "createTag", "deleteTag"] as const),
-] as const;
-export type Operation = (typeof operations)[number];
+export type Operation = keyof typeof everyEndpoint;
 
 /** The request of each operation. The dialect does not support operations that are missing. */
 export type Endpoints = Readonly<Record<"list" | "create" | "alter", string>> &
@@ -61,36 +43,37 @@ const service: Dialect = {
   pageSize: undefined,
 };
 
-/** The open REST namespace, as LanceDB's own clients use it with LanceDB Cloud and Enterprise. */
-const namespace: Dialect = {
-  databaseHeader: "x-lancedb-database",
-  endpoints: {
-    list: "GET /v1/table/",
-    create: "POST /v1/table/{name}/create/?mode=create",
-    alter: "POST /v1/table/{name}/alter_columns/",
-    // Without this flag the open-source server leaves out the schema. Other servers ignore it.
-    describe: "POST /v1/table/{name}/describe/?load_detailed_metadata=true",
-    merge: "POST /v1/table/{name}/merge_insert/",
-    query: "POST /v1/table/{name}/query/",
-    count: "POST /v1/table/{name}/count_rows/",
-    drop: "POST /v1/table/{name}/drop/",
-    rename: "POST /v1/table/{name}/rename/",
-    update: "POST /v1/table/{name}/update/",
-    delete: "POST /v1/table/{name}/delete/",
-    addColumns: "POST /v1/table/{name}/add_columns/",
-    dropColumns: "POST /v1/table/{name}/drop_columns/",
-    setMetadata: "POST /v1/table/{name}/update_field_metadata/",
-    createIndex: "POST /v1/table/{name}/create_index/",
-    listIndexes: "POST /v1/table/{name}/index/list/",
-    dropIndex: "POST /v1/table/{name}/index/{index}/drop/",
-    insert: "POST /v1/table/{name}/insert/",
-    versions: "POST /v1/table/{name}/version/list/",
-    restore: "POST /v1/table/{name}/restore/",
-    tags: "POST /v1/table/{name}/tags/list/",
-    createTag: "POST /v1/table/{name}/tags/create/",
-    deleteTag: "POST /v1/table/{name}/tags/delete/",
-  },
-  pageSize: 500,
+/** Of the open REST namespace, as LanceDB's own clients use it with LanceDB Cloud and Enterprise. */
+const everyEndpoint = {
+  list: "GET /v1/table/",
+  create: "POST /v1/table/{name}/create/?mode=create",
+  alter: "POST /v1/table/{name}/alter_columns/",
+  // Without this flag the open-source server leaves out the schema. Other servers ignore it.
+  describe: "POST /v1/table/{name}/describe/?load_detailed_metadata=true",
+  merge: "POST /v1/table/{name}/merge_insert/",
+  query: "POST /v1/table/{name}/query/",
+  count: "POST /v1/table/{name}/count_rows/",
+  drop: "POST /v1/table/{name}/drop/",
+  rename: "POST /v1/table/{name}/rename/",
+  update: "POST /v1/table/{name}/update/",
+  delete: "POST /v1/table/{name}/delete/",
+  addColumns: "POST /v1/table/{name}/add_columns/",
+  dropColumns: "POST /v1/table/{name}/drop_columns/",
+  setMetadata: "POST /v1/table/{name}/update_field_metadata/",
+  createIndex: "POST /v1/table/{name}/create_index/",
+  listIndexes: "POST /v1/table/{name}/index/list/",
+  dropIndex: "POST /v1/table/{name}/index/{index}/drop/",
+  insert: "POST /v1/table/{name}/insert/",
+  versions: "POST /v1/table/{name}/version/list/",
+  restore: "POST /v1/table/{name}/restore/",
+  tags: "POST /v1/table/{name}/tags/list/",
+  createTag: "POST /v1/table/{name}/tags/create/",
+  deleteTag: "POST /v1/table/{name}/tags/delete/",
 };
+
+const namespace: Dialect = { databaseHeader: "x-lancedb-database", endpoints: everyEndpoint, pageSize: 500 };
+
+/** The names of all operations. */
+export const operations = Object.keys(everyEndpoint) as readonly Operation[];
 
 export const dialects = { service, namespace };
