@@ -3,40 +3,20 @@ import { z } from "zod";
 import { createIndex } from "../../engine/indexes.ts";
 import { unlistedIndexes } from "../../engine/read-indexes.ts";
 import { languages } from "../../schema/declare/index-options.ts";
-import { indexKindOf, protocolKinds } from "../../wire/lance/lance-index.ts";
+import { indexKindOf, protocolKinds, protocolOptions } from "../../wire/lance/lance-index.ts";
 import { flag, json, optional, routesOf, text, unsupported, versionNumber } from "./route.ts";
 import { checkOut } from "./tables.ts";
 import { invalidInput, refuse } from "../tables/error-answer.ts";
 
 const { read, change } = routesOf("indexes");
 
-/** The protocol's names of parameters, and those of the engine's builders. */
-const options = {
-  distance_type: "distanceType",
-  metric_type: "distanceType",
-  num_partitions: "numPartitions",
-  num_sub_vectors: "numSubVectors",
-  num_bits: "numBits",
-  max_iterations: "maxIterations",
-  sample_rate: "sampleRate",
-  m: "m",
-  ef_construction: "efConstruction",
-  with_position: "withPosition",
-  base_tokenizer: "baseTokenizer",
-  language: "language",
-  max_token_length: "maxTokenLength",
-  lower_case: "lowercase",
-  stem: "stem",
-  remove_stop_words: "removeStopWords",
-  custom_stop_words: "customStopWords",
-  ascii_folding: "asciiFolding",
-  min_ngram_length: "ngramMinLength",
-  max_ngram_length: "ngramMaxLength",
-  ngram_min_length: "ngramMinLength",
-  ngram_max_length: "ngramMaxLength",
-  prefix_only: "prefixOnly",
-  block_size: "blockSize",
-} as const;
+/** The names of parameters in requests, and those of the engine's builders. */
+const options: readonly (readonly [string, string])[] = [
+  ...Object.entries(protocolOptions).map(([option, name]) => [name, option] as const),
+  ["metric_type", "distanceType"],
+  ["ngram_min_length", "ngramMinLength"],
+  ["ngram_max_length", "ngramMaxLength"],
+];
 
 export const indexRoutes = [
   change({
@@ -112,7 +92,7 @@ export const indexRoutes = [
 ];
 
 function toOptions(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const known = Object.entries(options).flatMap(([from, to]) =>
+  const known = options.flatMap(([from, to]) =>
     given[from] === undefined || given[from] === null ? [] : [[to, given[from]] as const],
   );
   return Object.fromEntries(known);
