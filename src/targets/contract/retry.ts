@@ -53,7 +53,8 @@ export async function retry<Result>(
     } catch (error) {
       const { kind, pause = 0 } = verdict(error);
       if (kind === "refused" || tries === allowed.tries) throw error;
-      await clock.sleep(Math.max(pause, pauseAfter(tries, allowed) * (0.5 + clock.random())));
+      // Varied by less than the doubling, so that each pause is longer than the last.
+      await clock.sleep(Math.max(pause, pauseAfter(tries, allowed) * (0.75 + clock.random() / 2)));
     }
   }
 }
