@@ -30,7 +30,8 @@ function tableBefore(database: Database, action: Action): Table {
 
 /** What an action's table is called after it; undefined if the action drops it. */
 function nameAfter(action: Action): string | undefined {
-  return refAfter({ table: action.table, path: [] }, action)?.table;
+  const { nameAfter } = modelOf(action);
+  return nameAfter === undefined ? action.table : nameAfter(action);
 }
 
 /** Applies actions in order to the database itself. Throws a MigrateError with the reason if one can't work. */
@@ -53,8 +54,11 @@ export function tablesOfAction(action: Action): readonly string[] {
 
 /** What a table or column is called after an action; undefined if it is gone. */
 export function refAfter(at: ColumnRef, action: Action): ColumnRef | undefined {
-  const { move } = modelOf(action);
-  return action.table === at.table && move !== undefined ? move(at, action) : at;
+  if (action.table !== at.table) return at;
+  const table = nameAfter(action);
+  const { pathAfter } = modelOf(action);
+  const path = pathAfter === undefined || at.path.length === 0 ? at.path : pathAfter(at.path, action);
+  return table === undefined || path === undefined ? undefined : { table, path };
 }
 
 /** An action as text, for plans and progress. */

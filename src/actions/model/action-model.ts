@@ -43,8 +43,13 @@ export interface ActionModel<Own extends ActionOf<string>> {
   readonly after: (before: Table, action: Own, database: Database) => Table;
   /** Whether it creates its table, so that there is none before it. */
   readonly creates?: true;
-  /** What `at`, its table or something in it, is called after it; undefined if that is gone. The same when absent. */
-  readonly move?: (at: ColumnRef, action: Own) => ColumnRef | undefined;
+  /** What its table is called after it; undefined if the table is gone. The same when absent. */
+  readonly nameAfter?: (action: Own) => string | undefined;
+  /**
+   * The path of a column of its table after it; undefined if the column is gone. The same when absent. Throws
+   * ERR_PATH_INVALID.
+   */
+  readonly pathAfter?: (path: Path, action: Own) => Path | undefined;
   /** The action as text. */
   readonly describe: (action: Own) => string;
   /** Its risks on the table `before`. `able`: the kinds of calls that the target supports. */

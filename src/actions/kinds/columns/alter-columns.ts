@@ -28,7 +28,7 @@ export const alterColumns: ActionModel<AlterColumnsAction> = {
     checkIndexes(table, after, indexesOn(before, rewrittenBy(action)));
     return after;
   },
-  move: (at, { alterations }) => ({ ...at, path: currentPath(at.path, newNames(alterations)) }),
+  pathAfter: (path, { alterations }) => currentPath(path, newNames(alterations)),
   invert: alterationsBack,
   describe: ({ table, alterations }) => alterations.map((one) => describeAlteration(table, one)).join(", "),
   risks: (action, before, able) => [

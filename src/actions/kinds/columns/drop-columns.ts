@@ -16,7 +16,7 @@ export const dropColumns: ActionModel<DropColumnsAction> = {
     }
     return paths.map(parsePath).reduce((left, path) => without(left, path, table), before);
   },
-  move: (at, { paths }) => (paths.some((path) => isWithin(at.path, parsePath(path))) ? undefined : at),
+  pathAfter: (path, { paths }) => (paths.some((dropped) => isWithin(path, parsePath(dropped))) ? undefined : path),
   invert: ({ table, paths }) => ({
     lost: `${paths.map((path) => `${table}.${path}`).join(", ")} is dropped with its values`,
   }),

@@ -4,7 +4,7 @@ import type { ActionModel } from "../../model/action-model.ts";
 export const dropTable: ActionModel<DropTableAction> = {
   kind: "dropTable",
   after: (before) => before,
-  move: () => undefined,
+  nameAfter: () => undefined,
   invert: ({ table }) => ({ lost: `${table} is dropped with its rows and its versions`, isGone: true }),
   describe: ({ table }) => `drop table ${table}`,
   risks: ({ table }) => [

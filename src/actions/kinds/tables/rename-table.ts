@@ -9,6 +9,6 @@ export const renameTable: ActionModel<RenameTableAction> = {
     return before;
   },
   invert: ({ table, name }) => ({ actions: [{ kind: "renameTable", table: name, name: table }], obstacles: [] }),
-  move: (at, { name }) => ({ ...at, table: name }),
+  nameAfter: ({ name }) => name,
   describe: ({ table, name }) => `rename table ${table} to ${name}`,
 };
