@@ -175,7 +175,7 @@ describe("lint", () => {
     const { code, stdout, stderr } = await project.migrate(["lint"]);
     expect({ code, stderr }).toEqual({ code: 4, stderr: "4 migrations checked: 3 errors\n" });
     expect(stdout.trimEnd().split("\n")).toEqual([
-      expect.stringContaining("0002_bad.ts:3:14 error ERR_STEP_INVALID: step 1: is no step"),
+      expect.stringContaining("0002_bad.ts:3:14 error ERR_STEP_INVALID: step 1: is not a step"),
       expect.stringContaining("0003_bad.ts:1:20 error ERR_FILE_UNREADABLE: 0003_bad.ts can't be loaded"),
       expect.stringContaining("0004_bad.ts:1:1 error ERR_FILE_EXPORTS: 0004_bad.ts exports no up"),
     ]);
@@ -189,7 +189,7 @@ describe("lint", () => {
     const { code, stdout } = await project.migrate(["lint"]);
     expect(code).toBe(4);
     expect(stdout.trimEnd().split("\n").toSorted()).toEqual([
-      expect.stringContaining("step 1: is no step"),
+      expect.stringContaining("step 1: is not a step"),
       expect.stringContaining("0003_bad.cjs is not a valid name for a migration file"),
       expect.stringContaining("first.ts is not a valid name for a migration file"),
     ]);

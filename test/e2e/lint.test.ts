@@ -233,7 +233,7 @@ test("--github prints annotations, escaped as GitHub reads them", async () => {
   expect({ code, stderr }).toEqual({ code: 4, stderr: "3 migrations checked: 2 errors, 1 warning, 2 notes\n" });
   expect(stdout.trimEnd().split("\n")).toEqual([
     expect.stringMatching(
-      /^::error file=migrations\/0003_a%2Cb%25c.ts,line=1,col=1,title=ERR_FILE_NAME::0003_a,b%25c.ts is no name/,
+      /^::error file=migrations\/0003_a%2Cb%25c.ts,line=1,col=1,title=ERR_FILE_NAME::0003_a,b%25c.ts is not a valid name/,
     ),
     expect.stringMatching(
       /^::notice file=migrations\/0002_score.ts,line=6,col=3,title=full-rewrite::rewrites score in/,

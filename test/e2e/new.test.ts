@@ -551,7 +551,7 @@ test.skipIf(!hasTerminal)("given nothing at a terminal it asks, and asks again f
   );
   expect(code, shown).toBe(0);
   for (const words of [
-    '"a.b" is no name for a migration',
+    '"a.b" is not a valid name for a migration',
     "retype TABLE.COLUMN:TYPE [using SQL]",
     "0002_more.ts, step 1 (renameColumn): d has no column ttle at this point; it has id, title, score",
     "there is no step renam; did you mean rename?",

@@ -355,7 +355,7 @@ test("a name that no migration can have, and a template that makes a wrong file,
   const project = await withTable();
   expect(await project.migrate(["pull", "no/name"])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("is no name for a migration"),
+    stderr: expect.stringContaining("is not a valid name for a migration"),
   });
   project.write(
     "templates/migration.ts",

@@ -545,7 +545,7 @@ test("on a service that keeps no versions under a name up needs consent to what 
   expect(await project.migrate(["up", "--accept", "irreversible"])).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(
-      /note: the version of documents from before 0002_lossy can't be kept: .*; migrate down restores it until/,
+      /note: the version of documents from before 0002_lossy can't be kept: .*; migrate down can restore it only until/,
     ),
   });
   expect(await project.migrate(["down"])).toMatchObject({ code: 0 });
