@@ -7,7 +7,7 @@ import { DictionaryBatch } from "apache-arrow/fb/dictionary-batch";
 import type { Column } from "../../schema/data-type.ts";
 import { fromIpc } from "./arrow-schema.ts";
 import { fileType, streamType } from "../content-types.ts";
-import { fileEnd, fileOf, fileStart, withoutBytes } from "./ipc-footer.ts";
+import { fileEnd, fileOf, fileStart, type Written } from "./ipc-footer.ts";
 import {
   checkMessages,
   endOfStream,
@@ -85,11 +85,11 @@ async function* streamChunks(first: readonly IpcMessage[], others: AsyncIterable
 async function* fileChunks(first: readonly IpcMessage[], others: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield fileStart;
   for (const { bytes } of first) yield bytes;
-  const written = first.map(withoutBytes);
+  const written: Written[] = [...first];
   for await (const file of others)
-    for (const message of readMessages(file).slice(1)) {
-      yield message.bytes;
-      written.push(withoutBytes(message));
+    for (const { bytes, kind, metadataLength, bodyLength } of readMessages(file).slice(1)) {
+      yield bytes;
+      written.push({ kind, metadataLength, bodyLength });
     }
-  for (const chunk of fileEnd(written)) yield chunk;
+  yield* fileEnd(first[0]!, written);
 }

@@ -7,26 +7,23 @@ import { endOfStream, magic, schemaOf, type IpcMessage } from "./ipc-messages.ts
 export const fileStart = Buffer.concat([magic, Buffer.alloc(2)]);
 
 export function fileOf(messages: readonly IpcMessage[]): Buffer {
-  return Buffer.concat([fileStart, ...messages.map(({ bytes }) => bytes), ...fileEnd(messages)]);
+  return Buffer.concat([fileStart, ...messages.map(({ bytes }) => bytes), ...fileEnd(messages[0]!, messages)]);
 }
 
-/** What the footer needs of a message: a result may be larger than memory. */
-type Written = Pick<IpcMessage, "kind" | "header" | "metadataLength" | "bodyLength">;
+/** What the footer needs of a message. Without its header, which refers to its bytes: a result may be larger than memory. */
+export type Written = Pick<IpcMessage, "kind" | "metadataLength" | "bodyLength">;
 
-export function withoutBytes({ kind, header, metadataLength, bodyLength }: IpcMessage): Written {
-  return { kind, header, metadataLength, bodyLength };
-}
-
-export function fileEnd(messages: readonly Written[]): readonly Buffer[] {
-  const footer = writeFooter(messages);
+/** `first`: the message with the schema. */
+export function fileEnd(first: IpcMessage, messages: readonly Written[]): readonly Buffer[] {
+  const footer = writeFooter(first, messages);
   const length = Buffer.alloc(4);
   length.writeInt32LE(footer.length);
   return [endOfStream, footer, length, magic];
 }
 
-function writeFooter(messages: readonly Written[]): Buffer {
+function writeFooter(first: IpcMessage, messages: readonly Written[]): Buffer {
   const builder = new Builder();
-  const schema = copySchema(builder, messages[0]!);
+  const schema = copySchema(builder, first);
   let at = fileStart.length;
   const blocks = messages.map(({ kind, metadataLength, bodyLength }) => {
     const block = { kind, at, metadataLength, bodyLength };
@@ -44,7 +41,7 @@ function writeFooter(messages: readonly Written[]): Buffer {
   const recordBatches = writeBlocks("batch");
   Footer.startFooter(builder);
   // The engine refuses a file whose footer has another version than its messages.
-  Footer.addVersion(builder, messages[0]!.header.version());
+  Footer.addVersion(builder, first.header.version());
   Footer.addSchema(builder, schema);
   Footer.addDictionaries(builder, dictionaries);
   Footer.addRecordBatches(builder, recordBatches);
@@ -53,7 +50,7 @@ function writeFooter(messages: readonly Written[]): Buffer {
 }
 
 /** Copies the schema with all metadata: the bytes of its message, and the offset of the schema in them. */
-function copySchema(builder: Builder, message: Written): Offset {
+function copySchema(builder: Builder, message: IpcMessage): Offset {
   const metadata = message.header.bb!.bytes();
   builder.startVector(1, metadata.length, 8);
   for (const byte of metadata.toReversed()) builder.addInt8(byte);
