@@ -3,7 +3,8 @@ import { z } from "zod";
 import { readIpcSchema, type EngineTable } from "../../engine/engine.ts";
 import type { Column } from "../../schema/data-type.ts";
 import { checkColumns } from "../../schema/table.ts";
-import { describeSchema } from "../../wire/lance/describe-schema.ts";
+import { tableFromIpc } from "../../wire/arrow/arrow-schema.ts";
+import { toField } from "../../wire/lance/lance-type.ts";
 import { tableName } from "../tables/table-name.ts";
 import { invalidInput, refuse, tableNotFound } from "../tables/error-answer.ts";
 import type { CreateMode, ServedTables } from "../tables/open-tables.ts";
@@ -65,7 +66,8 @@ export const tableRoutes = [
     handler: async (table, { name, body }) => {
       await checkOut(table, body);
       const version = await table.version();
-      return { table: name, namespace: [], version, schema: describeSchema(await readIpcSchema(table)) };
+      const { columns, metadata } = tableFromIpc(await readIpcSchema(table));
+      return { table: name, namespace: [], version, schema: { fields: columns.map(toField), metadata } };
     },
   }),
   route({

@@ -1,8 +1,10 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { tableFromArrays, tableFromIPC, tableToIPC, type Table } from "apache-arrow";
 import * as fc from "../../../support/fast-check.ts";
 import { expect, test } from "vitest";
-import { fromIpc, toIpcFile, toIpcStream } from "../../../../src/wire/arrow/arrow-schema.ts";
-import { describeSchema } from "../../../../src/wire/lance/describe-schema.ts";
+import { fromIpc, tableFromIpc, toIpcFile, toIpcStream } from "../../../../src/wire/arrow/arrow-schema.ts";
+import { toField } from "../../../../src/wire/lance/lance-type.ts";
 import { joinFiles, toCheckedFile } from "../../../../src/wire/arrow/ipc-file.ts";
 import { readMessages } from "../../../../src/wire/arrow/ipc-messages.ts";
 import { largeSchema } from "../../../support/large-schema.ts";
@@ -33,9 +35,14 @@ test("metadata of the schema and of its fields is kept and described", () => {
   const [id] = rows.schema.fields;
   id!.metadata.set("unit", "pieces");
   rows.schema.metadata.set("made", "here");
-  const { fields, metadata } = describeSchema(toCheckedFile(Buffer.from(tableToIPC(rows)), most).bytes);
+  const { columns, metadata } = tableFromIpc(toCheckedFile(Buffer.from(tableToIPC(rows)), most).bytes);
   expect(metadata).toEqual({ made: "here" });
-  expect(fields[0]).toEqual({ name: "id", type: { type: "int32" }, nullable: false, metadata: { unit: "pieces" } });
+  expect(columns.map(toField)[0]).toEqual({
+    name: "id",
+    type: { type: "int32" },
+    nullable: false,
+    metadata: { unit: "pieces" },
+  });
 });
 
 test.each([
@@ -137,6 +144,24 @@ test("the files of a result become one file", async () => {
   const { contentType, bytes } = await joined(numbers(1, 2), numbers(3), numbers(4, 5, 6));
   expect(contentType).toBe("application/vnd.apache.arrow.file");
   expect([...tableFromIPC(bytes).getChild("id")!]).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test("a result is not kept in memory until its end", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const file = () => fileOf(tableFromArrays({ id: new Int32Array(100_000) }));
+  async function* many() {
+    for (let index = 0; index < 50; index++) yield file();
+  }
+  const before = process.memoryUsage().arrayBuffers;
+  let sent = 0;
+  for await (const _ of joinFiles(file(), many()).chunks) {
+    sent += 1;
+    if (sent < 50) continue;
+    collectGarbage();
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(10 * 400_000);
+  }
+  expect(sent).toBeGreaterThan(50);
 });
 
 test("a result without rows is a file with its columns", async () => {
