@@ -10,21 +10,20 @@ import { withoutSecrets } from "../secrets/encoded-forms.ts";
 import { jsonType } from "../wire/content-types.ts";
 import { addBodyParsers } from "./body-parsers.ts";
 import { checkContentType, checkTarget, validator } from "./check-request.ts";
-import { createGuard } from "./authenticate.ts";
+import { createGuard, type GuardOptions } from "./authenticate.ts";
 import { documentOf, errorAnswer, openApiOptions, pathSchema } from "./openapi.ts";
 import { codes, invalidInput, problemOfError, refuse, type Problem } from "./tables/error-answer.ts";
 import { routes } from "./routes/index.ts";
 import { arrowOf, isIpcAnswer, type Route } from "./routes/route.ts";
 import type { ServedTables } from "./tables/open-tables.ts";
 
-export interface AppOptions {
+export interface AppOptions extends GuardOptions {
   readonly tables: ServedTables;
-  readonly folder: string;
-  readonly apiKey: string;
-  readonly database?: string | undefined;
+  /** The largest body, in bytes. */
   readonly bodyLimit: number;
   /** Milliseconds within which a request must have arrived completely. */
   readonly requestTimeout: number;
+  /** Gets one line per request, except for health checks. */
   readonly log: (line: string) => void;
 }
 
@@ -38,7 +37,7 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { bodyLimit, requestTimeout, log, apiKey, folder } = options;
+  const { bodyLimit, requestTimeout, log, apiKey, tables } = options;
   const atWork = new Set<Promise<unknown>>();
   const app = fastify({
     logger: false,
@@ -70,7 +69,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     log(withoutSecrets(parts.join(" ").trimEnd(), [apiKey]));
   };
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    const problem = problemOfError(error, folder);
+    const problem = problemOfError(error, tables.folder);
     if (problem.status === 500) failures.set(request, firstLine(error));
     // The rest of an unwanted body is read and discarded: a client that is still sending would not see the answer.
     reply.removeHeader("connection");

@@ -7,7 +7,9 @@ import { invalidInput, refuse } from "./tables/error-answer.ts";
 const databaseHeaders = ["x-service-database", "x-lancedb-database"] as const;
 
 export interface GuardOptions {
+  /** The key that every request must send in x-api-key. */
   readonly apiKey: string;
+  /** If given, every request must name it in x-service-database or x-lancedb-database. */
   readonly database?: string | undefined;
 }
 

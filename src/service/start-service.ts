@@ -1,25 +1,17 @@
 /** Starts the table service: tables of a folder over HTTP (docs/service.md). */
 import { resolve } from "node:path";
 import { MigrateError } from "../errors/migrate-error.ts";
-import { createApp } from "./app.ts";
+import { createApp, type AppOptions } from "./app.ts";
+import type { GuardOptions } from "./authenticate.ts";
 import { openTables } from "./tables/open-tables.ts";
 
-export interface ServiceOptions {
+export interface ServiceOptions
+  extends GuardOptions, Pick<AppOptions, "log">, Partial<Pick<AppOptions, "bodyLimit" | "requestTimeout">> {
   /** The folder that holds the tables; created if it does not exist. */
   readonly data: string;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** The key that every request must send in x-api-key. */
-  readonly apiKey: string;
-  /** If given, every request must name it in x-service-database or x-lancedb-database. */
-  readonly database?: string | undefined;
-  /** The largest body, in bytes. */
-  readonly bodyLimit?: number | undefined;
-  /** Milliseconds within which a request must have arrived completely. */
-  readonly requestTimeout?: number | undefined;
-  /** Gets one line per request, except for health checks. */
-  readonly log: (line: string) => void;
 }
 
 export interface Service {
@@ -35,11 +27,9 @@ const defaults = { bodyLimit: 256 * 2 ** 20, requestTimeout: 300_000 };
 
 /** Starts the service, which answers once this has resolved. Throws ERR_SERVICE_DATA and ERR_SERVICE_ADDRESS. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { host, database, apiKey, log } = options;
-  const folder = resolve(options.data);
-  const tables = await openTables(folder);
-  const { bodyLimit = defaults.bodyLimit, requestTimeout = defaults.requestTimeout } = options;
-  const app = await createApp({ tables, folder, apiKey, database, bodyLimit, requestTimeout, log });
+  const { host, bodyLimit = defaults.bodyLimit, requestTimeout = defaults.requestTimeout } = options;
+  const tables = await openTables(resolve(options.data));
+  const app = await createApp({ ...options, tables, bodyLimit, requestTimeout });
   try {
     await app.web.listen({ host, port: options.port });
   } catch (cause) {

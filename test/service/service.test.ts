@@ -278,7 +278,7 @@ test("what the official client asks for and cannot have is answered 501", async 
 test("the OpenAPI document is valid and has the routes, no more and no fewer", async () => {
   const folder = temporaryFolder();
   const tables = await openTables(folder);
-  const { web } = await createApp({ tables, folder, apiKey, bodyLimit: 1000, requestTimeout: 1000, log: () => {} });
+  const { web } = await createApp({ tables, apiKey, bodyLimit: 1000, requestTimeout: 1000, log: () => {} });
   onTestFinished(async () => {
     await web.close();
     tables.close();
