@@ -14,6 +14,8 @@ const mostSmallFiles = 32;
  */
 const versionsStay = 60_000;
 
+type Query = ReturnType<EngineTable["query"]>;
+
 interface Home {
   /** Undefined if there is no database. */
   readonly connect: () => Promise<Connection | undefined>;
@@ -43,34 +45,26 @@ export function lanceRecords(
     return table;
   }
 
+  async function read(
+    columns: readonly string[],
+    narrow: (query: Query) => Query = (query) => query,
+  ): Promise<readonly Row[] | undefined> {
+    const table = await open();
+    if (table === undefined) return undefined;
+    const query = () => narrow(table.query().select([...columns])).toArrow();
+    return rowsOf(await reading(() => patiently(query)), columns);
+  }
+
   return {
     create: plainly(async () => {
       await makeFolder();
       await createOnce(location, name, columns, (table) => table.setUnenforcedPrimaryKey(key));
     }),
-    all: plainly(async (columns: readonly string[]) => {
-      const table = await open();
-      if (table === undefined) return undefined;
-      const query = () =>
-        table
-          .query()
-          .select([...columns])
-          .toArrow();
-      return rowsOf(await reading(() => patiently(query)), columns);
-    }),
+    all: plainly(async (columns: readonly string[]) => await read(columns)),
     last: plainly(async (order: readonly string[], columns: readonly string[]) => {
-      const table = await open();
-      if (table === undefined) return undefined;
       const ordering = order.map((columnName) => ({ columnName, ascending: false }));
       // The selection matters: with ten thousand rows, sorting whole rows takes twice as long.
-      const query = () =>
-        table
-          .query()
-          .select([...columns])
-          .orderBy(ordering)
-          .limit(1)
-          .toArrow();
-      return rowsOf(await reading(() => patiently(query)), columns)[0];
+      return (await read(columns, (query) => query.orderBy(ordering).limit(1)))?.[0];
     }),
     count: plainly(async (predicate: string) => {
       const table = await open();
