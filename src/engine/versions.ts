@@ -71,11 +71,9 @@ export function versionsOf(open: OpenTable, place?: Omit<ManifestPlace, "version
     contents: place && ((version: number) => contentsOf({ ...place, version })),
     version: async (): Promise<number> => await (await open()).version(),
     list: async () =>
-      (await (await open()).listVersions()).map(({ version, metadata, timestamp }) => ({
-        version,
-        metadata,
-        at: timestamp.getTime(),
-      })),
+      (await (await open()).listVersions())
+        .map(({ version, metadata, timestamp }) => ({ version, metadata, at: timestamp.getTime() }))
+        .toSorted((one, other) => one.version - other.version),
     async table(version: number): Promise<Table> {
       const then = await at(version);
       const schema = await readSchema(then);

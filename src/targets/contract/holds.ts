@@ -5,15 +5,15 @@
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import type { Action, ActionFor } from "../../actions/model/action.ts";
 import { isReserved } from "../../actions/rewrite/append-guard.ts";
-import { sameType, type Column } from "../../schema/data-type.ts";
+import type { Column } from "../../schema/data-type.ts";
 import { madeName } from "../../schema/names.ts";
 import { parsePath } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { isChanging, sqlPath } from "../../schema/sql.ts";
 import { castSql } from "../../wire/arrow/arrow-cast.ts";
-import { isRestored, listVersions } from "./restore-versions.ts";
+import { isRestored } from "./restore-versions.ts";
 import type { VersionedTable } from "./versioned-table.ts";
-import { writtenSince } from "./written-since.ts";
+import { common, writtenSince } from "./written-since.ts";
 
 /** Undefined if it is unknown. */
 export async function holds(table: VersionedTable, action: Action): Promise<boolean | undefined> {
@@ -135,9 +135,9 @@ function areAllSince(first: number, versions: readonly number[]): boolean {
 }
 
 async function newestFirst(table: VersionedTable): Promise<readonly number[]> {
-  return (await listVersions(table)).map(({ version }) => version).toReversed();
+  return (await table.list()).map(({ version }) => version).toReversed();
 }
 
 function haveAll(columns: readonly Column[], wanted: readonly Pick<Column, "name" | "type">[]): boolean {
-  return wanted.every(({ name, type }) => columns.some((one) => one.name === name && sameType(one.type, type)));
+  return common(wanted, columns).length === wanted.length;
 }

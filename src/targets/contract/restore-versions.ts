@@ -3,7 +3,7 @@ import { count } from "../../errors/migrate-error.ts";
 import type { PutBackRowsAction } from "../../actions/model/action.ts";
 import { sameColumns } from "../../schema/data-type.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import type { OldVersion, SinceScope, TableVersion } from "./target.ts";
+import type { OldVersion, SinceScope } from "./target.ts";
 import { sameIds, tallyOf, writtenSince, type WrittenRows } from "./written-since.ts";
 import type { VersionedTable } from "./versioned-table.ts";
 
@@ -83,13 +83,6 @@ async function sinceAny(
     if (written !== undefined) return written;
   }
   return undefined;
-}
-
-/** In ascending order, without the fields that only this file reads. */
-export async function listVersions(table: VersionedTable): Promise<readonly TableVersion[]> {
-  return (await table.list())
-    .map(({ version, at }) => ({ version, at }))
-    .toSorted((one, other) => one.version - other.version);
 }
 
 /** Whether a version was restored after another one. Throws if that is unknown. */
@@ -180,12 +173,10 @@ interface Version {
 
 /** In ascending order. */
 async function versionsOf(table: VersionedTable): Promise<readonly Version[]> {
-  return (await table.list())
-    .map(({ version, metadata }) => {
-      const rows = Number(metadata["total_rows"]);
-      if (Number.isNaN(rows)) throw new Error("its list of versions does not tell how many rows each has");
-      const totals = Object.entries(metadata).toSorted(([one], [other]) => (one < other ? -1 : 1));
-      return { version, rows, totals: JSON.stringify(totals) };
-    })
-    .toSorted((one, other) => one.version - other.version);
+  return (await table.list()).map(({ version, metadata }) => {
+    const rows = Number(metadata["total_rows"]);
+    if (Number.isNaN(rows)) throw new Error("its list of versions does not tell how many rows each has");
+    const totals = Object.entries(metadata).toSorted(([one], [other]) => (one < other ? -1 : 1));
+    return { version, rows, totals: JSON.stringify(totals) };
+  });
 }

@@ -8,6 +8,7 @@ export interface VersionedTable {
   readonly mostCompared: number;
   /** The newest version. */
   version(): Promise<number>;
+  /** In ascending order. */
   list(): Promise<readonly (TableVersion & { readonly metadata: Readonly<Record<string, string>> })[]>;
   columns(version: number): Promise<readonly Column[]>;
   /** The number of rows that match an SQL predicate, or of all rows, in a version or in the current table. */

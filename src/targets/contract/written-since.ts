@@ -127,7 +127,10 @@ export function sameIds(one: VersionContents, other: VersionContents, names: rea
 }
 
 /** The columns that `others` has too, with the same type. */
-function common(columns: readonly Column[], others: readonly Column[]): readonly Column[] {
+export function common<One extends Pick<Column, "name" | "type">>(
+  columns: readonly One[],
+  others: readonly Column[],
+): readonly One[] {
   return columns.filter(({ name, type }) => others.some((other) => other.name === name && sameType(other.type, type)));
 }
 

@@ -33,7 +33,7 @@ import {
   type OpenTable,
 } from "../../engine/versions.ts";
 import { holds } from "../contract/holds.ts";
-import { listVersions, describeVersion } from "../contract/restore-versions.ts";
+import { describeVersion } from "../contract/restore-versions.ts";
 import { sampledWidths, type ReadRows } from "../contract/sampled-widths.ts";
 import { writtenSince } from "../contract/written-since.ts";
 
@@ -187,7 +187,7 @@ export async function open(
       release: (table, name) => releaseVersion(opening(table), name),
       kept: (table) => reaching(() => keptVersions(opening(table))),
       look: (table, version, after) => withinTime(() => describeVersion(oldVersions(table), version, after)),
-      list: (table) => withinTime(() => listVersions(oldVersions(table))),
+      list: (table) => withinTime(() => oldVersions(table).list()),
       time: (table, version) => withinTime(() => versionTime(location, table, version, () => tables.open(table))),
       at: (table, version) => withinTime(() => oldVersions(table).table(version)),
       // Not `reaching`: a version that no longer exists does not mean that the target is unreachable.

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Table } from "../../schema/table.ts";
 import { streamType } from "../../wire/content-types.ts";
-import { listVersions, describeVersion } from "../contract/restore-versions.ts";
+import { describeVersion } from "../contract/restore-versions.ts";
 import type { VersionedTable } from "../contract/versioned-table.ts";
 import type { Versions } from "../contract/target.ts";
 import { writtenSince } from "../contract/written-since.ts";
@@ -37,7 +37,7 @@ export function restVersions(
     kept: async (table) =>
       (await tagsOf(table)).map(([name, { version }]) => ({ name: name.slice(prefix.length), version })),
     look: (table, version, after) => describeVersion(versionedTable(client, table), version, after),
-    list: (table) => listVersions(versionedTable(client, table)),
+    list: (table) => versionedTable(client, table).list(),
     async time(table, version) {
       try {
         return (await versionedTable(client, table).list()).find((one) => one.version === version)?.at;
@@ -81,7 +81,8 @@ const versions = z.looseObject({
 });
 
 function parseVersions(answer: HttpResponse) {
-  return versions.safeParse(jsonOf(answer)).data?.versions;
+  const { data } = versions.safeParse(jsonOf(answer));
+  return data?.versions.toSorted((one, other) => one.version - other.version);
 }
 
 function timeOf(milliseconds: number): number | undefined {
