@@ -5,27 +5,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect, openTable, type Connection, type EngineTable } from "../../engine/engine.ts";
 import type { DatabaseLocation } from "../../engine/location.ts";
 
-export interface LazyConnection {
-  /** Undefined if the folder does not exist: a read must not create it. */
-  get(): Promise<Connection | undefined>;
-  /** Opens a new handle each time; undefined if there is no such table. */
-  open(table: string): Promise<EngineTable | undefined>;
-  close(): Promise<void>;
-}
-
-export function lazyConnection(location: DatabaseLocation, readConsistencyInterval?: number): LazyConnection {
+export function lazyConnection(location: DatabaseLocation, readConsistencyInterval?: number) {
   let made: Promise<Connection> | undefined;
+  /** Undefined if the folder does not exist: a read must not create it. */
   const get = async (): Promise<Connection | undefined> => {
     if (made === undefined && location.folder !== undefined && !isFolder(location.folder)) return undefined;
     return await (made ??= connect(location, readConsistencyInterval));
   };
   return {
     get,
-    async open(table) {
+    /** Opens a new handle each time; undefined if there is no such table. */
+    async open(table: string): Promise<EngineTable | undefined> {
       const db = await get();
       return db && (await openTable(db, table));
     },
-    async close() {
+    async close(): Promise<void> {
       // The call that opened it has already thrown the error.
       const closed = made?.then(closeOnceIdle, () => {});
       // Awaiting this would wait for an object store that has not answered so far.

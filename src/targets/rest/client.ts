@@ -7,39 +7,13 @@ import { jsonBody, type HttpRequest, type HttpResponse, type Sent } from "./http
 import type { Settings } from "./options/options.ts";
 import { strangeAnswer } from "./http/http-errors.ts";
 
-export interface Client {
-  /** Sends a request that changes nothing, with a JSON body. */
-  read(operation: Operation, table: string, body: unknown): Promise<HttpResponse>;
-  /** Reads, and parses the answer. Throws if `parse` gives undefined. `wanted`: what the answer should be, as text. */
-  ask<Result>(
-    operation: Operation,
-    table: string,
-    body: unknown,
-    parse: Parse<Result>,
-    wanted: string,
-  ): Promise<Result>;
-  /** Counts the rows that match an SQL predicate, or all; in the current table, or in a version. */
-  count(table: string, predicate?: string, version?: number): Promise<number>;
-  /** Sends a request that changes something, once. */
-  write(operation: Operation, table: string, sent: Sent): Promise<HttpResponse>;
-  /** What `write` sends, as text. */
-  shown(operation: Operation, table: string, sent: Sent): string;
-  list(): Promise<readonly string[]>;
-  exists(table: string): Promise<boolean>;
-  /** Whether an error means that there is no such table. */
-  saysMissing(error: unknown, table: string): Promise<boolean>;
-  /** The error for an answer of success that is not a `wanted` one. */
-  strange(operation: Operation, table: string, answer: HttpResponse, wanted: string): MigrateError;
-  close(): Promise<void>;
-}
-
-type Parse<Result> = (answer: HttpResponse) => Result | undefined;
+export type Client = ReturnType<typeof openClient>;
 
 const mostPages = 10_000;
 /** At most this many consecutive pages without new names. */
 const mostIdlePages = 5;
 
-export function openClient(settings: Settings): Client {
+export function openClient(settings: Settings) {
   const http = openHttp(settings);
   const { endpoints, pageSize } = settings.dialect;
 
@@ -86,12 +60,22 @@ export function openClient(settings: Settings): Client {
 
   const exists = async (table: string) => (await list()).includes(table);
 
-  const read: Client["read"] = (operation, table, body) => http.read(requestOf(operation, table, jsonBody(body)));
+  /** Sends a request that changes nothing, with a JSON body. */
+  const read = (operation: Operation, table: string, body: unknown): Promise<HttpResponse> =>
+    http.read(requestOf(operation, table, jsonBody(body)));
 
-  const strange: Client["strange"] = (operation, table, answer, wanted) =>
+  /** The error for an answer of success that is not a `wanted` one. */
+  const strange = (operation: Operation, table: string, answer: HttpResponse, wanted: string): MigrateError =>
     strangeAnswer(answer, requestOf(operation, table), settings, wanted);
 
-  const ask: Client["ask"] = async (operation, table, body, parse, wanted) => {
+  /** Reads, and parses the answer. Throws if `parse` gives undefined. `wanted`: what the answer should be, as text. */
+  const ask = async <Result>(
+    operation: Operation,
+    table: string,
+    body: unknown,
+    parse: (answer: HttpResponse) => Result | undefined,
+    wanted: string,
+  ): Promise<Result> => {
     const answer = await read(operation, table, body);
     const parsed = parse(answer);
     if (parsed === undefined) throw strange(operation, table, answer, wanted);
@@ -101,15 +85,21 @@ export function openClient(settings: Settings): Client {
   return {
     read,
     ask,
-    count: (table, predicate, version) => ask("count", table, { predicate, version }, parseCount, "number of rows"),
-    write: (operation, table, sent) => http.write(requestFor(operation, table, sent)),
-    shown: (operation, table, sent) => {
+    /** Counts the rows that match an SQL predicate, or all; in the current table, or in a version. */
+    count: (table: string, predicate?: string, version?: number) =>
+      ask("count", table, { predicate, version }, parseCount, "number of rows"),
+    /** Sends a request that changes something, once. */
+    write: (operation: Operation, table: string, sent: Sent): Promise<HttpResponse> =>
+      http.write(requestFor(operation, table, sent)),
+    /** What `write` sends, as text. */
+    shown(operation: Operation, table: string, sent: Sent): string {
       const { endpoint, body } = requestFor(operation, table, sent);
       return body === undefined ? endpoint : `${endpoint} ${shownBody(body)}`;
     },
     list,
     exists,
-    async saysMissing(error, table) {
+    /** Whether an error means that there is no such table. */
+    async saysMissing(error: unknown, table: string): Promise<boolean> {
       if (!isMigrateError(error, "ERR_ANSWER") || ![400, 404].includes(error.details.status)) return false;
       // 404 may also mean that there is no such route, or no such column.
       return !(await exists(table));

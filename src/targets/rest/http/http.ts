@@ -14,19 +14,11 @@ import { proxiesOf, type Proxies } from "./proxies.ts";
 import { withoutData } from "../../../secrets/redact.ts";
 import type { HttpRequest, HttpResponse } from "./message.ts";
 
-export interface Http {
-  /** Sends a request that changes nothing, again if the service can't answer. */
-  read(request: HttpRequest): Promise<HttpResponse>;
-  /** Sends a request once. */
-  write(request: HttpRequest): Promise<HttpResponse>;
-  close(): Promise<void>;
-}
-
 /** A read that takes longer is given up. A write, such as a retype, may take the whole `answerTimeout`. */
 const longestRead = 60_000;
 
 /** `read` and `write` throw a MigrateError for anything but a 2xx. */
-export function openHttp(settings: Settings): Http {
+export function openHttp(settings: Settings) {
   let dispatcher: Dispatcher | undefined;
   let answered = false;
 
@@ -70,7 +62,8 @@ export function openHttp(settings: Settings): Http {
   };
 
   return {
-    async read(request) {
+    /** Sends a request that changes nothing, again if the service can't answer. */
+    async read(request: HttpRequest): Promise<HttpResponse> {
       const id = randomUUID();
       let answer: HttpResponse | undefined;
       const ask = async () => {
@@ -80,7 +73,8 @@ export function openHttp(settings: Settings): Http {
       };
       return await retry(ask, (error) => outcomeOf(error, answer), systemClock, patience.request);
     },
-    write: async (request) => checked(await send(request, randomUUID(), settings.answerTimeout), request),
+    /** Sends a request once. */
+    write: async (request: HttpRequest) => checked(await send(request, randomUUID(), settings.answerTimeout), request),
     // No request that is still under way is awaited by anyone.
     close: async () => await dispatcher?.destroy(),
   };
