@@ -4,8 +4,9 @@
  */
 import type { Action, ActionFor, ActionKind } from "./model/action.ts";
 import * as models from "./registry.ts";
-import type { ActionModel, ColumnRef, Commit, WrittenData } from "./model/action-model.ts";
+import type { ActionModel, ColumnRef, Commit, GivenValues, WrittenData } from "./model/action-model.ts";
 import type { Risk } from "./model/risk.ts";
+import { isWithin } from "../schema/path.ts";
 import { change, getTable, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Inverse } from "./model/inverse.ts";
 
@@ -98,6 +99,16 @@ export function rewrites(action: Action): ReadonlySet<string> {
 /** The data that an action of one commit writes. */
 export function writtenBy(action: Action, before: Table | undefined): WrittenData | undefined {
   return modelOf(action).writes?.(action, before ?? { columns: [] });
+}
+
+/** The values that an action gives to columns. */
+export function givenBy(action: Action): readonly GivenValues[] {
+  return modelOf(action).gives?.(action) ?? [];
+}
+
+/** The values that an action gives to this column, or to the column around this field. */
+export function givenTo({ table, path }: ColumnRef, action: Action): GivenValues | undefined {
+  return action.table === table ? givenBy(action).find((given) => isWithin(path, given.path)) : undefined;
 }
 
 /** The inverse of an action. */

@@ -28,6 +28,13 @@ export type WrittenData =
   /** The index of this name. */
   | { readonly index: string };
 
+/** Values that an action gives to a column, in every row or in some. */
+export interface GivenValues {
+  readonly path: Path;
+  /** SQL over the columns before the action; undefined for a computed column, which has its own. */
+  readonly sql: string | undefined;
+}
+
 /** A column or a field of a table; with an empty path, the table itself. */
 export interface ColumnRef {
   readonly table: string;
@@ -63,6 +70,8 @@ export interface ActionModel<Own extends ActionOf<string>> {
   readonly rewrites?: (action: Own) => ReadonlySet<string>;
   /** The data that it writes if it is one commit; none when absent. */
   readonly writes?: (action: Own, before: Table) => WrittenData | undefined;
+  /** The values that it gives to columns, null included; none when absent. */
+  readonly gives?: (action: Own) => readonly GivenValues[];
   /** Its inverse. `before`: its table before it. */
   readonly invert: (action: Own, before: Table) => Inverse;
   /** The kinds of calls that a target must support for it; its own kind when absent. */

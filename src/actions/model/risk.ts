@@ -112,6 +112,6 @@ function isCut(from: DataType, to: DataType): boolean {
 const wholeBits = { float16: 11, float32: 24, float64: 53 };
 
 /** Whether an expression is nothing but null. */
-export function isNull(expression: string): boolean {
-  return /^[\s(]*null[\s)]*$/i.test(expression);
+export function isNull(expression: string | undefined): boolean {
+  return expression !== undefined && /^[\s(]*null[\s)]*$/i.test(expression);
 }

@@ -1,6 +1,6 @@
 /** Judges whether the plan's promises about rollbacks were kept when the rollbacks were tried. Pure. */
 import type { Action } from "../../actions/model/action.ts";
-import { describeAction, tablesOfAction } from "../../actions/apply-action.ts";
+import { describeAction, givenBy, tablesOfAction } from "../../actions/apply-action.ts";
 import { isChanging } from "../../schema/sql.ts";
 import { andNoMore, differences, type Table } from "../../schema/table.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
@@ -53,7 +53,7 @@ export function isToTry({ actions, writtenDown }: PlannedMigration): boolean {
 /** The verdicts on a migration's actions, in their order. */
 export function judge({ actions, writtenDown }: PlannedMigration, trial: Trial): readonly Judged[] {
   const about = {
-    isVolatile: actions.some(({ action }) => expressionsOf(action).some((sql) => isChanging(sql))),
+    isVolatile: actions.some(({ action }) => expressionsOf(action).some(isChanging)),
     isRefreshed: actions.some(({ action }) => action.kind === "refreshColumn"),
     mayBeRefused: actions.some(({ rollback }) => rollback?.class === "checked"),
   };
@@ -64,18 +64,8 @@ export function judge({ actions, writtenDown }: PlannedMigration, trial: Trial):
 }
 
 function expressionsOf(action: Action): readonly string[] {
-  switch (action.kind) {
-    case "addColumns":
-      return action.columns.flatMap(({ as }) => as ?? []);
-    case "convertColumn":
-      return [action.using];
-    case "updateRows":
-      return [...Object.values(action.set), action.where ?? ""];
-    case "deleteRows":
-      return [action.where];
-    default:
-      return [];
-  }
+  const where = action.kind === "updateRows" || action.kind === "deleteRows" ? action.where : undefined;
+  return [...givenBy(action).map(({ sql }) => sql), where].filter((sql) => sql !== undefined);
 }
 
 function verdictOn(

@@ -3,11 +3,9 @@
  * Pure.
  */
 import type { Action } from "../../actions/model/action.ts";
-import { refAfter, tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
+import { givenTo, refAfter, tablesOfAction, writtenBy } from "../../actions/apply-action.ts";
 import { originOf } from "../../actions/follow.ts";
-import type { ColumnRef } from "../../actions/model/action-model.ts";
 import type { Column } from "../../schema/data-type.ts";
-import { formatPath, parsePath } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import { findColumn, type Database } from "../../schema/table.ts";
 import { widthOf } from "../../schema/type-width.ts";
@@ -56,10 +54,10 @@ interface Source {
   readonly isVariable: boolean;
 }
 
-function expressionOf(column: Column & { readonly as?: string | undefined }, action: Action): string | undefined {
-  if (action.kind === "updateRows")
-    return Object.entries(action.set).find(([path]) => formatPath(parsePath(path)) === formatPath([column.name]))?.[1];
-  return column.as ?? (action.kind === "refreshColumn" ? column.computed : undefined);
+/** The SQL of the values that the action gives to the column; undefined if it keeps those that the column has. */
+function expressionOf({ name, computed }: Column, action: Action): string | undefined {
+  const given = givenTo({ table: action.table, path: [name] }, action);
+  return given && (given.sql ?? computed);
 }
 
 /** Undefined if an earlier action touches the table: the expression uses the column names after that action. */
@@ -71,20 +69,9 @@ function worksNow(table: string, before: readonly Action[], expression: string):
 /** The current column that these actions turn into the given one without changing its values. */
 function sourceOf({ name }: Column, { table }: Action, actions: readonly Action[], now: Database): Source | undefined {
   const from = originOf({ table, path: [name] }, actions, now, (at, action) =>
-    givesValues(action, at) ? undefined : refAfter(at, action),
+    givenTo(at, action) === undefined ? refAfter(at, action) : undefined,
   );
   if (from === undefined) return undefined;
   const { type } = findColumn(now.get(from.table)!.columns, from.path)!;
   return { table: from.table, sql: sqlPath(from.path), isVariable: widthOf(type).variable > 0 };
-}
-
-function givesValues(action: Action, { table, path }: ColumnRef): boolean {
-  if (action.table !== table) return false;
-  const paths =
-    action.kind === "convertColumn" || action.kind === "refreshColumn"
-      ? [action.path]
-      : action.kind === "updateRows"
-        ? Object.keys(action.set)
-        : [];
-  return paths.some((one) => parsePath(one)[0] === path[0]);
 }

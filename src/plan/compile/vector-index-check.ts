@@ -4,7 +4,7 @@ import type { Action } from "../../actions/model/action.ts";
 import { formatPath, isWithin, parsePath } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { isVectorIndex, vectorsNeeded } from "../../schema/table-index.ts";
-import { refAfter } from "../../actions/apply-action.ts";
+import { givenBy, givenTo, refAfter } from "../../actions/apply-action.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
 
 /** The problems by the positions of the actions, which must be of one migration: others write no rows between them. */
@@ -51,24 +51,14 @@ export function emptyFor(action: Action, bare: readonly ColumnRef[]): ColumnRef 
 
 function madeBare(action: Action): readonly ColumnRef[] {
   const { table } = action;
-  switch (action.kind) {
-    case "createTable":
-      return (action.rows ?? []).length === 0 ? [{ table, path: [] }] : [];
-    case "addColumns":
-      return action.columns
-        .filter(({ as }) => as === undefined || isNull(as))
-        .map(({ name }) => ({ table, path: [name] }));
-    case "addField":
-      return [{ table, path: parsePath(action.path) }];
-    case "convertColumn":
-      return isNull(action.using) ? [{ table, path: parsePath(action.path) }] : [];
-    default:
-      return [];
-  }
+  if (action.kind === "createTable") return (action.rows ?? []).length === 0 ? [{ table, path: [] }] : [];
+  // An update may leave other rows as they are.
+  if (action.kind === "updateRows") return [];
+  return givenBy(action).flatMap(({ path, sql }) => (isNull(sql) ? [{ table, path }] : []));
 }
 
-function isFilled({ table, path }: ColumnRef, action: Action): boolean {
-  if (action.table !== table) return false;
-  if (action.kind === "insertRows") return true;
-  return action.kind === "updateRows" && Object.keys(action.set).some((one) => parsePath(one)[0] === path[0]);
+function isFilled(one: ColumnRef, action: Action): boolean {
+  if (action.kind === "insertRows") return action.table === one.table;
+  const given = givenTo(one, action);
+  return given !== undefined && !isNull(given.sql);
 }

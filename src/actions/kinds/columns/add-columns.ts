@@ -57,6 +57,7 @@ export const addColumns: ActionModel<AddColumnsAction> = {
         : [],
     ),
   }),
+  gives: ({ columns }) => columns.map(({ name, as = "null" }) => ({ path: [name], sql: as })),
   // A column without values takes no space (test/contract/costs.test.ts).
   writes: ({ columns }) => {
     const filled = columns.filter(({ as }) => as !== undefined && !isNull(as));

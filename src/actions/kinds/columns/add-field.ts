@@ -66,6 +66,7 @@ export const addField: ActionModel<AddFieldAction> = {
     actions: [{ kind: "dropColumns", table, paths: [path] }],
     obstacles: [{ kind: "values", table, path }],
   }),
+  gives: ({ path }) => [{ path: parsePath(path), sql: "null" }],
   describe: ({ table, path, type }) => `add ${table}.${formatColumn({ name: path, type, nullable: true })}`,
   risks: ({ table, path }) => [
     {

@@ -76,6 +76,7 @@ export const convertColumn: ActionModel<ConvertColumnAction> = {
     ];
   },
   invert: ({ table, path }) => ({ lost: `${table}.${path} is recreated, and its old values are dropped` }),
+  gives: ({ path, using }) => [{ path: parsePath(path), sql: using }],
   describe: ({ table, path, type, using }) =>
     `recreate ${table}.${path} as ${formatType(type)} from ${using}, as the last column`,
   risks: ({ table, path, type, using }, before) => [

@@ -20,6 +20,7 @@ export const refreshColumn: ActionModel<RefreshColumnAction> = {
     const column = findColumn(columns, parsePath(path));
     return { columns: column === undefined ? [] : [column] };
   },
+  gives: ({ path }) => [{ path: parsePath(path), sql: undefined }],
   describe: ({ table, path }) => `refresh ${table}.${path}`,
   risks: ({ table, path }, before) => {
     const column = findColumn(before.columns, parsePath(path));

@@ -36,6 +36,7 @@ export const updateRows: ActionModel<UpdateRowsAction> = {
       .join(", ")} are overwritten`,
   }),
   writes: ({ where }, { columns }) => ({ columns, where }),
+  gives: ({ set }) => Object.entries(set).map(([path, sql]) => ({ path: parsePath(path), sql })),
   describe: ({ table, set, where }) => {
     const changes = Object.entries(set).map(([path, expression]) => `${path} = ${expression}`);
     return `update ${table}: ${changes.join(", ")}${where === undefined ? "" : ` where ${where}`}`;

@@ -1,5 +1,6 @@
 import type { Action } from "../../../actions/model/action.ts";
-import { formatPath, isWithin, parsePath, type Path } from "../../../schema/path.ts";
+import { formatPath, parsePath } from "../../../schema/path.ts";
+import { givenTo } from "../../../actions/apply-action.ts";
 import { originOf } from "../../../actions/follow.ts";
 import type { ColumnRef } from "../../../actions/model/action-model.ts";
 import { isNull } from "../../../actions/model/risk.ts";
@@ -42,19 +43,9 @@ function isLookedAfter(column: ColumnRef, { earlier }: Pick<Surroundings, "earli
 }
 
 /** Whether an action gives values to the column, or deletes rows by a condition on it. */
-function looksAfter(action: Action, { table, path }: ColumnRef): boolean {
-  if (action.table !== table) return false;
-  const isAround = (one: Path) => isWithin(path, one);
-  switch (action.kind) {
-    case "updateRows":
-      return Object.entries(action.set).some(([one, value]) => isAround(parsePath(one)) && !isNull(value));
-    case "deleteRows":
-      return path.every((name) => namesIn(action.where).includes(name));
-    case "convertColumn":
-      return isAround(parsePath(action.path)) && !isNull(action.using);
-    case "addColumns":
-      return action.columns.some(({ name, as }) => name === path[0] && as !== undefined && !isNull(as));
-    default:
-      return false;
-  }
+function looksAfter(action: Action, column: ColumnRef): boolean {
+  if (action.kind === "deleteRows")
+    return action.table === column.table && column.path.every((name) => namesIn(action.where).includes(name));
+  const given = givenTo(column, action);
+  return given !== undefined && !isNull(given.sql);
 }

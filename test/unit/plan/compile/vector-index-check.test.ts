@@ -1,5 +1,6 @@
 import {
   addColumn,
+  addComputedColumn,
   createIndex,
   createTable,
   execute,
@@ -9,6 +10,7 @@ import {
   ivfFlat,
   ivfPq,
   btree,
+  refreshColumn,
   renameColumn,
   renameTable,
   retypeColumn,
@@ -50,6 +52,14 @@ test.each<[string, readonly Step[]]>([
   ["rows were brought", [d, insertRows("d", [{ id: 1, v: [1, 2, 3, 4] }], { key: "id" }), index]],
   ["its column was given values", [addColumn("d", "v", vector(4), { as: "w" }), index]],
   ["its column was filled", [addColumn("d", "v", vector(4)), execute("d", { update: { v: "w" } }), index]],
+  [
+    "its column was recreated with values",
+    [addColumn("d", "v", vector(2)), retypeColumn("d", "v", vector(4), { using: "w" }), index],
+  ],
+  [
+    "its column was computed",
+    [addComputedColumn("d", "v", vector(4), "arrow_cast(w, 'v')"), refreshColumn("d", "v"), index],
+  ],
   ["it is of another kind", [d, createIndex("d", "id", btree())]],
   ["another table is new", [createTable("e", { v: vector(4) }), index]],
 ])("it may work where %s", (_, steps) => {
