@@ -1,41 +1,26 @@
 /** The questions about the current tables that a rollback needs answered before it changes anything. Pure. */
-import { count, type StepPlace } from "../../errors/migrate-error.ts";
+import type { StepPlace } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { changesRows } from "../../actions/apply-action.ts";
 import { tableBefore } from "../../actions/follow.ts";
-import { castVerdict } from "../../schema/cast-rules.ts";
 import type { TableVersions } from "../../ledger/state/record.ts";
-import { formatType, ownValue } from "../../schema/data-type.ts";
+import { ownValue } from "../../schema/data-type.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
+import { kindOf, type RowLimit } from "../rollback/blocker-kinds.ts";
 import { askAfter, type Ask, type RowsObstacle } from "./row-questions.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
 import { spansSince, type Span } from "./version-spans.ts";
 
-export interface Question {
+export interface Question extends RowLimit {
   readonly place: StepPlace;
   /**
    * Alternative queries: two if a column may have its old or its new name, none if the question cannot be asked. If
    * none can be answered and `wasAsked` is true, the question is skipped.
    */
   readonly asks: readonly Ask[];
-  /** Up to this many rows do not block. */
-  readonly allowed: number;
-  /**
-   * Rows that existed at this version of the table do not block; null if that version is unknown. If absent, all rows
-   * beyond `allowed` block.
-   */
-  readonly since?: number | null | undefined;
-  /** The spans in which others may have written since that version; undefined for all versions since. */
+  /** The spans in which others may have written since the version `since`; undefined for all versions since. */
   readonly spans?: readonly Span[] | undefined;
-  /** Fewer rows than this block. */
-  readonly least?: number;
-  /** Describes the blocker. `rows`: undefined if unknown. `written`: how many of them were written since. */
-  readonly words: (rows: number | undefined, written?: number) => string;
-  /** Whether the rollback may continue with consent: only what was written since is lost. */
-  readonly mayLose: boolean;
-  /** Whether the target itself refuses the action that these rows block. */
-  readonly isRefused: boolean;
   readonly wasAsked: boolean;
 }
 
@@ -90,19 +75,25 @@ export function questionsOf({ now, migrations }: Pick<Plan, "now" | "migrations"
           return [];
         }
         const asks = places.flatMap((database, skipped) => askAfter(obstacle, way.slice(skipped), database) ?? []);
-        const about = aboutOf(obstacle, asks[0]);
+        const limit = limitNow(obstacle, asks[0]);
         const spans =
-          about.since == null
+          limit.since == null
             ? undefined
-            : spansSince(obstacle.table, about.since, migrations.slice(0, index), asks[0]?.version);
-        return [{ place, asks, wasAsked: index === 0 && places.length > 1, ...about, spans }];
+            : spansSince(obstacle.table, limit.since, migrations.slice(0, index), asks[0]?.version);
+        return [{ place, asks, wasAsked: index === 0 && places.length > 1, ...limit, spans }];
       });
     before.push(...own);
     // A question without a query is dropped if nothing can be lost: the rollback itself creates the table, so that it
     // has no rows of others, or the target refuses the action.
-    return questions.filter(({ asks, isRefused, allowed }) => asks.length > 0 || !(isRefused || allowed === noLimit));
+    return questions.filter(({ asks, isRefused, allowed }) => asks.length > 0 || !(isRefused || allowed === Infinity));
   });
   return { rows, since };
+}
+
+function limitNow(obstacle: RowsObstacle, ask: Ask | undefined): RowLimit {
+  const table = ask?.table ?? obstacle.table;
+  const path = ask?.column ?? ("path" in obstacle ? obstacle.path : "");
+  return kindOf(obstacle).limit!(obstacle, { table, column: `${table}.${path}`, isAsked: ask !== undefined });
 }
 
 /** The questions of one action, on the tables right before it. `at`: how many actions of its migration precede it. */
@@ -190,86 +181,4 @@ function placesNow(now: Database, [first]: readonly PlannedMigration[]): readonl
   const after = new Map(now);
   change(after, begun.after);
   return [now, after];
-}
-
-const noLimit = Number.POSITIVE_INFINITY;
-
-function aboutOf(
-  obstacle: RowsObstacle,
-  ask: Ask | undefined,
-): Pick<Question, "allowed" | "since" | "least" | "words" | "mayLose" | "isRefused"> {
-  const place = ask?.table ?? obstacle.table;
-  if (obstacle.kind === "rows")
-    return {
-      allowed: ask === undefined ? noLimit : obstacle.own,
-      since: ask === undefined ? undefined : obstacle.version,
-      words: (rows, written) => wordsOfRows(place, rows, written),
-      mayLose: true,
-      isRefused: false,
-    };
-  const column = `${place}.${ask?.column ?? obstacle.path}`;
-  const are = (rows: number, one: string, many: string) =>
-    `${count(rows, "row")} of ${column} ${rows === 1 ? one : many}`;
-  const refused = { allowed: 0, mayLose: false, isRefused: true };
-  const losing = { allowed: 0, mayLose: true, isRefused: false };
-  switch (obstacle.kind) {
-    case "null":
-      return {
-        ...refused,
-        words: (rows = 0) => `${are(rows, "is", "are")} null, and it was not null before`,
-      };
-    case "vectors":
-      return {
-        ...refused,
-        allowed: noLimit,
-        least: obstacle.least,
-        words: (rows = 0) =>
-          `${column} has ${count(rows, "vector")}, and its index needs at least ${obstacle.least} to be made again`,
-      };
-    case "values":
-      return {
-        ...losing,
-        words: (rows) =>
-          rows === undefined
-            ? `values of ${column} can't be looked for here, and would be dropped with it`
-            : `${are(rows, "has a value", "have values")}, which would be dropped with it`,
-      };
-    case "filled":
-      return {
-        ...losing,
-        allowed: noLimit,
-        since: obstacle.version,
-        words: (rows = 0, written) =>
-          written === undefined
-            ? `${are(rows, "has a value", "have values")}, of which an unknown number was written since, which would be dropped with it`
-            : `${count(written, "row")} of ${place} ${written === 1 ? "was" : "were"} written since, and values of ${column} would be dropped with it`,
-      };
-    case "misfit":
-      return {
-        ...refused,
-        words: (rows = 0) => `${are(rows, "does", "do")} not fit ${formatType(obstacle.to)}`,
-      };
-    case "cast": {
-      const { from, to } = obstacle;
-      const verdict = castVerdict(from, to);
-      const back = `back from ${formatType(from)} to ${formatType(to)}`;
-      return {
-        allowed: 0,
-        words: (rows) =>
-          rows === undefined
-            ? `values of ${column} can't be compared here, and may not come ${back} as they are`
-            : `${are(rows, "does", "do")} not come ${back} as ${rows === 1 ? "it is" : "they are"}`,
-        // A value that does not fit is refused, whatever the consent.
-        mayLose: verdict.allowed && verdict.mayLose && !verdict.mayFail,
-        isRefused: verdict.allowed && !verdict.mayLose,
-      };
-    }
-  }
-}
-
-function wordsOfRows(table: string, rows: number | undefined, written: number | undefined): string {
-  if (rows === undefined) return `rows of ${table} can't be counted here, and it goes with them`;
-  if (written === undefined)
-    return `${table} has ${count(rows, "row")}, of which an unknown number was written since, and goes with them`;
-  return `${table} has ${count(rows, "row")}, ${written} of them written since, and goes with them`;
 }

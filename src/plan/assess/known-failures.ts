@@ -2,7 +2,7 @@
 import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { changesRows, refAfter, tablesOfAction } from "../../actions/apply-action.ts";
-import { formatType, type Column, type DataType } from "../../schema/data-type.ts";
+import type { Column, DataType } from "../../schema/data-type.ts";
 import { formatPath, isWithin, parsePath, type Path } from "../../schema/path.ts";
 import { isNull } from "../../actions/model/risk.ts";
 import { namesIn } from "../../schema/sql.ts";
@@ -11,6 +11,7 @@ import { sqlOf } from "../../wire/arrow/arrow-cast.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { originOf } from "../../actions/follow.ts";
 import type { ColumnRef } from "../../actions/model/action-model.ts";
+import { kindOf } from "../rollback/blocker-kinds.ts";
 import { askAfter, type Ask } from "./row-questions.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 import { trialsOf, type Trials } from "./trials.ts";
@@ -79,35 +80,9 @@ function obstacleQuestions({ risks }: PlannedAction, { earlier, now }: Asking): 
     if (kind !== "failure" || obstacle === undefined || obstacle.kind === "since") return [];
     const ask = askAfter(obstacle, earlier, now);
     if (ask === undefined || isWrittenBefore(ask, earlier, obstacle.kind === "vectors")) return [];
-    const place = `${ask.table}.${ask.column!}`;
-    switch (obstacle.kind) {
-      case "null":
-        return [{ ask, problem: (rows) => (rows === 0 ? undefined : nullsProblem(place, rows)) }];
-      case "misfit": {
-        const to = formatType(obstacle.to);
-        const words = (rows: number) =>
-          `${count(rows, "row")} of ${place} can't become ${to} now; change them in a step before, or in the application`;
-        return [{ ask, problem: (rows) => (rows === 0 ? undefined : words(rows)) }];
-      }
-      case "vectors":
-        return [
-          {
-            ask,
-            problem: (rows) => (rows >= obstacle.least ? undefined : vectorsMissing(place, rows, obstacle.least)),
-          },
-        ];
-      default:
-        return [];
-    }
+    const column = `${ask.table}.${ask.column!}`;
+    return [{ ask, problem: (rows) => kindOf(obstacle).failure?.(obstacle, column, rows) }];
   });
-}
-
-function nullsProblem(place: string, rows: number): string {
-  return `${place} is null in ${count(rows, "row")} now; fill them in a step before, or in the application`;
-}
-
-function vectorsMissing(place: string, rows: number, least: number): string {
-  return `${place} has ${count(rows, "vector")} now, and this index is made of ${least} at least; apply this migration once there are as many`;
 }
 
 /** Questions about the values that an action gives to columns, and about nulls in columns that must hold none. */

@@ -1,12 +1,10 @@
 /** Builds the queries for rows that may block an action, on the tables as they are before it. Pure. */
 import type { Action } from "../../actions/model/action.ts";
-import { castVerdict } from "../../schema/cast-rules.ts";
-import type { DataType } from "../../schema/data-type.ts";
 import { formatPath, parsePath, restOf, type Path } from "../../schema/path.ts";
 import { sqlPath } from "../../schema/sql.ts";
-import { columnPaths, findColumn, replaceColumn, type Database } from "../../schema/table.ts";
+import { columnPaths, findColumn, type Database } from "../../schema/table.ts";
 import type { Blocker } from "../../actions/model/inverse.ts";
-import { castSql } from "../../wire/arrow/arrow-cast.ts";
+import { kindOf } from "../rollback/blocker-kinds.ts";
 import { follow, followValues, tableBefore } from "../../actions/follow.ts";
 
 export type RowsObstacle = Exclude<Blocker, { kind: "since" }>;
@@ -58,7 +56,12 @@ export function askOf(obstacle: RowsObstacle, before: readonly Action[], now: Da
       const inside = restOf(wanted, there.path);
       const { type } = findColumn(columns, path)!;
       if (inside === undefined || (inside.length > 0 && type.kind === "struct")) continue;
-      const predicate = predicateOf(obstacle, sqlPath(path), there.casts.at(-1) ?? type, inside, there.casts);
+      const predicate = kindOf(obstacle).predicate?.(obstacle, {
+        sql: sqlPath(path),
+        type: there.casts.at(-1) ?? type,
+        inside,
+        casts: there.casts,
+      });
       if (predicate === undefined) return undefined;
       return { table, column: formatPath([...path, ...inside]), predicate: readingWhole(path, predicate) };
     }
@@ -73,54 +76,4 @@ function readingWhole(path: Path, predicate: string): string {
   if (path.length === 1) return predicate;
   const whole = sqlPath(path.slice(0, 1));
   return `${predicate} AND (${whole} IS NULL OR ${whole} IS NOT NULL)`;
-}
-
-/** `type`: the column's type at that point. `inside`: where the obstacle is inside the column, if that is a list. */
-function predicateOf(
-  obstacle: Exclude<RowsObstacle, { kind: "rows" }>,
-  sql: string,
-  type: DataType,
-  inside: Path,
-  casts: readonly DataType[],
-): string | undefined {
-  switch (obstacle.kind) {
-    case "null":
-      // The engine itself checks nulls inside lists.
-      return inside.length > 0 ? undefined : `${sql} IS NULL`;
-    case "vectors":
-      return inside.length > 0 ? undefined : `${sql} IS NOT NULL`;
-    case "values":
-    case "filled":
-      return `${sql} IS NOT NULL`;
-    case "misfit":
-      return inside.length > 0 ? undefined : misfitOf(sql, type, casts, obstacle.to);
-    case "cast": {
-      const column = { name: "", type, nullable: true };
-      const [was] = replaceColumn([column], ["", ...inside], (one) => ({ ...one, type: obstacle.to }));
-      const is = castTo(sql, casts);
-      const back = castTo(is, [was!.type, type]);
-      return `${sql} IS NOT NULL AND (${back} IS NULL OR ${back} <> ${is})`;
-    }
-  }
-}
-
-/** A predicate for values that the engine's cast refuses; undefined if that cannot be decided value by value. */
-function misfitOf(sql: string, from: DataType, casts: readonly DataType[], to: DataType): string | undefined {
-  // A single value does not show whether a dictionary has room for all of them.
-  if (to.kind === "dictionary") return undefined;
-  // For a date out of range, the engine's cast yields another time, but `arrow_try_cast` yields null.
-  if ((from.kind === "date32" || from.kind === "date64") && to.kind === "timestamp") return undefined;
-  const is = castTo(sql, casts);
-  const cast = castTo(is, [to]);
-  if (!("item" in from)) return `${is} IS NOT NULL AND ${cast} IS NULL`;
-  // In a list, single items become null, so the result must be compared with the original.
-  const verdict = castVerdict(from, to);
-  return verdict.allowed && verdict.mayLose
-    ? undefined
-    : `${is} IS NOT NULL AND (${cast} IS NULL OR ${castTo(cast, [from])} <> ${is})`;
-}
-
-/** The casts one after another. Null for a value that does not fit. */
-export function castTo(sql: string, types: readonly DataType[]): string {
-  return types.reduce((inner, type) => castSql(inner, type, "arrow_try_cast"), sql);
 }

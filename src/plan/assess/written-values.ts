@@ -9,7 +9,7 @@ import type { Column } from "../../schema/data-type.ts";
 import { sqlPath } from "../../schema/sql.ts";
 import { findColumn, type Database } from "../../schema/table.ts";
 import { widthOf } from "../../schema/type-width.ts";
-import { castTo } from "./row-questions.ts";
+import { castTo } from "../rollback/blocker-kinds.ts";
 import type { PlannedCommit } from "../commits/commits.ts";
 
 export interface WrittenValue {

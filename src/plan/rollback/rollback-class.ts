@@ -1,10 +1,9 @@
 /** Classifies how each action of a plan would be rolled back, before it runs. Pure. */
-import { count } from "../../errors/migrate-error.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { describeAction, kindsOf } from "../../actions/apply-action.ts";
-import { formatType } from "../../schema/data-type.ts";
 import type { Database } from "../../schema/table.ts";
-import type { Blocker, Inverse } from "../../actions/model/inverse.ts";
+import type { Inverse } from "../../actions/model/inverse.ts";
+import { kindOf } from "./blocker-kinds.ts";
 import { withoutSwaps } from "../compile/undescribed.ts";
 import type { Able } from "../compile/capability-check.ts";
 import type { Lineage } from "../../actions/follow.ts";
@@ -83,26 +82,5 @@ function classOf(way: Inverse, { actions: able, describes }: Able): ActionRollba
   if (missing !== undefined) return none(String(able[missing] ?? `the target has no call for ${missing}`));
   const text = actions.length === 0 ? "nothing to roll back" : actions.map(describeAction).join(", then ");
   if (way.obstacles.length === 0) return { class: "exact", actions, text, reason: undefined };
-  return { class: "checked", actions, text, reason: way.obstacles.map(conditionOf).join(", ") };
-}
-
-function conditionOf(obstacle: Blocker): string {
-  const { table } = obstacle;
-  switch (obstacle.kind) {
-    case "null":
-      return `refused if ${table}.${obstacle.path} holds nulls`;
-    case "values":
-      return `refused if ${table}.${obstacle.path} holds values`;
-    case "vectors":
-      return `refused if ${table}.${obstacle.path} holds fewer than ${count(obstacle.least, "vector")}`;
-    case "misfit":
-    case "cast":
-      return `refused if values of ${table}.${obstacle.path} would change as ${formatType(obstacle.to)}`;
-    case "since":
-    case "filled":
-      return `refused if rows of ${table} were written since`;
-    case "rows":
-      if (obstacle.version !== undefined) return `refused if rows of ${table} were written since`;
-      return `refused if ${table} holds ${obstacle.own === 0 ? "rows" : "more rows"}`;
-  }
+  return { class: "checked", actions, text, reason: way.obstacles.map((one) => kindOf(one).condition(one)).join(", ") };
 }
