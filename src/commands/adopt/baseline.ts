@@ -22,8 +22,7 @@ import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext } from "../../run/run-context.ts";
-import { withLease, type Ledger } from "../../run/lease/with-lease.ts";
-import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
+import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
 
 export interface BaselineChoice {
   /** Marks only up to this version. */
@@ -45,7 +44,7 @@ export async function baseline(
   { to, dryRun = false }: BaselineChoice = {},
 ): Promise<Baseline> {
   const context = runContext(options);
-  const { target, migrations: source, signal, runner } = context;
+  const { target, migrations: source, runner } = context;
   const files = source.list();
   const chosen = chosenFiles(files, { to });
   const factsOf = (migration: Migration) => appliedFacts(migration, target.capabilities);
@@ -83,18 +82,8 @@ export async function baseline(
     resultIfDone: async ({ state }) => settled(state),
     async prepare(read) {
       const marked = await look(read);
-      return (
-        marked && {
-          // No table is changed, so nothing is in doubt if this run dies.
-          first: undefined,
-          async act(lease) {
-            throwIfInterrupted(signal);
-            await lease.check();
-            await lease.release(marked.map((one) => ({ event: "baselined", ...factsOf(one) })));
-            return resultOf(marked);
-          },
-        }
-      );
+      const entries = marked?.map((one) => ({ event: "baselined", ...factsOf(one) }) as const);
+      return entries && recording(context, { entries, result: resultOf(marked!) });
     },
   });
 }

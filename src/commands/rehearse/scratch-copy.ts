@@ -1,7 +1,6 @@
 /** Fills the copy for a rehearsal: tables, cloned or with generated rows, and a ledger of the applied migrations. */
 import { MigrateError } from "../../errors/migrate-error.ts";
 import type { LedgerState } from "../../ledger/state/fold.ts";
-import type { Lease } from "../../ledger/lease/lease.ts";
 import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import { follow } from "../../actions/follow.ts";
 import type { Plan, PlannedMigration } from "../../plan/make-plan.ts";
@@ -16,7 +15,7 @@ import type { Capabilities, Scratch, Target } from "../../targets/contract/targe
 import type { PlannedOn } from "../migrate.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext } from "../../run/run-context.ts";
-import { withLease } from "../../run/lease/with-lease.ts";
+import { recording, withLease } from "../../run/lease/with-lease.ts";
 import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 
 /** Only this run uses the copy: its lease must not expire on a slow machine, and it needs no guards against losses. */
@@ -119,11 +118,8 @@ async function writeLedger(options: MigratorOptions, { migrations, ...state }: L
   // Not applied are only migrations that failed before anything was done, which have left nothing on the copy.
   const applied = new Map([...migrations].filter(([, { status }]) => status === "applied"));
   if (applied.size === 0) return;
-  const prepare = async () => ({
-    first: undefined,
-    act: async (lease: Lease) => await lease.release(entriesFromLedger({ ...state, migrations: applied })),
-  });
-  await withLease(runContext(options), { prepare });
+  const entries = entriesFromLedger({ ...state, migrations: applied });
+  await withLease(runContext(options), { prepare: async () => recording(options, { entries, result: undefined }) });
 }
 
 /** Snapshots of the tables that a migration touches, as they are on the copy. */

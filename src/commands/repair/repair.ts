@@ -9,9 +9,8 @@ import { readUnlessMoved } from "../../run/prepare/consistent-read.ts";
 import type { Remedy } from "./remedy.ts";
 import { diagnose, type Diagnosis } from "./diagnose.ts";
 import type { MigratorOptions } from "../../run/options.ts";
-import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 import { runContext } from "../../run/run-context.ts";
-import { withLease, type Ledger } from "../../run/lease/with-lease.ts";
+import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
 
 export interface RepairChoice {
   /** Executes the remedy, instead of only reporting it. */
@@ -36,7 +35,7 @@ export interface Repair {
 
 export async function repair(options: MigratorOptions, { yes = false, to }: RepairChoice = {}): Promise<Repair> {
   const context = runContext(options);
-  const { target, migrations: source, signal, runner } = context;
+  const { target, migrations: source, runner } = context;
   if (to !== undefined && !target.capabilities.describes) {
     const problem = `--to needs a target that can describe its tables, and ${target.name} can't; leave it out`;
     throw new MigrateError("ERR_USAGE", { problem });
@@ -64,17 +63,9 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
     async prepare({ records }) {
       // Leave out what taking the lease has written: a valid record, after one that may not be.
       const found = await examine({ records: records.filter(({ run }) => run !== runner.run) });
-      return {
-        // No table is changed, so nothing new is in doubt if this run dies; what was in doubt stays so.
-        first: undefined,
-        async act(lease) {
-          if (found.remedy.kind !== "rebuild") return resultOf(found, false);
-          throwIfInterrupted(signal);
-          await lease.check();
-          await lease.release(found.remedy.entries, found.remedy.next);
-          return resultOf(found, true);
-        },
-      };
+      return found.remedy.kind === "rebuild"
+        ? recording(context, { ...found.remedy, result: resultOf(found, true) })
+        : { first: undefined, act: async () => resultOf(found, false) };
     },
   });
 }

@@ -16,8 +16,7 @@ import { compare } from "../../run/prepare/compare-tables.ts";
 import { holderWords } from "../../run/lease/describe-holder.ts";
 import type { MigratorOptions } from "../../run/options.ts";
 import { runContext, type RunContext } from "../../run/run-context.ts";
-import { withLease, type Ledger } from "../../run/lease/with-lease.ts";
-import { throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
+import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
 
 /** Set either `reverted` or `adopted`, to the number of a migration, or number and name: `0006_add_headlines`. */
 export interface ResolveChoice {
@@ -55,7 +54,7 @@ export async function resolve(
   shown?: Pick<Resolution, "means">,
 ): Promise<Resolution> {
   const context = runContext(options);
-  const { journal, signal } = context;
+  const { journal } = context;
   const examine = async ({ state }: Pick<Ledger, "state">): Promise<Found> => {
     await checkConsistent(context, state);
     return await findResolution(context, choice, state);
@@ -77,16 +76,7 @@ export async function resolve(
       const found = await examine({ state });
       if (shown !== undefined && shown.means.join("\n") !== found.resolution.means.join("\n"))
         throw refused("the ledger, the files or the tables have changed since this was shown; run it again");
-      return {
-        // No table is changed, so nothing is in doubt if this run dies.
-        first: undefined,
-        async act(lease) {
-          throwIfInterrupted(signal);
-          await lease.check();
-          await lease.release(found.entries, found.next);
-          return { ...found.resolution, done: true };
-        },
-      };
+      return recording(context, { ...found, result: { ...found.resolution, done: true } });
     },
   });
 }

@@ -6,7 +6,7 @@ import { isMigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger, type LedgerState } from "../../ledger/state/fold.ts";
 import type { LedgerHead } from "../../ledger/journal/journal.ts";
 import { takeLease, type Lease } from "../../ledger/lease/lease.ts";
-import { start, type LedgerRecord } from "../../ledger/state/record.ts";
+import { start, type LedgerEntry, type LedgerRecord } from "../../ledger/state/record.ts";
 import type { RunContext } from "../run-context.ts";
 import { throwIfInterrupted, waitingFor } from "./wait-for-lease.ts";
 
@@ -32,6 +32,25 @@ export interface Prepared<Result> {
   /** The first migration of the work: it is in doubt if this run dies. */
   readonly first: number | undefined;
   act(lease: Lease): Promise<Result>;
+}
+
+/**
+ * Work that only writes these records. No table is changed, so nothing new is in doubt if the run dies. `next`: the
+ * migration that stays in doubt.
+ */
+export function recording<Result>(
+  { signal }: Pick<RunContext, "signal">,
+  { entries, next, result }: { entries: readonly LedgerEntry[]; next?: number | undefined; result: Result },
+): Prepared<Result> {
+  return {
+    first: undefined,
+    async act(lease) {
+      throwIfInterrupted(signal);
+      await lease.check();
+      await lease.release(entries, next);
+      return result;
+    },
+  };
 }
 
 /** Does the work, and releases the lease if the work has not. Throws ERR_LEASE_HELD, ERR_INTERRUPTED. */
