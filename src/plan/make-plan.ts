@@ -12,16 +12,14 @@ import { reservedProblem } from "../schema/reserved-metadata.ts";
 import type { Risk } from "../actions/model/risk.ts";
 import { change, databaseOf, mayLookAlike, type Database, type Table, type Tables } from "../schema/table.ts";
 import type { Capabilities } from "../targets/contract/target.ts";
-import { missingCall } from "./compile/capability-check.ts";
 import { proofOf, type Proof } from "./compile/undescribed.ts";
 import { planCommits, statesBetween, type PlannedCommit } from "./commits/commits.ts";
 import { classify, type ActionRollback, type RollbackClass } from "./rollback/rollback-class.ts";
-import type { PlacedAction, Direction } from "./compile/compile.ts";
+import { missingCall, type PlacedAction, type Direction } from "./compile/compile.ts";
 import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
 import { foldEach, placed } from "./history/replay.ts";
-import { explainIrreversible } from "./explain-irreversible.ts";
 import { lineagesOf, type Lineage } from "../actions/follow.ts";
-import { rollbackOf } from "./rollback/rollback.ts";
+import { explainIrreversible, rollbackOf } from "./rollback/rollback.ts";
 import { unseenOf } from "./compile/unseen-effects.ts";
 import { withoutVectors } from "./compile/vector-index-check.ts";
 import { commitsOfBegun } from "./commits/commit-progress.ts";
@@ -259,7 +257,7 @@ function checkAllowed(place: StepPlace, action: Action, target: PlanInput["targe
       ...place,
       problem: `no column can be called ${reserved}: one has that name for a moment while others are rewritten`,
     });
-  const reason = missingCall(action, target.capabilities);
+  const reason = missingCall(action, target.capabilities.actions);
   if (reason !== undefined) throw new MigrateError("ERR_UNSUPPORTED", { ...place, target: target.name, reason });
 }
 

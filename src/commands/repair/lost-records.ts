@@ -6,7 +6,7 @@ import { appliedIn, type LedgerMigration, type LedgerState } from "../../ledger/
 import { byPlace, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
-import type { Able } from "../../plan/compile/capability-check.ts";
+import type { Able } from "../../plan/compile/compile.ts";
 import { appliedFacts } from "../../plan/history/record-facts.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 

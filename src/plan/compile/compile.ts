@@ -1,7 +1,8 @@
-/** Compiles steps to actions. Pure. */
+/** Compiles steps to actions, and checks that the target has calls for these. Pure. */
 import type { StepPlace } from "../../errors/migrate-error.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
+import { kindsOf } from "../../actions/apply-action.ts";
 import { compileStep, type Step } from "../../steps/registry.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { withoutSwaps } from "./undescribed.ts";
@@ -10,6 +11,9 @@ import { withoutSwaps } from "./undescribed.ts";
 export type Direction = "up" | "down";
 
 export type Describing = Pick<Capabilities, "describes">;
+
+/** The capabilities that decide how a migration is applied and rolled back. */
+export type Able = Pick<Capabilities, "describes" | "actions">;
 
 /** An action and the step that it belongs to. */
 export interface PlacedAction {
@@ -31,4 +35,10 @@ export function compileMigration(
   return steps.flatMap((step, index) =>
     actionsOf(step, describing).map((action) => ({ place: { file, step: index + 1, kind: step.kind }, action })),
   );
+}
+
+/** Why the target has no call for an action or a part of it, as text; undefined if it has one. */
+export function missingCall(action: Action, actions: Capabilities["actions"]): string | undefined {
+  const missing = kindsOf(action).find((kind) => actions[kind] !== true);
+  return missing === undefined ? undefined : String(actions[missing] ?? `the target has no call for ${missing}`);
 }

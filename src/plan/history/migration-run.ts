@@ -5,9 +5,8 @@ import type { PartialAction, TableVersions } from "../../ledger/state/record.ts"
 import { checksumOf, matchesHash, stepHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Database } from "../../schema/table.ts";
-import { compileMigration, type Describing, type PlacedAction, type Direction } from "../compile/compile.ts";
+import { compileMigration, type Able, type Describing, type PlacedAction, type Direction } from "../compile/compile.ts";
 import { rollbackOf, type PlacedObstacle, type Rollback } from "../rollback/rollback.ts";
-import type { Able } from "../compile/capability-check.ts";
 
 export interface MigrationRun {
   readonly migration: Migration;

@@ -4,9 +4,8 @@ import type { LedgerState } from "../../ledger/state/fold.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { tablesAfter } from "../../actions/apply-action.ts";
 import { change, type Database, type Table } from "../../schema/table.ts";
-import { compileMigration, type Describing, type PlacedAction } from "../compile/compile.ts";
+import { compileMigration, type Able, type Describing, type PlacedAction } from "../compile/compile.ts";
 import { reversalOf } from "./migration-run.ts";
-import type { Able } from "../compile/capability-check.ts";
 
 /** The database after all actions that the ledger records as done, in the order in which they ran. */
 export function foldHistory(migrations: readonly Migration[], state: LedgerState, able: Able): Database {

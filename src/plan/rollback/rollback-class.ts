@@ -1,14 +1,13 @@
 /** Classifies how each action of a plan would be rolled back, before it runs. Pure. */
 import type { Action } from "../../actions/model/action.ts";
-import { describeAction, kindsOf } from "../../actions/apply-action.ts";
+import { describeAction } from "../../actions/apply-action.ts";
 import type { Database } from "../../schema/table.ts";
 import type { Inverse } from "../../actions/model/inverse.ts";
 import { kindOf } from "./blocker-kinds.ts";
 import { withoutSwaps } from "../compile/undescribed.ts";
-import type { Able } from "../compile/capability-check.ts";
+import { missingCall, type Able, type PlacedAction } from "../compile/compile.ts";
 import type { Lineage } from "../../actions/follow.ts";
 import { actionsOn, lostIn, unrestorable, waysBack, withOwnRows, type RanAction } from "./restore-table.ts";
-import type { PlacedAction } from "../compile/compile.ts";
 
 /**
  * - `exact`: other actions restore the schema and every value.
@@ -78,8 +77,8 @@ function classOfTable(one: RanAction, all: readonly RanAction[], able: Able): Ac
 function classOf(way: Inverse, { actions: able, describes }: Able): ActionRollback {
   if ("lost" in way) return none(way.lost);
   const actions = describes ? way.actions : way.actions.flatMap(withoutSwaps);
-  const missing = actions.flatMap(kindsOf).find((kind) => able[kind] !== true);
-  if (missing !== undefined) return none(String(able[missing] ?? `the target has no call for ${missing}`));
+  const missing = actions.map((one) => missingCall(one, able)).find((reason) => reason !== undefined);
+  if (missing !== undefined) return none(missing);
   const text = actions.length === 0 ? "nothing to roll back" : actions.map(describeAction).join(", then ");
   if (way.obstacles.length === 0) return { class: "exact", actions, text, reason: undefined };
   return { class: "checked", actions, text, reason: way.obstacles.map((one) => kindOf(one).condition(one)).join(", ") };

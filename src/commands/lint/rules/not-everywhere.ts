@@ -1,4 +1,4 @@
-import { whyUnable } from "../../../plan/compile/capability-check.ts";
+import { missingCall } from "../../../plan/compile/compile.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
 import type { OtherTarget, Rule } from "./rule.ts";
 
@@ -16,7 +16,8 @@ export function problemsElsewhere(
 ): readonly string[] {
   const named = new Map<string, string[]>();
   for (const { name, capabilities } of others) {
-    const reason = whyUnable(action, before.get(action.table), capabilities);
+    const reason =
+      missingCall(action, capabilities.actions) ?? capabilities.refuses?.(action, before.get(action.table));
     if (reason !== undefined) named.set(reason, [...(named.get(reason) ?? []), name]);
   }
   return [...named].map(

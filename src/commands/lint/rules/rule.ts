@@ -1,7 +1,7 @@
 /** The interface of a rule of `lint`, which reports what is dangerous in a step that can work. Pure. */
 import type { Migration } from "../../../migrations/load.ts";
 import type { Database } from "../../../schema/table.ts";
-import type { Abilities } from "../../../plan/compile/capability-check.ts";
+import type { Capabilities } from "../../../targets/contract/target.ts";
 import type { PlannedAction } from "../../../plan/make-plan.ts";
 
 export type Severity = "error" | "warning" | "note";
@@ -30,7 +30,7 @@ export interface Surroundings {
 /** A configured target other than the chosen one. */
 export interface OtherTarget {
   readonly name: string;
-  readonly capabilities: Abilities;
+  readonly capabilities: Pick<Capabilities, "actions" | "refuses">;
 }
 
 /** The tables that a file of the application declares, such as its `schema.ts`. */

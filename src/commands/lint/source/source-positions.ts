@@ -2,7 +2,6 @@
 import { pathToFileURL } from "node:url";
 import type { Call } from "../../../steps/define/call-sites.ts";
 import { escapePattern } from "../../../schema/text/whole-word.ts";
-import { tokensFrom, withoutComments } from "./tokens.ts";
 
 /** Both numbers start at 1. Columns count UTF-16 units, as editors and Node do. */
 export interface SourcePosition {
@@ -70,7 +69,7 @@ export function positionOfWord(text: string, place: SourcePosition, word: string
   return found === undefined || found === null ? place : positionAt(text, end - arguments_.length + found.index);
 }
 
-export function positionAt(text: string, offset: number): SourcePosition {
+function positionAt(text: string, offset: number): SourcePosition {
   const before = text.slice(0, offset);
   return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
 }
@@ -96,4 +95,28 @@ function callFrom(text: string, from: number): { readonly end: number; readonly 
     if (depth <= 0) return { end: at + token.length, comma: comma ?? from };
   }
   return { end: text.length, comma: comma ?? from };
+}
+
+/** Strings, comments, brackets and commas: all that finding positions needs. */
+const tokens = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[^])*`|\/\/[^\n]*|\/\*[^]*?\*\/|[()[\]{},]/g;
+
+interface Token {
+  /** The offset at which it begins, in UTF-16 units. */
+  readonly at: number;
+  readonly token: string;
+}
+
+function* tokensFrom(text: string, from = 0): Generator<Token> {
+  const own = new RegExp(tokens);
+  own.lastIndex = from;
+  for (let match = own.exec(text); match !== null; match = own.exec(text)) yield { at: match.index, token: match[0] };
+}
+
+/** The text with comments replaced by blanks, so that all offsets stay the same. */
+function withoutComments(text: string): string {
+  let code = "";
+  for (const { at, token } of tokensFrom(text))
+    if (token.startsWith("//") || token.startsWith("/*"))
+      code += text.slice(code.length, at) + token.replace(/[^\n]/g, " ");
+  return code + text.slice(code.length);
 }

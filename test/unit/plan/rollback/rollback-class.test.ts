@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Able } from "../../../../src/plan/compile/capability-check.ts";
+import type { Able } from "../../../../src/plan/compile/compile.ts";
 import { lineagesOf } from "../../../../src/actions/follow.ts";
 import { classify } from "../../../../src/plan/rollback/rollback-class.ts";
 import {
