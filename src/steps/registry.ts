@@ -77,9 +77,13 @@ export function parseStep(
   }
   const unsafe = unserialisable(value, "", []);
   if (unsafe !== undefined) return { problem: `${unsafe}; a step must be plain data`, kind };
-  const parsed = kindOf(kind).schema.safeParse(value);
+  const parsed = kindOf(kind).schema.safeParse(value, { error: unknownKeys });
   return parsed.success ? { step: parsed.data } : { problem: firstProblem(parsed.error, value), kind };
 }
+
+/** The message about unknown keys, where a schema has none of its own. */
+const unknownKeys: z.core.$ZodErrorMap = (issue) =>
+  issue.code === "unrecognized_keys" ? `holds an unknown key ${issue["keys"].join(", ")}` : undefined;
 
 function kindOf(kind: string): AnyKind {
   // Each kind accepts only its own steps, which TypeScript can't infer through the lookup.
@@ -98,9 +102,7 @@ function firstProblem(error: z.ZodError, step: unknown): string {
     const name = named?.path ?? named?.name;
     place += typeof key === "number" ? (typeof name === "string" ? `.${name}` : `[${key}]`) : `.${String(key)}`;
   }
-  const isOwn = issue.code === "unrecognized_keys" && !issue.message.startsWith("hold an unknown");
-  const message = isOwn ? `holds an unknown key ${issue.keys.join(", ")}` : issue.message;
-  return `${place.replace(/^\./, "")} ${message}`.trim();
+  return `${place.replace(/^\./, "")} ${issue.message}`.trim();
 }
 
 /** The first part of a value that JSON would drop or change, so that the checksum would miss it; undefined if none. */

@@ -7,10 +7,11 @@ import { asTheyRan } from "../../plan/history/renumbered.ts";
 import { adopt, tablesAfterSteps, undeclarable, type Adoption } from "./adopt-tables.ts";
 import { diffAbilities } from "../generate/diff-tables.ts";
 import type { DiffAnswer } from "../generate/diff-columns.ts";
+import { inOrderOf } from "../generate/order-steps.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
 import { describeDifference, differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
-import { change, databaseOf, type Database } from "../../schema/table.ts";
+import { change, databaseOf, differences, type Database } from "../../schema/table.ts";
 import type { Step } from "../../steps/registry.ts";
 import type { Ledger } from "../../run/lease/with-lease.ts";
 import { describeForPlan, readLedger, readUnlessMoved } from "../../run/prepare/consistent-read.ts";
@@ -57,7 +58,12 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     const found = await describeForPlan(target, names, new Set(names), true);
     return { differences, known, names, found };
   };
-  const { differences, known, names, found } = await readUnlessMoved(
+  const {
+    differences: drift,
+    known,
+    names,
+    found,
+  } = await readUnlessMoved(
     context,
     () => readLedger(context, files),
     findDifferences,
@@ -70,7 +76,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
   const gone = new Map([...known].filter(([name]) => names.includes(name) && !there.has(name)));
   const moved = await movedTables(gone, new Set([...known.keys(), ...names]), target, ledger);
   return {
-    differences,
+    differences: drift,
     adopt(answers) {
       const all = new Map([...tables, ...moved.chosen(answers)]);
       const made = adopt(known, all, { answers, ...diffAbilities(capabilities) });
@@ -91,13 +97,17 @@ function differencesAfter(
   there: Database,
 ): readonly string[] {
   const after = tablesAfterSteps(known, steps);
-  return names
-    .flatMap((name) => differencesOf(name, after.get(name), there.get(name)))
-    .map((one) => describeDifference({ ...one, differences: one.differences.map(withWay) }));
+  return names.flatMap((name) => {
+    const [should, is] = [after.get(name), there.get(name)];
+    const others = differences(should, inOrderOf(should, is));
+    return differencesOf(name, should, is).map((one) =>
+      describeDifference({
+        ...one,
+        differences: one.differences.map((words) => (others.includes(words) ? words : `${words} (${orderHint})`)),
+      }),
+    );
+  });
 }
 
-/** Adds the way out to a difference in column order: a column that was dropped and recreated is the last one. */
-function withWay(words: string): string {
-  const way = "of one that was recreated say how with --retype 'TABLE.COLUMN:TYPE using SQL'";
-  return words.includes(" in another order: ") ? `${words} (${way})` : words;
-}
+/** The way out of a difference in column order: a column that was dropped and recreated is the last one. */
+const orderHint = "of one that was recreated say how with --retype 'TABLE.COLUMN:TYPE using SQL'";

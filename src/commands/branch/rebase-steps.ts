@@ -12,6 +12,7 @@ import { moveStep, type Step } from "../../steps/registry.ts";
 import { actionsOf, compileMigration, type Describing } from "../../plan/compile/compile.ts";
 import { foldOn, placed } from "../../plan/history/replay.ts";
 import { lineagesOf } from "../../actions/follow.ts";
+import { inOrderOf } from "../generate/order-steps.ts";
 import { nameMapAfter, type NameMap } from "./map-names.ts";
 
 export interface Branching {
@@ -51,16 +52,19 @@ export function rebase(branching: Branching): Rebase {
   return { moved, apart: [], notes: orderDifferences(branching, moved) };
 }
 
-/** The differences between the tables after the two orders, as text. */
+/** The differences between the tables after the two orders, as text. `alike`: the second table as it is compared. */
 function orderDifferences(
   { base, incoming, own, describing }: Branching,
   moved: readonly MovedMigration[],
+  alike: typeof inOrderOf = (_, other) => other,
 ): readonly string[] {
   const rewritten = moved.map(({ migration, steps }) => ({ ...migration, steps }));
   const one = foldOn(base, [...incoming, ...rewritten], describing);
   const other = foldOn(base, [...own, ...incoming], describing);
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
-    differencesBetween(one.get(name), other.get(name)).map((difference) => `${name}: ${difference}`),
+    differencesBetween(one.get(name), alike(one.get(name), other.get(name))).map(
+      (difference) => `${name}: ${difference}`,
+    ),
   );
 }
 
@@ -136,12 +140,8 @@ function orderProblem(branching: Branching): string | undefined {
   }
   const rows = rowsProblem(own, incoming, describing);
   if (rows !== undefined) return rows;
-  return orderDifferences(branching, moveAll(branching)).find((difference) => !isOrder(difference));
-}
-
-/** Whether a difference is only one of column order. No step changes that order, and nothing depends on it. */
-function isOrder(difference: string): boolean {
-  return difference.includes(" are in another order: ");
+  // No step changes the order of columns, and nothing depends on it.
+  return orderDifferences(branching, moveAll(branching), inOrderOf)[0];
 }
 
 /** Actions of both sides on the same rows, as text: from SQL it cannot be determined whether their order matters. */

@@ -57,7 +57,7 @@ export function tryOrder(
     const indexes = indexSteps(table, database.get(table)!, wanted);
     applyActions(database, indexes.flatMap(compileStep));
     const found = database.get(table)!;
-    const [wrong] = differences(wanted, { ...found, columns: inOrderOf(wanted.columns, found.columns) });
+    const [wrong] = differences(wanted, inOrderOf(wanted, found));
     const isInOrder = differences(wanted, found).length === 0;
     return wrong === undefined ? { steps: [...steps, ...indexes], isInOrder } : { problem: `${table}: ${wrong}` };
   } catch (error) {
@@ -79,8 +79,13 @@ function goneFrom(step: Step, was: Table, now: Table, earlier: readonly Step[]):
   return `the SQL of ${step.table}.${column} names ${gone.name}, which ${then}`;
 }
 
-/** The columns in the order of `order`, at every depth. */
-function inOrderOf(order: readonly Column[], columns: readonly Column[]): readonly Column[] {
+/** The table with its columns in the order of `wanted`, at every depth. */
+export function inOrderOf(wanted: Table | undefined, table: Table | undefined): Table | undefined {
+  if (wanted === undefined || table === undefined) return table;
+  return { ...table, columns: columnsInOrder(wanted.columns, table.columns) };
+}
+
+function columnsInOrder(order: readonly Column[], columns: readonly Column[]): readonly Column[] {
   const place = ({ name }: Column) => {
     const at = order.findIndex((one) => one.name === name);
     return at === -1 ? order.length : at;
@@ -92,7 +97,7 @@ function inOrderOf(order: readonly Column[], columns: readonly Column[]): readon
       if (like === undefined) return column;
       return {
         ...column,
-        type: withChildColumns(column.type, inOrderOf(childColumns(like.type), childColumns(column.type))),
+        type: withChildColumns(column.type, columnsInOrder(childColumns(like.type), childColumns(column.type))),
       };
     });
 }

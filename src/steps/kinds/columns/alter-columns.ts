@@ -34,7 +34,7 @@ const fields = z.object({
             type: dataType.optional(),
             nullable: z.boolean("must be true or false").optional(),
           },
-          "must be an object with a path",
+          { error: (issue) => (issue.code === "unrecognized_keys" ? undefined : "must be an object with a path") },
         )
         .refine(
           ({ rename, type, nullable }) => rename !== undefined || type !== undefined || nullable !== undefined,
