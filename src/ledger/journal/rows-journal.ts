@@ -4,41 +4,75 @@ import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-er
 import type { Column, DataType } from "../../schema/data-type.ts";
 import type { RecordTable } from "../../targets/contract/target.ts";
 import type { Row } from "../../wire/rows/ipc-rows.ts";
-import { withoutAnswer, type Journal } from "./journal.ts";
+import { withoutAnswer, type Journal, type LedgerHead } from "./journal.ts";
 import { recordIdText, recordHash, type LedgerRecord } from "../state/record.ts";
 
-const text: DataType = { kind: "utf8" };
-const whole: DataType = { kind: "int64" };
-const required = (name: string, type: DataType): Column => ({ name, type, nullable: false });
-const optional = (name: string, type: DataType): Column => ({ name, type, nullable: true });
+/** How a field of a record is stored. `write`: its value in the row, if that is another one. */
+interface StoredAs {
+  readonly type: DataType;
+  readonly read: z.ZodType;
+  readonly write?: (value: never) => Row[string];
+}
+
+const text: StoredAs = { type: { kind: "utf8" }, read: z.string() };
+const whole: StoredAs = { type: { kind: "int64" }, read: z.number() };
+const time: StoredAs = { type: { kind: "timestamp", unit: "ms", zone: "UTC" }, read: z.number() };
+const json: StoredAs = { ...text, read: z.string().transform((value) => JSON.parse(value)), write: JSON.stringify };
+const hashes: StoredAs = {
+  ...text,
+  read: z.string().transform((value) => value.split(" ").filter((hash) => hash !== "")),
+  write: (value: readonly string[]) => value.join(" "),
+};
+const required = (as: StoredAs) => ({ ...as, nullable: false });
+const optional = ({ read, ...as }: StoredAs) => ({
+  ...as,
+  read: read.nullable().transform((value) => value ?? undefined),
+  nullable: true,
+});
+
+type StoredField = Exclude<keyof LedgerRecord, "isNameCut">;
+
+/** The fields of a record, in the order of their columns. */
+const fields = {
+  epoch: required(whole),
+  number: required(whole),
+  event: required(text),
+  version: optional(whole),
+  name: optional(text),
+  attempt: optional(whole),
+  step: optional(whole),
+  total: optional(whole),
+  checksum: optional(text),
+  steps: optional(hashes),
+  textHash: optional(text),
+  at: required(time),
+  duration: optional(whole),
+  by: required(text),
+  run: required(text),
+  tool: required(text),
+  tables: optional(json),
+  lease: optional(whole),
+  next: optional(whole),
+  late: optional(whole),
+  midway: optional(json),
+  detail: optional(text),
+  applied: required(text),
+  previous: required(text),
+} satisfies Record<StoredField, StoredAs>;
+const allFields = Object.keys(fields) as readonly StoredField[];
+
+function columnOf(field: StoredField): string {
+  return field === "textHash" ? "text_hash" : field;
+}
 
 /** `key` is unique: `<epoch>.<number>`. */
 export const ledgerColumns: readonly Column[] = [
-  required("key", text),
-  required("epoch", whole),
-  required("number", whole),
-  required("event", text),
-  optional("version", whole),
-  optional("name", text),
-  optional("attempt", whole),
-  optional("step", whole),
-  optional("total", whole),
-  optional("checksum", text),
-  optional("steps", text),
-  optional("text_hash", text),
-  required("at", { kind: "timestamp", unit: "ms", zone: "UTC" }),
-  optional("duration", whole),
-  required("by", text),
-  required("run", text),
-  required("tool", text),
-  optional("tables", text),
-  optional("lease", whole),
-  optional("next", whole),
-  optional("late", whole),
-  optional("midway", text),
-  optional("detail", text),
-  required("applied", text),
-  required("previous", text),
+  { name: "key", type: text.type, nullable: false },
+  ...allFields.map((field) => ({
+    name: columnOf(field),
+    type: fields[field].type,
+    nullable: fields[field].nullable,
+  })),
 ];
 
 /** Whether a table is a ledger, whatever its name, or a marker. Those of older releases may lack nullable columns. */
@@ -69,11 +103,11 @@ export function rowsJournal(name: string, table: RecordTable): Journal {
           table.last(["epoch", "number"], headColumns),
           table.count("event = 'late'"),
         ]);
-        return row === undefined ? undefined : withoutAnswer(storedHead.parse(row), late > 0);
+        return row === undefined ? undefined : withoutAnswer(toHead(row), late > 0);
       }),
     isNewest: ({ epoch, number }) =>
       reading(async () => (await table.count(`epoch > ${epoch} OR (epoch = ${epoch} AND number > ${number})`)) === 0),
-    read: () => reading(async () => ((await table.all(storedColumns)) ?? []).map(toRecord)),
+    read: () => reading(async () => ((await table.all(allFields.map(columnOf))) ?? []).map(toRecord)),
     take: (record) =>
       writing(async () => {
         if (record.epoch === 1) {
@@ -109,95 +143,34 @@ function foreign(name: string, column: string): string {
 
 /** The record as a row of `ledgerColumns`. */
 export function toRow(record: LedgerRecord): Row {
-  return {
-    key: recordIdText(record),
-    epoch: record.epoch,
-    number: record.number,
-    event: record.event,
-    version: record.version ?? null,
-    name: record.name ?? null,
-    attempt: record.attempt ?? null,
-    step: record.step ?? null,
-    total: record.total ?? null,
-    checksum: record.checksum ?? null,
-    steps: record.steps?.join(" ") ?? null,
-    text_hash: record.textHash ?? null,
-    at: record.at,
-    duration: record.duration ?? null,
-    by: record.by,
-    run: record.run,
-    tool: record.tool,
-    tables: record.tables === undefined ? null : JSON.stringify(record.tables),
-    lease: record.lease ?? null,
-    next: record.next ?? null,
-    late: record.late ?? null,
-    midway: record.midway === undefined ? null : JSON.stringify(record.midway),
-    detail: record.detail ?? null,
-    applied: record.applied,
-    previous: record.previous,
-  };
+  const values = allFields.map((field) => {
+    const { write }: StoredAs = fields[field];
+    const value = record[field];
+    return [columnOf(field), value === undefined ? null : (write?.(value as never) ?? value)] as const;
+  });
+  return { key: recordIdText(record), ...Object.fromEntries(values) } as Row;
 }
 
-const maybeText = z
-  .string()
-  .nullable()
-  .transform((value) => value ?? undefined);
-const maybeWhole = z
-  .number()
-  .nullable()
-  .transform((value) => value ?? undefined);
-
-const storedRow = z.object({
-  epoch: z.number(),
-  number: z.number(),
-  event: z.string().transform((event) => event as LedgerRecord["event"]),
-  version: maybeWhole,
-  name: maybeText,
-  attempt: maybeWhole,
-  step: maybeWhole,
-  total: maybeWhole,
-  checksum: maybeText,
-  steps: z
-    .string()
-    .nullable()
-    .transform((value) => value?.split(" ").filter((hash) => hash !== "")),
-  text_hash: maybeText,
-  at: z.number(),
-  duration: maybeWhole,
-  by: z.string(),
-  run: z.string(),
-  tool: z.string(),
-  tables: z
-    .string()
-    .nullable()
-    .transform((value) => (value === null ? undefined : (JSON.parse(value) as LedgerRecord["tables"]))),
-  lease: maybeWhole,
-  next: maybeWhole,
-  late: maybeWhole,
-  midway: z
-    .string()
-    .nullable()
-    .transform((value) => (value === null ? undefined : (JSON.parse(value) as LedgerRecord["midway"]))),
-  detail: maybeText,
-  applied: z.string(),
-  previous: z.string(),
-});
-
-const storedHead = storedRow.pick({
-  epoch: true,
-  number: true,
-  event: true,
-  version: true,
-  step: true,
-  by: true,
-  lease: true,
-  next: true,
-  applied: true,
-});
-const headColumns = Object.keys(storedHead.shape);
-const storedColumns = Object.keys(storedRow.shape);
+const shape = z.object(Object.fromEntries(allFields.map((field) => [columnOf(field), fields[field].read])));
 
 function toRecord(row: Row): LedgerRecord {
-  const { text_hash: textHash, ...rest } = storedRow.parse(row);
-  return { ...rest, textHash };
+  const { text_hash: textHash, ...rest } = shape.parse(row);
+  return { ...rest, textHash } as unknown as LedgerRecord;
+}
+
+const headColumns = [
+  "epoch",
+  "number",
+  "event",
+  "version",
+  "step",
+  "by",
+  "lease",
+  "next",
+  "applied",
+] as const satisfies readonly (keyof LedgerHead)[];
+const headShape = shape.pick(Object.fromEntries(headColumns.map((name) => [name, true] as const)));
+
+function toHead(row: Row): LedgerHead {
+  return headShape.parse(row) as unknown as LedgerHead;
 }
