@@ -21,14 +21,13 @@ type CallOf = "refused" | "begun" | "unknown";
 
 /**
  * What is missing although the table looks as if the action were done, and what people can do about it, as text;
- * undefined if nothing is missing. `after`: the place in the ledger that follows the action, as `migrate repair --to`
- * takes it.
+ * undefined if nothing is missing. `place`: that of the action.
  */
 export async function lookAlike(
   action: Action,
   call: CallOf,
   { holds }: Pick<Target, "holds">,
-  after: string,
+  { version, action: number }: Pick<ActionRef, "version" | "action">,
 ): Promise<string | undefined> {
   const unseen = unseenOf(action);
   if (unseen === undefined || (holds === undefined && call !== "refused")) return undefined;
@@ -37,9 +36,5 @@ export async function lookAlike(
   const { what, where, by, way } = unseen;
   return isThere === false
     ? `${where} exists without ${what}; another program ${by} it: ${way}`
-    : `${where} exists, and it is unknown whether it was made with ${what}: check it; if it was not, ${way}; if it was, run migrate repair --yes --to ${after}`;
-}
-
-export function placeAfter({ version, action }: Pick<ActionRef, "version" | "action">): string {
-  return `${formatVersion(version)}.${action}`;
+    : `${where} exists, and it is unknown whether it was made with ${what}: check it; if it was not, ${way}; if it was, run migrate repair --yes --to ${formatVersion(version)}.${number}`;
 }

@@ -22,7 +22,7 @@ import {
 import { attemptHedged } from "./hedged-send.ts";
 import { isAnother, versionIn } from "../check/table-identity.ts";
 import { requireReadable } from "./check-readable.ts";
-import { lookAlike, placeAfter } from "../check/look-alike.ts";
+import { lookAlike } from "../check/look-alike.ts";
 import { reapplyChangesByOthers, type RestoredTable } from "./reapply-changes-by-others.ts";
 
 export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
@@ -51,7 +51,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
   /** The ending if a table looks as it should because of another program; undefined otherwise. */
   const foreign = async (): Promise<Ending | undefined> => {
     const isRefused = !inDoubt && failure?.kind !== "unanswered";
-    const problem = await lookAlike(action, isRefused ? "refused" : "unknown", target, placeAfter(place));
+    const problem = await lookAlike(action, isRefused ? "refused" : "unknown", target, place);
     if (problem === undefined) return undefined;
     // If this process was suspended, the next holder may have done it.
     await lease.check();

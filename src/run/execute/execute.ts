@@ -86,12 +86,11 @@ async function checkFound(progress: Progress): Promise<void> {
   const { planned, execution } = progress;
   const { found } = planned;
   if (found === undefined) return;
-  const unreadable = await unreadableByFound(found, execution);
-  if (unreadable !== undefined) {
+  await requireReadable(found, execution).catch(async (error: unknown) => {
     // The drop is undone, or must be: the next run checks again.
     progress.done--;
-    throw await stopped(progress, found, { error: unreadable, inDoubt: true });
-  }
+    throw await stopped(progress, found, { error, inDoubt: true });
+  });
   const lost = await lostByFound(found, planned, execution);
   if (lost !== undefined) throw await stopped(progress, found, { error: lost, inDoubt: false });
 }
@@ -133,16 +132,6 @@ async function executeNext(progress: Progress, action: PlannedAction, isFirst: b
   // The action is done, so the loss is reported only once.
   const lost = ending.lost ?? lostMetadata(place, ending.harm);
   if (lost !== undefined) throw await stopped(progress, action, { error: lost, inDoubt: false });
-}
-
-/** Why a table can't be read since the last action of a run that was stopped; undefined if it can be. */
-async function unreadableByFound(found: PlannedAction, { target, lease }: Execution): Promise<unknown> {
-  try {
-    await requireReadable(found, { target, lease });
-    return undefined;
-  } catch (error) {
-    return error;
-  }
 }
 
 /** The error if the last action of a run that was stopped has lost something; otherwise undefined. */

@@ -23,7 +23,7 @@ import type { Target } from "../../targets/contract/target.ts";
 import { act, changed, describeTables, tablesIn } from "./described-action.ts";
 import type { Acting, Done, Ending, Snapshots, FailedCall } from "./send-action.ts";
 import { versionIn } from "../check/table-identity.ts";
-import { lookAlike, placeAfter } from "../check/look-alike.ts";
+import { lookAlike } from "../check/look-alike.ts";
 
 /** What the ledger knows of the action, and how to record more. */
 export interface PartialNotes {
@@ -139,7 +139,7 @@ async function foreignCommit(
   { commits, progress }: CommitProgress,
 ): Promise<string | undefined> {
   for (const { action } of commits.slice(0, progress.commits)) {
-    const problem = await lookAlike(action, midway === undefined ? "unknown" : "begun", target, placeAfter(place));
+    const problem = await lookAlike(action, midway === undefined ? "unknown" : "begun", target, place);
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -23,7 +23,7 @@ import { checkPresence, indexedTables, reconcile, touchedTables } from "../../pl
 import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../lease/audited-ledger.ts";
 import type { LateWrites } from "../execute/late-writes.ts";
-import { lookAlike, placeAfter } from "../check/look-alike.ts";
+import { lookAlike } from "../check/look-alike.ts";
 import { describeForPlan, readConsistently, readLedger, unlessMoved } from "./consistent-read.ts";
 import type { RunContext } from "../run-context.ts";
 import type { Ledger } from "../lease/with-lease.ts";
@@ -153,8 +153,7 @@ async function requireOwn(plan: Plan, settled: Plan, target: Target): Promise<vo
     if (found === undefined) continue;
     const { actions, midway } = plan.migrations[index]!;
     const call = midway !== undefined && found === actions[0] ? "begun" : "unknown";
-    const after = placeAfter({ version: migration.version, action: done });
-    const problem = await lookAlike(found.action, call, target, after);
+    const problem = await lookAlike(found.action, call, target, { version: migration.version, action: done });
     if (problem !== undefined)
       throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...found.place, problem: `${problem}; then run it again` });
   }
