@@ -4,7 +4,7 @@ import {
   childColumns,
   formatType,
   ownValue,
-  sameColumns,
+  sameColumn,
   typesWithin,
   withChildColumns,
   type Column,
@@ -37,11 +37,7 @@ export function getTable(database: Database, name: string): Table {
 
 /** Whether a table is as expected. Indexes and metadata that `expected` does not mention are ignored. */
 export function sameTable(expected: Table | undefined, found: Table | undefined): boolean {
-  if (expected === found || expected === undefined || found === undefined) return expected === found;
-  return (
-    sameColumns(expected.columns, found.columns) &&
-    [...indexDifferences(expected, found), ...schemaMetadataDifferences(expected, found)].length === 0
-  );
+  return expected === found || differences(expected, found).length === 0;
 }
 
 /** The table with the indexes on a dropped column, or on one inside it, marked as absent. */
@@ -170,7 +166,7 @@ export function twinOf(columns: readonly Column[], index: number): Column | unde
   return columns.find((column, other) => other !== index && column.name.toLowerCase() === name);
 }
 
-/** The differences between a table as expected and as found, as text; empty if there are none. */
+/** The differences between a table as expected and as found, as text. Empty exactly if `sameTable`. */
 export function differences(expected: Table | undefined, found: Table | undefined): readonly string[] {
   if (expected === undefined) return found === undefined ? [] : ["it exists, but should not"];
   if (found === undefined) return ["it does not exist"];
@@ -235,45 +231,43 @@ function metadataDifferences(
   });
 }
 
-function computedWords({ computed }: Column): string {
-  return computed === undefined ? "not computed" : `computed from ${computed}`;
-}
-
-function names(columns: readonly Column[]): string {
-  return columns.map((column) => column.name).join(", ");
-}
-
+/** Columns are compared by name and then by order. The same columns by `sameColumns` have no differences, others have. */
 function columnDifferences(expected: readonly Column[], found: readonly Column[], parent: Path): readonly string[] {
-  const words: string[] = [];
   const [wanted, there] = [expected, found].map((columns) => new Map(columns.map((column) => [column.name, column])));
-  for (const column of expected) {
+  const words = expected.flatMap((column) => {
+    const path = [...parent, column.name];
     const other = there!.get(column.name);
-    if (other === column) continue;
-    const path = formatPath([...parent, column.name]);
-    if (other === undefined) {
-      words.push(`column ${path} is missing`);
-      continue;
-    }
-    if (column.nullable !== other.nullable)
-      words.push(
-        `column ${path} is ${other.nullable ? "nullable" : "not null"} instead of ${column.nullable ? "nullable" : "not null"}`,
-      );
-    if (column.computed !== other.computed)
-      words.push(`column ${path} is ${computedWords(other)} instead of ${computedWords(column)}`);
-    words.push(...metadataDifferences(`of column ${path}`, column, other));
-    if (column.type.kind === "struct" && other.type.kind === "struct")
-      words.push(...columnDifferences(column.type.fields, other.type.fields, [...parent, column.name]));
-    else if (formatType(column.type) !== formatType(other.type))
-      words.push(`column ${path} is ${formatType(other.type)} instead of ${formatType(column.type)}`);
-  }
+    if (other === undefined) return [`column ${formatPath(path)} is missing`];
+    return sameColumn(column, other) ? [] : differencesInColumn(column, other, path);
+  });
   for (const column of found) {
     if (wanted!.has(column.name)) continue;
     const type = `${formatType(column.type)}${column.nullable ? "" : " not null"}`;
     words.push(`column ${formatPath([...parent, column.name])} (${type}) was not expected`);
   }
-  if (words.length === 0 && names(expected) !== names(found)) {
-    const place = parent.length === 0 ? "the columns" : `the fields of ${formatPath(parent)}`;
-    words.push(`${place} are in another order: ${names(found)} instead of ${names(expected)}`);
-  }
-  return words;
+  if (words.length > 0 || expected.every(({ name }, index) => name === found[index]?.name)) return words;
+  const place = parent.length === 0 ? "the columns" : `the fields of ${formatPath(parent)}`;
+  return [`${place} are in another order: ${names(found)} instead of ${names(expected)}`];
+}
+
+function differencesInColumn(expected: Column, found: Column, path: Path): readonly string[] {
+  const column = `column ${formatPath(path)}`;
+  const instead = (is: string, should: string) => `${column} is ${is} instead of ${should}`;
+  const unlike = (words: (one: Column) => string) =>
+    words(found) === words(expected) ? [] : [instead(words(found), words(expected))];
+  const [is, should] = [formatType(found.type), formatType(expected.type)];
+  const isLike = expected.type.kind === found.type.kind && (expected.type.kind === "struct" || is === should);
+  return [
+    ...unlike(({ nullable }) => (nullable ? "nullable" : "not null")),
+    ...unlike(({ computed }) => (computed === undefined ? "not computed" : `computed from ${computed}`)),
+    ...metadataDifferences(`of ${column}`, expected, found),
+    // A list's type as text lacks the name and the metadata of what is inside it.
+    ...(isLike
+      ? columnDifferences(childColumns(expected.type), childColumns(found.type), path)
+      : [instead(is, should)]),
+  ];
+}
+
+function names(columns: readonly Column[]): string {
+  return columns.map((column) => column.name).join(", ");
 }

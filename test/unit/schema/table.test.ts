@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import * as fc from "../../support/fast-check.ts";
+import { anyType } from "../../support/drawn-tables.ts";
+import { sameColumns, type Column, type DataType } from "../../../src/schema/data-type.ts";
 import {
   columnsOf,
   fixedSizeList,
@@ -14,6 +17,7 @@ import {
 import type { ColumnType } from "../../../src/schema/typed/shape.ts";
 import {
   checkColumns,
+  columnsWithin,
   differences,
   findColumn,
   getTable,
@@ -25,6 +29,12 @@ import {
 
 function aTable(columns: Readonly<Record<string, ColumnType>>): Table {
   return { columns: columnsOf(columns) };
+}
+
+const anInt: Column = { name: "x", type: { kind: "int8" }, nullable: true };
+
+function aList(item: Partial<Column>): Table {
+  return { columns: [{ ...anInt, name: "l", type: { kind: "list", item: { ...anInt, name: "item", ...item } } }] };
 }
 
 const documents = aTable({
@@ -180,8 +190,52 @@ test.each<[string, Table | undefined, Table | undefined, readonly string[]]>([
     aTable({ l: list(struct({ x: int8().notNull() })) }),
     ["column l is list<struct<x: int8 not null>> instead of list<struct<x: int8>>"],
   ],
+  [
+    "the metadata of a list's item",
+    aList({ metadata: { unit: "cm", gone: null } }),
+    aList({ metadata: { gone: "1" } }),
+    ['unit of column l.item is not set instead of "cm"', 'gone of column l.item is "1" instead of not set'],
+  ],
+  [
+    "the metadata of a field inside a list",
+    aList({ type: { kind: "struct", fields: [{ ...anInt, metadata: { unit: "cm" } }] } }),
+    aList({ type: { kind: "struct", fields: [anInt] } }),
+    ['unit of column l.item.x is not set instead of "cm"'],
+  ],
+  [
+    "the name of a list's item",
+    aList({}),
+    aList({ name: "element" }),
+    ["column l.item is missing", "column l.element (int8) was not expected"],
+  ],
 ])("tables that differ in %s say so", (_, expected, found, words) => {
   expect(differences(expected, found)).toEqual(words);
+});
+
+const anyColumn: fc.Arbitrary<Column> = fc.record({
+  name: fc.constantFrom("a", "b"),
+  type: fc.oneof(anyType, fc.constant<DataType>({ kind: "unknown", name: "int8" })),
+  nullable: fc.boolean(),
+  computed: fc.constantFrom(undefined, "x"),
+  metadata: fc.constantFrom(undefined, { k: "1" }, { k: null }),
+});
+
+/** Alike but for one property of the column itself or of something in it. */
+const pairs = fc
+  .tuple(anyColumn, anyColumn, fc.nat(4), fc.constantFrom("name", "nullable", "metadata", "type"))
+  .map(([one, other, place, property]): readonly [Column, Column] => {
+    const inside = columnsWithin([one]);
+    const { path } = inside[place % inside.length]!;
+    return [one, replaceColumn([one], path, (column) => ({ ...column, [property]: other[property] }))[0]!];
+  });
+
+test("two drawn columns differ exactly when they are not the same, at any depth", () => {
+  fc.assert(
+    fc.property(pairs, ([one, other]) => {
+      const words = differences({ columns: [one] }, { columns: [other] });
+      expect([words, words.length === 0]).toEqual([words, sameColumns([one], [other])]);
+    }),
+  );
 });
 
 test("a name with a dot is quoted in a difference", () => {
