@@ -15,6 +15,7 @@ import { prune, type KeptPoint, type PruneChoice } from "../commands/prune.ts";
 import { resolve, type Resolution, type ResolveChoice } from "../commands/resolve/resolve.ts";
 import { openScratch } from "../targets/index.ts";
 import { arrayOf } from "./config.ts";
+import type { MigratorOptions } from "../run/options.ts";
 import { checkOptions, openSession, type SessionOptions } from "./session.ts";
 
 const to = z.int("must be the number of a migration").min(0, "must be the number of a migration");
@@ -79,40 +80,40 @@ export interface Migrator {
  */
 export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrator> {
   const { options, close } = await openSession(wanted);
+  /** The verb, which refuses options that `shape` does not accept. Throws ERR_USAGE. */
+  const checked =
+    <Given extends object, Result>(
+      shape: z.ZodRawShape,
+      verb: (options: MigratorOptions, choice: Given) => Promise<Result>,
+    ) =>
+    async (choice: Given = {} as Given): Promise<Result> => {
+      checkOptions(choice, shape);
+      const { steps, to: last } = choice as DownChoice;
+      if (steps !== undefined && last !== undefined)
+        throw new MigrateError("ERR_USAGE", { problem: "steps and to can't be used together" });
+      return await verb(options, withPlan(choice));
+    };
   return {
-    up: checked({ ...upShape, ...plan }, async (choice: UpChoice) => await up(options, withPlan(choice))),
-    down: checked({ ...downShape, ...plan }, async (choice: DownChoice) => await down(options, withPlan(choice))),
-    plan: checked({ ...upShape, ...plan }, async (choice: UpChoice) => await planUp(options, withPlan(choice))),
-    planDown: checked(
-      { ...downShape, ...plan },
-      async (choice: DownChoice) => await planDown(options, withPlan(choice)),
-    ),
-    savePlan: checked(upShape, async (choice: Choice) => await savePlan(options, choice)),
-    savePlanDown: checked(downShape, async (choice: Omit<DownChoice, "plan">) => await savePlanDown(options, choice)),
-    rehearse: checked(rehearsalShape, async (choice: RehearsalChoice) => await rehearse(options, choice, openScratch)),
-    prune: checked(pruneShape, async (choice: PruneChoice) => await prune(options, choice)),
-    baseline: checked(baselineShape, async (choice: BaselineChoice) => await baseline(options, choice)),
-    resolve: checked(resolveShape, async (choice: ResolveChoice) => await resolve(options, choice)),
+    up: checked({ ...upShape, ...plan }, up),
+    down: checked({ ...downShape, ...plan }, down),
+    plan: checked({ ...upShape, ...plan }, planUp),
+    planDown: checked({ ...downShape, ...plan }, planDown),
+    savePlan: checked(upShape, savePlan),
+    savePlanDown: checked(downShape, savePlanDown),
+    rehearse: checked(rehearsalShape, async (all, choice: RehearsalChoice) => await rehearse(all, choice, openScratch)),
+    prune: checked(pruneShape, prune),
+    baseline: checked(baselineShape, baseline),
+    resolve: checked(resolveShape, resolve),
     status: () => status(options),
     close,
   };
 }
 
-/** The verb, which refuses options that `shape` does not accept. Throws ERR_USAGE. */
-function checked<Given extends object, Result>(shape: z.ZodRawShape, run: (choice: Given) => Promise<Result>) {
-  return async (choice: Given = {} as Given): Promise<Result> => {
-    checkOptions(choice, shape);
-    const { steps, to: last } = choice as DownChoice;
-    if (steps !== undefined && last !== undefined)
-      throw new MigrateError("ERR_USAGE", { problem: "steps and to can't be used together" });
-    return await run(choice);
-  };
-}
-
 /** Parses the saved plan. It includes all choices, so no other option may be given with it. */
-function withPlan<Given extends UpChoice | DownChoice>(choice: Given): Given {
-  if (choice.plan === undefined) return choice;
+function withPlan<Given extends object>(choice: Given): Given {
+  const { plan: saved } = choice as UpChoice;
+  if (saved === undefined) return choice;
   const other = Object.keys(choice).find((name) => name !== "plan");
   if (other !== undefined) throw new MigrateError("ERR_USAGE", { problem: `plan and ${other} can't be used together` });
-  return { ...choice, plan: parseSavedPlan(choice.plan) };
+  return { ...choice, plan: parseSavedPlan(saved) };
 }

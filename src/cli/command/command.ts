@@ -50,3 +50,12 @@ export async function withSession<Result>(
     await session.close();
   }
 }
+
+/** Runs `work` with the configured target. Returns its result and the target's name. */
+export async function withTarget<Result>(
+  context: Context,
+  work: (options: Session["options"]) => Promise<Result>,
+  emit?: Emit,
+): Promise<readonly [result: Result, target: string]> {
+  return await withSession(context, async ({ options }) => [await work(options), options.target.name], emit);
+}

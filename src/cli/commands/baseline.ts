@@ -1,7 +1,7 @@
 import { baseline } from "../../commands/adopt/baseline.ts";
 import { count } from "../../errors/migrate-error.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withTarget } from "../command/command.ts";
 import { leaseFlags, switchFlag, versionFlag } from "../command/flags.ts";
 import { onlyNamesCompared, runEvents } from "../render/events.ts";
 
@@ -16,9 +16,9 @@ export const baselineCommand = defineCommand({
   async run(context) {
     const { output, flags } = context;
     const { to, "dry-run": dryRun = false } = flags;
-    const [{ migrations, columns }, target] = await withSession(
+    const [{ migrations, columns }, target] = await withTarget(
       context,
-      async ({ options }) => [await baseline(options, { to, dryRun }), options.target.name],
+      (options) => baseline(options, { to, dryRun }),
       runEvents(context),
     );
     output.data({ target, migrations, columns, done: !dryRun });

@@ -1,5 +1,5 @@
 import { doctor, type TargetCheck } from "../../commands/doctor.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withTarget } from "../command/command.ts";
 import type { Output } from "../command/output.ts";
 
 export const doctorCommand = defineCommand({
@@ -9,19 +9,14 @@ export const doctorCommand = defineCommand({
   flags: {},
   async run(context) {
     const { output, underWay } = context;
-    const [target, result] = await withSession(
-      context,
-      async ({ options: { target, ledger } }) =>
-        [
-          target.name,
-          await doctor(target, ledger, (news) => {
-            // The first finding is reported before the first temporary table is created.
-            underWay(!("leftBehind" in news));
-            if (!("leftBehind" in news)) output.result(checkText(news, output));
-            else if (news.leftBehind.length > 0)
-              output.result(`these temporary tables could not be dropped: ${news.leftBehind.join(", ")}`);
-          }),
-        ] as const,
+    const [result, target] = await withTarget(context, ({ target, ledger }) =>
+      doctor(target, ledger, (news) => {
+        // The first finding is reported before the first temporary table is created.
+        underWay(!("leftBehind" in news));
+        if (!("leftBehind" in news)) output.result(checkText(news, output));
+        else if (news.leftBehind.length > 0)
+          output.result(`these temporary tables could not be dropped: ${news.leftBehind.join(", ")}`);
+      }),
     );
     output.data({ target, ...result });
     output.result(

@@ -2,7 +2,7 @@ import { history } from "../../commands/status.ts";
 import { savedPlanOf, type LedgerRecord } from "../../ledger/state/record.ts";
 import { shortHash } from "../../migrations/checksum.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withTarget } from "../command/command.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 
 export const historyCommand = defineCommand({
@@ -11,10 +11,7 @@ export const historyCommand = defineCommand({
   flags: {},
   async run(context) {
     const { output } = context;
-    const [records, target] = await withSession(context, async ({ options }) => [
-      await history(options),
-      options.target.name,
-    ]);
+    const [records, target] = await withTarget(context, history);
     output.data({ target, records: records.map((record) => ({ ...record, at: new Date(record.at).toISOString() })) });
     // Records about the lease matter only if something went wrong, so they need --verbose.
     const shown = records.filter(

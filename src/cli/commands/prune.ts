@@ -1,6 +1,6 @@
 import { prune, type KeptPoint } from "../../commands/prune.ts";
 import { count } from "../../errors/migrate-error.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withTarget } from "../command/command.ts";
 import { switchFlag, versionFlag } from "../command/flags.ts";
 
 export const pruneCommand = defineCommand({
@@ -13,10 +13,7 @@ export const pruneCommand = defineCommand({
   async run(context) {
     const { output } = context;
     const { yes: pruned = false, to } = context.flags;
-    const [kept, target] = await withSession(context, async ({ options }) => [
-      await prune(options, { yes: pruned, to }),
-      options.target.name,
-    ]);
+    const [kept, target] = await withTarget(context, (options) => prune(options, { yes: pruned, to }));
     output.data({ target, kept, pruned });
     for (const point of kept) output.result(lineOf(point));
     output.result(summaryOf(kept, pruned, target));

@@ -7,7 +7,7 @@ import {
   type RehearsedStep,
 } from "../../commands/rehearse/rehearse.ts";
 import { openScratch } from "../../targets/index.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withTarget } from "../command/command.ts";
 import { acceptFlag, switchFlag, versionFlag, wholeFlag } from "../command/flags.ts";
 import type { Output } from "../command/output.ts";
 import { renderDuration, renderEvent } from "../render/events.ts";
@@ -25,12 +25,9 @@ export const rehearseCommand = defineCommand({
   async run(context) {
     const { flags, output } = context;
     const { to, accept, rows, "allow-out-of-order": allowOutOfOrder } = flags;
-    const [found, target] = await withSession(
+    const [found, target] = await withTarget(
       context,
-      async ({ options }) => [
-        await rehearse(options, { to, accept, rows, allowOutOfOrder }, openScratch),
-        options.target.name,
-      ],
+      (options) => rehearse(options, { to, accept, rows, allowOutOfOrder }, openScratch),
       (event) => renderEvent(event, output),
     );
     const { problem, ...rest } = found;

@@ -1,5 +1,5 @@
 import { repair } from "../../commands/repair/repair.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withTarget } from "../command/command.ts";
 import { leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
 import { runEvents } from "../render/events.ts";
 
@@ -18,9 +18,9 @@ export const repairCommand = defineCommand({
   async run(context) {
     const { output, flags } = context;
     const { yes, to } = flags;
-    const [{ sees, does, words, done, refusal }, target] = await withSession(
+    const [{ sees, does, words, done, refusal }, target] = await withTarget(
       context,
-      async ({ options }) => [await repair(options, { yes, to }), options.target.name],
+      (options) => repair(options, { yes, to }),
       runEvents(context),
     );
     output.data({

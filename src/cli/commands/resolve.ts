@@ -1,6 +1,6 @@
 import { resolve, type Resolution } from "../../commands/resolve/resolve.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
-import { defineCommand, withSession, type Context } from "../command/command.ts";
+import { defineCommand, withTarget, type Context } from "../command/command.ts";
 import { leaseFlags, patternFlag, switchFlag } from "../command/flags.ts";
 import { atTerminal, canAsk } from "../input/prompt.ts";
 import { runEvents } from "../render/events.ts";
@@ -24,14 +24,13 @@ export const resolveCommand = defineCommand({
   async run(context) {
     const { output, flags } = context;
     const { reverted, adopted, yes } = flags;
-    const [found, target] = await withSession(
+    const [found, target] = await withTarget(
       context,
-      async ({ options }) => {
+      async (options) => {
         const shown = await resolve(options, { reverted, adopted });
         for (const line of [...shown.means, shown.lease ?? []].flat()) output.result(line);
         const marks = yes === true || (!output.json && canAsk() && (await agrees(shown, context)));
-        const found = marks ? await resolve(options, { reverted, adopted, yes: true }, shown) : shown;
-        return [found, options.target.name];
+        return marks ? await resolve(options, { reverted, adopted, yes: true }, shown) : shown;
       },
       runEvents(context),
     );

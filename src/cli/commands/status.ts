@@ -1,6 +1,6 @@
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { status, type StatusResult } from "../../commands/status.ts";
-import { defineCommand, withSession } from "../command/command.ts";
+import { defineCommand, withTarget } from "../command/command.ts";
 import { switchFlag } from "../command/flags.ts";
 import { renderDuration, renderTable, renderTime } from "../render/events.ts";
 import { count } from "../../errors/migrate-error.ts";
@@ -15,10 +15,7 @@ export const statusCommand = defineCommand({
   },
   async run(context) {
     const { flags, output } = context;
-    const [found, target] = await withSession(context, async ({ options }) => [
-      await status(options),
-      options.target.name,
-    ]);
+    const [found, target] = await withTarget(context, status);
     output.data(toDocument(found, target));
     const { applied, reverting, pending, missing, lease, late, problem, changed } = found;
     const gone = new Set(missing);

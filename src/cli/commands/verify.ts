@@ -6,7 +6,7 @@ import type { DriftSince, TableDifference } from "../../plan/history/table-drift
 import { findDrift } from "../../commands/adopt/adopt-drift.ts";
 import { verifyLedger, verifyTables } from "../../commands/verify/verify.ts";
 import { answerFlags, checkTyped, nameOf, askUntilAnswered, typedAnswers } from "../input/diff-answers.ts";
-import { defineCommand, withSession, type Context } from "../command/command.ts";
+import { defineCommand, withSession, withTarget, type Context } from "../command/command.ts";
 import type { CommandResult } from "../command/exit-code.ts";
 import { nameArgument, switchFlag } from "../command/flags.ts";
 import { onlyNamesCompared, renderTime } from "../render/events.ts";
@@ -55,10 +55,7 @@ function toDocument({ since, ...difference }: TableDifference) {
 }
 async function verifyTheTables(context: Context): Promise<CommandResult> {
   const { output } = context;
-  const [{ tables, columns, differences, hint }, target] = await withSession(context, async ({ options }) => [
-    await verifyTables(options),
-    options.target.name,
-  ]);
+  const [{ tables, columns, differences, hint }, target] = await withTarget(context, verifyTables);
   output.data({ target, tables, columns, differences: differences.map(toDocument), hint });
   renderDifferences(differences, context);
   if (!columns) output.result(onlyNamesCompared(target));
@@ -69,11 +66,10 @@ async function verifyTheTables(context: Context): Promise<CommandResult> {
 
 async function verifyTheLedger(context: Context): Promise<CommandResult> {
   const { output } = context;
-  const [{ records, findings }, target, ledger] = await withSession(context, async ({ options }) => [
-    await verifyLedger(options),
-    options.target.name,
-    options.ledger,
-  ]);
+  const [{ records, findings, ledger }, target] = await withTarget(context, async (options) => ({
+    ...(await verifyLedger(options)),
+    ledger: options.ledger,
+  }));
   output.data({ target, records, findings });
   for (const { sentence, known } of findings)
     output.result(known ? `${sentence} (known: the ledger was rebuilt since)` : sentence);
