@@ -3,28 +3,15 @@ import { renameSync, rmSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { valueSource, type Source } from "../schema/text/typescript-source.ts";
 import { formatMigration, formatVersion } from "../migrations/file-name.ts";
-import type { Migration } from "../migrations/load.ts";
-import type { Step } from "../steps/registry.ts";
+import type { RebasedMigration } from "../commands/branch/plan-rebase.ts";
 import { checkWritten } from "./check-generated.ts";
 import { putInPlace, writeDraft } from "./create-migration.ts";
 import { listOf, rewriteMigration, type Lists } from "./fill-template.ts";
 
-export interface Renumbering {
-  readonly migration: Migration;
-  readonly version: number;
-  readonly before: number;
-  readonly steps: readonly Step[];
-  readonly down: readonly Step[] | undefined;
-  readonly was: readonly string[];
-  readonly ran: readonly (readonly Step[])[];
-  readonly isRewritten: boolean;
-  readonly isDownRewritten: boolean;
-}
-
 /**
  * Renumbers all of the migrations or, if one can't be rewritten, none. Gives their paths. Throws ERR_TEMPLATE_INVALID.
  */
-export async function renumberMigrations(folder: string, all: readonly Renumbering[]): Promise<readonly string[]> {
+export async function renumberMigrations(folder: string, all: readonly RebasedMigration[]): Promise<readonly string[]> {
   const drafts: { readonly draft: string; readonly from: string; readonly to: string }[] = [];
   try {
     for (const one of all) {
@@ -49,7 +36,7 @@ export async function renumberMigrations(folder: string, all: readonly Renumberi
   return drafts.map(({ to }) => to);
 }
 
-function listsOf({ migration, before, steps, down, was, ran, isRewritten, isDownRewritten }: Renumbering): Lists {
+function listsOf({ migration, before, steps, down, was, ran, isRewritten, isDownRewritten }: RebasedMigration): Lists {
   const after = migration.after === undefined ? undefined : formatVersion(before);
   // Of two additions at one place, the later one is inserted in front of the earlier one.
   return {

@@ -1,6 +1,9 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { count, MigrateError } from "../../errors/migrate-error.ts";
-import { formatMigration } from "../../migrations/file-name.ts";
+import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { planSquash, type SquashResult } from "../../commands/branch/plan-squash.ts";
+import { checkedName, writeMigration } from "../../scaffold/create-migration.ts";
 import { openScratch } from "../../targets/index.ts";
 import { defineCommand, withSession } from "../command/command.ts";
 import { nameArgument, switchFlag, versionFlag } from "../command/flags.ts";
@@ -19,19 +22,22 @@ export const squashCommand = defineCommand({
   },
   async run(context) {
     const { flags, output, underWay } = context;
-    const { name = "squashed", to, "dry-run": isDry } = flags;
+    const { to, "dry-run": isDry } = flags;
     if (to === undefined)
       throw new MigrateError("ERR_USAGE", { problem: "migrate squash needs --to, the number of the last migration" });
     return await withSession(context, async (session) => {
       const { config, folder, options } = session;
       const result = await planSquash(options, to, openScratch);
-      const { steps, replaces, migrations: old, kept, left, proven, unproven } = result;
+      const { version, steps, replaces, accepts, migrations, kept, left, proven, unproven } = result;
       let file: string | undefined;
       if (isDry !== true) {
         underWay(true);
-        const { squashMigrations } = await import("../../scaffold/squash-migrations.ts");
-        const isTyped = knownHistory(session) !== undefined;
-        file = await squashMigrations({ ...result, old, folder: config.folder, migrations: folder, name, isTyped });
+        const name = checkedName(flags.name ?? "squashed");
+        const path = join(folder, `${formatMigration({ version, name })}.ts`);
+        // With the history file, TypeScript checks what is in after(…).
+        const after = knownHistory(session) === undefined ? undefined : formatVersion(0);
+        file = await writeMigration(path, { folder: config.folder, name, steps, replaces, accepts, after });
+        for (const one of migrations) rmSync(one.path);
         await writeLockOf(session);
         await updateTypes(session, options, output);
       }
