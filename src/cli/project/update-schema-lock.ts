@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { lockName, lockProblem } from "../../migrations/schema-lock.ts";
-import { readLock, writeLock } from "../../migrations/schema-lock-file.ts";
+import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import { lockOf } from "../../commands/schema-lock.ts";
 import type { Session } from "../../session/session.ts";
 import type { Output } from "../command/output.ts";
@@ -14,7 +14,7 @@ import type { Output } from "../command/output.ts";
 export async function staleLock({ folder, options }: Session): Promise<MigrateError | undefined> {
   let found: string | undefined;
   try {
-    found = readLock(folder);
+    found = readGenerated(join(folder, lockName), "ERR_LOCK_FILE");
   } catch (error) {
     if (!isMigrateError(error, "ERR_LOCK_FILE")) throw error;
     return error;
@@ -27,7 +27,9 @@ export async function staleLock({ folder, options }: Session): Promise<MigrateEr
 
 /** Writes the lock file and gives its path. Throws what keeps the migrations from working. */
 export async function writeLockOf({ folder, options }: Session): Promise<string> {
-  return writeLock(folder, await lockOf(options));
+  const path = join(folder, lockName);
+  writeGenerated(path, await lockOf(options), "ERR_LOCK_FILE");
+  return path;
 }
 
 /** Updates the lock file after a migration was written. */

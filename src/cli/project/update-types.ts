@@ -1,6 +1,6 @@
 /** Keeps the files of `migrate types` up to date with the migrations. */
 import { existsSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Declared } from "../../commands/lint/rules/rule.ts";
 import { momentsOf } from "../../run/schema-history.ts";
@@ -8,6 +8,7 @@ import {
   applicationFile,
   checkOurs,
   historyFile,
+  historyName,
   isOurs,
   isWritten,
   textAt,
@@ -28,7 +29,7 @@ export function applicationPath({ config, folder: migrations }: Session): string
 
 /** The history file, with which migrations are type-checked, if there is one that `migrate types` wrote. */
 export function knownHistory({ folder }: Session): string | undefined {
-  const { path } = historyFile(folder, []);
+  const path = join(folder, historyName);
   return isOurs(path) ? path : undefined;
 }
 

@@ -1,8 +1,8 @@
 /** The files of `migrate types`: their content, whether they are up to date, and writing them. */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { randomUUID } from "node:crypto";
-import { dirname, join, relative } from "node:path";
-import { fileReason, MigrateError } from "../../errors/migrate-error.ts";
+import { existsSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { MigrateError } from "../../errors/migrate-error.ts";
+import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
 import { applicationTypes, writtenMark } from "./application-types.ts";
 import { historyTypes } from "./history-types.ts";
@@ -12,7 +12,7 @@ export interface TypesFile {
   readonly text: string;
 }
 
-const historyName = "history.d.ts";
+export const historyName = "history.d.ts";
 
 /** The file is in the migrations folder, because TypeScript looks there for what the migrations need. */
 export function historyFile(migrations: string, revisions: readonly SchemaRevision[]): TypesFile {
@@ -39,18 +39,9 @@ export function checkOurs(path: string): void {
     throw new MigrateError("ERR_TYPES_FOREIGN", { file: relative(process.cwd(), path) });
 }
 
-/** Writes the file atomically, so that nobody reads half of it. Throws ERR_TYPES_FILE. */
+/** Throws ERR_TYPES_FILE. */
 export function writeTypes({ path, text }: TypesFile): void {
-  const draft = `${path}.${randomUUID().slice(0, 8)}`;
-  orRefused(path, "written", () => {
-    mkdirSync(dirname(path), { recursive: true });
-    try {
-      writeFileSync(draft, text, { flag: "wx" });
-      renameSync(draft, path);
-    } finally {
-      rmSync(draft, { force: true });
-    }
-  });
+  writeGenerated(path, text, "ERR_TYPES_FILE");
 }
 
 /**
@@ -58,16 +49,6 @@ export function writeTypes({ path, text }: TypesFile): void {
  * ERR_TYPES_FILE.
  */
 export function textAt(path: string): string | undefined {
-  return orRefused(path, "read", () =>
-    existsSync(path) && statSync(path).isFile() ? readFileSync(path, "utf8").replaceAll("\r\n", "\n") : undefined,
-  );
-}
-
-function orRefused<Result>(path: string, done: "read" | "written", work: () => Result): Result {
-  try {
-    return work();
-  } catch (cause) {
-    const problem = `can't be ${done}: ${fileReason(cause)}`;
-    throw new MigrateError("ERR_TYPES_FILE", { file: relative(process.cwd(), path), problem }, { cause });
-  }
+  if (!existsSync(path) || !statSync(path).isFile()) return undefined;
+  return readGenerated(path, "ERR_TYPES_FILE")?.replaceAll("\r\n", "\n");
 }

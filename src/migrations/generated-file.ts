@@ -1,0 +1,36 @@
+/** Reads and writes the files that are made from the migrations: `lock.json`, and those of `migrate types`. */
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileReason, MigrateError } from "../errors/migrate-error.ts";
+
+/** The errors for such a file that can't be read or written. */
+type Code = "ERR_LOCK_FILE" | "ERR_TYPES_FILE";
+
+/** The text of the file; undefined if it does not exist. Throws `code`. */
+export function readGenerated(path: string, code: Code): string | undefined {
+  return orRefused(path, code, "read", () => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
+}
+
+/** Replaces the file atomically, so that nobody reads half of it. Throws `code`. */
+export function writeGenerated(path: string, text: string, code: Code): void {
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}`);
+  orRefused(path, code, "written", () => {
+    mkdirSync(dirname(path), { recursive: true });
+    try {
+      writeFileSync(draft, text, { flag: "wx" });
+      renameSync(draft, path);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  });
+}
+
+function orRefused<Result>(path: string, code: Code, done: "read" | "written", work: () => Result): Result {
+  try {
+    return work();
+  } catch (cause) {
+    const problem = `can't be ${done}: ${fileReason(cause)}`;
+    throw new MigrateError(code, { file: relative(process.cwd(), path), problem }, { cause });
+  }
+}
