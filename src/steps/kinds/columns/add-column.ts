@@ -22,15 +22,13 @@ const fields = z.object({
   as: sql.optional(),
 });
 
-type StepFields = z.output<typeof fields>;
-
-interface AddColumn extends StepDefinition<"addColumn", StepFields> {
+interface AddColumn extends StepDefinition<"addColumn", typeof fields> {
   <Database, Table extends string, Name extends string, Column extends ColumnType>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: NewColumnArgument<NoInfer<Database>, Table, Name>,
     column: Column,
     options?: { readonly as?: string },
-  ): CheckedStep<"addColumn", StepFields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
+  ): CheckedStep<"addColumn", typeof fields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
 }
 
 /**

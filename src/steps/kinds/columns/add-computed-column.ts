@@ -16,15 +16,13 @@ import {
 
 const fields = z.object({ table: tableName, name: ownName("a column"), type: dataType, computed: sql });
 
-type StepFields = z.output<typeof fields>;
-
-interface AddComputedColumn extends StepDefinition<"addComputedColumn", StepFields> {
+interface AddComputedColumn extends StepDefinition<"addComputedColumn", typeof fields> {
   <Database, Table extends string, Name extends string, Column extends ColumnType<true>>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: NewColumnArgument<NoInfer<Database>, Table, Name>,
     column: Column,
     expression: string,
-  ): CheckedStep<"addComputedColumn", StepFields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
+  ): CheckedStep<"addComputedColumn", typeof fields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
 }
 
 /**

@@ -4,13 +4,11 @@ import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinitio
 
 const fields = z.object({ table: tableName, path: columnPath });
 
-type StepFields = z.output<typeof fields>;
-
-interface RefreshColumn extends StepDefinition<"refreshColumn", StepFields> {
+interface RefreshColumn extends StepDefinition<"refreshColumn", typeof fields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
-  ): CheckedStep<"refreshColumn", StepFields, Database, Database>;
+  ): CheckedStep<"refreshColumn", typeof fields, Database, Database>;
 }
 
 /**

@@ -16,9 +16,7 @@ import {
 
 const fields = z.object({ table: tableName, path: columnPath, type: dataType, using: sql.optional() });
 
-type StepFields = z.output<typeof fields>;
-
-interface RetypeColumn extends StepDefinition<"retypeColumn", StepFields> {
+interface RetypeColumn extends StepDefinition<"retypeColumn", typeof fields> {
   <
     Database,
     Table extends string,
@@ -30,7 +28,7 @@ interface RetypeColumn extends StepDefinition<"retypeColumn", StepFields> {
     path: PathArgument<NoInfer<Database>, Table, Path>,
     type: TypeArgument<NoInfer<Database>, Table, Path, Type, Options>,
     options?: Options,
-  ): CheckedStep<"retypeColumn", StepFields, Database, WithChanges<Database, Table, { path: Path; type: Type }>>;
+  ): CheckedStep<"retypeColumn", typeof fields, Database, WithChanges<Database, Table, { path: Path; type: Type }>>;
 }
 
 /**

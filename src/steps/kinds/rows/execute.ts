@@ -19,13 +19,11 @@ const fields = z.object({
   ),
 });
 
-type StepFields = z.output<typeof fields>;
-
-interface Execute extends StepDefinition<"execute", StepFields> {
+interface Execute extends StepDefinition<"execute", typeof fields> {
   <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     change: RowChangeArgument<NoInfer<Database>, Table>,
-  ): CheckedStep<"execute", StepFields, Database, Database>;
+  ): CheckedStep<"execute", typeof fields, Database, Database>;
 }
 
 /**

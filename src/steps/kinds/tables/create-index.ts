@@ -24,15 +24,13 @@ const fields = z.object({
   name: ownName("an index").optional(),
 });
 
-type StepFields = z.output<typeof fields>;
-
-interface CreateIndex extends StepDefinition<"createIndex", StepFields> {
+interface CreateIndex extends StepDefinition<"createIndex", typeof fields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     type: IndexType,
     options?: { readonly name?: string },
-  ): CheckedStep<"createIndex", StepFields, Database, Database>;
+  ): CheckedStep<"createIndex", typeof fields, Database, Database>;
 }
 
 /**

@@ -21,14 +21,12 @@ interface TableOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-type StepFields = z.output<typeof fields>;
-
-interface CreateTable extends StepDefinition<"createTable", StepFields> {
+interface CreateTable extends StepDefinition<"createTable", typeof fields> {
   <Database, Table extends string, const Columns extends Fields>(
     table: NewTableArgument<NoInfer<Database>, Table>,
     columns: Columns,
     options?: TableOptions,
-  ): CheckedStep<"createTable", StepFields, Database, WithTable<Database, Table, ShapesOf<Columns>>>;
+  ): CheckedStep<"createTable", typeof fields, Database, WithTable<Database, Table, ShapesOf<Columns>>>;
 }
 
 /**

@@ -4,13 +4,11 @@ import { defineStep, ownName, tableName, type CheckedStep, type StepDefinition }
 
 const fields = z.object({ table: tableName, name: ownName("an index") });
 
-type StepFields = z.output<typeof fields>;
-
-interface DropIndex extends StepDefinition<"dropIndex", StepFields> {
+interface DropIndex extends StepDefinition<"dropIndex", typeof fields> {
   <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: string,
-  ): CheckedStep<"dropIndex", StepFields, Database, Database>;
+  ): CheckedStep<"dropIndex", typeof fields, Database, Database>;
 }
 
 /**

@@ -5,12 +5,10 @@ import { defineStep, tableName, type CheckedStep, type StepDefinition } from "..
 
 const fields = z.object({ table: tableName });
 
-type StepFields = z.output<typeof fields>;
-
-interface DropTable extends StepDefinition<"dropTable", StepFields> {
+interface DropTable extends StepDefinition<"dropTable", typeof fields> {
   <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
-  ): CheckedStep<"dropTable", StepFields, Database, WithoutTable<Database, Table>>;
+  ): CheckedStep<"dropTable", typeof fields, Database, WithoutTable<Database, Table>>;
 }
 
 /**

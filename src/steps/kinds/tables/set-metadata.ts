@@ -10,14 +10,12 @@ const fields = z.object({
     .refine((metadata) => Object.keys(metadata).length > 0, "must have at least one key"),
 });
 
-type StepFields = z.output<typeof fields>;
-
-interface SetMetadata extends StepDefinition<"setMetadata", StepFields> {
+interface SetMetadata extends StepDefinition<"setMetadata", typeof fields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     metadata: Readonly<Record<string, string | null>>,
-  ): CheckedStep<"setMetadata", StepFields, Database, Database>;
+  ): CheckedStep<"setMetadata", typeof fields, Database, Database>;
 }
 
 /**
