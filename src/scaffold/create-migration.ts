@@ -7,12 +7,10 @@ import { formatVersion } from "../migrations/file-name.ts";
 import { listMigrations } from "../migrations/list-files.ts";
 import type { Filling } from "./fill-template.ts";
 
-export interface NewMigration extends Omit<Filling, "after"> {
+interface NewMigration extends Filling {
   /** The project's folder. Its own templates/ takes precedence over the package's. */
   readonly folder: string;
-  /** The migrations folder. */
-  readonly migrations: string;
-  /** The `history.d.ts` with which TypeScript checks the steps. If given, the steps are written in `after(…)`. */
+  /** The `history.d.ts` with which TypeScript checks the steps. */
   readonly history?: string | undefined;
 }
 
@@ -23,30 +21,20 @@ export function checkedName(name: string): string {
   return word;
 }
 
-/** The path and the number of the next migration. Throws ERR_NAME_INVALID. */
-export function nextMigration({ migrations, name }: Pick<NewMigration, "migrations" | "name">) {
+/** The name and the path of the next migration, and the number of the one before it. Throws ERR_NAME_INVALID. */
+export function nextMigration(folder: string, name: string) {
   const word = checkedName(name);
-  const last = (existsSync(migrations) ? listMigrations(migrations).at(-1)?.version : undefined) ?? 0;
+  const last = (existsSync(folder) ? listMigrations(folder).at(-1)?.version : undefined) ?? 0;
   const version = last + 1;
   const file = `${formatVersion(version)}_${word}.ts`;
-  return { version, last, name: word, file, path: join(migrations, file) };
-}
-
-/** Writes the next migration and gives its path. Throws like `writeMigration`. */
-export async function createMigration(wanted: NewMigration): Promise<string> {
-  const { path, name, last } = nextMigration(wanted);
-  const after = wanted.history === undefined ? undefined : formatVersion(last);
-  return await writeMigration(path, { ...wanted, name, after });
+  return { version, last, name: word, file, path: join(folder, file) };
 }
 
 /**
  * Fills in the template and gives the path. With steps, the file is written only if TypeScript accepts it and loading
  * it gives exactly these steps. Throws ERR_FILE_EXISTS, ERR_TEMPLATE_MISSING, ERR_TEMPLATE_INVALID.
  */
-export async function writeMigration(
-  path: string,
-  wanted: Filling & Pick<NewMigration, "folder" | "history">,
-): Promise<string> {
+export async function writeMigration(path: string, wanted: NewMigration): Promise<string> {
   const { folder, steps } = wanted;
   if (existsSync(path)) throw new MigrateError("ERR_FILE_EXISTS", { file: path });
   const template = findTemplate(folder);

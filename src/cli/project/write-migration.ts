@@ -1,10 +1,11 @@
 /** Writes the next migration, checked after the existing ones. */
 import { existsSync } from "node:fs";
 import type { Acceptance } from "../../migrations/acceptance.ts";
+import { formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
 import { problemsElsewhere } from "../../commands/lint/rules/not-everywhere.ts";
 import { planNext, stepsBack } from "../../commands/generate/next-migration.ts";
-import { createMigration, nextMigration } from "../../scaffold/create-migration.ts";
+import { nextMigration, writeMigration } from "../../scaffold/create-migration.ts";
 import type { Session } from "../../session/session.ts";
 import type { Step } from "../../steps/registry.ts";
 import type { Context } from "../command/command.ts";
@@ -26,33 +27,32 @@ export function authoring({ options, folder }: Session): Session["options"] {
   return { ...options, migrations: { ...options.migrations, list } };
 }
 
-export interface Writing {
-  /** Throws ERR_NAME_INVALID. */
-  checkName(name: string): void;
-  /** Throws what is wrong with these steps. */
-  checkSteps(name: string, steps: readonly Step[]): Promise<void>;
-  /** Gives the path of the file. */
-  write(next: Next): Promise<string>;
-}
+export type Writing = ReturnType<typeof writingNext>;
 
-export function writingNext(session: Session, { output, underWay }: Pick<Context, "output" | "underWay">): Writing {
-  const { config, folder: migrations } = session;
+/** Checks and writes the next migration. */
+export function writingNext(session: Session, { output, underWay }: Pick<Context, "output" | "underWay">) {
   const options = authoring(session);
-  const place = (name: string) => nextMigration({ migrations, name });
+  const place = (name: string) => nextMigration(session.folder, name);
   const plan = async (name: string, steps: readonly Step[]) => await planNext(options, place(name), steps);
   return {
-    checkName: (name) => void place(name),
-    checkSteps: async (name, steps) => void (await plan(name, steps)),
-    async write({ name, steps, down, accept }) {
-      place(name);
+    /** Throws ERR_NAME_INVALID. */
+    checkName: (name: string): void => void place(name),
+    /** Throws what is wrong with these steps. */
+    checkSteps: async (name: string, steps: readonly Step[]): Promise<void> => void (await plan(name, steps)),
+    /** Gives the path of the file. */
+    async write({ name: given, steps, down, accept }: Next): Promise<string> {
+      const { name } = place(given);
       const planned = steps.length === 0 ? undefined : await plan(name, steps);
       const back = down === true && planned !== undefined ? stepsBack(planned, options) : undefined;
       underWay(true);
       // TypeScript checks the steps against the history file, so that must be up to date.
       await updateTypes(session, options, output, "history");
       const history = knownHistory(session);
-      const wanted = { folder: config.folder, migrations, name, accepts: accept, history };
-      const file = await createMigration({ ...wanted, ...(planned && { steps, down: back?.steps }) });
+      const { path, last } = place(name);
+      // With the history file, TypeScript checks what is in after(…).
+      const after = history === undefined ? undefined : formatVersion(last);
+      const wanted = { folder: session.config.folder, name, accepts: accept, history, after };
+      const file = await writeMigration(path, { ...wanted, ...(planned && { steps, down: back?.steps }) });
       if (back?.isChecked === true)
         output.progress(
           "note: migrate down does not look for rows that block a written down: it loses rows and values that were written since; without a written down, migrate down checks that",
