@@ -19,37 +19,21 @@ export const textFlag = (describe: string) => z.string(notOnce).min(1, "needs a 
 export const patternFlag = (describe: string, pattern: RegExp, problem: string) =>
   z.string(notOnce).regex(pattern, problem).optional().describe(describe);
 
+const numberFlag = (describe: string, pattern: RegExp, problem: string, holds: (value: number) => boolean) =>
+  z.string(notOnce).regex(pattern, problem).transform(Number).refine(holds, problem).optional().describe(describe);
+
 /** A whole number of at most nine digits. */
 export const wholeFlag = (describe: string, least: number, most = 999_999_999) => {
   const problem = `must be a whole number from ${least} to ${most}`;
-  return z
-    .string(notOnce)
-    .regex(/^\d{1,9}$/, problem)
-    .transform(Number)
-    .refine((value) => value >= least && value <= most, problem)
-    .optional()
-    .describe(describe);
+  return numberFlag(describe, /^\d{1,9}$/, problem, (value) => value >= least && value <= most);
 };
 
-export const secondsFlag = (describe: string, least = 0) => {
-  const problem = secondsProblem(least);
-  return z
-    .string(notOnce)
-    .regex(/^\d+(\.\d+)?$/, problem)
-    .transform(Number)
-    .refine((seconds) => seconds >= least && seconds <= longestSeconds, problem)
-    .optional()
-    .describe(describe);
-};
+export const secondsFlag = (describe: string, least = 0) =>
+  numberFlag(describe, /^\d+(\.\d+)?$/, secondsProblem(least), (value) => value >= least && value <= longestSeconds);
 
 /** The number of a migration: 3 or 0003. */
 export const versionFlag = (describe: string) =>
-  z
-    .string(notOnce)
-    .regex(/^\d{1,15}$/, "must be the number of a migration, such as 0003")
-    .transform(Number)
-    .optional()
-    .describe(describe);
+  numberFlag(describe, /^\d{1,15}$/, "must be the number of a migration, such as 0003", () => true);
 
 /** What the user accepts: one word, or several separated by commas. */
 export const acceptFlag = (describe: string) =>
