@@ -13,8 +13,6 @@ import { repairErrors } from "./repair.ts";
 import { runningErrors } from "./running.ts";
 import { serviceErrors } from "./service.ts";
 
-export { at, byteCount, count, type Entry, type Outcome, type StepPlace } from "./entry.ts";
-
 export const catalogue = {
   ...usageErrors,
   ...filesErrors,

@@ -1,8 +1,9 @@
 /** The error class, whose codes and sentences are those of the catalogue. */
-import { catalogue, type Entry, type Outcome } from "./catalogue.ts";
+import { catalogue } from "./catalogue.ts";
+import type { Entry, Outcome } from "./entry.ts";
 import { cleaned, shownCause } from "../secrets/redact.ts";
 
-export { at as placeWords, byteCount, count, type Outcome, type StepPlace } from "./catalogue.ts";
+export { at as placeWords, byteCount, count, type Outcome, type StepPlace } from "./entry.ts";
 
 type Catalogue = typeof catalogue;
 export type ErrorCode = keyof Catalogue;

@@ -1,14 +1,7 @@
 /** The text of a `schema.ts` that declares tables. Pure. */
-import {
-  call,
-  fieldsSource,
-  indexSource,
-  optionsSource,
-  valueSource,
-  type Source,
-} from "../schema/text/typescript-source.ts";
+import { call, fieldsSource, indexSource, valueSource, type Source } from "../schema/text/typescript-source.ts";
 import type { Database, Table } from "../schema/table.ts";
-import { isRecreatable, type IndexType } from "../schema/table-index.ts";
+import { isRecreatable } from "../schema/table-index.ts";
 import { indexName } from "../steps/kinds/tables/create-index.ts";
 import { importLine, layOut, namesIn } from "./print/print-source.ts";
 
@@ -28,8 +21,12 @@ export function schemaText(tables: Database): string {
 function tableSource({ columns, indexes = {}, metadata = {} }: Table): Source {
   const declared = Object.entries(indexes).flatMap(([name, index]): readonly Source[] => {
     if (index === null || !isRecreatable(index)) return [];
-    const { path, ...type } = index;
-    return [indexEntry(path, type, name === indexName(path) ? undefined : name)];
+    const entries: readonly (readonly [string, Source])[] = [
+      ["on", valueSource(index.path)],
+      ["type", indexSource(index)],
+      ...(name === indexName(index.path) ? [] : [["name", valueSource(name)] as const]),
+    ];
+    return [{ kind: "object", entries }];
   });
   const fields = fieldsSource(columns);
   const options: readonly (readonly [string, Source])[] = [
@@ -39,16 +36,4 @@ function tableSource({ columns, indexes = {}, metadata = {} }: Table): Source {
   // For a table named like a member of every object, such as constructor, TypeScript accepts a list only from a call.
   if (options.length === 0) return fields.kind === "array" ? call("table", fields) : fields;
   return call("table", fields, { kind: "object", entries: options });
-}
-
-function indexEntry(path: string, type: IndexType, name: string | undefined): Source {
-  const [named] = optionsSource({ name });
-  return {
-    kind: "object",
-    entries: [
-      ["on", valueSource(path)],
-      ["type", indexSource(type)],
-      ...(named?.kind === "object" ? named.entries : []),
-    ],
-  };
 }

@@ -9,6 +9,7 @@ import { evaluate, importProblem, withoutSource } from "../migrations/load.ts";
 import type { Guards } from "../plan/assess/guards.ts";
 import type { RollbackClass } from "../plan/rollback/rollback-class.ts";
 import type { RuleId, RuleSettings } from "../commands/lint/findings.ts";
+import type { OtherTarget } from "../commands/lint/rules/rule.ts";
 import { usualLedger } from "../run/execute/version-names.ts";
 import { similarName, tableNameProblem } from "../schema/names.ts";
 import { loadTarget, targetKinds, type TargetConfig } from "../targets/index.ts";
@@ -175,15 +176,13 @@ export function problemInSettings(error: z.ZodError, known: readonly string[]): 
   return `${issue.path.join(".")} ${issue.message}`.trim();
 }
 
-export function guardsOf({ targets }: LoadedConfig, target: string): Guards {
-  return targets[target]?.guards ?? {};
-}
-
-/** Opens all targets but the chosen one. Leaves out those that can't be opened, for example without an API key. */
-export async function openOthers(config: LoadedConfig, chosen: string): Promise<readonly Target[]> {
+/** All targets but the chosen one, by their capabilities. Leaves out those that can't be opened, as without an API key. */
+export async function otherTargets(config: LoadedConfig, chosen: string): Promise<readonly OtherTarget[]> {
   const names = Object.keys(config.targets).filter((name) => name !== chosen);
   const opened = await Promise.allSettled(names.map(async (name) => await openTarget(config, name)));
-  return opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const others = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  await Promise.all(others.map(async (target) => await target.close()));
+  return others.map(({ name, capabilities }) => ({ name, capabilities }));
 }
 
 /** Opens the target named `chosen`, else the configured or only one. */

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn } from "../migrations/source.ts";
-import { guardsOf, loadConfig, openTarget, problemInSettings, type LoadedConfig } from "./config.ts";
+import { loadConfig, openTarget, problemInSettings, type LoadedConfig } from "./config.ts";
 import type { Emit } from "../run/events.ts";
 import type { MigratorOptions } from "../run/options.ts";
 import { seconds } from "../time/durations.ts";
@@ -63,7 +63,7 @@ export async function openSession(wanted: SessionOptions): Promise<Session> {
       target,
       migrations: migrationsIn(folder, wanted.loadSeconds),
       ledger: config.ledger,
-      guards: guardsOf(config, target.name),
+      guards: config.targets[target.name]?.guards ?? {},
       lease: {
         duration: milliseconds(wanted.leaseSeconds ?? config.leaseSeconds),
         patience: milliseconds(wanted.waitSeconds ?? config.waitSeconds),

@@ -4,11 +4,11 @@ import { count, MigrateError } from "../../errors/migrate-error.ts";
 import { findingsOf, noRule, ruleIds, type LintFinding, type Findings } from "../../commands/lint/findings.ts";
 import { lockName } from "../../migrations/schema-lock.ts";
 import type { MigrationSource } from "../../migrations/source.ts";
+import { otherTargets } from "../../session/config.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, withSession, type Context } from "../command/command.ts";
 import { switchFlag, versionFlag } from "../command/flags.ts";
 import { staleLock, writeLockOf } from "../project/update-schema-lock.ts";
-import { otherTargets } from "../project/other-targets.ts";
 import { typedTables } from "../project/update-types.ts";
 import { renderWritten, shownPath } from "../render/steps.ts";
 
@@ -68,15 +68,13 @@ type Found = Findings & { readonly lock?: string };
 
 async function lintFindings(session: Session, context: Context<z.output<z.ZodObject<typeof flags>>>): Promise<Found> {
   const { since, "load-timeout": loadSeconds } = context.flags;
-  const {
-    options,
-    config: { file, folder, schema, lint: { rules } = {} },
-  } = session;
+  const { options, config } = session;
+  const { file, folder, schema, lint: { rules } = {} } = config;
   const unknown = Object.keys(rules ?? {}).find((id) => !ruleIds.includes(id));
   if (unknown !== undefined)
     throw new MigrateError("ERR_CONFIG_INVALID", { file, problem: `lint.rules: ${noRule(unknown)}` });
   const typed = await typedTables(session);
-  const others = await otherTargets(session);
+  const others = await otherTargets(config, options.target.name);
   return await findingsOf(options, { rules, since, schema: resolve(folder, schema), typed, others, loadSeconds });
 }
 

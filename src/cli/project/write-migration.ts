@@ -6,11 +6,11 @@ import type { MigrationSource } from "../../migrations/source.ts";
 import { problemsElsewhere } from "../../commands/lint/rules/not-everywhere.ts";
 import { planNext, stepsBack } from "../../commands/generate/next-migration.ts";
 import { nextMigration, writeMigration } from "../../scaffold/create-migration.ts";
+import { otherTargets } from "../../session/config.ts";
 import type { Session } from "../../session/session.ts";
 import type { Step } from "../../steps/registry.ts";
 import type { Context } from "../command/command.ts";
 import { updateLock } from "./update-schema-lock.ts";
-import { otherTargets } from "./other-targets.ts";
 import { knownHistory, updateTypes } from "./update-types.ts";
 
 export interface Next {
@@ -57,7 +57,7 @@ export function writingNext(session: Session, { output, underWay }: Pick<Context
         output.progress(
           "note: migrate down does not look for rows that block a written down: it loses rows and values that were written since; without a written down, migrate down checks that",
         );
-      const others = planned === undefined ? [] : await otherTargets(session);
+      const others = planned === undefined ? [] : await otherTargets(session.config, options.target.name);
       for (const one of planned?.actions ?? [])
         for (const words of problemsElsewhere(one, others)) output.progress(`note: step ${one.place.step}: ${words}`);
       for (const { place: at, risks } of planned?.actions ?? [])
