@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import * as m from "lance-migrate";
 import { castVerdict } from "../../src/schema/cast-rules.ts";
 import { formatType, sameType, type DataType } from "../../src/schema/data-type.ts";
-import { shapeOf, type Shape } from "../../src/schema/text/type-shape.ts";
+import { layOutType } from "../../src/scaffold/print/print-type.ts";
+import { shapeSource } from "../../src/scaffold/types/history-types.ts";
 import { typeSource } from "../../src/schema/text/typescript-source.ts";
 import { layOut } from "../../src/scaffold/print/print-source.ts";
 import { root, temporaryFolder } from "../support/project.ts";
@@ -118,25 +119,20 @@ test("TypeScript takes just the casts that the engine takes", () => {
 
 test("a type has the shape in TypeScript that history.d.ts gives it", () => {
   const claims = types.flatMap((type, index) => [
-    `right<Is<T${index}, ${shapeText(shapeOf({ type, nullable: true }))}>>();`,
+    `right<Is<T${index}, ${shapeText(type, true)}>>();`,
     ...(type.kind === "null"
       ? []
       : [
           `const n${index} = t${index}.notNull();`,
           `export const e${index} = n${index};`,
-          `right<Is<ShapeOf<typeof n${index}>, ${shapeText(shapeOf({ type, nullable: false }))}>>();`,
+          `right<Is<ShapeOf<typeof n${index}>, ${shapeText(type, false)}>>();`,
         ]),
   ]);
   expect(checked(claims)).toEqual([]);
 });
 
-function shapeText(shape: Shape): string {
-  if (shape === undefined) return "unknown";
-  if (typeof shape === "string") return JSON.stringify(shape);
-  const [head, inside] = shape;
-  if (!(inside instanceof Map)) return `[${JSON.stringify(head)}, ${shapeText(inside as Shape)}]`;
-  const members = [...inside].map(([name, one]) => `${JSON.stringify(name)}: ${shapeText(one as Shape)}`);
-  return `[${JSON.stringify(head)}, { ${members.join("; ")} }]`;
+function shapeText(type: DataType, nullable: boolean): string {
+  return layOutType(shapeSource({ type, nullable }), 0, 0);
 }
 
 test("a claim that is not so is found", () => {

@@ -1,7 +1,7 @@
 /** Generates `history.d.ts`: the tables after each migration, as the types that `after` uses. Pure. */
 import { formatVersion } from "../../migrations/file-name.ts";
 import type { SchemaRevision } from "../../run/schema-history.ts";
-import { shapesOf, type Shape, type Shapes } from "../../schema/text/type-shape.ts";
+import { formatType, itemName, type Column } from "../../schema/data-type.ts";
 import type { Table } from "../../schema/table.ts";
 import { writtenMark } from "./application-types.ts";
 import { namer } from "../print/type-names.ts";
@@ -42,17 +42,26 @@ function byName([one]: readonly [string, Table], [other]: readonly [string, Tabl
 }
 
 function tableSource({ columns }: Table): TypeSource {
-  return { lines: [["columns", { lines: membersOf(shapesOf(columns)) }]] };
+  return { lines: [["columns", { lines: membersOf(columns) }]] };
 }
 
-function membersOf(shapes: Shapes) {
-  return [...shapes].map(([name, shape]) => [name, shapeSource(shape)] as const);
+function membersOf(columns: readonly Column[]) {
+  return columns.map((column) => [column.name, shapeSource(column)] as const);
 }
 
-function shapeSource(shape: Shape): TypeSource {
-  if (shape === undefined) return "unknown";
-  if (typeof shape === "string") return textText(shape);
-  const [head, inside] = shape;
-  const inner = inside instanceof Map ? { members: membersOf(inside) } : shapeSource(inside as Shape);
-  return { tuple: [textText(head), inner] };
+/** A column as a shape (src/schema/typed/shape.ts). */
+export function shapeSource({ type, nullable }: Pick<Column, "type" | "nullable">): TypeSource {
+  const named = (name: string) => textText(nullable ? name : `${name} not null`);
+  switch (type.kind) {
+    case "struct":
+      return { tuple: [named("struct"), { members: membersOf(type.fields) }] };
+    case "list":
+    case "largeList":
+      // Paths in the types can't lead into a list whose item has another name.
+      return type.item.name === itemName ? { tuple: [named(type.kind), shapeSource(type.item)] } : "unknown";
+    case "fixedSizeList":
+      return { tuple: [named(`fixedSizeList(${type.length})`), shapeSource(type.item)] };
+    default:
+      return named(formatType(type));
+  }
 }
