@@ -5,9 +5,12 @@ const hidden = "***";
 
 /** The text with every secret replaced: as it is, in base64, or escaped as in JSON or in URLs, even several times. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  const pieces = [...new Set(secrets.flatMap(piecesOf))].filter(({ length }) => length > 0 && length <= text.length);
-  // Both are searched: what stands before a secret may turn its beginning into an escape.
-  const spans = [...spansIn(lowerCase(text), pieces), ...spansInUnescaped(text, pieces)];
+  // What stands before or after a secret may form an escape with a part of it, so the text is searched as it is too.
+  const spans = [
+    ...spansIn(lowerCase(text), piecesOf(secrets, formsOf, text)),
+    ...spansInUnescaped(text, piecesOf(secrets, formsOf, text), /[^]/),
+    ...spansInUnescaped(text, piecesOf(secrets, unbroken, text), /\S/),
+  ];
   let shown = "";
   let end = 0;
   for (const { from, to } of spans.toSorted((one, other) => one.from - other.from)) {
@@ -22,11 +25,15 @@ interface Span {
   readonly to: number;
 }
 
-function spansInUnescaped(original: string, pieces: readonly string[]): readonly Span[] {
-  const spans = spansIn(unescape(original), pieces);
+/** Searches the characters of the unescaped text that `searched` matches. */
+function spansInUnescaped(original: string, pieces: readonly string[], searched: RegExp): readonly Span[] {
+  if (pieces.length === 0) return [];
+  const characters = unescape(original).split("");
+  const places = [...characters.keys()].filter((at) => searched.test(characters[at]!));
+  const spans = spansIn(places.map((at) => characters[at]).join(""), pieces);
   if (spans.length === 0) return [];
   const { begins, ends } = positionsIn(original);
-  return spans.map(({ from, to }) => ({ from: begins[from]!, to: ends[to - 1]! }));
+  return spans.map(({ from, to }) => ({ from: begins[places[from]!]!, to: ends[places[to - 1]!]! }));
 }
 
 function spansIn(text: string, pieces: readonly string[]): readonly Span[] {
@@ -38,26 +45,50 @@ function spansIn(text: string, pieces: readonly string[]): readonly Span[] {
   });
 }
 
-const known = new Map<string, readonly string[]>();
+const known = new Map<(secret: string) => readonly string[], Map<string, readonly string[]>>();
 
 /**
- * What to search for in a text in lower case and in the unescaped text. A long secret is cut into pieces, because a
- * text may cut it off, and into its lines, because a text may break or indent them in another way.
+ * What to search for. A long form is cut into pieces, because a text may cut it off. Forms that are longer than the text
+ * are left out.
  */
-function piecesOf(secret: string): readonly string[] {
-  const pieces = known.get(secret) ?? [lowerCase(secret), ...formsOf(secret)].flatMap(cut);
-  known.set(secret, pieces);
-  return pieces;
+function piecesOf(
+  secrets: readonly string[],
+  forms: (secret: string) => readonly string[],
+  { length: most }: string,
+): readonly string[] {
+  const pieces = known.get(forms) ?? new Map<string, readonly string[]>();
+  known.set(forms, pieces);
+  for (const secret of secrets) if (!pieces.has(secret)) pieces.set(secret, forms(secret).flatMap(cut));
+  const all = new Set(secrets.flatMap((secret) => pieces.get(secret)!));
+  return [...all].filter(({ length }) => length > 0 && length <= most);
 }
 
+/** For a text in lower case, and for the unescaped text. */
 function formsOf(secret: string): readonly string[] {
-  return (
-    [secret, ...longLinesOf(secret)]
-      .flatMap((text) => [text, ...base64(text)])
-      .flatMap((text) => [lowerCase(text), unescape(text)])
-      // Shorter texts occur elsewhere too.
-      .filter(({ length }) => length > 3)
-  );
+  const forms = [secret, ...longLinesOf(secret)]
+    .flatMap((text) => [text, ...base64(text)])
+    .flatMap((text) => [text, unescape(text), ...twice(inJson, text), ...twice(inUrl, text)])
+    .map(lowerCase);
+  // Shorter texts occur elsewhere too.
+  return [lowerCase(secret), ...forms.filter(({ length }) => length > 3)];
+}
+
+/** A long secret, or one of several lines, without white space: a text may break or indent its lines in another way. */
+function unbroken(secret: string): readonly string[] {
+  const body = secret.replace(/^-----[A-Z ]+-----$/gm, "");
+  return secret.length > longestPiece || /[\r\n]/.test(secret.trim()) ? [unescape(body).replaceAll(/\s+/g, "")] : [];
+}
+
+function twice(escape: (text: string) => string, text: string): readonly string[] {
+  return [escape(text), escape(escape(text))];
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function inUrl(text: string): string {
+  return encodeURIComponent(text.toWellFormed());
 }
 
 const shortestLine = 16;

@@ -91,3 +91,24 @@ describe("of a PEM key nothing is left", () => {
     expect(withoutSecrets(sentence, [privateKey])).toBe(sentence);
   });
 });
+
+test.each<readonly [string, string, string, string]>([
+  ["a backslash before it in JSON", JSON.stringify({ login: 'CORP\\n0t"so-secret' }), 'n0t"so-secret', "n0t"],
+  ["JSON inside JSON", JSON.stringify(JSON.stringify({ login: 'CORP\\r3d"dog' })), 'r3d"dog', "r3d"],
+  ["a percent sign before it in a URL", `like=%${encodeURIComponent("ad/min+pass")}`, "ad/min+pass", "ad%2F"],
+  ["digits after a percent sign at its end", `${encodeURIComponent("abc/def/gh%")}41`, "abc/def/gh%", "abc"],
+])("a secret is removed although %s can be read as an escape with it", (_, text, secret, part) => {
+  expect(withoutSecrets(text, [secret])).toContain("***");
+  expect(withoutSecrets(text, [secret])).not.toContain(part);
+});
+
+test.each([48, 76, 100])("a key whose lines are broken after %i characters is removed", (width) => {
+  const lines = Array.from({ length: 20 }, (_, line) => Buffer.alloc(48, line * 7 + 1).toString("base64"));
+  const secret = `-----BEGIN PRIVATE KEY-----\n${lines.join("\n")}\n-----END PRIVATE KEY-----\n`;
+  const broken = lines.join("").match(new RegExp(`.{1,${width}}`, "g"))!;
+  expect(withoutSecrets(`error: ${broken.join("\n")} end`, [secret])).toBe("error: *** end");
+});
+
+test.each(["\r\n", "\n    ", " "])("a secret of short lines is removed if %j stands between them", (between) => {
+  expect(withoutSecrets(`x line-one-a${between}line-two-b y`, ["line-one-a\nline-two-b"])).toBe("x *** y");
+});
