@@ -39,6 +39,7 @@ const downShape = {
 } satisfies Record<Exclude<keyof DownChoice, "plan">, z.ZodType>;
 
 const plan = { plan: z.unknown() };
+const noPlan = { plan: z.undefined("can't be given: a plan is made of migrations, not of another plan") };
 const rehearsalShape = { ...upShape, rows: count(0) } satisfies Record<keyof RehearsalChoice, z.ZodType>;
 const pruneShape = { to, yes: yesOrNo } satisfies Record<keyof PruneChoice, z.ZodType>;
 const baselineShape = { to, dryRun: yesOrNo } satisfies Record<keyof BaselineChoice, z.ZodType>;
@@ -98,8 +99,8 @@ export async function openMigrator(wanted: SessionOptions = {}): Promise<Migrato
     down: checked({ ...downShape, ...plan }, down),
     plan: checked({ ...upShape, ...plan }, planUp),
     planDown: checked({ ...downShape, ...plan }, planDown),
-    savePlan: checked(upShape, savePlan),
-    savePlanDown: checked(downShape, savePlanDown),
+    savePlan: checked({ ...upShape, ...noPlan }, savePlan),
+    savePlanDown: checked({ ...downShape, ...noPlan }, savePlanDown),
     rehearse: checked(rehearsalShape, async (all, choice: RehearsalChoice) => await rehearse(all, choice, openScratch)),
     prune: checked(pruneShape, prune),
     baseline: checked(baselineShape, baseline),

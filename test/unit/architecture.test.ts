@@ -275,9 +275,13 @@ function aCopyWithAStep(exported: string): string {
 }
 
 function compile(folder: string): string {
-  const { stdout, stderr } = spawnSync(join(root, "node_modules/.bin/tsc"), ["--noEmit", "-p", folder], {
-    encoding: "utf8",
-  });
+  const { stdout, stderr } = spawnSync(
+    join(root, "node_modules/.bin/tsc"),
+    ["--noEmit", "--declaration", "-p", folder],
+    {
+      encoding: "utf8",
+    },
+  );
   return stdout + stderr;
 }
 

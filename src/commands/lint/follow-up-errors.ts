@@ -41,7 +41,7 @@ export function wordsInStep(value: unknown): string {
   return JSON.stringify([...words]);
 }
 
-/** Whether a step might work if the inDoubt ones had run. `problem`: why it can't work, by the model. */
+/** Whether a step might work if the steps in doubt had run. `problem`: why it can't work, by the model. */
 export function isExcused(problem: MigrateError, actions: readonly Action[], doubts: readonly Doubt[]): boolean {
   if (doubts.length === 0) return false;
   const { code, details } = problem;

@@ -58,7 +58,7 @@ const mostForIndexes = 10_000;
 
 /**
  * The number of rows to generate: at least enough for the vector indexes that the table has or gets. The engine makes no
- * index of too few vectors, and some of the generated vectors are null.
+ * index of too few vectors.
  */
 function rowsFor(table: string, { now, migrations }: Plan, wanted: number): number {
   const own = Object.values(now.get(table)!.indexes ?? {}).filter((index) => index !== null);

@@ -8,8 +8,7 @@ import { checksumOf, matchesHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Former } from "../../migrations/former-names.ts";
 import type { Describing } from "../compile/compile.ts";
-import { appliedFacts } from "./record-facts.ts";
-import { entriesFromLedger } from "./record-facts.ts";
+import { appliedFacts, entriesFromLedger } from "./record-facts.ts";
 
 export interface Recognised {
   readonly file: MigrationFile;

@@ -79,7 +79,7 @@ export interface StepDefinition<Kind extends string, Fields extends z.ZodObject>
   readonly moved: (step: StepOf<Kind, Fields>, to: Moving) => object;
 }
 
-interface PlainBuilder<
+export interface PlainBuilder<
   Kind extends string,
   Args extends readonly unknown[],
   Fields extends z.ZodObject,
