@@ -191,7 +191,7 @@ test.each(everywhere)("a migration is found by a name for which a marker has no 
 test.skipIf(!hasTerminal)("at a terminal it asks, and marks only after a yes", async () => {
   const project = await aKeptProject("lance");
   remove(project, "0004_wider.ts");
-  const asked = /to leave it\) /;
+  const asked = /to leave it as it is\) /;
   expect(await atTerminal(project, "resolve --reverted 4", asked, ["\n"])).toMatchObject({ code: 4 });
   expect(await project.run("status")).toMatchObject({ stdout: expect.stringContaining("4 migrations applied") });
   expect(await atTerminal(project, "resolve --reverted 4", asked, ["yes\n"])).toMatchObject({ code: 0 });
