@@ -52,7 +52,7 @@ export interface StepFlag {
 }
 
 /** A step of one kind as plain data, as migrations export it. */
-type StepOf<Kind extends string, Fields extends z.ZodObject> = Readonly<{ kind: Kind } & z.output<Fields>>;
+export type StepOf<Kind extends string, Fields> = Readonly<{ kind: Kind } & Fields>;
 
 declare const effect: unique symbol;
 
@@ -65,12 +65,12 @@ export interface StepOn<Before, After> {
 }
 
 /** The result of a builder whose step TypeScript checks in `after`. */
-export type CheckedStep<Kind extends string, Fields extends z.ZodObject, Before, After> = StepOf<Kind, Fields> &
+export type CheckedStep<Kind extends string, Fields, Before, After> = StepOf<Kind, Fields> &
   // TypeScript infers `Before` from the step before this one alone.
   StepOn<Before, NoInfer<After>>;
 
 /** What is attached to a builder, so that a step kind needs only one export. */
-export interface StepDefinition<Kind extends string, Fields extends z.ZodObject> {
+export interface StepDefinition<Kind extends string, Fields> {
   readonly kind: Kind;
   readonly schema: z.ZodType<StepOf<Kind, Fields>>;
   readonly compile: (step: StepOf<Kind, Fields>) => readonly Action[];
@@ -79,11 +79,10 @@ export interface StepDefinition<Kind extends string, Fields extends z.ZodObject>
   readonly moved: (step: StepOf<Kind, Fields>, to: Moving) => object;
 }
 
-export interface PlainBuilder<
-  Kind extends string,
-  Args extends readonly unknown[],
-  Fields extends z.ZodObject,
-> extends StepDefinition<Kind, Fields> {
+export interface PlainBuilder<Kind extends string, Args extends readonly unknown[], Fields> extends StepDefinition<
+  Kind,
+  Fields
+> {
   (...args: Args): StepOf<Kind, Fields>;
 }
 
@@ -95,7 +94,7 @@ export function defineStep<
   const Kind extends string,
   Args extends readonly unknown[],
   Schema extends z.ZodObject,
-  Builder extends StepDefinition<Kind, Schema> = PlainBuilder<Kind, Args, Schema>,
+  Builder extends StepDefinition<Kind, z.output<Schema>> = PlainBuilder<Kind, Args, z.output<Schema>>,
 >(definition: Definition<Kind, Args, Schema>): Builder {
   const { kind, fields, compile, flags, moved = () => ({}) } = definition;
   const { options = [], arguments: conversions = {} } = definition as AnyDefinition;

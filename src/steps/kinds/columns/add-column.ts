@@ -22,13 +22,15 @@ const fields = z.object({
   as: sql.optional(),
 });
 
-interface AddColumn extends StepDefinition<"addColumn", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface AddColumn extends StepDefinition<"addColumn", StepFields> {
   <Database, Table extends string, Name extends string, Column extends ColumnType>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: NewColumnArgument<NoInfer<Database>, Table, Name>,
     column: Column,
     options?: { readonly as?: string },
-  ): CheckedStep<"addColumn", typeof fields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
+  ): CheckedStep<"addColumn", StepFields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
 }
 
 /**

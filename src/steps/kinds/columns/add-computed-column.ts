@@ -16,13 +16,15 @@ import {
 
 const fields = z.object({ table: tableName, name: ownName("a column"), type: dataType, computed: sql });
 
-interface AddComputedColumn extends StepDefinition<"addComputedColumn", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface AddComputedColumn extends StepDefinition<"addComputedColumn", StepFields> {
   <Database, Table extends string, Name extends string, Column extends ColumnType<true>>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: NewColumnArgument<NoInfer<Database>, Table, Name>,
     column: Column,
     expression: string,
-  ): CheckedStep<"addComputedColumn", typeof fields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
+  ): CheckedStep<"addComputedColumn", StepFields, Database, WithColumn<Database, Table, Name, ShapeOf<Column>>>;
 }
 
 /**

@@ -45,11 +45,13 @@ const fields = z.object({
     .min(1, "must have at least one change"),
 });
 
-interface AlterColumns extends StepDefinition<"alterColumns", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface AlterColumns extends StepDefinition<"alterColumns", StepFields> {
   <Database, Table extends string, const Changes extends readonly ColumnChange[]>(
     table: TableArgument<NoInfer<Database>, Table>,
     alterations: AlterationsArgument<NoInfer<Database>, Table, Changes>,
-  ): CheckedStep<"alterColumns", typeof fields, Database, WithAlterations<Database, Table, Changes>>;
+  ): CheckedStep<"alterColumns", StepFields, Database, WithAlterations<Database, Table, Changes>>;
 }
 
 /**
@@ -91,7 +93,7 @@ function changesOf(changes: readonly ColumnChange[]): unknown {
   );
 }
 
-function changesSource(changes: z.output<typeof fields>["alterations"]): Source {
+function changesSource(changes: StepFields["alterations"]): Source {
   return { kind: "array", items: changes.map(({ type, ...change }) => changeSource(change, type)) };
 }
 

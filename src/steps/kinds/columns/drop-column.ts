@@ -5,11 +5,13 @@ import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinitio
 
 const fields = z.object({ table: tableName, path: columnPath });
 
-interface DropColumn extends StepDefinition<"dropColumn", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface DropColumn extends StepDefinition<"dropColumn", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
-  ): CheckedStep<"dropColumn", typeof fields, Database, WithoutColumn<Database, Table, Path>>;
+  ): CheckedStep<"dropColumn", StepFields, Database, WithoutColumn<Database, Table, Path>>;
 }
 
 /**

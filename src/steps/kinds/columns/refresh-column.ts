@@ -4,11 +4,13 @@ import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinitio
 
 const fields = z.object({ table: tableName, path: columnPath });
 
-interface RefreshColumn extends StepDefinition<"refreshColumn", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface RefreshColumn extends StepDefinition<"refreshColumn", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
-  ): CheckedStep<"refreshColumn", typeof fields, Database, Database>;
+  ): CheckedStep<"refreshColumn", StepFields, Database, Database>;
 }
 
 /**

@@ -5,12 +5,14 @@ import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinitio
 
 const fields = z.object({ table: tableName, path: columnPath, name: z.string("must be the new name") });
 
-interface RenameColumn extends StepDefinition<"renameColumn", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface RenameColumn extends StepDefinition<"renameColumn", StepFields> {
   <Database, Table extends string, Path extends string, Name extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     name: Name,
-  ): CheckedStep<"renameColumn", typeof fields, Database, WithChanges<Database, Table, { path: Path; rename: Name }>>;
+  ): CheckedStep<"renameColumn", StepFields, Database, WithChanges<Database, Table, { path: Path; rename: Name }>>;
 }
 
 /**

@@ -16,7 +16,9 @@ import {
 
 const fields = z.object({ table: tableName, path: columnPath, type: dataType, using: sql.optional() });
 
-interface RetypeColumn extends StepDefinition<"retypeColumn", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface RetypeColumn extends StepDefinition<"retypeColumn", StepFields> {
   <
     Database,
     Table extends string,
@@ -28,7 +30,7 @@ interface RetypeColumn extends StepDefinition<"retypeColumn", typeof fields> {
     path: PathArgument<NoInfer<Database>, Table, Path>,
     type: TypeArgument<NoInfer<Database>, Table, Path, Type, Options>,
     options?: Options,
-  ): CheckedStep<"retypeColumn", typeof fields, Database, WithChanges<Database, Table, { path: Path; type: Type }>>;
+  ): CheckedStep<"retypeColumn", StepFields, Database, WithChanges<Database, Table, { path: Path; type: Type }>>;
 }
 
 /**

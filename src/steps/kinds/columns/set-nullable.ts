@@ -5,17 +5,14 @@ import { columnPath, defineStep, tableName, type CheckedStep, type StepDefinitio
 
 const fields = z.object({ table: tableName, path: columnPath, nullable: z.boolean("must be true or false") });
 
-interface SetNullable extends StepDefinition<"setNullable", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface SetNullable extends StepDefinition<"setNullable", StepFields> {
   <Database, Table extends string, Path extends string, Nullable extends boolean>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     nullable: Nullable,
-  ): CheckedStep<
-    "setNullable",
-    typeof fields,
-    Database,
-    WithChanges<Database, Table, { path: Path; nullable: Nullable }>
-  >;
+  ): CheckedStep<"setNullable", StepFields, Database, WithChanges<Database, Table, { path: Path; nullable: Nullable }>>;
 }
 
 /** Makes a column nullable (`true`) or not null (`false`, which fails if the column contains a null). */

@@ -19,11 +19,13 @@ const fields = z.object({
   ),
 });
 
-interface Execute extends StepDefinition<"execute", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface Execute extends StepDefinition<"execute", StepFields> {
   <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     change: RowChangeArgument<NoInfer<Database>, Table>,
-  ): CheckedStep<"execute", typeof fields, Database, Database>;
+  ): CheckedStep<"execute", StepFields, Database, Database>;
 }
 
 /**

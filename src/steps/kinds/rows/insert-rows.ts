@@ -6,12 +6,14 @@ import { defineStep, ownName, tableName, type CheckedStep, type StepDefinition }
 
 const fields = z.object({ table: tableName, rows, key: ownName("the column that tells rows apart") });
 
-interface InsertRows extends StepDefinition<"insertRows", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface InsertRows extends StepDefinition<"insertRows", StepFields> {
   <Database, Table extends string, Key extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     rows: RowsArgument<NoInfer<Database>, Table>,
     options: { readonly key: KeyArgument<NoInfer<Database>, Table, Key> },
-  ): CheckedStep<"insertRows", typeof fields, Database, Database>;
+  ): CheckedStep<"insertRows", StepFields, Database, Database>;
 }
 
 /**

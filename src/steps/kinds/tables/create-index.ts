@@ -24,13 +24,15 @@ const fields = z.object({
   name: ownName("an index").optional(),
 });
 
-interface CreateIndex extends StepDefinition<"createIndex", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface CreateIndex extends StepDefinition<"createIndex", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     type: IndexType,
     options?: { readonly name?: string },
-  ): CheckedStep<"createIndex", typeof fields, Database, Database>;
+  ): CheckedStep<"createIndex", StepFields, Database, Database>;
 }
 
 /**

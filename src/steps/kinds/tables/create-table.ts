@@ -21,12 +21,14 @@ interface TableOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-interface CreateTable extends StepDefinition<"createTable", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface CreateTable extends StepDefinition<"createTable", StepFields> {
   <Database, Table extends string, const Columns extends Fields>(
     table: NewTableArgument<NoInfer<Database>, Table>,
     columns: Columns,
     options?: TableOptions,
-  ): CheckedStep<"createTable", typeof fields, Database, WithTable<Database, Table, ShapesOf<Columns>>>;
+  ): CheckedStep<"createTable", StepFields, Database, WithTable<Database, Table, ShapesOf<Columns>>>;
 }
 
 /**

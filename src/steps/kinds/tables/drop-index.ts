@@ -4,11 +4,13 @@ import { defineStep, ownName, tableName, type CheckedStep, type StepDefinition }
 
 const fields = z.object({ table: tableName, name: ownName("an index") });
 
-interface DropIndex extends StepDefinition<"dropIndex", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface DropIndex extends StepDefinition<"dropIndex", StepFields> {
   <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: string,
-  ): CheckedStep<"dropIndex", typeof fields, Database, Database>;
+  ): CheckedStep<"dropIndex", StepFields, Database, Database>;
 }
 
 /**

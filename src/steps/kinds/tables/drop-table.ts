@@ -5,10 +5,12 @@ import { defineStep, tableName, type CheckedStep, type StepDefinition } from "..
 
 const fields = z.object({ table: tableName });
 
-interface DropTable extends StepDefinition<"dropTable", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface DropTable extends StepDefinition<"dropTable", StepFields> {
   <Database, Table extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
-  ): CheckedStep<"dropTable", typeof fields, Database, WithoutTable<Database, Table>>;
+  ): CheckedStep<"dropTable", StepFields, Database, WithoutTable<Database, Table>>;
 }
 
 /**

@@ -5,11 +5,13 @@ import { defineStep, tableName, type CheckedStep, type StepDefinition } from "..
 
 const fields = z.object({ table: tableName, name: tableName });
 
-interface RenameTable extends StepDefinition<"renameTable", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface RenameTable extends StepDefinition<"renameTable", StepFields> {
   <Database, Table extends string, Name extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     name: NewTableArgument<NoInfer<Database>, Name>,
-  ): CheckedStep<"renameTable", typeof fields, Database, WithRenamedTable<Database, Table, Name>>;
+  ): CheckedStep<"renameTable", StepFields, Database, WithRenamedTable<Database, Table, Name>>;
 }
 
 /**

@@ -10,12 +10,14 @@ const fields = z.object({
     .refine((metadata) => Object.keys(metadata).length > 0, "must have at least one key"),
 });
 
-interface SetMetadata extends StepDefinition<"setMetadata", typeof fields> {
+type StepFields = z.output<typeof fields>;
+
+interface SetMetadata extends StepDefinition<"setMetadata", StepFields> {
   <Database, Table extends string, Path extends string>(
     table: TableArgument<NoInfer<Database>, Table>,
     path: PathArgument<NoInfer<Database>, Table, Path>,
     metadata: Readonly<Record<string, string | null>>,
-  ): CheckedStep<"setMetadata", typeof fields, Database, Database>;
+  ): CheckedStep<"setMetadata", StepFields, Database, Database>;
 }
 
 /**
