@@ -108,9 +108,9 @@ describe("the workflows", () => {
     expect(text.match(/persist-credentials: false/g)).toHaveLength(text.match(/actions\/checkout@/g)!.length);
   });
 
-  test("one publishes with its provenance; it and that of each commit look for known holes", () => {
+  test("one publishes with its provenance, and all look for known holes", () => {
     const text = new Map(workflows);
     expect(text.get("release.yml")).toMatch(/npm publish --provenance --access public/);
-    for (const name of ["ci.yml", "release.yml"]) expect(text.get(name)).toContain("npm audit --audit-level=low");
+    for (const [, workflow] of workflows) expect(workflow).toContain("npm audit --audit-level=low");
   });
 });
