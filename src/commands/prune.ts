@@ -3,8 +3,7 @@ import { foldLedger, isHalfDone, type LedgerState } from "../ledger/state/fold.t
 import { formatMigration } from "../migrations/file-name.ts";
 import type { KeptVersion } from "../targets/contract/target.ts";
 import { isBefore, keptFor } from "../run/execute/version-names.ts";
-import type { MigratorOptions } from "../run/options.ts";
-import { runContext } from "../run/run-context.ts";
+import { runContext, type MigratorOptions } from "../run/run-context.ts";
 
 export interface KeptPoint extends KeptVersion {
   readonly table: string;

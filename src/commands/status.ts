@@ -8,8 +8,7 @@ import { begunElsewhere, checkUnchanged, missingFiles, pendingFiles } from "../p
 import { recognisedState } from "../run/prepare/record-renumbered.ts";
 import { contradiction } from "../run/lease/audited-ledger.ts";
 import { holderWords, isSilent } from "../run/lease/describe-holder.ts";
-import type { MigratorOptions } from "../run/options.ts";
-import { runContext } from "../run/run-context.ts";
+import { runContext, type MigratorOptions } from "../run/run-context.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 
 export interface StatusResult {

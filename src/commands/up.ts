@@ -20,8 +20,7 @@ import { costs } from "../run/prepare/estimate.ts";
 import { withKnownFailures } from "../run/prepare/find-known-failures.ts";
 import { loadChanged } from "../run/prepare/load-changed.ts";
 import { planPending } from "../run/prepare/plan-run.ts";
-import type { MigratorOptions } from "../run/options.ts";
-import { runContext, type RunContext } from "../run/run-context.ts";
+import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { migrate, type RunDirection, type RunRules, type Wanted } from "./migrate.ts";
 
 export type UpChoice = Wanted<Choice>;

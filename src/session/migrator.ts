@@ -15,7 +15,7 @@ import { prune, type KeptPoint, type PruneChoice } from "../commands/prune.ts";
 import { resolve, type Resolution, type ResolveChoice } from "../commands/resolve/resolve.ts";
 import { openScratch } from "../targets/index.ts";
 import { arrayOf } from "./config.ts";
-import type { MigratorOptions } from "../run/options.ts";
+import type { MigratorOptions } from "../run/run-context.ts";
 import { checkOptions, openSession, type SessionOptions } from "./session.ts";
 
 const to = z.int("must be the number of a migration").min(0, "must be the number of a migration");

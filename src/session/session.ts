@@ -5,7 +5,7 @@ import { MigrateError } from "../errors/migrate-error.ts";
 import { migrationsIn } from "../migrations/source.ts";
 import { loadConfig, openTarget, problemInSettings, type LoadedConfig } from "./config.ts";
 import type { Emit } from "../run/events.ts";
-import type { MigratorOptions } from "../run/options.ts";
+import type { MigratorOptions } from "../run/run-context.ts";
 import { seconds } from "../time/durations.ts";
 
 export interface SessionOptions {

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { lint } from "../../src/commands/lint/lint.ts";
 import { up } from "../../src/commands/up.ts";
 import { plan } from "../../src/commands/plan.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { int32, int64, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { btree } from "../../src/schema/declare/index-builders.ts";
 import * as m from "../../src/steps/index.ts";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { up } from "../../src/commands/up.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { repair } from "../../src/commands/repair/repair.ts";
 import type { Action, ActionKind } from "../../src/actions/model/action.ts";
 import { int16, int32, int64, largeUtf8, utf8 } from "../../src/schema/declare/type-builders.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { int32, int64 } from "../../src/schema/declare/type-builders.ts";
 import { createTable, dropColumn, retypeColumn } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";

@@ -10,7 +10,7 @@ import { takeLease } from "../../src/ledger/lease/lease.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { float64, int32, int64, utf8 } from "../../src/schema/declare/type-builders.ts";
 import {
   addColumn,

@@ -1,6 +1,6 @@
 /** Which versions a migration made itself, on the embedded engine: what others write beside it is not lost on the way back. */
 import { expect, test } from "vitest";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { int32 } from "../../src/schema/declare/type-builders.ts";
 import {
   addColumn,

@@ -6,7 +6,7 @@ import { migrationsIn } from "../../src/migrations/source.ts";
 import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { history } from "../../src/commands/status.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { createTable } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";

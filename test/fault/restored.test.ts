@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { int32, utf8 } from "../../src/schema/declare/type-builders.ts";
 import { createTable, dropColumn, insertRows } from "../../src/steps/index.ts";
 import type { Step } from "../../src/steps/registry.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { up } from "../../src/commands/up.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../src/schema/declare/type-builders.ts";
 import { sourceOf } from "../simulate/start-run.ts";
 import { loadTarget } from "../../src/targets/index.ts";

@@ -6,7 +6,7 @@ import { migrationsIn } from "../../src/migrations/source.ts";
 import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { savePlan } from "../../src/commands/plan.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { loadTarget, type TargetConfig } from "../../src/targets/index.ts";
 import { atBoundaries, type Place } from "./boundaries.ts";
 import { crowded } from "./crowded.ts";

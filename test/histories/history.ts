@@ -8,7 +8,7 @@ import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { savePlan, savePlanDown } from "../../src/commands/plan.ts";
 import { status } from "../../src/commands/status.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { verifyTables } from "../../src/commands/verify/verify.ts";
 import { tablesOfAction } from "../../src/actions/apply-action.ts";
 import { chanceOf, type Chance } from "../simulate/seeded-random.ts";

@@ -2,7 +2,7 @@
 import type { Migration } from "../../src/migrations/load.ts";
 import { plan } from "../../src/commands/plan.ts";
 import { status } from "../../src/commands/status.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import type { Applied, UpStage } from "./stages.ts";
 
 /** Of each migration the classes that its plan gives for rolling it back; of none where there is no plan. */

@@ -12,7 +12,7 @@ import type { RollbackClass } from "../../src/plan/rollback/rollback-class.ts";
 import { down } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { plan } from "../../src/commands/plan.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { tablesAfter } from "../../src/actions/apply-action.ts";
 import { change, type Table } from "../../src/schema/table.ts";
 import { compileStep, parseStep, type Step } from "../../src/steps/registry.ts";

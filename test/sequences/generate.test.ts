@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { connect, readColumns } from "../../src/engine/engine.ts";
 import { diff } from "../../src/commands/generate/diff-tables.ts";
 import { up } from "../../src/commands/up.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import type { Migration } from "../../src/migrations/load.ts";
 import { formatColumn, type Column } from "../../src/schema/data-type.ts";
 import type { Database } from "../../src/schema/table.ts";

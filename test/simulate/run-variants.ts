@@ -2,7 +2,7 @@
 import { down, type DownChoice } from "../../src/commands/down.ts";
 import { up } from "../../src/commands/up.ts";
 import { savePlan, savePlanDown } from "../../src/commands/plan.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { chanceOf, type Chance } from "./seeded-random.ts";
 
 /** How often each is drawn, of all schedules. */

@@ -5,7 +5,7 @@ import type { MigrationFile } from "../../src/migrations/list-files.ts";
 import type { Migration } from "../../src/migrations/load.ts";
 import type { MigrationSource } from "../../src/migrations/source.ts";
 import type { RunEvent } from "../../src/run/events.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import type { Action } from "../../src/actions/model/action.ts";
 import { changesRows } from "../../src/actions/apply-action.ts";
 import { guardColumn, keepsOut } from "../../src/actions/rewrite/append-guard.ts";

@@ -3,7 +3,7 @@ import { memoryTables } from "../simulate/target/memory-tables.ts";
 import { memoryTarget } from "../simulate/target/memory-target.ts";
 import type { Carry } from "../simulate/target/carry.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import { sleepingClock } from "./clocks.ts";
 
 /** What happens to a process at one of its calls to the outside, before or after the call has its effect. */

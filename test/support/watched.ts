@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../src/time/clock.ts";
 import { MigrateError } from "../../src/errors/migrate-error.ts";
 import { migrationsIn } from "../../src/migrations/source.ts";
-import type { MigratorOptions } from "../../src/run/options.ts";
+import type { MigratorOptions } from "../../src/run/run-context.ts";
 import type { LedgerStore, RecordTable, Target } from "../../src/targets/contract/target.ts";
 
 /** Called around every call to a target, with its number, counted from 1. */

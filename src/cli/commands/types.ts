@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { typesPattern } from "../../session/config.ts";
 import { MigrateError } from "../../errors/migrate-error.ts";
-import { momentsOf } from "../../run/schema-history.ts";
+import { schemaRevisions } from "../../run/schema-history.ts";
 import {
   applicationFile,
   checkOurs,
@@ -37,7 +37,7 @@ export const typesCommand = defineCommand({
       const file = out === undefined ? applicationPath(session) : resolve(out);
       if (file !== undefined && dirname(file) === migrations)
         throw new MigrateError("ERR_USAGE", { problem: `--out ${outProblem}` });
-      const revisions = await momentsOf(authoring(session));
+      const revisions = await schemaRevisions(authoring(session));
       const files = [
         historyFile(migrations, revisions),
         ...(file === undefined ? [] : [applicationFile(file, revisions)]),

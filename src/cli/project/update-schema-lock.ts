@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import { lockName, lockProblem } from "../../migrations/schema-lock.ts";
 import { readGenerated, writeGenerated } from "../../migrations/generated-file.ts";
-import { lockOf } from "../../commands/schema-lock.ts";
+import { lockOf } from "../../run/schema-history.ts";
 import type { Session } from "../../session/session.ts";
 import type { Output } from "../command/output.ts";
 

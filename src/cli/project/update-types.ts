@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { firstLine, isMigrateError, MigrateError } from "../../errors/migrate-error.ts";
 import type { Declared } from "../../commands/lint/rules/rule.ts";
-import { momentsOf } from "../../run/schema-history.ts";
+import { schemaRevisions } from "../../run/schema-history.ts";
 import {
   applicationFile,
   checkOurs,
@@ -49,7 +49,7 @@ export async function updateTypes(
     const isTyped = application !== undefined && existsSync(application);
     const isKnown = knownHistory(session) !== undefined;
     if (!isKnown && !isTyped) return [];
-    const revisions = await momentsOf(options);
+    const revisions = await schemaRevisions(options);
     const files = [
       ...(isKnown ? [historyFile(session.folder, revisions)] : []),
       ...(isTyped ? [applicationFile(application, revisions)] : []),
@@ -71,7 +71,7 @@ export async function typedTables(session: Session): Promise<Declared | undefine
   const path = applicationPath(session);
   try {
     if (path === undefined || !isOurs(path)) return undefined;
-    const revisions = await momentsOf(session.options);
+    const revisions = await schemaRevisions(session.options);
     const text = textAt(path);
     // A file may have been written long ago or changed by hand, so only the latest revisions are compared with it.
     const latest = revisions.slice(-mostRevisions);

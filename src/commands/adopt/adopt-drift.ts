@@ -18,9 +18,8 @@ import { describeForPlan, readLedger, readUnlessMoved } from "../../run/prepare/
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { movedTables } from "./moved-tables.ts";
-import type { MigratorOptions } from "../../run/options.ts";
+import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { checkDeclarable } from "./pull.ts";
-import { runContext } from "../../run/run-context.ts";
 
 export interface Drift {
   readonly differences: readonly TableDifference[];

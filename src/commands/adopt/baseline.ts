@@ -6,13 +6,7 @@ import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
 import { appliedFacts, withMarked } from "../../plan/history/record-facts.ts";
-import {
-  checkMissing,
-  checkNotReverting,
-  checkUnchanged,
-  chosenFiles,
-  pendingFiles,
-} from "../../plan/history/pending.ts";
+import { checkFilesOfRan, checkNotReverting, chosenFiles, pendingFiles } from "../../plan/history/pending.ts";
 import { placesIn } from "../../plan/history/position.ts";
 import { describeDifference, putRight } from "../../plan/history/table-drift.ts";
 import type { Target } from "../../targets/contract/target.ts";
@@ -20,8 +14,7 @@ import { areFormer, recordRecognised } from "../../run/prepare/record-renumbered
 import { readConsistently, readLedger, unlessMoved } from "../../run/prepare/consistent-read.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
-import type { MigratorOptions } from "../../run/options.ts";
-import { runContext } from "../../run/run-context.ts";
+import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
 
 export interface BaselineChoice {
@@ -60,8 +53,7 @@ export async function baseline(
     const migrations = asTheyRan(loaded, state);
     await checkConsistent(context, state);
     checkNothingInDoubt(state, migrations, runner.run);
-    checkMissing(files, state);
-    checkUnchanged(migrations, state, target.capabilities);
+    checkFilesOfRan(files, migrations, state, target.capabilities);
     const pending = new Set(pendingFiles(chosen, state).map(({ version }) => version));
     const marked = migrations.filter(({ version }) => pending.has(version));
     const after = withMarked(state, marked.map(factsOf));

@@ -7,8 +7,7 @@ import { adopt, undeclarable, type Adoption } from "./adopt-tables.ts";
 import { shellWord } from "../../schema/text/format-notation.ts";
 import { similarName } from "../../schema/names.ts";
 import { databaseOf, type Database } from "../../schema/table.ts";
-import type { MigratorOptions } from "../../run/options.ts";
-import { runContext } from "../../run/run-context.ts";
+import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { describeForPlan } from "../../run/prepare/consistent-read.ts";
 
 /** `except`: the tables to leave out. Throws ERR_ADOPT_REFUSED, ERR_ADOPT_IMPOSSIBLE. */

@@ -7,7 +7,7 @@ import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { foldOn } from "../../plan/history/replay.ts";
 import { rebase, type MovedMigration, type Rebase } from "./rebase-steps.ts";
-import type { MigratorOptions } from "../../run/options.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
 
 export interface Sides {
   /** The name of the other side, for messages. */

@@ -11,7 +11,7 @@ import { squash, type Squash } from "./squash-steps.ts";
 import { differences } from "../../schema/table.ts";
 import type { NewTables } from "../../schema/table-format.ts";
 import { up } from "../up.ts";
-import type { MigratorOptions } from "../../run/options.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
 import { sameRows } from "../rehearse/judge-rollback.ts";
 import { alone, describeScratch } from "../rehearse/scratch-copy.ts";
 import { differencesBetween } from "./rebase-steps.ts";

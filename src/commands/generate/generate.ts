@@ -7,7 +7,7 @@ import { placeNotation, shellWord } from "../../schema/text/format-notation.ts";
 import { formatPath, parsePath } from "../../schema/path.ts";
 import type { Database } from "../../schema/table.ts";
 import { lint } from "../lint/lint.ts";
-import type { MigratorOptions } from "../../run/options.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
 
 /** Touches no table. Throws the first problem that `lint` finds. */
 export async function compareDeclared(

@@ -10,7 +10,7 @@ import { stepsOfAction } from "../../steps/from-action.ts";
 import type { Step } from "../../steps/registry.ts";
 import { lint } from "../lint/lint.ts";
 import { tablesBefore } from "../lint/plan-what-works.ts";
-import type { MigratorOptions } from "../../run/options.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
 
 /** Throws the first problem of the existing files or of these steps. */
 export async function planNext(

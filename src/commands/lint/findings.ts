@@ -9,7 +9,7 @@ import * as registry from "./rules/index.ts";
 import type { Declared, OtherTarget, Rule, Severity } from "./rules/rule.ts";
 import { similarName } from "../../schema/names.ts";
 import { lint, type LintResult } from "./lint.ts";
-import type { MigratorOptions } from "../../run/options.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
 import { positionOfProblem, positionsOfStep } from "./finding-position.ts";
 
 export type RuleId = (typeof registry)[keyof typeof registry]["id"];

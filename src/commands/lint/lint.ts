@@ -7,7 +7,7 @@ import type { Migration } from "../../migrations/load.ts";
 import { afterProblems } from "../../migrations/check-after.ts";
 import { wordsInStep, type Doubt } from "./follow-up-errors.ts";
 import { planWhatWorks, type PlacedDoubt, type Read, type Sound } from "./plan-what-works.ts";
-import type { MigratorOptions } from "../../run/options.ts";
+import type { MigratorOptions } from "../../run/run-context.ts";
 
 export interface LintResult {
   /** How many migration files there are. */

@@ -22,8 +22,7 @@ import { down } from "../down.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { up, upward } from "../up.ts";
 import { planOn, type PlannedOn } from "../migrate.ts";
-import type { MigratorOptions } from "../../run/options.ts";
-import { runContext } from "../../run/run-context.ts";
+import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { alone, describeCopy, fillCopy, inPlaceOf, type CopiedTable } from "./scratch-copy.ts";
 import { interruptedEarly, throwIfInterrupted } from "../../run/lease/wait-for-lease.ts";
 

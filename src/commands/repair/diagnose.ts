@@ -4,7 +4,7 @@ import { auditLedger } from "../../ledger/audit/audit.ts";
 import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
 import { foldLedger, migrationsInDoubt, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
-import { checkMissing, checkUnchanged } from "../../plan/history/pending.ts";
+import { checkFilesOfRan } from "../../plan/history/pending.ts";
 import { foldHistory } from "../../plan/history/replay.ts";
 import { chosenPlace, isAt } from "../../plan/history/position.ts";
 import type { TableDifference } from "../../plan/history/table-drift.ts";
@@ -115,8 +115,7 @@ async function comparedWith(
   const { capabilities } = target;
   let isPossible = false;
   try {
-    checkMissing(files, state);
-    checkUnchanged(migrations, state, capabilities);
+    checkFilesOfRan(files, migrations, state, capabilities);
     foldHistory(migrations, state, capabilities);
     isPossible = true;
     return await compare(input, state, migrations);

@@ -8,8 +8,7 @@ import { audited } from "../../run/lease/audited-ledger.ts";
 import { readUnlessMoved } from "../../run/prepare/consistent-read.ts";
 import type { Remedy } from "./remedy.ts";
 import { diagnose, type Diagnosis } from "./diagnose.ts";
-import type { MigratorOptions } from "../../run/options.ts";
-import { runContext } from "../../run/run-context.ts";
+import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
 
 export interface RepairChoice {

@@ -5,7 +5,7 @@ import { isNamed, type LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { checkMissing, checkUnchanged } from "../../plan/history/pending.ts";
+import { checkFilesOfRan } from "../../plan/history/pending.ts";
 import { describeDifference, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
 import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
@@ -14,8 +14,7 @@ import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { readUnlessMoved } from "../../run/prepare/consistent-read.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { holderWords } from "../../run/lease/describe-holder.ts";
-import type { MigratorOptions } from "../../run/options.ts";
-import { runContext, type RunContext } from "../../run/run-context.ts";
+import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
 import { recording, withLease, type Ledger } from "../../run/lease/with-lease.ts";
 
 /** Set either `reverted` or `adopted`, to the number of a migration, or number and name: `0006_add_headlines`. */
@@ -142,8 +141,7 @@ async function comparedAfter(
   const { capabilities } = context.target;
   const migrations = asTheyRan(loaded, after);
   try {
-    checkMissing(context.migrations.list(), after);
-    checkUnchanged(migrations, after, capabilities);
+    checkFilesOfRan(context.migrations.list(), migrations, after, capabilities);
     const { differences } = await compare(context, after, migrations);
     if (as === "reverted" || differences.length === 0) return { differences };
     const found = differences.map(describeDifference).join("; ");

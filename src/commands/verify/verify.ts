@@ -4,7 +4,7 @@ import type { LedgerFinding } from "../../ledger/audit/audit.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { checkMissing, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
+import { checkFilesOfRan, pendingFiles } from "../../plan/history/pending.ts";
 import { placesIn } from "../../plan/history/position.ts";
 import { areAll, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
 import { asTheyRan } from "../../plan/history/renumbered.ts";
@@ -14,8 +14,7 @@ import { readLedger, readUnlessMoved } from "../../run/prepare/consistent-read.t
 import { audited, checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
-import type { MigratorOptions } from "../../run/options.ts";
-import { runContext } from "../../run/run-context.ts";
+import { runContext, type MigratorOptions } from "../../run/run-context.ts";
 
 export interface TablesVerdict {
   /** How many of the compared tables exist. */
@@ -36,8 +35,7 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   const compareAll = async ({ state }: Ledger) => {
     await checkConsistent(context, state);
     const migrations = asTheyRan(loaded, state);
-    checkMissing(files, state);
-    checkUnchanged(migrations, state, target.capabilities);
+    checkFilesOfRan(files, migrations, state, target.capabilities);
     return { ...(await compare(context, state, migrations)), state, migrations };
   };
   const { described, differences, expected, state, migrations } = await readUnlessMoved(

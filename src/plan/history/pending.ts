@@ -109,6 +109,17 @@ function firstNumbers(files: readonly MigrationFile[]): ReadonlyMap<number, numb
   return firsts;
 }
 
+/** Requires that every migration that has run still has its file, with the steps that ran. */
+export function checkFilesOfRan(
+  files: readonly MigrationFile[],
+  migrations: readonly Migration[],
+  state: LedgerState,
+  describing: Describing,
+): void {
+  checkMissing(files, state);
+  checkUnchanged(migrations, state, describing);
+}
+
 /** Refuses if a migration that has run has no file any more, because the expected tables are then unknown. */
 export function checkMissing(files: readonly MigrationFile[], state: LedgerState): void {
   const [missing] = missingFiles(files, state);

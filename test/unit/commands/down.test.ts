@@ -4,7 +4,7 @@ import { down } from "../../../src/commands/down.ts";
 import { baseline } from "../../../src/commands/adopt/baseline.ts";
 import { up } from "../../../src/commands/up.ts";
 import { prune } from "../../../src/commands/prune.ts";
-import type { MigratorOptions } from "../../../src/run/options.ts";
+import type { MigratorOptions } from "../../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../../src/schema/declare/type-builders.ts";
 import { sourceOf } from "../../simulate/start-run.ts";
 import { memoryTarget } from "../../simulate/target/memory-target.ts";

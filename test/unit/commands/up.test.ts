@@ -13,7 +13,7 @@ import { MigrateError } from "../../../src/errors/migrate-error.ts";
 import { up } from "../../../src/commands/up.ts";
 import { plan } from "../../../src/commands/plan.ts";
 import { history, status } from "../../../src/commands/status.ts";
-import type { MigratorOptions } from "../../../src/run/options.ts";
+import type { MigratorOptions } from "../../../src/run/run-context.ts";
 import type { Action } from "../../../src/actions/model/action.ts";
 import { memoryTables } from "../../simulate/target/memory-tables.ts";
 import { memoryTarget } from "../../simulate/target/memory-target.ts";

@@ -9,7 +9,7 @@ import { takeLease } from "../../../../src/ledger/lease/lease.ts";
 import { repeatedFacts } from "../../../../src/plan/history/record-facts.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { history, status } from "../../../../src/commands/status.ts";
-import type { MigratorOptions } from "../../../../src/run/options.ts";
+import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { repair } from "../../../../src/commands/repair/repair.ts";
 import { verifyLedger, verifyTables } from "../../../../src/commands/verify/verify.ts";
 import { open as openLance } from "../../../../src/targets/lance/lance.ts";

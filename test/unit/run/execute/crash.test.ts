@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { isMigrateError } from "../../../../src/errors/migrate-error.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { history, status } from "../../../../src/commands/status.ts";
-import type { MigratorOptions } from "../../../../src/run/options.ts";
+import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { aMemoryDatabase, type Fate } from "../../../support/memory-database.ts";
 import { temporaryFolder } from "../../../support/project.ts";
 

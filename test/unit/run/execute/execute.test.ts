@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
 import { up } from "../../../../src/commands/up.ts";
-import type { MigratorOptions } from "../../../../src/run/options.ts";
+import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import { btree } from "../../../../src/schema/declare/index-builders.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";

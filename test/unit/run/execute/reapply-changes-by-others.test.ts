@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { down } from "../../../../src/commands/down.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { MigrateError } from "../../../../src/errors/migrate-error.ts";
-import type { MigratorOptions } from "../../../../src/run/options.ts";
+import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Target } from "../../../../src/targets/contract/target.ts";
 import { aMigration } from "../../../simulate/history.ts";

@@ -12,7 +12,7 @@ import { byPlace } from "../../../../src/ledger/state/record.ts";
 import { up } from "../../../../src/commands/up.ts";
 import { plan } from "../../../../src/commands/plan.ts";
 import { history, status } from "../../../../src/commands/status.ts";
-import type { MigratorOptions } from "../../../../src/run/options.ts";
+import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { describeAction } from "../../../../src/actions/apply-action.ts";
 import type { Alteration } from "../../../../src/actions/model/alteration.ts";

@@ -5,7 +5,7 @@ import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
 import { down } from "../../../../src/commands/down.ts";
 import { up } from "../../../../src/commands/up.ts";
-import type { MigratorOptions } from "../../../../src/run/options.ts";
+import type { MigratorOptions } from "../../../../src/run/run-context.ts";
 import { columnsOf, int32 } from "../../../../src/schema/declare/type-builders.ts";
 import type { Step } from "../../../../src/steps/registry.ts";
 import { sourceOf } from "../../../simulate/start-run.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lockOf } from "../../../src/commands/schema-lock.ts";
+import { lockOf } from "../../../src/run/schema-history.ts";
 import { memoryTarget } from "../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../simulate/target/memory-tables.ts";
 import { sourceOf } from "../../simulate/start-run.ts";
