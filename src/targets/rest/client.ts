@@ -32,7 +32,8 @@ export function openClient(settings: Settings) {
     const endpoint = withQuery(endpointOf(endpoints, "list", ""), { limit: pageSize, page_token: token });
     const answer = await http.read({ endpoint });
     const found = parseList(answer);
-    if (found === undefined) throw strangeAnswer(answer, { endpoint }, settings, "list of tables");
+    const hint = "is endpoint the address of a table service?";
+    if (found === undefined) throw strangeAnswer(answer, { endpoint }, settings, "list of tables", hint);
     // A full page without a token may still be cut off: the open-source server sends no token.
     const isFull = pageSize !== undefined && found.names.length >= pageSize;
     const last = found.names.at(-1);

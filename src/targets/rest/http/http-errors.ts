@@ -8,7 +8,6 @@ const shownOfAnswer = 500;
 
 interface Broken {
   readonly code: string;
-  readonly name: string;
   readonly host: string;
   readonly hostname: string;
   /** Whether requests in plain text got no answer so far, so that the service may accept only TLS. */
@@ -18,39 +17,27 @@ interface Broken {
   readonly connectWaited: string;
 }
 
-/** Known connection failures; the first that matches is described. */
-const connectionProblems: readonly (readonly [(broken: Broken) => boolean, (broken: Broken) => string])[] = [
-  [({ code }) => code === "ECONNREFUSED", ({ host }) => `nothing listens at ${host}; check endpoint`],
+/** Known connection failures by the code and the name of the error, as `CODE NAME`. The first that matches is described. */
+const connectionProblems: readonly (readonly [RegExp, (broken: Broken) => string])[] = [
+  [/^ECONNREFUSED /, ({ host }) => `nothing listens at ${host}; check endpoint`],
+  [/^(ENOTFOUND|EAI_AGAIN) /, ({ hostname }) => `there is no host named ${hostname}; check endpoint`],
   [
-    ({ code }) => code === "ENOTFOUND" || code === "EAI_AGAIN",
-    ({ hostname }) => `there is no host named ${hostname}; check endpoint`,
-  ],
-  [
-    ({ code }) => code === "UND_ERR_CONNECT_TIMEOUT",
+    /^UND_ERR_CONNECT_TIMEOUT /,
     ({ host, connectWaited }) => `${host} did not take the connection within ${connectWaited}`,
   ],
+  [/TIMEOUT.* | TimeoutError$/, ({ host, waited }) => `${host} gave no whole answer within ${waited}`],
+  [/^CERT_HAS_EXPIRED /, ({ host }) => `the certificate of ${host} has expired`],
+  [/ALTNAME.* /, ({ host }) => `the certificate of ${host} is for another name; check endpoint`],
   [
-    ({ code, name }) => name === "TimeoutError" || /TIMEOUT/.test(code),
-    ({ host, waited }) => `${host} gave no whole answer within ${waited}`,
-  ],
-  [({ code }) => code === "CERT_HAS_EXPIRED", ({ host }) => `the certificate of ${host} has expired`],
-  [({ code }) => /ALTNAME/.test(code), ({ host }) => `the certificate of ${host} is for another name; check endpoint`],
-  [
-    ({ code }) => /CERT|SELF_SIGNED|UNABLE_TO/.test(code),
+    /(CERT|SELF_SIGNED|UNABLE_TO).* /,
     ({ host, code }) =>
       `the certificate of ${host} is not trusted (${code}); if it is your own, name its authority in "ca"`,
   ],
+  [/(SSL|WRONG_VERSION|EPROTO).* /, ({ host }) => `${host} does not speak TLS; does the endpoint begin with http://?`],
+  [/OVERFLOW.* /, ({ host }) => `the headers of ${host}'s answer are too large`],
+  [/^HPE_| HTTPParserError$/, ({ host }) => `${host} does not answer in HTTP`],
   [
-    ({ code }) => /SSL|WRONG_VERSION|EPROTO/.test(code),
-    ({ host }) => `${host} does not speak TLS; does the endpoint begin with http://?`,
-  ],
-  [({ code }) => /OVERFLOW/.test(code), ({ host }) => `the headers of ${host}'s answer are too large`],
-  [
-    ({ code, name }) => code.startsWith("HPE_") || name === "HTTPParserError",
-    ({ host }) => `${host} does not answer in HTTP`,
-  ],
-  [
-    ({ code }) => ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"].includes(code),
+    /^(UND_ERR_SOCKET|ECONNRESET|EPIPE) /,
     ({ host, mayWantTls }) =>
       `${host} cut the connection before its answer was complete${mayWantTls ? "; does it take https:// only?" : ""}`,
   ],
@@ -68,14 +55,13 @@ export function connectionProblem(
   const seconds = (milliseconds: number) => `${milliseconds / 1000} s`;
   const broken: Broken = {
     code: String(code),
-    name: String(name),
     host,
     hostname,
     mayWantTls: protocol === "http:" && !answered,
     waited: seconds(limit),
     connectWaited: seconds(settings.connectTimeout),
   };
-  const known = connectionProblems.find(([fits]) => fits(broken))?.[1](broken);
+  const known = connectionProblems.find(([pattern]) => pattern.test(`${code} ${name}`))?.[1](broken);
   const through = proxied ? " (asked through the proxy that the environment names)" : "";
   return withoutSecrets(`${known ?? `${host}: ${firstLine(innermost(thrown))}`}${through}`, settings.secrets);
 }
@@ -102,24 +88,24 @@ export function answerProblem(answer: HttpResponse, request: HttpRequest, settin
   return new MigrateError("ERR_ANSWER", { ...about, conflict: isConflict(answer), pause: pauseAskedFor(answer) });
 }
 
-/** The error for an answer of success that no known service sends. */
+/** The error for an answer of success that no known service sends. `hint`: what may be wrong with the settings. */
 export function strangeAnswer(
   answer: HttpResponse,
   request: HttpRequest,
   settings: Settings,
   wanted: string,
+  hint?: string,
 ): MigrateError {
   const encoding = answer.headers["content-encoding"];
   const shown =
     typeof encoding === "string" && encoding !== "identity"
       ? "it is compressed, which was not asked for"
       : describeAnswer(answer, settings);
-  const hint = wanted === "list of tables" ? "; is endpoint the address of a table service?" : "";
   return new MigrateError("ERR_ANSWER", {
     target: settings.target,
     request: nameOf(request),
     status: answer.status,
-    problem: `that is no ${wanted}: ${shown}${hint}`,
+    problem: `that is no ${wanted}: ${shown}${hint === undefined ? "" : `; ${hint}`}`,
   });
 }
 

@@ -127,7 +127,8 @@ describe("what an answer means to a change:", () => {
 });
 
 test("a success that nobody understands is a sentence that asks for the right address", () => {
-  expect(strangeAnswer(answer(200, "<html>hello</html>"), request, settings, "list of tables").message).toBe(
+  const hint = "is endpoint the address of a table service?";
+  expect(strangeAnswer(answer(200, "<html>hello</html>"), request, settings, "list of tables", hint).message).toBe(
     "target cloud answered POST /v1/tables/documents with 200: that is no list of tables: <html>hello</html>; " +
       "is endpoint the address of a table service?",
   );
