@@ -1,9 +1,8 @@
 /** The table of the ledger on a service of the namespace dialect: written by merges by key, read by queries. */
 import { sqlText } from "../../schema/sql.ts";
 import { systemClock } from "../../time/clock.ts";
-import { rowsFromIpc, type Cell, type Row } from "../../wire/rows/ipc-rows.ts";
+import { lastRow, rowsFromIpc, type Cell, type Row } from "../../wire/rows/ipc-rows.ts";
 import { retry } from "../contract/retry.ts";
-import { lastRow } from "../contract/last-row.ts";
 import type { RecordShape, RecordTable } from "../contract/target.ts";
 import { streamType } from "../../wire/content-types.ts";
 import type { Client } from "./client.ts";
@@ -13,7 +12,7 @@ import { isMigrateError } from "../../errors/migrate-error.ts";
 import { verdictOf } from "../contract/service-verdict.ts";
 
 /** Requests all rows: a number that every service accepts. */
-const all = 2 ** 31 - 1;
+export const allRows = 2 ** 31 - 1;
 
 interface Wanted {
   readonly columns: readonly string[];
@@ -105,14 +104,14 @@ async function rowsOf({ body }: HttpResponse, columns: readonly string[]): Promi
   }
 }
 
-function lanceQuery({ columns, most = all, orderBy }: Wanted): unknown {
+function lanceQuery({ columns, most = allRows, orderBy }: Wanted): unknown {
   const order = orderBy?.map((column_name) => ({ column_name, ascending: false, nulls_first: false }));
   return { columns, k: most, vector: [], prefilter: true, order_by: order };
 }
 
 /** The form of the namespace's document. It has no order, so a limit would return arbitrary rows. */
 function documentQuery({ columns }: Wanted): unknown {
-  return { columns: { column_names: columns }, k: all, vector: {} };
+  return { columns: { column_names: columns }, k: allRows, vector: {} };
 }
 
 /** An SQL predicate for the rows that come after this one by `order`. */

@@ -8,13 +8,11 @@ import type { Versions } from "../contract/target.ts";
 import { writtenSince } from "../contract/written-since.ts";
 import { jsonOf, parseDescription } from "./parse-answers.ts";
 import type { Client } from "./client.ts";
+import { allRows } from "./ledger-table.ts";
 import { jsonBody, type HttpResponse } from "./http/message.ts";
 
 /** The names of this tool's tags begin with this. */
 const prefix = "lance-migrate-";
-
-/** Requests all rows: a number that every service accepts. */
-const all = 2 ** 31 - 1;
 
 /** Versions are kept by tags, because services manage their own files. `indexesOf`: of a table at a version. */
 export function restVersions(
@@ -93,7 +91,7 @@ export function versionedTable(client: Client, table: string): VersionedTable {
   const described = (version: number | undefined) =>
     client.ask("describe", table, version === undefined ? {} : { version }, parseDescription, "description of a table");
   const query = async (version: number, more: object): Promise<Buffer> =>
-    (await client.read("query", table, { version, k: all, vector: [], prefilter: true, ...more })).body;
+    (await client.read("query", table, { version, k: allRows, vector: [], prefilter: true, ...more })).body;
   return {
     // The whole answer is held in memory.
     mostCompared: 100_000,

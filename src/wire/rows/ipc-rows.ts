@@ -31,3 +31,11 @@ function toCell(value: unknown): Cell {
   if (value instanceof Date) return value.getTime();
   return value as string | number;
 }
+
+/** The last row by the order of some columns; undefined if there are no rows. */
+export function lastRow(rows: readonly Row[], order: readonly string[]): Row | undefined {
+  return rows.reduce<Row | undefined>((last, row) => {
+    const differs = order.find((column) => last !== undefined && last[column] !== row[column]);
+    return last === undefined || (differs !== undefined && row[differs]! > last[differs]!) ? row : last;
+  }, undefined);
+}

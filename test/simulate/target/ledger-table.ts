@@ -1,8 +1,7 @@
 /** The ledger's small table in memory. */
 import type { Clock } from "../../../src/time/clock.ts";
-import type { Cell, Row } from "../../../src/wire/rows/ipc-rows.ts";
+import { lastRow, type Cell, type Row } from "../../../src/wire/rows/ipc-rows.ts";
 import { retry } from "../../../src/targets/contract/retry.ts";
-import { lastRow } from "../../../src/targets/contract/last-row.ts";
 import type { RecordShape, RecordTable } from "../../../src/targets/contract/target.ts";
 import { verdictOf } from "../../../src/targets/contract/service-verdict.ts";
 import type { Carry } from "./carry.ts";

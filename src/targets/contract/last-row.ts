@@ -1,9 +1,0 @@
-import type { Row } from "../../wire/rows/ipc-rows.ts";
-
-/** The last row by the order of some columns; undefined if there are no rows. */
-export function lastRow(rows: readonly Row[], order: readonly string[]): Row | undefined {
-  return rows.reduce<Row | undefined>((last, row) => {
-    const differs = order.find((column) => last !== undefined && last[column] !== row[column]);
-    return last === undefined || (differs !== undefined && row[differs]! > last[differs]!) ? row : last;
-  }, undefined);
-}
