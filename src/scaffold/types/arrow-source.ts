@@ -1,13 +1,7 @@
 /** Types as TypeScript source that creates them with apache-arrow. Pure. */
-import { typesWithin, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
+import { typesWithin, type Column, type DataType } from "../../schema/data-type.ts";
 import { call, valueSource, type Source } from "../../schema/text/typescript-source.ts";
-
-const units: Readonly<Record<TimeUnit, string>> = {
-  s: "Second",
-  ms: "Millisecond",
-  us: "Microsecond",
-  ns: "Nanosecond",
-};
+import { capital, unitNames } from "../../wire/arrow/arrow-cast.ts";
 
 /** Whether apache-arrow has classes for a type and for all types inside it. */
 export function hasArrow(type: DataType): boolean {
@@ -24,13 +18,12 @@ export function arrowClass(type: DataType): string {
       return "Decimal";
     case "time32":
     case "time64":
-      return `Time${units[type.unit]}`;
+      return `Time${unitNames[type.unit]}`;
     case "timestamp":
-      return `Timestamp${units[type.unit]}`;
     case "duration":
-      return `Duration${units[type.unit]}`;
+      return `${capital(type.kind)}${unitNames[type.unit]}`;
     default:
-      return `${type.kind.slice(0, 1).toUpperCase()}${type.kind.slice(1)}`;
+      return capital(type.kind);
   }
 }
 

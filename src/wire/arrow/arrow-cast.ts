@@ -1,5 +1,5 @@
 /** SQL that gives a column values of exactly its type, for `add_columns`, which has no other way to name a type. */
-import type { Column, DataType, TimeUnit } from "../../schema/data-type.ts";
+import { parametersOf, type Column, type DataType, type TimeUnit } from "../../schema/data-type.ts";
 import { sqlText } from "../../schema/sql.ts";
 import type { AddedColumn } from "../../actions/model/action.ts";
 
@@ -26,10 +26,6 @@ export function arrowName(type: DataType): string {
   switch (type.kind) {
     case "bool":
       return "Boolean";
-    case "fixedSizeBinary":
-      return `FixedSizeBinary(${type.length})`;
-    case "decimal128":
-      return `Decimal128(${type.precision}, ${type.scale})`;
     case "time32":
     case "time64":
     case "duration":
@@ -52,19 +48,22 @@ export function arrowName(type: DataType): string {
       return `UInt${type.kind.slice(4)}`;
     case "unknown":
       throw new TypeError(`there is no SQL for ${type.name}`);
-    default:
-      return capital(type.kind);
+    default: {
+      const parameters = parametersOf(type);
+      return parameters.length === 0 ? capital(type.kind) : `${capital(type.kind)}(${parameters.join(", ")})`;
+    }
   }
 }
 
-const unitNames: Readonly<Record<TimeUnit, string>> = {
+/** The names of units in the names of types. */
+export const unitNames: Readonly<Record<TimeUnit, string>> = {
   s: "Second",
   ms: "Millisecond",
   us: "Microsecond",
   ns: "Nanosecond",
 };
 
-function capital(text: string): string {
+export function capital(text: string): string {
   return `${text[0]!.toUpperCase()}${text.slice(1)}`;
 }
 

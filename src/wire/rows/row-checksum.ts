@@ -18,9 +18,8 @@ export interface RowsSum {
  */
 export function canRead(columns: readonly Column[]): boolean {
   return columns.every(({ type }) => {
-    const inner = childColumns(type);
     const isVectorOfStructs = type.kind === "fixedSizeList" && type.item.type.kind === "struct";
-    return type.kind !== "largeList" && type.kind !== "unknown" && !isVectorOfStructs && canRead(inner);
+    return type.kind !== "largeList" && type.kind !== "unknown" && !isVectorOfStructs && canRead(childColumns(type));
   });
 }
 
