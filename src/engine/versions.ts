@@ -14,11 +14,6 @@ export type OpenTable = () => Promise<EngineTable>;
 /** The prefix of the branches that this tool creates. */
 const prefix = "lance-migrate/";
 
-export interface NamedVersion {
-  readonly name: string;
-  readonly version: number;
-}
-
 /**
  * Keeps a version by creating a branch on it. The versions around it can still be cleaned up. With a tag instead,
  * `optimize` would fail as soon as it came to remove that version. The engine writes the files of a branch before its name,
@@ -34,7 +29,7 @@ export async function releaseVersion(open: OpenTable, name: string): Promise<voi
   if (Object.hasOwn(await branches.list(), prefix + name)) await branches.delete(prefix + name);
 }
 
-export async function keptVersions(open: OpenTable): Promise<readonly NamedVersion[]> {
+export async function keptVersions(open: OpenTable) {
   const branches = await (await (await open()).branches()).list();
   return Object.entries(branches)
     .filter(([name]) => name.startsWith(prefix))

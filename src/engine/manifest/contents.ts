@@ -5,21 +5,15 @@ import { fieldsIn, fromManifest, type ManifestPlace, type Message } from "./mani
 /** The number of the manifest's fragments. */
 const fragment = 2;
 
-export interface ManifestContents {
-  /**
-   * The engine's field ids of each top-level column and of everything inside it, by the column's name. A new column
-   * gets ids that no column had before.
-   */
-  readonly ids: ReadonlyMap<string, string>;
-  /** A hash of which files hold which rows. */
-  readonly files: string;
-}
-
 /** Undefined if that version has no manifest that can be read. */
-export function contentsOf(place: ManifestPlace): ManifestContents | undefined {
+export function contentsOf(place: ManifestPlace) {
   return fromManifest(place, (manifest) => ({ ids: idsIn(manifest), files: filesIn(manifest) }));
 }
 
+/**
+ * The engine's field ids of each top-level column and of everything inside it, by the column's name. A new column gets
+ * ids that no column had before.
+ */
 function idsIn(manifest: Message): ReadonlyMap<string, string> {
   const columns = new Map<bigint, string>();
   const ids = new Map<string, string>();
@@ -31,6 +25,7 @@ function idsIn(manifest: Message): ReadonlyMap<string, string> {
   return ids;
 }
 
+/** A hash of which files hold which rows. */
 function filesIn(manifest: Message): string {
   const hash = createHash("sha256");
   for (const one of manifest.get(fragment) ?? []) hash.update(one as Buffer);
