@@ -113,7 +113,8 @@ function endOf({ notNull, computed }: Call): string {
   return notNull === true ? ").notNull()" : ")";
 }
 
-function block(open: string, lines: readonly string[], close: string, indent: number, comma = ","): string {
+/** `lines` between brackets, each indented and followed by `comma`. */
+export function block(open: string, lines: readonly string[], close: string, indent: number, comma = ","): string {
   const pad = " ".repeat(indent + 2);
   return `${open}\n${lines.map((line) => `${pad}${line}${comma}\n`).join("")}${" ".repeat(indent)}${close}`;
 }

@@ -1,5 +1,5 @@
 /** Lays out TypeScript types in lines as the common formatters do. Pure. */
-import { textText, width, widthOf } from "./print-source.ts";
+import { block, textText, width, widthOf } from "./print-source.ts";
 
 export type TypeSource =
   | string
@@ -17,14 +17,14 @@ export function layOutType(source: TypeSource, indent: number, used: number): st
   const inOneLine = flat(source);
   if (inOneLine !== undefined && used + widthOf(inOneLine) + 1 <= width) return inOneLine;
   if (typeof source === "string") return source;
-  const [pad, end] = [" ".repeat(indent + 2), " ".repeat(indent)];
+  const inner = indent + 2;
   if ("tuple" in source) {
-    const items = source.tuple.map((item) => `${pad}${layOutType(item, indent + 2, indent + 2)},\n`);
-    return `[\n${items.join("")}${end}]`;
+    const items = source.tuple.map((item) => layOutType(item, inner, inner));
+    return block("[", items, "]", indent);
   }
   if ("name" in source) return named(source, indent);
-  const members = "lines" in source ? source.lines : source.members;
-  return `{\n${members.map((member) => `${pad}${layOutMember(member, indent + 2)};\n`).join("")}${end}}`;
+  const members = ("lines" in source ? source.lines : source.members).map((member) => layOutMember(member, inner));
+  return block("{", members, "}", indent, ";");
 }
 
 function layOutMember([key, type, access]: TypeMember, indent: number): string {
@@ -33,18 +33,19 @@ function layOutMember([key, type, access]: TypeMember, indent: number): string {
   return text.startsWith("\n") ? `${start.trimEnd()}${text}` : `${start}${text}`;
 }
 
-type Named = Extract<TypeSource, { readonly name: string }>;
+export type NamedType = Extract<TypeSource, { readonly name: string }>;
 
 /** A type that is too long for its line is broken at its argument, if that has an argument itself. */
-function named(source: Named, indent: number): string {
+function named(source: NamedType, indent: number): string {
   const { name, of, orNull } = source;
-  const pad = " ".repeat(indent + 2);
-  if (of === undefined)
+  if (of === undefined) {
+    const pad = " ".repeat(indent + 2);
     return orNull === true && /^[a-z]/.test(name) ? `\n${pad}| ${name}\n${pad}| null` : flat(source)!;
+  }
   if (typeof of === "object" && "lines" in of) return `${name}<${layOutType(of, indent, 0)}>`;
   if (typeof of === "string" || !("name" in of) || of.of === undefined) return flat(source)!;
   const inside = layOutType(of, indent + 2, indent + 2);
-  return `${name}<\n${pad}${inside}\n${" ".repeat(indent)}>${orNull === true ? " | null" : ""}`;
+  return block(`${name}<`, [inside], `>${orNull === true ? " | null" : ""}`, indent, "");
 }
 
 /** The type on one line; undefined if it must be broken. */
@@ -61,10 +62,9 @@ function flat(source: TypeSource): string | undefined {
   }
   if ("lines" in source) return source.lines.length === 0 ? "{}" : undefined;
   if (source.members.length === 0) return "{}";
-  const members = source.members.map(([key, type]) => [keyText(key), flat(type)] as const);
-  return members.some(([, type]) => type === undefined)
-    ? undefined
-    : `{ ${members.map(([key, type]) => `${key}: ${type}`).join("; ")} }`;
+  const types = source.members.map(([, type]) => flat(type));
+  if (types.includes(undefined)) return undefined;
+  return `{ ${source.members.map(([key], index) => `${keyText(key)}: ${types[index]}`).join("; ")} }`;
 }
 
 /** A name that is a whole number keeps its quotes, because names are texts. */

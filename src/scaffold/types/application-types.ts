@@ -6,7 +6,7 @@ import { arrowPackage } from "../../wire/arrow/arrow-name.ts";
 import { arrowClass, fieldSource, hasArrow, wideKeys } from "./arrow-source.ts";
 import { importLine, layOut, namesIn, width } from "../print/print-source.ts";
 import { namer } from "../print/type-names.ts";
-import { layOutType, type TypeMember, type TypeSource } from "../print/print-type.ts";
+import { layOutType, type NamedType, type TypeMember } from "../print/print-type.ts";
 
 /** The beginning of every file that `migrate types` writes. */
 export const writtenMark = "// Written by migrate types; do not edit.";
@@ -16,7 +16,6 @@ export function applicationTypes(database: Database): string {
   const tables = [...database].toSorted(([one], [other]) => (one < other ? -1 : 1));
   const named = tables.map(([table, { columns }]) => ({ table, columns, name: nameOf(table) }));
   const known = named.filter(({ columns }) => columns.every(({ type }) => hasArrow(type)));
-  const isIn = new Set(known.map(({ table }) => table));
   // A nested type must not have the name of another table's row type.
   const inner = namer(known.map(({ name }) => `${name}Row`));
   const schemas = known.map(({ name, columns }) => {
@@ -25,13 +24,12 @@ export function applicationTypes(database: Database): string {
     const text = layOut(source, { indent: 0, used: start.length, tail: 1, prefix: "" });
     return { text: `${start}${text};\n`, classes: namesIn(source).map((one) => one.replace("new ", "")) };
   });
-  const parts = known.map(({ table, name, columns }, index) => [
+  const body = known.flatMap(({ table, name, columns }, index) => [
     ...rowTypes(`${name}Row`, `A row of ${table}, as @lancedb/lancedb gives it.`, columns, inner),
     schemas[index]!.text,
   ]);
-  const left = named.filter(({ table }) => !isIn.has(table)).map(({ table }) => leftOut(table));
+  const left = named.filter((one) => !known.includes(one)).map(({ table }) => leftOut(table));
   const map = known.map(({ table, name }): TypeMember => [table, { name: `${name}Row` }]);
-  const body = parts.flat();
   const isVector = body.some((part) => /: Vector</.test(part));
   const used = new Set(schemas.flatMap((schema) => schema.classes));
   const isWide = used.delete("wideKeys");
@@ -70,7 +68,7 @@ function rowTypes(
   return [written, ...inside];
 
   /** The JavaScript type of a value (test/e2e/application-types.test.ts). */
-  function valueType(type: DataType, own: string): TypeSource {
+  function valueType(type: DataType, own: string): NamedType {
     switch (type.kind) {
       case "struct": {
         const named = nameOf(own);
@@ -90,7 +88,7 @@ function rowTypes(
   }
 
   /** The class of apache-arrow for the items of a vector. */
-  function arrowType(type: DataType, own: string): TypeSource {
+  function arrowType(type: DataType, own: string): NamedType {
     switch (type.kind) {
       case "struct": {
         const named = nameOf(`${own} item`);
@@ -112,9 +110,8 @@ function rowTypes(
   }
 }
 
-function nullableType({ nullable }: Column, source: TypeSource): TypeSource {
-  const isAny = ["null", "never"].includes((source as { readonly name: string }).name);
-  return nullable && !isAny ? { ...(source as { readonly name: string }), orNull: true } : source;
+function nullableType({ nullable }: Column, source: NamedType): NamedType {
+  return nullable && !["null", "never"].includes(source.name) ? { ...source, orNull: true } : source;
 }
 
 function structType(name: string, fields: readonly TypeMember[]): string {
