@@ -23,7 +23,7 @@ export interface TargetCheck {
   readonly detail?: string | undefined;
 }
 
-export interface DoctorResult {
+interface DoctorResult {
   readonly findings: readonly TargetCheck[];
   /** Whether the target does everything that `migrate up` relies on. */
   readonly fit: boolean;
@@ -46,12 +46,13 @@ export async function doctor(
   tell: (news: TargetCheck | { readonly leftBehind: readonly string[] }) => void = () => {},
 ): Promise<DoctorResult> {
   const findings: TargetCheck[] = [];
-  const note = (finding: TargetCheck) => {
+  const note: Note = (what, found, detail, needed = true) => {
+    const finding = { what, found, needed, detail };
     findings.push(finding);
     tell(finding);
   };
   const tables = await target.listTables();
-  note({ what: "lists its tables", found: true, needed: true, detail: `there are ${tables.length}` });
+  note("lists its tables", true, `there are ${tables.length}`);
   tellFormats(target, tables.filter((table) => table !== ledger).toSorted(), note);
 
   const name = `${ledger}.doctor-${randomUUID().slice(0, 8)}`;
@@ -80,7 +81,8 @@ async function cleanUp(target: Target, name: string): Promise<readonly string[]>
   return left;
 }
 
-type Note = (finding: TargetCheck) => void;
+/** Adds a finding. `needed` is true by default. */
+type Note = (what: string, found: boolean, detail?: string, needed?: boolean) => void;
 
 /** Notes which clients can read and write the existing tables. Skips tables whose format is unknown. */
 function tellFormats({ formatOf }: Target, tables: readonly string[], note: Note): void {
@@ -94,40 +96,25 @@ function tellFormats({ formatOf }: Target, tables: readonly string[], note: Note
   for (const [words, { format, names }] of alike) {
     const rest = names.length - 3;
     const some = `${names.slice(0, 3).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-    const what = `has ${count(names.length, "table")} in ${words}`;
-    note({ what, found: true, needed: false, detail: `${some}; ${clientsOf(format)}` });
+    note(`has ${count(names.length, "table")} in ${words}`, true, `${some}; ${clientsOf(format)}`, false);
   }
 }
 
 async function createsOnce(target: Target, table: string, note: Note): Promise<boolean> {
   const refused = await refusal(target, { kind: "createTable", table, columns: scratch });
-  note({ what: "creates a table", found: refused === undefined, needed: true, detail: refused?.words });
+  note("creates a table", refused === undefined, refused?.words);
   if (refused !== undefined) return false;
   const format = target.formatOf?.(table);
-  if (format !== undefined)
-    note({ what: `makes new tables in ${formatWords(format)}`, found: true, needed: false, detail: clientsOf(format) });
+  if (format !== undefined) note(`makes new tables in ${formatWords(format)}`, true, clientsOf(format), false);
   const lacking = await listsWithout(target, table);
-  note({
-    what: "lists the table that it has just created, each time",
-    found: lacking === 0,
-    needed: true,
-    detail: lacking === 0 ? undefined : `${lacking} of ${lists} lists lack it, and the ledger is kept by such lists`,
-  });
+  const lack = lacking === 0 ? undefined : `${lacking} of ${lists} lists lack it, and the ledger is kept by such lists`;
+  note("lists the table that it has just created, each time", lacking === 0, lack);
   const again = await refusal(target, { kind: "createTable", table, columns: [scratch[0]!] });
-  note({
-    what: "refuses a second create of the same name",
-    found: again !== undefined,
-    needed: true,
-    detail: again?.words,
-  });
+  note("refuses a second create of the same name", again !== undefined, again?.words);
   const { describes } = target.capabilities;
   const words = describes ? differences({ columns: scratch }, (await target.describeTable(table))?.table) : [];
-  note({
-    what: "describes a table as it was made",
-    found: describes && words.length === 0,
-    needed: describes,
-    detail: describes ? words.join("; ") : "tables changed by hand are noticed only when a step is refused",
-  });
+  const detail = describes ? words.join("; ") : "tables changed by hand are noticed only when a step is refused";
+  note("describes a table as it was made", describes && words.length === 0, detail, describes);
   return true;
 }
 
@@ -146,30 +133,27 @@ async function alters(target: Target, table: string, note: Note): Promise<void> 
   const alter = async (what: string, ...alterations: readonly Alteration[]) => {
     const action: Action = { kind: "alterColumns", table, alterations };
     const refused = await refusal(target, action, state);
-    if (refused !== undefined) return note({ what, found: false, needed: true, detail: refused.words });
+    if (refused !== undefined) return note(what, false, refused.words);
     state = tableAfter(new Map([[table, state]]), action);
     // A success answer proves nothing, so the table is checked.
     const found = await isSo(target, table, state);
-    note({ what, found, needed: true, detail: found ? undefined : "it reports success, and has not done it" });
+    note(what, found, found ? undefined : "it reports success, and has not done it");
   };
+  // After a lost answer, these answers are the only way to check a column on a target that can't describe tables.
+  const needed = !target.capabilities.describes;
+  const attempt = async (alteration: Alteration) =>
+    await refusal(target, { kind: "alterColumns", table, alterations: [alteration] }, state);
   const refuses = async (what: string, alteration: Alteration) => {
-    const refused = await refusal(target, { kind: "alterColumns", table, alterations: [alteration] }, state);
-    note({ what, found: refused?.clear === true, needed: !target.capabilities.describes, detail: refused?.words });
+    const refused = await attempt(alteration);
+    note(what, refused?.clear === true, refused?.words, needed);
   };
   await alter("renames a column", { path: "title", rename: "headline" });
   await alter("renames a nested column", { path: "source.url", rename: "address" });
   await alter("retypes a column", { path: "id", type: { kind: "int64" } });
   await alter("lets a column hold nulls", { path: "id", nullable: true });
   await alter("lets a column hold no nulls", { path: "headline", nullable: false });
-  const same = { path: "headline", rename: "headline" };
-  const accepted = await refusal(target, { kind: "alterColumns", table, alterations: [same] }, state);
-  note({
-    what: "accepts a column renamed to its own name",
-    found: accepted === undefined,
-    // After a lost answer this is the only way to check a column on a target that can't describe tables.
-    needed: !target.capabilities.describes,
-    detail: accepted?.words,
-  });
+  const same = await attempt({ path: "headline", rename: "headline" });
+  note("accepts a column renamed to its own name", same === undefined, same?.words, needed);
   await refuses("refuses to rename a column that is not there", { path: "title", rename: "title" });
   await refuses("refuses a cast that the engine can't do", { path: "headline", type: { kind: "int64" } });
 }
@@ -193,15 +177,12 @@ async function locks(target: Target, name: string, note: Note): Promise<void> {
   );
   const winners = told.filter((one) => one.status === "fulfilled" && one.value).length;
   const failed = told.find((one) => one.status === "rejected");
-  note({
-    what: `tells one of ${racers} that it holds the lease`,
-    found: winners === 1,
-    needed: true,
-    detail:
-      winners === 1
-        ? `kept in ${target.ledger.kind}`
-        : ((failed && target.explain(failed.reason)) ?? `${winners} got that answer`),
-  });
+  const problem = (failed && target.explain(failed.reason)) ?? `${winners} got that answer`;
+  note(
+    `tells one of ${racers} that it holds the lease`,
+    winners === 1,
+    winners === 1 ? `kept in ${target.ledger.kind}` : problem,
+  );
 }
 
 interface Refusal {
