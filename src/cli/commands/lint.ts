@@ -42,14 +42,7 @@ export const lintCommand = defineCommand({
       problems: problems.map(({ code, message, details }) => ({ code, message, details })),
       losses,
       lock,
-      findings: shown.map(({ file, line, column, rule, severity, message }) => ({
-        file,
-        line,
-        column,
-        rule,
-        severity,
-        message,
-      })),
+      findings: shown,
     });
     for (const one of shown) output.result(github === true ? annotation(one) : lineOf(one));
     if (lock !== undefined) renderWritten(output, [lock]);
