@@ -8,11 +8,11 @@ import { keepingValues, restoringAfter } from "../plan/assess/blocking-rows.ts";
 import { withBlockers, type Consent } from "../run/check/find-blocking-rows.ts";
 import { blockingChanges } from "../run/check/changes-by-others.ts";
 import { recreatedTables } from "../run/check/table-identity.ts";
-import { lateWrites } from "../run/execute/late-writes.ts";
+import { writeGuard } from "../run/execute/write-guard.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../run/run-context.ts";
 import { planChosen, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { touchedTables } from "../plan/reconcile/reconcile.ts";
-import { recordUnstarted } from "../run/prepare/unstarted-migrations.ts";
+import { unstartedEntries } from "../run/prepare/unstarted-migrations.ts";
 import { migrate, type RunDirection, type RunRules, type Wanted } from "./migrate.ts";
 
 type RollbackChoice = BackChoice & Consent;
@@ -52,7 +52,7 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
   const { target, runner } = context;
   checkMissing(files, state);
   checkNothingHalfDone(state, migrationsInDoubt(state, runner.run), target.capabilities);
-  const opening = await recordUnstarted(input);
+  const opening = await unstartedEntries(input);
   const { plan, migrations } = await planChosen(
     orderBack(state, files, choice),
     "down",
@@ -74,6 +74,6 @@ async function planBack(input: PlanningInput, choice: RollbackChoice): Promise<P
     plan: await withBlockers(kept, target, choice, others),
     migrations,
     opening,
-    lateWrites: choice.acceptLoss === true ? undefined : lateWrites(target, seen),
+    writeGuard: choice.acceptLoss === true ? undefined : writeGuard(target, seen),
   };
 }

@@ -15,7 +15,7 @@ import type { Execution } from "../run/execute/migration-progress.ts";
 import { checkLateCalls } from "../run/execute/late-calls.ts";
 import { withLease, type Ledger, type LeasedWork } from "../run/lease/with-lease.ts";
 import { bindingOf, type Binding } from "../run/prepare/bind-saved-plan.ts";
-import { planNow, planUnlessMoved, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
+import { planNow, planIfCurrent, type Planned, type PlanningInput } from "../run/prepare/plan-run.ts";
 import { areFormer, recordRecognised } from "../run/prepare/record-renumbered.ts";
 import type { RunContext } from "../run/run-context.ts";
 
@@ -89,7 +89,7 @@ async function prepareAndRun<Chosen>(
     until: rules.until,
     async prepare({ records, state }) {
       const input: PlanningInput = { context, files, records, state, besideAnother: false };
-      const planned = await binding.keep(() => planUnlessMoved(input, rules.plan));
+      const planned = await binding.keep(() => planIfCurrent(input, rules.plan));
       if (planned === undefined) return undefined;
       const plan = rules.withRefusals === undefined ? planned.plan : await rules.withRefusals(planned.plan);
       checkRefusals(plan, context.target.name);
@@ -112,7 +112,7 @@ interface PreparedRun
 async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Promise<RunResult> {
   const { target, clock, emit } = context;
   const { direction, binding, state, first, mayBeLost } = run;
-  const { plan, migrations, lateWrites } = run.planned;
+  const { plan, migrations, writeGuard } = run.planned;
   emit(plannedEvent(plan, direction));
   for (const words of plan.accepted ?? []) emit({ event: "accepted", words });
   const opening = [
@@ -127,7 +127,7 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
     return { changed: 0, total: others };
   }
   if (opening.length > 0) await lease.record(opening);
-  const changed = await execute(plan.migrations, { ...context, lease, mayBeLost, lateWrites, bound: binding.tables });
+  const changed = await execute(plan.migrations, { ...context, lease, mayBeLost, writeGuard, bound: binding.tables });
   return { changed, total: direction === "up" ? others + changed : others };
 }
 
@@ -154,7 +154,7 @@ export async function planOn<Chosen>(
   const made = await planNow(context, files, async (ledger, besideAnother) => {
     binding.checkLedger(ledger.records);
     const input: PlanningInput = { context, files, ...ledger, besideAnother };
-    return await binding.keep(() => planUnlessMoved(input, rules.plan));
+    return await binding.keep(() => planIfCurrent(input, rules.plan));
   });
   return { ...made, files, plan: rules.withRefusals === undefined ? made.plan : await rules.withRefusals(made.plan) };
 }

@@ -17,7 +17,7 @@ import { planCommits, statesBetween, type PlannedCommit } from "./commits/commit
 import { classify, type ActionRollback, type RollbackClass } from "./rollback/rollback-class.ts";
 import { missingCall, type PlacedAction, type Direction } from "./compile/compile.ts";
 import { downRun, upRun, type MigrationRun } from "./history/migration-run.ts";
-import { foldEach, placed } from "./history/replay.ts";
+import { replayEach, withPlace } from "./history/replay.ts";
 import { lineagesOf, type Lineage } from "../actions/follow.ts";
 import { explainIrreversible, rollbackOf } from "./rollback/rollback.ts";
 import { unseenOf } from "./compile/unseen-effects.ts";
@@ -110,7 +110,7 @@ export function makePlan(input: PlanInput): Plan {
   const { migrations, pending, direction = "up", putsBack, state } = input;
   const { capabilities } = input.target;
   const back = new Map<Migration, () => MigrationRun>();
-  const now = foldEach(migrations, state, capabilities, (migration, before) => {
+  const now = replayEach(migrations, state, capabilities, (migration, before) => {
     const isBack = direction === "down" || state.migrations.get(migration.version)?.reversal !== undefined;
     if (isBack && pending.includes(migration))
       back.set(migration, downRun(migration, before, state, capabilities, putsBack));
@@ -205,9 +205,9 @@ function planActions(
     const own = tablesOfAction(action);
     const state = look();
     const before = look(own);
-    const tables = placed(place, () => tablesAfter(database, action));
+    const tables = withPlace(place, () => tablesAfter(database, action));
     change(database, tables);
-    const commits = placed(place, () => planCommits(action, before, capabilities));
+    const commits = withPlace(place, () => planCommits(action, before, capabilities));
     const after = look(own);
     // The changed tables are compared first, because they nearly always decide.
     const between = statesBetween(commits);

@@ -1,7 +1,7 @@
 /** The database schema after each migration, and `lock.json`, which states it. Touches no table. */
 import { isUnfinished } from "../migrations/load.ts";
 import { lockText } from "../migrations/schema-lock.ts";
-import { foldOn } from "../plan/history/replay.ts";
+import { replayOn } from "../plan/history/replay.ts";
 import type { Database } from "../schema/table.ts";
 import type { MigratorOptions } from "./run-context.ts";
 
@@ -25,7 +25,7 @@ export async function schemaRevisions({
       if (isUnfinished(error)) return undefined;
       throw error;
     });
-    if (migration !== undefined) now = foldOn(now, [migration], target.capabilities);
+    if (migration !== undefined) now = replayOn(now, [migration], target.capabilities);
     revisions.push({ version: file.version, name: file.name, checksum: migration?.checksum, database: now });
   }
   return revisions;

@@ -140,14 +140,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     "who acted late says nothing",
     287,
     "run/execute/send-action.ts",
-    "await recordLateCall(failure, harm, calling);",
+    "await recordLateCall(failure, harm, context);",
     "void recordLateCall;",
   ),
   bug(
     "what another run does meanwhile is taken for drift",
     80,
     "run/prepare/consistent-read.ts",
-    'if (!isMigrateError(error) || error.outcome !== "refused" || !(await hasMoved())) throw error;',
+    'if (!isMigrateError(error) || error.outcome !== "refused" || !(await isOutdated())) throw error;',
     "throw error;",
   ),
   bug(
@@ -203,7 +203,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "what a refused commit came after is not rolled back",
     82,
     "run/execute/multi-commit-action.ts",
-    "return ending.inDoubt || isUntouched(progress) ? ending : await rollBackCommits(commit, ending, planned, acting);",
+    "return ending.inDoubt || isUntouched(progress) ? ending : await rollBackCommits(commit, ending, planned, context);",
     "return ending;",
   ),
   bug(
@@ -266,7 +266,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     "metadata that others set is lost with the version that an older one replaces",
     760,
     "run/execute/described-action.ts",
-    "const { commits, harm = done.harm } = await reapplyChangesByOthers(planned, call, acting);",
+    "const { commits, harm = done.harm } = await reapplyChangesByOthers(planned, call, context);",
     "const { commits, harm } = { commits: 0, harm: done.harm };",
   ),
   bug(
@@ -359,7 +359,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         "} else if (there.rows < least)",
       ),
       change(
-        "run/execute/late-writes.ts",
+        "run/execute/write-guard.ts",
         "if (there === undefined ? !question.isRefused : isTooMany(there))",
         "if (there === undefined ? !question.isRefused : false)",
       ),

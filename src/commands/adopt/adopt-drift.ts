@@ -3,18 +3,18 @@ import { MigrateError } from "../../errors/migrate-error.ts";
 import { migrationsInDoubt } from "../../ledger/state/fold.ts";
 import { formatMigration } from "../../migrations/file-name.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { asTheyRan } from "../../plan/history/renumbered.ts";
+import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { adopt, tablesAfterSteps, undeclarable, type Adoption } from "./adopt-tables.ts";
 import { diffAbilities } from "../generate/diff-tables.ts";
 import type { DiffAnswer } from "../generate/diff-columns.ts";
 import { inOrderOf } from "../generate/order-steps.ts";
-import { foldHistory } from "../../plan/history/replay.ts";
+import { replayHistory } from "../../plan/history/replay.ts";
 import { checkMissing, checkNotReverting, checkUnchanged, pendingFiles } from "../../plan/history/pending.ts";
 import { describeDifference, differencesOf, type TableDifference } from "../../plan/history/table-drift.ts";
 import { change, databaseOf, differences, type Database } from "../../schema/table.ts";
 import type { Step } from "../../steps/registry.ts";
 import type { Ledger } from "../../run/lease/with-lease.ts";
-import { describeForPlan, readLedger, readUnlessMoved } from "../../run/prepare/consistent-read.ts";
+import { describeForPlan, readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { movedTables } from "./moved-tables.ts";
@@ -42,7 +42,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
   const files = source.list();
   const loaded = await loadMigrations(source, files);
   const findDifferences = async ({ state }: Ledger) => {
-    const migrations = asTheyRan(loaded, state);
+    const migrations = withStepsThatRan(loaded, state);
     await checkConsistent(context, state);
     checkNotReverting(state);
     checkMissing(files, state);
@@ -52,7 +52,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
       throw new MigrateError("ERR_ADOPT_PENDING", { migration: formatMigration(pending), target: target.name });
     checkUnchanged(migrations, state, capabilities);
     const { differences } = await compare(context, state, migrations);
-    const known = foldHistory(migrations, state, capabilities);
+    const known = replayHistory(migrations, state, capabilities);
     const names = differences.map(({ table }) => table);
     const found = await describeForPlan(target, names, new Set(names), true);
     return { differences, known, names, found };
@@ -62,7 +62,7 @@ export async function findDrift(options: MigratorOptions): Promise<Drift> {
     known,
     names,
     found,
-  } = await readUnlessMoved(
+  } = await readCurrent(
     context,
     () => readLedger(context, files),
     findDifferences,

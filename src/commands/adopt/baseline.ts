@@ -4,14 +4,14 @@ import { migrationsBegun, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion, type MigrationName } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { asTheyRan } from "../../plan/history/renumbered.ts";
+import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { appliedFacts, withMarked } from "../../plan/history/record-facts.ts";
 import { checkFilesOfRan, checkNotReverting, chosenFiles, pendingFiles } from "../../plan/history/pending.ts";
 import { placesIn } from "../../plan/history/position.ts";
-import { describeDifference, putRight } from "../../plan/history/table-drift.ts";
+import { describeDifference, howToFix } from "../../plan/history/table-drift.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { areFormer, recordRecognised } from "../../run/prepare/record-renumbered.ts";
-import { readConsistently, readLedger, unlessMoved } from "../../run/prepare/consistent-read.ts";
+import { readConsistently, readLedger, ifCurrent } from "../../run/prepare/consistent-read.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
@@ -50,7 +50,7 @@ export async function baseline(
   /** The migrations to mark. Throws if the tables differ. */
   const findMarked = async (state: LedgerState) => {
     loaded ??= await loadMigrations(source, files);
-    const migrations = asTheyRan(loaded, state);
+    const migrations = withStepsThatRan(loaded, state);
     await checkConsistent(context, state);
     checkNothingInDoubt(state, migrations, runner.run);
     checkFilesOfRan(files, migrations, state, target.capabilities);
@@ -61,7 +61,7 @@ export async function baseline(
     if (compared.differences.length === 0) return marked;
     throw differs(marked.at(-1)!, compared, hintFor(compared, migrations, state, target));
   };
-  const look = (read: Ledger) => unlessMoved(context, read, () => findMarked(read.state));
+  const look = (read: Ledger) => ifCurrent(context, read, () => findMarked(read.state));
 
   if (dryRun)
     return await readConsistently(
@@ -114,6 +114,6 @@ function hintFor(
   if (version !== undefined && state.migrations.get(version)?.status !== "applied")
     return `they are as they were ${place!.words}: migrate baseline --to ${place!.choice}`;
   return version === undefined
-    ? `${putRight(differences)}; or change the migrations until they lead there`
+    ? `${howToFix(differences)}; or change the migrations until they lead there`
     : `they are as the ledger records: migrate up applies the rest`;
 }

@@ -5,7 +5,7 @@ import type { MigrationFile } from "../../migrations/list-files.ts";
 import { formatFormer, namesNow } from "../../migrations/former-names.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { foldOn } from "../../plan/history/replay.ts";
+import { replayOn } from "../../plan/history/replay.ts";
 import { rebase, type MovedMigration, type Rebase } from "./rebase-steps.ts";
 import type { MigratorOptions } from "../../run/run-context.ts";
 
@@ -62,7 +62,7 @@ export async function planRebase(
     return { renumbered: [], incoming: [], apart: [], notes: [] };
   }
   const before = others.filter((file) => !incoming.includes(file));
-  const base = foldOn(new Map(), await loadMigrations(source, before), target.capabilities);
+  const base = replayOn(new Map(), await loadMigrations(source, before), target.capabilities);
   const branching = {
     base,
     incoming: await loadMigrations(source, incoming),

@@ -10,7 +10,7 @@ import { parsePath } from "../../schema/path.ts";
 import { differences, type Database, type Table } from "../../schema/table.ts";
 import { moveStep, type Step } from "../../steps/registry.ts";
 import { actionsOf, compileMigration, type Describing } from "../../plan/compile/compile.ts";
-import { foldOn, placed } from "../../plan/history/replay.ts";
+import { replayOn, withPlace } from "../../plan/history/replay.ts";
 import { lineagesOf } from "../../actions/follow.ts";
 import { inOrderOf } from "../generate/order-steps.ts";
 import { nameMapAfter, type NameMap } from "./map-names.ts";
@@ -43,7 +43,7 @@ export interface Rebase {
  */
 export function rebase(branching: Branching): Rebase {
   const { incoming, own, base, describing } = branching;
-  foldOn(base, own, describing);
+  replayOn(base, own, describing);
   const first = firstBad(incoming, (some) => problemIn(() => moveAll({ ...branching, incoming: some }))?.message);
   if (first !== undefined) throw new MigrateError("ERR_REBASE", first);
   const moved = moveAll(branching);
@@ -59,8 +59,8 @@ function orderDifferences(
   alike: typeof inOrderOf = (_, other) => other,
 ): readonly string[] {
   const rewritten = moved.map(({ migration, steps }) => ({ ...migration, steps }));
-  const one = foldOn(base, [...incoming, ...rewritten], describing);
-  const other = foldOn(base, [...own, ...incoming], describing);
+  const one = replayOn(base, [...incoming, ...rewritten], describing);
+  const other = replayOn(base, [...own, ...incoming], describing);
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
     differencesBetween(one.get(name), alike(one.get(name), other.get(name))).map(
       (difference) => `${name}: ${difference}`,
@@ -88,7 +88,7 @@ function moveAll({ base, incoming, own, describing }: Branching): readonly Moved
     compileMigration(migration, describing).map(({ action }) => ({ by: formatMigration(migration), action })),
   );
   const names = nameMapAfter(base, others);
-  const database = foldOn(base, incoming, describing);
+  const database = replayOn(base, incoming, describing);
   const ups: (readonly Step[])[] = [];
   for (const { file, steps } of own) ups.push(moveSteps(file, steps, names, database, describing));
   return own.map((migration, index) => {
@@ -113,7 +113,7 @@ function moveSteps(
   of?: "down",
 ): readonly Step[] {
   return steps.map((step, index) =>
-    placed({ file, step: index + 1, of, kind: step.kind }, () => {
+    withPlace({ file, step: index + 1, of, kind: step.kind }, () => {
       const there = moveStep(step, names);
       const actions = actionsOf(there, describing);
       if (database !== undefined) applyActions(database, actions);

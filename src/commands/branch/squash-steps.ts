@@ -4,7 +4,7 @@ import { differences, type Database } from "../../schema/table.ts";
 import type { Step } from "../../steps/registry.ts";
 import { adopt } from "../adopt/adopt-tables.ts";
 import { actionsOf, type Describing } from "../../plan/compile/compile.ts";
-import { foldOn } from "../../plan/history/replay.ts";
+import { replayOn } from "../../plan/history/replay.ts";
 import { lineagesOf } from "../../actions/follow.ts";
 import { differencesBetween } from "./rebase-steps.ts";
 
@@ -39,7 +39,7 @@ export function squash(migrations: readonly Migration[], describing: Describing)
 }
 
 function after(steps: readonly Step[], describing: Describing): Database {
-  return foldOn(new Map(), [{ file: "", steps }], describing);
+  return replayOn(new Map(), [{ file: "", steps }], describing);
 }
 
 /** All steps of the final tables that were given rows: what later steps did to these rows cannot be determined. */

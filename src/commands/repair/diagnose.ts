@@ -5,7 +5,7 @@ import { agreesWithNewest } from "../../ledger/audit/audit-applied.ts";
 import { foldLedger, migrationsInDoubt, type LedgerMigration, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import { checkFilesOfRan } from "../../plan/history/pending.ts";
-import { foldHistory } from "../../plan/history/replay.ts";
+import { replayHistory } from "../../plan/history/replay.ts";
 import { chosenPlace, isAt } from "../../plan/history/position.ts";
 import type { TableDifference } from "../../plan/history/table-drift.ts";
 import { historyRow, indexedIn, tablesOf } from "../../plan/history/timeline.ts";
@@ -116,7 +116,7 @@ async function comparedWith(
   let isPossible = false;
   try {
     checkFilesOfRan(files, migrations, state, capabilities);
-    foldHistory(migrations, state, capabilities);
+    replayHistory(migrations, state, capabilities);
     isPossible = true;
     return await compare(input, state, migrations);
   } catch (error) {

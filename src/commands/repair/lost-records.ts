@@ -8,7 +8,7 @@ import { shortHash } from "../../migrations/checksum.ts";
 import type { Migration } from "../../migrations/load.ts";
 import type { Able } from "../../plan/compile/compile.ts";
 import { appliedFacts } from "../../plan/history/record-facts.ts";
-import { foldHistory } from "../../plan/history/replay.ts";
+import { replayHistory } from "../../plan/history/replay.ts";
 
 export interface RestoredLedger {
   readonly state: LedgerState;
@@ -61,7 +61,7 @@ export function withLost(
 
 /** Uses the order of the files if that of the records is impossible: an interrupted repair records some again. */
 function inPossibleOrder(state: LedgerState, migrations: readonly Migration[], able: Able): LedgerState {
-  if (problemIn(() => foldHistory(migrations, state, able)) === undefined) return state;
+  if (problemIn(() => replayHistory(migrations, state, able)) === undefined) return state;
   const inOrder = [...state.migrations].map(([version, known], order) => [version, { ...known, order }] as const);
   return { ...state, migrations: new Map(inOrder) };
 }

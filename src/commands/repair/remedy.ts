@@ -5,7 +5,7 @@ import type { LedgerEntry, LedgerRecord } from "../../ledger/state/record.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { chosenPlace, nearestPlace, placesIn, type HistoryPosition } from "../../plan/history/position.ts";
-import { areAll, describeDifference, putRight } from "../../plan/history/table-drift.ts";
+import { areAll, describeDifference, howToFix } from "../../plan/history/table-drift.ts";
 import { entriesFromTables } from "./rebuild-entries.ts";
 import { entriesFromLedger } from "../../plan/history/record-facts.ts";
 import type { RestoredLedger } from "./lost-records.ts";
@@ -65,7 +65,7 @@ function fromTables({ state, agrees, hasRecords, described, differences }: Evide
       new MigrateError("ERR_REPAIR_NO_PLACE", {
         nearest,
         differences: found.map(describeDifference),
-        hint: putRight(found),
+        hint: howToFix(found),
         problem: row.problem?.message,
       }),
     );
@@ -109,12 +109,12 @@ function fromLedger(evidence: Evidence, { target, ledger, runner }: RepairInput)
 /** Why the records that are left can't be trusted; undefined if they can. */
 function blindProblem({ lost, agrees, hasRecords, differences, impossible }: Evidence): string | undefined {
   const shown = differences.map(describeDifference).join("; ");
-  if (areAll("gone", differences)) return `${shown}; ${putRight(differences)}`;
+  if (areAll("gone", differences)) return `${shown}; ${howToFix(differences)}`;
   const wayOut = "bring its markers back from a backup, or use the dialect namespace if the service has it";
   if (!hasRecords) return wayOut;
   if (differences.length > 0)
     return lost.length === 0 && agrees
-      ? `${shown}; if its newest markers are gone, bring them back from a backup; otherwise ${putRight(differences)}`
+      ? `${shown}; if its newest markers are gone, bring them back from a backup; otherwise ${howToFix(differences)}`
       : wayOut;
   if (impossible !== undefined) return `what is left of it can't be (${impossible.message}); ${wayOut}`;
   if (agrees) return undefined;

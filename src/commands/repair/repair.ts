@@ -2,10 +2,10 @@
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { foldLedger } from "../../ledger/state/fold.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
+import { withStepsThatRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { checkChoice } from "../../plan/history/position.ts";
-import { audited } from "../../run/lease/audited-ledger.ts";
-import { readUnlessMoved } from "../../run/prepare/consistent-read.ts";
+import { auditConsistently } from "../../run/lease/audited-ledger.ts";
+import { readCurrent } from "../../run/prepare/consistent-read.ts";
 import type { Remedy } from "./remedy.ts";
 import { diagnose, type Diagnosis } from "./diagnose.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
@@ -45,13 +45,13 @@ export async function repair(options: MigratorOptions, { yes = false, to }: Repa
   const examine = async ({ records }: Pick<Ledger, "records">) => {
     const state = foldLedger(records);
     checkNamesOfNow(files, state);
-    return await diagnose({ ...context, files, choice: to, records, migrations: asTheyRan(migrations, state) });
+    return await diagnose({ ...context, files, choice: to, records, migrations: withStepsThatRan(migrations, state) });
   };
 
-  const found = await readUnlessMoved(
+  const found = await readCurrent(
     context,
     async () => {
-      const { records } = await audited(context);
+      const { records } = await auditConsistently(context);
       return { records, state: foldLedger(records) };
     },
     examine,

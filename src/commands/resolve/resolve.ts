@@ -6,12 +6,12 @@ import { formatMigration, formatVersion, type MigrationName } from "../../migrat
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { checkFilesOfRan } from "../../plan/history/pending.ts";
-import { describeDifference, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
-import { asTheyRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
+import { describeDifference, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
+import { withStepsThatRan, checkNamesOfNow } from "../../plan/history/renumbered.ts";
 import { markAdopted, markReverted, type Marking } from "./resolved-records.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../../run/lease/audited-ledger.ts";
-import { readUnlessMoved } from "../../run/prepare/consistent-read.ts";
+import { readCurrent } from "../../run/prepare/consistent-read.ts";
 import { compare } from "../../run/prepare/compare-tables.ts";
 import { holderWords } from "../../run/lease/describe-holder.ts";
 import { runContext, type MigratorOptions, type RunContext } from "../../run/run-context.ts";
@@ -59,7 +59,7 @@ export async function resolve(
     return await findResolution(context, choice, state);
   };
   if (choice.yes !== true) {
-    const found = await readUnlessMoved(
+    const found = await readCurrent(
       context,
       async () => {
         const records = await journal.read();
@@ -139,14 +139,14 @@ async function comparedAfter(
   { as, migration }: Pick<Resolution, "as" | "migration">,
 ): Promise<ComparedAfter> {
   const { capabilities } = context.target;
-  const migrations = asTheyRan(loaded, after);
+  const migrations = withStepsThatRan(loaded, after);
   try {
     checkFilesOfRan(context.migrations.list(), migrations, after, capabilities);
     const { differences } = await compare(context, after, migrations);
     if (as === "reverted" || differences.length === 0) return { differences };
     const found = differences.map(describeDifference).join("; ");
     throw refused(
-      `the tables are not as ${formatMigration(migration)} leaves them: ${found}; ${putRight(differences)}`,
+      `the tables are not as ${formatMigration(migration)} leaves them: ${found}; ${howToFix(differences)}`,
     );
   } catch (error) {
     if (!isMigrateError(error) || error.outcome !== "refused" || isMigrateError(error, "ERR_RESOLVE")) throw error;

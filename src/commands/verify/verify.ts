@@ -6,12 +6,12 @@ import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
 import { checkFilesOfRan, pendingFiles } from "../../plan/history/pending.ts";
 import { placesIn } from "../../plan/history/position.ts";
-import { areAll, putRight, type TableDifference } from "../../plan/history/table-drift.ts";
-import { asTheyRan } from "../../plan/history/renumbered.ts";
+import { areAll, howToFix, type TableDifference } from "../../plan/history/table-drift.ts";
+import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { Ledger } from "../../run/lease/with-lease.ts";
-import { readLedger, readUnlessMoved } from "../../run/prepare/consistent-read.ts";
-import { audited, checkConsistent } from "../../run/lease/audited-ledger.ts";
+import { readLedger, readCurrent } from "../../run/prepare/consistent-read.ts";
+import { auditConsistently, checkConsistent } from "../../run/lease/audited-ledger.ts";
 import { compare, type Compared } from "../../run/prepare/compare-tables.ts";
 import { dateOf } from "./date-drift.ts";
 import { runContext, type MigratorOptions } from "../../run/run-context.ts";
@@ -34,11 +34,11 @@ export async function verifyTables(options: MigratorOptions): Promise<TablesVerd
   const loaded = await loadMigrations(source, files);
   const compareAll = async ({ state }: Ledger) => {
     await checkConsistent(context, state);
-    const migrations = asTheyRan(loaded, state);
+    const migrations = withStepsThatRan(loaded, state);
     checkFilesOfRan(files, migrations, state, target.capabilities);
     return { ...(await compare(context, state, migrations)), state, migrations };
   };
-  const { described, differences, expected, state, migrations } = await readUnlessMoved(
+  const { described, differences, expected, state, migrations } = await readCurrent(
     context,
     () => readLedger(context, files),
     compareAll,
@@ -69,7 +69,7 @@ function hintFor(
     : !areAll("gone", differences);
   if (helps) return "see migrate repair";
   const mayAdopt = capabilities.describes && pendingFiles(files, state).length === 0;
-  return `${putRight(differences)}${mayAdopt ? "; or let migrate verify --write write a migration that leads there" : ""}`;
+  return `${howToFix(differences)}${mayAdopt ? "; or let migrate verify --write write a migration that leads there" : ""}`;
 }
 
 export interface LedgerVerdict {
@@ -79,6 +79,6 @@ export interface LedgerVerdict {
 
 /** Looks for records that were changed, removed or added. */
 export async function verifyLedger(options: MigratorOptions): Promise<LedgerVerdict> {
-  const { records, findings } = await audited(runContext(options));
+  const { records, findings } = await auditConsistently(runContext(options));
   return { records: records.length, findings };
 }

@@ -5,7 +5,7 @@ import { isDone, type LedgerState } from "../../ledger/state/fold.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
-import { compileMigration, type Describing } from "../compile/compile.ts";
+import { compileMigration, type Able, type Describing } from "../compile/compile.ts";
 import { versionUnknown } from "./pending.ts";
 import { differencesOf, type TableDifference } from "./table-drift.ts";
 import { historyRow, restoredRow, tablesOf, type HistoryRow, type RowAction } from "./timeline.ts";
@@ -31,14 +31,14 @@ export function placesIn(
   migrations: readonly Migration[],
   state: LedgerState,
   snapshots: Tables,
-  describing: Parameters<typeof historyRow>[2],
+  able: Able,
 ): { readonly row: HistoryRow; readonly fits: readonly HistoryPosition[] } {
   if (!agreesWithNewest(state)) {
-    const row = restoredRow(migrations, state, describing);
+    const row = restoredRow(migrations, state, able);
     const fits = fittingPlaces(row, snapshots);
     if (fits.length > 0) return { row, fits };
   }
-  const row = historyRow(migrations, state, describing);
+  const row = historyRow(migrations, state, able);
   return { row, fits: fittingPlaces(row, snapshots) };
 }
 

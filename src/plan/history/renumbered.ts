@@ -112,7 +112,10 @@ export function entriesOf(
 }
 
 /** The migrations with the steps that ran, if these were others: a column may have had another name at that point. */
-export function asTheyRan(migrations: readonly Migration[], { migrations: known }: LedgerState): readonly Migration[] {
+export function withStepsThatRan(
+  migrations: readonly Migration[],
+  { migrations: known }: LedgerState,
+): readonly Migration[] {
   return migrations.map((migration) => {
     const { ran, version } = migration;
     const recorded = known.get(version)?.checksum ?? "";

@@ -8,12 +8,12 @@ import { compileMigration, type Able, type Describing, type PlacedAction } from 
 import { reversalOf } from "./migration-run.ts";
 
 /** The database after all actions that the ledger records as done, in the order in which they ran. */
-export function foldHistory(migrations: readonly Migration[], state: LedgerState, able: Able): Database {
-  return foldEach(migrations, state, able, () => {});
+export function replayHistory(migrations: readonly Migration[], state: LedgerState, able: Able): Database {
+  return replayEach(migrations, state, able, () => {});
 }
 
 /** The same. Calls `visit` with the database before each migration that has run; that database changes later. */
-export function foldEach(
+export function replayEach(
   migrations: readonly Migration[],
   state: LedgerState,
   able: Able,
@@ -21,7 +21,7 @@ export function foldEach(
 ): Database {
   const database = new Map<string, Table>();
   const carryOut = ({ place, action }: PlacedAction) =>
-    placed(place, () => change(database, tablesAfter(database, action)));
+    withPlace(place, () => change(database, tablesAfter(database, action)));
   for (const migration of inOrder(migrations, state)) {
     visit(migration, database);
     const known = state.migrations.get(migration.version)!;
@@ -36,7 +36,7 @@ export function foldEach(
 }
 
 /** The database after these migrations, whether or not the ledger records them. */
-export function foldOn(
+export function replayOn(
   base: Database,
   migrations: readonly Pick<Migration, "file" | "steps">[],
   describing: Describing,
@@ -44,7 +44,7 @@ export function foldOn(
   const database = new Map(base);
   for (const migration of migrations)
     for (const { place, action } of compileMigration(migration, describing))
-      placed(place, () => change(database, tablesAfter(database, action)));
+      withPlace(place, () => change(database, tablesAfter(database, action)));
   return database;
 }
 
@@ -57,7 +57,7 @@ export function inOrder(migrations: readonly Migration[], state: LedgerState): r
 }
 
 /** Turns an error of `work` into ERR_STEP_IMPOSSIBLE with the place of the step. */
-export function placed<Result>(place: StepPlace, work: () => Result): Result {
+export function withPlace<Result>(place: StepPlace, work: () => Result): Result {
   return catchMigrateError(work, (cause) => {
     throw new MigrateError("ERR_STEP_IMPOSSIBLE", { ...place, problem: cause.message }, { cause });
   });

@@ -41,7 +41,7 @@ export function areAll(kind: TableDifference["kind"], found: readonly TableDiffe
 }
 
 /** How users can fix differences that no record can fix. */
-export function putRight(found: readonly TableDifference[]): string {
+export function howToFix(found: readonly TableDifference[]): string {
   const namesOf = (kind: TableDifference["kind"]) => found.flatMap((one) => (one.kind === kind ? [one.table] : []));
   const [gone, foreign, changed] = [namesOf("gone"), namesOf("foreign"), namesOf("changed")];
   const [them, creates] = foreign.length === 1 ? ["it", "step that creates"] : ["them", "steps that create"];

@@ -6,13 +6,10 @@ import type { Migration } from "../../migrations/load.ts";
 import type { Action } from "../../actions/model/action.ts";
 import { tablesAfter, tablesOfAction } from "../../actions/apply-action.ts";
 import { change, type Database, type Table, type Tables } from "../../schema/table.ts";
-import type { Capabilities } from "../../targets/contract/target.ts";
 import { statesBetween } from "../commits/commits.ts";
-import { compileMigration, type PlacedAction } from "../compile/compile.ts";
+import { compileMigration, type Able, type PlacedAction } from "../compile/compile.ts";
 import { inOrder } from "./replay.ts";
 import { commitsOfBegun } from "../commits/commit-progress.ts";
-
-type Abilities = Pick<Capabilities, "actions" | "describes">;
 
 /** An action of the sequence. */
 export interface RowAction extends PlacedAction {
@@ -41,14 +38,14 @@ export interface HistoryRow {
 }
 
 /** All actions: first those of migrations that have run, in the ledger's order, then the others in file order. */
-export function historyRow(migrations: readonly Migration[], state: LedgerState, describing: Abilities): HistoryRow {
+export function historyRow(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryRow {
   const ran = inOrder(migrations, state);
-  return possibleRow([...ran, ...without(ran, migrations)], migrations, state, describing);
+  return possibleRow([...ran, ...without(ran, migrations)], migrations, state, able);
 }
 
 /** The same for a ledger that lost records: migrations without a record may have run between those with one. */
-export function restoredRow(migrations: readonly Migration[], state: LedgerState, describing: Abilities): HistoryRow {
-  return possibleRow(withLostBetween(inOrder(migrations, state), migrations), migrations, state, describing);
+export function restoredRow(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryRow {
+  return possibleRow(withLostBetween(inOrder(migrations, state), migrations), migrations, state, able);
 }
 
 /** Puts each of the others before the first migration with a higher number. */
@@ -73,21 +70,21 @@ function possibleRow(
   order: readonly Migration[],
   migrations: readonly Migration[],
   state: LedgerState,
-  describing: Abilities,
+  able: Able,
 ): HistoryRow {
-  const row = rowOf(order, state, describing);
-  return row.problem === undefined ? row : rowOf(migrations, state, describing);
+  const row = rowOf(order, state, able);
+  return row.problem === undefined ? row : rowOf(migrations, state, able);
 }
 
-function rowOf(migrations: readonly Migration[], state: LedgerState, describing: Abilities): HistoryRow {
+function rowOf(migrations: readonly Migration[], state: LedgerState, able: Able): HistoryRow {
   const database = new Map<string, Table>();
   const actions: RowAction[] = [];
   for (const migration of migrations) {
-    const compiled = compileMigration(migration, describing);
+    const compiled = compileMigration(migration, able);
     for (const [index, { place, action }] of compiled.entries()) {
       try {
         const number = index + 1;
-        const begun = begunAs(action, database, midwayOf(state, migration, number), describing);
+        const begun = begunAs(action, database, midwayOf(state, migration, number), able);
         const after = tablesAfter(database, action);
         change(database, after);
         actions.push({ place, action, migration, number, total: compiled.length, after, begun });
@@ -114,7 +111,7 @@ function begunAs(
   action: Action,
   database: Database,
   midway: PartialAction | undefined,
-  { actions }: Abilities,
+  { actions }: Able,
 ): Begun | undefined {
   if (midway === undefined) return undefined;
   const before = new Map([[action.table, database.get(action.table)]]);

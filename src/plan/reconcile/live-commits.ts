@@ -7,7 +7,7 @@ import { change, type Table, type Tables } from "../../schema/table.ts";
 import type { Capabilities } from "../../targets/contract/target.ts";
 import { planCommits } from "../commits/commits.ts";
 import { asSeen, withKept } from "../commits/preserved.ts";
-import { placed } from "../history/replay.ts";
+import { withPlace } from "../history/replay.ts";
 import type { Plan, PlannedAction } from "../make-plan.ts";
 
 /** A reconciled plan, with the commits that its actions take on the tables as they were found. */
@@ -22,11 +22,11 @@ export function planSeen(plan: Plan, snapshots: Tables, capabilities: Capabiliti
     // The ledger knows more of an action that resumes in the middle than the tables show.
     if (midway !== undefined) change(live, withKept(new Map([[action.table, live.get(action.table)]]), action, midway));
     const known = new Map([...before].map(([name, table]) => [name, live.get(name) ?? table]));
-    if (!mayBeDone) placed(place, () => checkThere(action, live.get(action.table)));
+    if (!mayBeDone) withPlace(place, () => checkThere(action, live.get(action.table)));
     carryOn(live, action);
     if (midway !== undefined || rewrites(action).size === 0) return planned;
     const risks = risksOf(action, known.get(action.table), (kind) => capabilities.actions[kind] === true);
-    return { ...planned, risks, commits: placed(place, () => planCommits(action, known, capabilities)) };
+    return { ...planned, risks, commits: withPlace(place, () => planCommits(action, known, capabilities)) };
   };
   const migrations = plan.migrations.map((migration) => {
     const { inDoubt, midway } = migration;

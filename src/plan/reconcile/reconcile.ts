@@ -4,7 +4,7 @@ import { rewrites } from "../../actions/apply-action.ts";
 import { change, sameTable, sameTables, type Table, type Tables } from "../../schema/table.ts";
 import { statesBetween } from "../commits/commits.ts";
 import type { Plan, PlannedAction, PlannedMigration } from "../make-plan.ts";
-import { differencesOf, putRight } from "../history/table-drift.ts";
+import { differencesOf, howToFix } from "../history/table-drift.ts";
 import { unseenOf } from "../compile/unseen-effects.ts";
 
 /** The tables that a plan will touch. */
@@ -109,7 +109,7 @@ function checkDrift(plan: Plan, table: string, found: Table | undefined): void {
 function drift(table: string, expected: Table | undefined, found: Table | undefined, hint?: string): MigrateError {
   const [difference] = differencesOf(table, expected, found);
   const { kind, differences } = difference!;
-  const way = putRight([difference!]);
+  const way = howToFix([difference!]);
   const hints = {
     foreign: `another program has created it, or the ledger was lost: see migrate repair; otherwise ${way}`,
     gone: `${way}, then run it again`,

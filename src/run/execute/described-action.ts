@@ -13,33 +13,37 @@ import { lostUnanswered } from "./side-effects.ts";
 import {
   nextTry,
   requireSame,
-  type Acting,
+  type ActionContext,
   type Done,
-  type Ending,
+  type ActionResult,
   type Failure,
   type Snapshots,
 } from "./send-action.ts";
-import { attemptHedged } from "./hedged-send.ts";
+import { sendHedged } from "./hedged-send.ts";
 import { isAnother, versionIn } from "../check/table-identity.ts";
 import { requireReadable } from "./check-readable.ts";
 import { lookAlike } from "../check/look-alike.ts";
 import { reapplyChangesByOthers, type RestoredTable } from "./reapply-changes-by-others.ts";
 
-export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
-  const { target, lease, mayAct, place } = acting;
+export async function executeDescribed(
+  planned: PlannedAction,
+  mayBeDone: boolean,
+  context: ActionContext,
+): Promise<ActionResult> {
+  const { target, lease, mayAct, place } = context;
   const { action, before, after } = planned;
   const hasTrace = !changesRows(action);
   // Restoring a version may also change columns or indexes. Then the table shows whether it was done.
   const isDoneIn = (tables: Tables) => sameTables(after, tables) && (hasTrace || !sameTables(before, tables));
   const withIndexes =
-    acting.withIndexes ??
+    context.withIndexes ??
     (action.kind === "restoreTable" ||
       [...before.values(), ...after.values()].some((table) => table?.indexes !== undefined));
-  const again = nextTry(planned, acting);
+  const again = nextTry(planned, context);
   let inDoubt = mayBeDone;
   let wasUnanswered = false;
   let failure: Failure | undefined;
-  let given = acting.snapshots;
+  let given = context.snapshots;
   let first: TableSnapshot | undefined;
   const stillThere = async () => {
     const snapshots = await describeTables(before.keys(), target, withIndexes);
@@ -49,7 +53,7 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     return isStill && mayAct?.(found, seen?.version) !== false && lease.isSure() ? seen : undefined;
   };
   /** The ending if a table looks as it should because of another program; undefined otherwise. */
-  const foreign = async (): Promise<Ending | undefined> => {
+  const foreign = async (): Promise<ActionResult | undefined> => {
     const isRefused = !inDoubt && failure?.kind !== "unanswered";
     const problem = await lookAlike(action, isRefused ? "refused" : "unknown", target, place);
     if (problem === undefined) return undefined;
@@ -58,13 +62,14 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
     return { error: new Error(problem), inDoubt: true };
   };
   const harmOf = async (snapshots: Snapshots) => {
-    await requireSame(action, first, acting);
-    await requireReadable(planned, acting);
-    return (await lostUnanswered(action, first, snapshots.get(action.table), after.get(action.table), acting))?.problem;
+    await requireSame(action, first, context);
+    await requireReadable(planned, context);
+    return (await lostUnanswered(action, first, snapshots.get(action.table), after.get(action.table), context))
+      ?.problem;
   };
   /** Ends an action that is done, after putting back what others had given a table that it has restored. */
   const ended = async (done: Done, call: RestoredTable): Promise<Done> => {
-    const { commits, harm = done.harm } = await reapplyChangesByOthers(planned, call, acting);
+    const { commits, harm = done.harm } = await reapplyChangesByOthers(planned, call, context);
     if (commits === 0) return { ...done, harm };
     const found = await describeTables(before.keys(), target, withIndexes);
     const all = done.commits === undefined ? undefined : done.commits + commits;
@@ -87,16 +92,16 @@ export async function act(planned: PlannedAction, mayBeDone: boolean, acting: Ac
       );
     if (!sameTables(before, tablesIn(snapshots))) return { error: changed(planned, snapshots), inDoubt };
     first ??= seen;
-    for (const one of [acting.bound, first])
+    for (const one of [context.bound, first])
       if (await isAnother(action.table, one, seen, target)) return { error: recreated(planned), inDoubt };
     if (mayAct?.(tablesIn(snapshots), seen?.version) === false)
-      return { error: changed(planned, snapshots), inDoubt, moved: true };
+      return { error: changed(planned, snapshots), inDoubt, isUnsent: true };
     // Nothing is awaited from here to the call. A run that was suspended until it may have a successor describes them
     // again.
     if (!lease.isSure()) continue;
     const sends = maySend(planned, failure, target);
     const sent = inDoubt && action.kind === "putBackRows" ? { ...action, mayBeDone: true } : action;
-    const called = sends ? await attemptHedged(sent, seen, acting, stillThere) : undefined;
+    const called = sends ? await sendHedged(sent, seen, context, stillThere) : undefined;
     if (called !== undefined) failure = called.failure;
     else if (!hasTrace) return { error: failure!.error, inDoubt };
     // The tables show what happened, whatever the answer was, or if there was none. If only rows changed, the answer

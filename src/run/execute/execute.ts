@@ -7,9 +7,9 @@ import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatVersion } from "../../migrations/file-name.ts";
 import { stepHash } from "../../migrations/checksum.ts";
 import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
-import { actBlindly } from "./undescribed-action.ts";
-import { act } from "./described-action.ts";
-import { actInCommits, mayTakeCommits, type PartialNotes } from "./multi-commit-action.ts";
+import { executeUndescribed } from "./undescribed-action.ts";
+import { executeDescribed } from "./described-action.ts";
+import { executeInCommits, mayTakeCommits, type PartialNotes } from "./multi-commit-action.ts";
 import { lostUnanswered, replacesTable } from "./side-effects.ts";
 import {
   beginMigration,
@@ -21,8 +21,8 @@ import {
   type Execution,
   type Progress,
 } from "./migration-progress.ts";
-import type { Acting, Ending } from "./send-action.ts";
-import { guarded } from "./late-writes.ts";
+import type { ActionContext, ActionResult } from "./send-action.ts";
+import { executeGuarded } from "./write-guard.ts";
 import { requireReadable } from "./check-readable.ts";
 import { reapplyChangesByOthers } from "./reapply-changes-by-others.ts";
 import { isSince, releaseRestorePoints, restorePoints } from "./restore-points.ts";
@@ -65,7 +65,7 @@ async function executeMigration(
   const { planned } = progress;
   await keepRestorePoints(progress);
   await checkFound(progress);
-  for (const [index, action] of planned.actions.entries()) await executeNext(progress, action, index === 0);
+  for (const [index, action] of planned.actions.entries()) await executeNextAction(progress, action, index === 0);
   await progress.versions.date(execution.target);
   return { event: events[planned.direction].end, ...factsNow(progress, planned.units) };
 }
@@ -95,9 +95,9 @@ async function checkFound(progress: Progress): Promise<void> {
   if (lost !== undefined) throw await stopped(progress, found, { error: lost, inDoubt: false });
 }
 
-async function executeNext(progress: Progress, action: PlannedAction, isFirst: boolean): Promise<void> {
+async function executeNextAction(progress: Progress, action: PlannedAction, isFirst: boolean): Promise<void> {
   const { planned, execution, versions } = progress;
-  const { bound, lateWrites } = execution;
+  const { bound, writeGuard } = execution;
   const { version, name } = planned.migration;
   await stopIfInterrupted(progress, isFirst);
   if (action.recordFirst) await recordProgress(progress);
@@ -112,7 +112,7 @@ async function executeNext(progress: Progress, action: PlannedAction, isFirst: b
       throw cause;
     });
   };
-  const run = async (mayAct: Acting["mayAct"], inDoubt: boolean) =>
+  const run = async (mayAct: ActionContext["mayAct"], inDoubt: boolean) =>
     await executeAction(action, mayBeDone || inDoubt, {
       ...execution,
       midway: isFirst ? planned.midway : undefined,
@@ -121,9 +121,9 @@ async function executeNext(progress: Progress, action: PlannedAction, isFirst: b
       bound: bound.get(action.action.table),
       pending: [],
       mayAct,
-      mayLose: lateWrites === undefined,
+      mayLose: writeGuard === undefined,
     });
-  const ending = await guarded(run, planned, action, progress.done, lateWrites);
+  const ending = await executeGuarded(run, planned, action, progress.done, writeGuard);
   if ("error" in ending) throw await stopped(progress, action, ending, unwritten);
   versions.note(action, ending);
   // From here on, the name may belong to another table.
@@ -138,14 +138,14 @@ async function executeNext(progress: Progress, action: PlannedAction, isFirst: b
 async function lostByFound(
   found: PlannedAction,
   { migration: { version, name }, done, total }: PlannedMigration,
-  { target, lease, lateWrites, emit }: Execution,
+  { target, lease, writeGuard, emit }: Execution,
 ): Promise<unknown> {
   const place = { version, name, action: done, total };
   const { action, after } = found;
   try {
     const now = await target.describeTable(action.table);
     const harm = await lostUnanswered(action, undefined, now, after.get(action.table), { target, lease });
-    const mayLose = lateWrites === undefined;
+    const mayLose = writeGuard === undefined;
     const { harm: lost } = await reapplyChangesByOthers(found, {}, { target, lease, place, emit, mayLose });
     return lostMetadata(place, harm?.problem ?? lost);
   } catch (error) {
@@ -154,7 +154,7 @@ async function lostByFound(
 }
 
 function lostMetadata(
-  { version, name, action }: Acting["place"],
+  { version, name, action }: ActionContext["place"],
   problem: string | undefined,
 ): MigrateError | undefined {
   if (problem === undefined) return undefined;
@@ -166,18 +166,19 @@ const firstWord = 2_000;
 async function executeAction(
   planned: PlannedAction,
   mayBeDone: boolean,
-  acting: Acting & PartialNotes,
-): Promise<Ending> {
-  const { target, clock, emit, place, pending } = acting;
+  context: ActionContext & PartialNotes,
+): Promise<ActionResult> {
+  const { target, clock, emit, place, pending } = context;
   const { text } = planned;
   emit({ event: "action", ...place, text });
   const started = clock.steady();
   const elapsed = () => Math.round(clock.steady() - started);
   const quiet = clock.every(firstWord, () => emit({ event: "running", ...place, text, elapsed: elapsed() }));
   try {
-    const carryOut = target.capabilities.describes ? (mayTakeCommits(planned) ? actInCommits : act) : actBlindly;
+    const inCommits = mayTakeCommits(planned) ? executeInCommits : executeDescribed;
+    const carryOut = target.capabilities.describes ? inCommits : executeUndescribed;
     // A call that is still under way could reach a table that a later action makes.
-    const ending = await carryOut(planned, mayBeDone, acting).finally(() => Promise.allSettled(pending));
+    const ending = await carryOut(planned, mayBeDone, context).finally(() => Promise.allSettled(pending));
     // Any of these calls may have done harm, whichever was answered first.
     const called = await Promise.all(pending);
     if ("error" in ending) return ending;

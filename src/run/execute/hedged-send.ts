@@ -5,7 +5,7 @@
 import type { Clock } from "../../time/clock.ts";
 import type { Action } from "../../actions/model/action.ts";
 import type { TableSnapshot } from "../../targets/contract/target.ts";
-import { attempt, type Acting, type Called, type Calling } from "./send-action.ts";
+import { sendAction, type ActionContext, type CallResult, type CallContext } from "./send-action.ts";
 
 /**
  * Milliseconds after which a call is sent once more. A call without competitors takes about 10 ms in a folder. If one
@@ -16,18 +16,18 @@ const pause = 1_000;
 const mostCalls = 10;
 
 /**
- * As `attempt`. At most one of the calls takes effect, because the engine then refuses the others; they are left in
+ * As `sendAction`. At most one of the calls takes effect, because the engine then refuses the others; they are left in
  * `pending`. `stillThere` describes the table again, or returns undefined if the call must not be sent any more.
  * Nothing is awaited between it and the call.
  */
-export async function attemptHedged(
+export async function sendHedged(
   action: Action,
   seen: TableSnapshot | undefined,
-  acting: Calling & Pick<Acting, "clock" | "pending">,
+  context: CallContext & Pick<ActionContext, "clock" | "pending">,
   stillThere: () => Promise<TableSnapshot | undefined>,
-): Promise<Called> {
-  const { target, clock, pending } = acting;
-  const calls = [attempt(action, seen, acting)];
+): Promise<CallResult> {
+  const { target, clock, pending } = context;
+  const calls = [sendAction(action, seen, context)];
   if (!isMomentary(action) || !target.capabilities.fences) return await firstGood(calls);
   while (calls.length < mostCalls) {
     const ended = firstGood(calls);
@@ -35,7 +35,7 @@ export async function attemptHedged(
     // A description that fails or takes long must not delay an answer.
     const snapshot = await Promise.race([ended.then(() => undefined), stillThere().catch(() => undefined)]);
     if (snapshot === undefined) break;
-    calls.push(attempt(action, snapshot, acting));
+    calls.push(sendAction(action, snapshot, context));
   }
   pending.push(...calls);
   return await firstGood(calls);
@@ -62,9 +62,9 @@ function isMomentary(action: Action): boolean {
 }
 
 /** The first call that succeeds. If all fail, one that failed for another reason than a conflict, if there is one. */
-async function firstGood(calls: readonly Promise<Called>[]): Promise<Called> {
+async function firstGood(calls: readonly Promise<CallResult>[]): Promise<CallResult> {
   return await new Promise((resolve, reject) => {
-    const failed: Called[] = [];
+    const failed: CallResult[] = [];
     for (const call of calls)
       call.then((called) => {
         if (called.failure === undefined) return resolve(called);

@@ -20,7 +20,7 @@ import { sameType } from "../../schema/data-type.ts";
 import { formatPath, parsePath, type Path } from "../../schema/path.ts";
 import { columnPaths, differences, findColumn, sameTable, type Table } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { attempt } from "./send-action.ts";
+import { sendAction } from "./send-action.ts";
 import type { ActionRef, Emit } from "../events.ts";
 import { hasColumns } from "./probe-columns.ts";
 
@@ -222,13 +222,13 @@ async function sendAlterations(
   /** Null if no migration is in doubt when nothing is planned. */
   otherwise?: null,
 ): Promise<readonly string[]> {
-  const calling = { target, lease, place, next: plan.migrations[0]?.migration.version ?? otherwise };
+  const context = { target, lease, place, next: plan.migrations[0]?.migration.version ?? otherwise };
   for (const alteration of wanted) {
     // Nothing is awaited between `isSure` and the call.
     do await lease.check();
     while (!lease.isSure());
     const again: Action = { kind: "alterColumns", table: action.table, alterations: [alteration] };
-    const { failure } = await attempt(again, { table, version: undefined }, calling);
+    const { failure } = await sendAction(again, { table, version: undefined }, context);
     if (failure?.kind === "refused") return [target.explain(failure.error)];
     if (failure !== undefined) throw failure.error;
   }

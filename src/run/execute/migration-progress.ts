@@ -11,14 +11,14 @@ import type { PlannedAction, PlannedMigration } from "../../plan/make-plan.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import type { SeenTable } from "../check/table-identity.ts";
 import type { RunContext } from "../run-context.ts";
-import type { LateWrites } from "./late-writes.ts";
+import type { WriteGuard } from "./write-guard.ts";
 import { trackVersions, type VersionsTrack } from "./restore-points.ts";
 import type { FailedCall } from "./send-action.ts";
 
 export interface Execution extends Pick<RunContext, "target" | "ledger" | "clock" | "emit" | "signal"> {
   readonly lease: Lease;
   /** Set if writes that others make meanwhile must not be lost. */
-  readonly lateWrites?: LateWrites | undefined;
+  readonly writeGuard?: WriteGuard | undefined;
   /** The tables for which a saved plan was made. */
   readonly bound?: ReadonlyMap<string, SeenTable> | undefined;
   /** Whether a migration may lose what can't be brought back; when absent, every one may. */

@@ -20,8 +20,8 @@ import { madeName } from "../../schema/names.ts";
 import { sameTables, type Tables } from "../../schema/table.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { Target } from "../../targets/contract/target.ts";
-import { act, changed, describeTables, tablesIn } from "./described-action.ts";
-import type { Acting, Done, Ending, Snapshots, FailedCall } from "./send-action.ts";
+import { executeDescribed, changed, describeTables, tablesIn } from "./described-action.ts";
+import type { ActionContext, Done, ActionResult, Snapshots, FailedCall } from "./send-action.ts";
 import { versionIn } from "../check/table-identity.ts";
 import { lookAlike } from "../check/look-alike.ts";
 
@@ -40,8 +40,8 @@ export function mayTakeCommits({ action, commits }: PlannedAction): boolean {
 interface CommitRun {
   readonly planned: PlannedAction;
   readonly mayBeDone: boolean;
-  readonly acting: Acting & PartialNotes;
-  /** The newest note of the action in the ledger: this run's own, unless it is `acting.midway`. */
+  readonly context: ActionContext & PartialNotes;
+  /** The newest note of the action in the ledger: this run's own, unless it is `context.midway`. */
   recorded: (Preserved & Pick<PartialAction, "commit">) | undefined;
   /** The table's versions around the commits; undefined until the table is described. */
   versions: Done | undefined;
@@ -69,16 +69,16 @@ interface Turn {
   readonly isSeen: boolean;
 }
 
-export async function actInCommits(
+export async function executeInCommits(
   planned: PlannedAction,
   mayBeDone: boolean,
-  acting: Acting & PartialNotes,
-): Promise<Ending> {
+  context: ActionContext & PartialNotes,
+): Promise<ActionResult> {
   const run: CommitRun = {
     planned,
     mayBeDone,
-    acting,
-    recorded: acting.midway,
+    context,
+    recorded: context.midway,
     versions: undefined,
     isResumed: mayBeDone,
     seen: undefined,
@@ -101,9 +101,9 @@ export async function actInCommits(
 }
 
 /** How the action ends, if no commit is left or the next one can't be made. */
-async function nextTurn(run: CommitRun): Promise<Turn | Ending> {
-  const { planned, mayBeDone, acting, seen, isResumed } = run;
-  const { target, lease } = acting;
+async function nextTurn(run: CommitRun): Promise<Turn | ActionResult> {
+  const { planned, mayBeDone, context, seen, isResumed } = run;
+  const { target, lease } = context;
   const isSeen = seen !== undefined && lease.isSure();
   const snapshots = isSeen ? seen : await describeTables(planned.before.keys(), target, true);
   run.seen = undefined;
@@ -118,15 +118,15 @@ async function nextTurn(run: CommitRun): Promise<Turn | Ending> {
   const { problem: error } = progress;
   if (error !== undefined && isUntouched(progress)) return { error, inDoubt: isResumed };
   if (error !== undefined)
-    return await rollBackCommits(stillToDo(progress, found)[0]!, { error, inDoubt: false }, planned, acting);
+    return await rollBackCommits(stillToDo(progress, found)[0]!, { error, inDoubt: false }, planned, context);
   const foreign = isFirst && mayBeDone ? await foreignCommit(run, progress) : undefined;
   if (foreign !== undefined) return { error: new Error(foreign), inDoubt: true };
   const commit = nextOf(run, progress, found);
   return commit === undefined ? versions : { commit, progress, snapshots, isSeen };
 }
 
-function progressIn({ planned, acting, recorded }: CommitRun, tables: Tables): CommitProgress | undefined {
-  return commitProgress(planned.action, planned.before, recorded, tables, acting.target.capabilities);
+function progressIn({ planned, context, recorded }: CommitRun, tables: Tables): CommitProgress | undefined {
+  return commitProgress(planned.action, planned.before, recorded, tables, context.target.capabilities);
 }
 
 function isUntouched({ progress }: CommitProgress): boolean {
@@ -135,7 +135,7 @@ function isUntouched({ progress }: CommitProgress): boolean {
 
 /** Why another program seems to have made one of the commits that look done. */
 async function foreignCommit(
-  { acting: { target, place, midway } }: CommitRun,
+  { context: { target, place, midway } }: CommitRun,
   { commits, progress }: CommitProgress,
 ): Promise<string | undefined> {
   for (const { action } of commits.slice(0, progress.commits)) {
@@ -160,21 +160,21 @@ function nextOf(run: CommitRun, where: CommitProgress, found: Tables): PlannedCo
 
 /** Records what a run that resumes at this commit must know. Returns whether the ledger was written. */
 async function recordBefore(run: CommitRun, { commit, progress: where }: Turn): Promise<boolean> {
-  const { recorded, acting } = run;
+  const { recorded, context } = run;
   const { commits, progress, kept } = where;
   const at = commits.indexOf(commit);
   const isDetour = commit === commits[progress.commits]?.detour[0];
   // An earlier run's note is recorded again: a late record of that run, such as that it failed and left nothing
   // half-done, must not erase it.
-  const isUnrecorded = recorded === undefined || recorded === acting.midway || !sameKept(kept, recorded);
+  const isUnrecorded = recorded === undefined || recorded === context.midway || !sameKept(kept, recorded);
   const leads = at > (recorded?.commit ?? 0) && leadsBack(commits, at);
   const isToRecord = leads || (isUnrecorded && (commits.length > 1 || isDetour));
   if (isToRecord) {
     // Before the loss, no commit leads back to an earlier state, so the table shows how far the action got.
     run.recorded = { ...kept, commit: leads ? at : (recorded?.commit ?? 0) };
-    await acting.note(kept, run.recorded.commit);
+    await context.note(kept, run.recorded.commit);
   }
-  if (isDetour) acting.emit({ event: "detour", ...acting.place, text: commit.text });
+  if (isDetour) context.emit({ event: "detour", ...context.place, text: commit.text });
   return isToRecord;
 }
 
@@ -186,13 +186,13 @@ function toSend(run: CommitRun, { commit, snapshots }: Turn): PlannedCommit {
   return planCommits(refresh, before, { actions: {}, describes: true })[0]!;
 }
 
-async function send(run: CommitRun, turn: Turn, sent: PlannedCommit, isRecorded: boolean): Promise<Ending> {
-  const { planned, acting, isResumed } = run;
+async function send(run: CommitRun, turn: Turn, sent: PlannedCommit, isRecorded: boolean): Promise<ActionResult> {
+  const { planned, context, isResumed } = run;
   const { commit, snapshots, isSeen } = turn;
   const { kept } = turn.progress;
   const hides = commit.before.get(planned.action.table)?.columns.some(({ name }) => isHidden(name)) === true;
-  return await act(plannedOf(sent, planned), isResumed && sent === commit, {
-    ...acting,
+  return await executeDescribed(plannedOf(sent, planned), isResumed && sent === commit, {
+    ...context,
     withIndexes: true,
     // The snapshots may be outdated after a call to the lease or the ledger.
     snapshots: isSeen && !isRecorded ? snapshots : undefined,
@@ -232,19 +232,19 @@ async function endAfter(
   sent: PlannedCommit,
   ending: FailedCall,
 ): Promise<FailedCall | undefined> {
-  const { planned, acting } = run;
+  const { planned, context } = run;
   if (ending.starved && sent.detour.length > 0) {
     run.detourAt = commit.text;
     return undefined;
   }
-  if (ending.moved === true) {
+  if (ending.isUnsent === true) {
     run.lookedAgain++;
     run.isResumed ||= ending.inDoubt;
     return undefined;
   }
   // The run that was taken over may have made the commit meanwhile. Then the next turn finds it done.
-  if (sent !== commit && run.isResumed && (await isAfter(commit, acting.target))) return undefined;
-  return ending.inDoubt || isUntouched(progress) ? ending : await rollBackCommits(commit, ending, planned, acting);
+  if (sent !== commit && run.isResumed && (await isAfter(commit, context.target))) return undefined;
+  return ending.inDoubt || isUntouched(progress) ? ending : await rollBackCommits(commit, ending, planned, context);
 }
 
 function sameKept(one: Preserved, other: Preserved): boolean {
@@ -281,13 +281,13 @@ async function rollBackCommits(
   { undo, before }: PlannedCommit,
   ending: FailedCall,
   planned: PlannedAction,
-  acting: Acting,
+  context: ActionContext,
 ): Promise<FailedCall> {
   if (undo.length === 0) return { ...ending, inDoubt: true };
   let at = before;
   for (const action of undo) {
     const [commit] = planCommits(action, at, { actions: {}, describes: true });
-    const back = await act(plannedOf(commit!, planned), false, acting);
+    const back = await executeDescribed(plannedOf(commit!, planned), false, context);
     // The next run finds what could not be rolled back, and resumes from there.
     if ("error" in back) return { ...ending, inDoubt: true };
     at = commit!.after;

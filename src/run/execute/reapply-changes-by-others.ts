@@ -12,7 +12,7 @@ import { findColumn, type Table } from "../../schema/table.ts";
 import { formatIndex } from "../../schema/table-index.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
 import type { TableSnapshot, Target, Versions } from "../../targets/contract/target.ts";
-import { attempt, type Acting, type Calling } from "./send-action.ts";
+import { sendAction, type ActionContext, type CallContext } from "./send-action.ts";
 
 export interface PutBack {
   /** How many versions that made. */
@@ -31,21 +31,21 @@ export interface RestoredTable {
 export async function reapplyChangesByOthers(
   planned: PlannedAction,
   call: RestoredTable,
-  calling: Calling & Pick<Acting, "emit">,
+  context: CallContext & Pick<ActionContext, "emit">,
 ): Promise<PutBack> {
-  const { commits, harm } = await putBack(planned, call, calling);
-  if (harm === undefined || calling.mayLose !== true) return { commits, harm };
+  const { commits, harm } = await putBack(planned, call, context);
+  if (harm === undefined || context.mayLose !== true) return { commits, harm };
   // It may be lost, but not silently.
-  calling.emit({ event: "accepted", words: harm });
+  context.emit({ event: "accepted", words: harm });
   return { commits };
 }
 
-async function putBack(planned: PlannedAction, call: RestoredTable, calling: Calling): Promise<PutBack> {
+async function putBack(planned: PlannedAction, call: RestoredTable, context: CallContext): Promise<PutBack> {
   const { action } = planned;
-  const { versions, explain } = calling.target;
+  const { versions, explain } = context.target;
   if (action.kind !== "restoreTable" || versions === undefined) return { commits: 0 };
   try {
-    return await carryOut(planned, await versionsAround(action, call, versions, explain), calling);
+    return await carryOut(planned, await versionsAround(action, call, versions, explain), context);
   } catch (cause) {
     if (endsRun(cause)) throw cause;
     return { commits: 0, harm: unknownLoss(action, undefined, explain(cause)) };
@@ -99,8 +99,8 @@ function unknownLoss(
   return `whether metadata and indexes that others had given ${table} ${when} are lost is unknown (${problem})`;
 }
 
-async function carryOut(planned: PlannedAction, around: Around, calling: Calling): Promise<PutBack> {
-  const { target, lease } = calling;
+async function carryOut(planned: PlannedAction, around: Around, context: CallContext): Promise<PutBack> {
+  const { target, lease } = context;
   const { table } = planned.action;
   const refused = new Map<string, string>();
   let [commits, failures] = [0, 0];
@@ -115,7 +115,7 @@ async function carryOut(planned: PlannedAction, around: Around, calling: Calling
     // Another run may have changed the table since it was described.
     await lease.check();
     if (!lease.isSure()) continue;
-    const { failure } = await attempt(next.action, now, calling);
+    const { failure } = await sendAction(next.action, now, context);
     if (failure === undefined) commits++;
     else if (failure.kind === "refused" || ++failures >= mostRepeats)
       refused.set(next.words, target.explain(failure.error));

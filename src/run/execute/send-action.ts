@@ -17,7 +17,7 @@ import type { SeenTable } from "../check/table-identity.ts";
 export type Snapshots = ReadonlyMap<string, TableSnapshot | undefined>;
 
 /** What executing an action needs. */
-export interface Acting {
+export interface ActionContext {
   readonly target: Target;
   readonly lease: Lease;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export interface Acting {
   /** The table for which a saved plan was made. */
   readonly bound?: SeenTable | undefined;
   /** Calls that may still be under way when the action is done; waited for at its end. */
-  readonly pending: Promise<Called>[];
+  readonly pending: Promise<CallResult>[];
   /**
    * Selects a lower limit for retries while others' commits come first: `detour` if there is a detour, `hurried` on it.
    */
@@ -42,7 +42,7 @@ export interface Acting {
 }
 
 /** How an action ended: with the table's versions around it, if the target reports them, or with an error. */
-export type Ending = Done | FailedCall;
+export type ActionResult = Done | FailedCall;
 
 export interface Done {
   readonly before: SeenVersion | undefined;
@@ -64,7 +64,7 @@ export interface FailedCall {
   /** Others' commits came first each time. */
   readonly starved?: boolean;
   /** It was not sent this time, because `mayAct` did not allow it. */
-  readonly moved?: boolean;
+  readonly isUnsent?: boolean;
 }
 
 export interface Failure extends CallOutcome {
@@ -72,7 +72,7 @@ export interface Failure extends CallOutcome {
 }
 
 /** How a call ended; it succeeded if there is no failure. */
-export interface Called {
+export interface CallResult {
   readonly failure?: Failure | undefined;
   /** The table's version after it, if the target reports it. */
   readonly made?: number | undefined;
@@ -81,14 +81,18 @@ export interface Called {
 }
 
 /** What a single call needs. `place` is recorded in the ledger if the call is late. */
-export type Calling = Pick<Acting, "target" | "lease" | "place" | "mayLose"> & {
+export type CallContext = Pick<ActionContext, "target" | "lease" | "place" | "mayLose"> & {
   /** The migration that is in doubt if the run ends with the call; if absent, that of `place`; none if null. */
   readonly next?: number | null | undefined;
 };
 
 /** The caller must have checked `isSure` and awaited nothing since. Throws ERR_TABLE_RECREATED, ERR_ACTED_LATE. */
-export async function attempt(action: Action, seen: TableSnapshot | undefined, calling: Calling): Promise<Called> {
-  const { target, place } = calling;
+export async function sendAction(
+  action: Action,
+  seen: TableSnapshot | undefined,
+  context: CallContext,
+): Promise<CallResult> {
+  const { target, place } = context;
   let failure: Failure | undefined;
   let made: number | undefined;
   try {
@@ -97,17 +101,21 @@ export async function attempt(action: Action, seen: TableSnapshot | undefined, c
     const error = thrown ?? new Error("the call failed without a reason");
     failure = { ...target.verdict(error), error };
   }
-  const checking = failure === undefined ? aftermath(action, seen, made, calling) : undefined;
+  const checking = failure === undefined ? aftermath(action, seen, made, context) : undefined;
   const harm = await checking?.catch(() => undefined);
-  await recordLateCall(failure, harm, calling);
+  await recordLateCall(failure, harm, context);
   await checking; // throws where it could not be checked
   requireNotRecreated(harm, place);
   return { failure, made, harm: harm?.problem };
 }
 
 /** Requires, after a call without an answer, that the table is still the same. Throws ERR_TABLE_RECREATED. */
-export async function requireSame(action: Action, seen: TableSnapshot | undefined, calling: Calling): Promise<void> {
-  requireNotRecreated(await aftermath(action, seen, undefined, calling), calling.place);
+export async function requireSame(
+  action: Action,
+  seen: TableSnapshot | undefined,
+  context: CallContext,
+): Promise<void> {
+  requireNotRecreated(await aftermath(action, seen, undefined, context), context.place);
 }
 
 function requireNotRecreated(harm: Harm | undefined, { version, name, action }: ActionRef): void {
@@ -123,7 +131,7 @@ function requireNotRecreated(harm: Harm | undefined, { version, name, action }: 
 async function recordLateCall(
   failure: Failure | undefined,
   harm: Harm | undefined,
-  { target, lease, place, next }: Calling,
+  { target, lease, place, next }: CallContext,
 ): Promise<void> {
   // The embedded engine may have begun a call that it refuses.
   const mayHaveBegun = failure?.kind === "unanswered" || (failure?.kind === "refused" && target.capabilities.fences);
@@ -144,7 +152,7 @@ async function recordLateCall(
 }
 
 /** Waits before the next try, longer each time; false if there is no next try. */
-export function nextTry({ text }: PlannedAction, { target, clock, emit, place, whileOthers }: Acting) {
+export function nextTry({ text }: PlannedAction, { target, clock, emit, place, whileOthers }: ActionContext) {
   let tried = 0;
   return async ({ kind, pause = 0, error }: Failure): Promise<boolean> => {
     const allowed = patience[kind === "conflict" ? (whileOthers ?? kind) : kind];

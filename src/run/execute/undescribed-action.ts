@@ -5,27 +5,31 @@
 import type { PlannedAction } from "../../plan/make-plan.ts";
 import { parsePath } from "../../schema/path.ts";
 import { columnPaths } from "../../schema/table.ts";
-import { attempt, nextTry, type Acting, type Ending } from "./send-action.ts";
+import { sendAction, nextTry, type ActionContext, type ActionResult } from "./send-action.ts";
 import { hasColumns } from "./probe-columns.ts";
 
-export async function actBlindly(planned: PlannedAction, mayBeDone: boolean, acting: Acting): Promise<Ending> {
-  const { lease } = acting;
-  const again = nextTry(planned, acting);
+export async function executeUndescribed(
+  planned: PlannedAction,
+  mayBeDone: boolean,
+  context: ActionContext,
+): Promise<ActionResult> {
+  const { lease } = context;
+  const again = nextTry(planned, context);
   const done = { before: undefined, after: undefined };
   let inDoubt = mayBeDone;
   for (;;) {
-    if (inDoubt && (await hasRun(planned, acting))) return done;
+    if (inDoubt && (await hasRun(planned, context))) return done;
     await lease.check();
     // Nothing is awaited from here to the call.
     if (!lease.isSure()) continue;
-    const { failure } = await attempt(
+    const { failure } = await sendAction(
       planned.action,
       { table: planned.before.get(planned.action.table) ?? { columns: [] }, version: undefined },
-      acting,
+      context,
     );
     if (failure === undefined) return done;
     // An earlier call may have succeeded between the question and this call.
-    if (failure.kind === "refused" && inDoubt && (await hasRun(planned, acting))) return done;
+    if (failure.kind === "refused" && inDoubt && (await hasRun(planned, context))) return done;
     // If this process was suspended, the call may have been refused because of what the next holder did.
     await lease.check();
     inDoubt ||= failure.kind === "unanswered";
@@ -33,8 +37,8 @@ export async function actBlindly(planned: PlannedAction, mayBeDone: boolean, act
   }
 }
 
-async function hasRun({ action, proof, after }: PlannedAction, acting: Acting): Promise<boolean> {
-  const { target } = acting;
+async function hasRun({ action, proof, after }: PlannedAction, context: ActionContext): Promise<boolean> {
+  const { target } = context;
   const table = after.get(action.table);
   if (table === undefined) return false;
   switch (proof?.kind) {
@@ -42,10 +46,10 @@ async function hasRun({ action, proof, after }: PlannedAction, acting: Acting): 
       // A table of that name without these columns was made by another program.
       return (
         (await target.listTables()).includes(action.table) &&
-        (await hasColumns(action.table, table, columnPaths(table.columns), acting))
+        (await hasColumns(action.table, table, columnPaths(table.columns), context))
       );
     case "column":
-      return await hasColumns(action.table, table, [parsePath(proof.path)], acting);
+      return await hasColumns(action.table, table, [parsePath(proof.path)], context);
     default:
       return false;
   }

@@ -13,7 +13,7 @@ type Auditing = Pick<RunContext, "journal" | "signal">;
  * All records and the findings of their audit. A read may miss a record that another run adds meanwhile, so findings
  * count only if two reads in a row yield the same ones.
  */
-export async function audited({
+export async function auditConsistently({
   journal,
   signal,
 }: Auditing): Promise<{ readonly records: readonly LedgerRecord[]; readonly findings: readonly LedgerFinding[] }> {
@@ -41,7 +41,7 @@ export async function checkConsistent(auditing: Auditing, state: LedgerState): P
 export async function contradiction(auditing: Auditing, state: LedgerState): Promise<MigrateError | undefined> {
   if (agreesWithNewest(state)) return undefined;
   // A late record is not an error, nor is an interrupted write of several markers: neither loses a record.
-  const { findings } = await audited(auditing);
+  const { findings } = await auditConsistently(auditing);
   if (findings.every(({ known, kind }) => known || kind === "applied")) return undefined;
   const problem = "its newest record states that other migrations are applied than all its records together";
   return new MigrateError("ERR_LEDGER_CHANGED", { problem });

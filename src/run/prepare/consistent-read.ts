@@ -34,28 +34,26 @@ export async function readConsistently<Found>(
 }
 
 /** The same; what looks wrong counts only if no other run has written to the ledger since it was read. */
-export async function readUnlessMoved<Found>(
+export async function readCurrent<Found>(
   context: RunContext,
   read: () => Promise<Ledger>,
   look: (ledger: Ledger) => Promise<Found>,
   looksWrong: (found: Found) => boolean,
 ): Promise<Found> {
-  return await readConsistently(context, read, (ledger) =>
-    unlessMoved(context, ledger, () => look(ledger), looksWrong),
-  );
+  return await readConsistently(context, read, (ledger) => ifCurrent(context, ledger, () => look(ledger), looksWrong));
 }
 
 /**
  * What `look` finds in the tables. Undefined if that looks wrong, or is an error of outcome `refused`, and another run
  * has written to the ledger since it was read.
  */
-export async function unlessMoved<Found>(
+export async function ifCurrent<Found>(
   { journal, runner }: Pick<RunContext, "journal" | "runner">,
   { records, state: { head, holder } }: Ledger,
   look: () => Promise<Found | undefined>,
   looksWrong: (found: Found) => boolean = () => false,
 ): Promise<Found | undefined> {
-  const hasMoved = async () => {
+  const isOutdated = async () => {
     const again = await journal.read();
     const newest = foldLedger(again).head;
     // Only this run writes in its own epoch: it has renewed the lease, because looking may take long.
@@ -65,9 +63,9 @@ export async function unlessMoved<Found>(
   };
   try {
     const found = await look();
-    return found !== undefined && looksWrong(found) && (await hasMoved()) ? undefined : found;
+    return found !== undefined && looksWrong(found) && (await isOutdated()) ? undefined : found;
   } catch (error) {
-    if (!isMigrateError(error) || error.outcome !== "refused" || !(await hasMoved())) throw error;
+    if (!isMigrateError(error) || error.outcome !== "refused" || !(await isOutdated())) throw error;
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { matchesHash } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations, type MigrationSource } from "../../migrations/source.ts";
-import { asTheyRan } from "../../plan/history/renumbered.ts";
+import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 
 /** Each with the steps that ran, if its file exports them in `ran`. */
 export async function loadChanged(
@@ -20,5 +20,5 @@ export async function loadChanged(
       return known !== undefined && !matchesHash(textHash, known.textHash);
     }),
   );
-  return asTheyRan(loaded, state);
+  return withStepsThatRan(loaded, state);
 }

@@ -6,7 +6,7 @@ import { matchesHash } from "../../migrations/checksum.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import type { Migration } from "../../migrations/load.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { asTheyRan } from "../../plan/history/renumbered.ts";
+import { withStepsThatRan } from "../../plan/history/renumbered.ts";
 import { repeatedFacts } from "../../plan/history/record-facts.ts";
 import type { Direction } from "../../plan/compile/compile.ts";
 import {
@@ -22,9 +22,9 @@ import { planSeen } from "../../plan/reconcile/live-commits.ts";
 import { checkPresence, indexedTables, reconcile, touchedTables } from "../../plan/reconcile/reconcile.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { checkConsistent } from "../lease/audited-ledger.ts";
-import type { LateWrites } from "../execute/late-writes.ts";
+import type { WriteGuard } from "../execute/write-guard.ts";
 import { lookAlike } from "../check/look-alike.ts";
-import { describeForPlan, readConsistently, readLedger, unlessMoved } from "./consistent-read.ts";
+import { describeForPlan, readConsistently, readLedger, ifCurrent } from "./consistent-read.ts";
 import type { RunContext } from "../run-context.ts";
 import type { Ledger } from "../lease/with-lease.ts";
 
@@ -42,20 +42,20 @@ export interface Planned {
   /** The entries to record before the first action. */
   readonly opening: readonly LedgerEntry[];
   /** Set if writes that others make while it is carried out must not be lost. */
-  readonly lateWrites?: LateWrites | undefined;
+  readonly writeGuard?: WriteGuard | undefined;
 }
 
 /**
  * The plan for the ledger as it was read. Undefined if the plan is blocked or contradicted by the tables, and another
  * run has written to the ledger meanwhile.
  */
-export async function planUnlessMoved<Input extends PlanningInput>(
+export async function planIfCurrent<Input extends PlanningInput>(
   input: Input,
   plan: (input: Input) => Promise<Planned>,
 ): Promise<Planned | undefined> {
   const { context, state } = input;
   await checkConsistent(context, state);
-  return await unlessMoved(
+  return await ifCurrent(
     context,
     input,
     () => plan(input),
@@ -104,7 +104,7 @@ export async function planChosen(
     context.migrations,
     files.filter(({ version }) => wanted.has(version)),
   );
-  const migrations = asTheyRan(loaded, state);
+  const migrations = withStepsThatRan(loaded, state);
   checkUnchanged(migrations, state, target.capabilities);
   const byVersion = new Map(migrations.map((migration) => [migration.version, migration]));
   const pending = chosen.map(({ version }) => byVersion.get(version)!);

@@ -6,8 +6,14 @@ import type { LedgerEntry } from "../../ledger/state/record.ts";
 import { formatMigration, formatVersion } from "../../migrations/file-name.ts";
 import type { MigrationFile } from "../../migrations/list-files.ts";
 import { loadMigrations } from "../../migrations/source.ts";
-import { foldHistory } from "../../plan/history/replay.ts";
-import { asTheyRan, recognisedIn, checkRecognised, entriesOf, type Recognised } from "../../plan/history/renumbered.ts";
+import { replayHistory } from "../../plan/history/replay.ts";
+import {
+  withStepsThatRan,
+  recognisedIn,
+  checkRecognised,
+  entriesOf,
+  type Recognised,
+} from "../../plan/history/renumbered.ts";
 import type { RunContext } from "../run-context.ts";
 import { keepRenumbered, type RenumberedMigration } from "../execute/restore-points.ts";
 import { withLease } from "../lease/with-lease.ts";
@@ -56,7 +62,7 @@ async function checkOrder(
   if (first === undefined || ran.length < after.migrations.size) return;
   const loaded = await loadMigrations(context.migrations, ran);
   try {
-    foldHistory(asTheyRan(loaded, after), after, context.target.capabilities);
+    replayHistory(withStepsThatRan(loaded, after), after, context.target.capabilities);
   } catch (cause) {
     if (!isMigrateError(cause)) throw cause;
     const ranAs = first.known.map(formatMigration).join(", ");

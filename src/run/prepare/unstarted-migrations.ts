@@ -17,7 +17,7 @@ import { planChosen, type PlanningInput } from "./plan-run.ts";
  * The records that state that nothing of them has run. Throws ERR_UNSETTLED if the tables show otherwise, and ERR_BEGUN
  * if a file is missing here.
  */
-export async function recordUnstarted(input: PlanningInput): Promise<readonly LedgerEntry[]> {
+export async function unstartedEntries(input: PlanningInput): Promise<readonly LedgerEntry[]> {
   const { context, state, files, besideAnother } = input;
   const { target, runner } = context;
   // A run that is still running records the outcome itself.

@@ -24,7 +24,7 @@ import { foldLedger, type LedgerState } from "../../../src/ledger/state/fold.ts"
 import type { LedgerRecord } from "../../../src/ledger/state/record.ts";
 import { checksumOf, stepHash } from "../../../src/migrations/checksum.ts";
 import type { Migration } from "../../../src/migrations/load.ts";
-import { foldHistory } from "../../../src/plan/history/replay.ts";
+import { replayHistory } from "../../../src/plan/history/replay.ts";
 import { makePlan, type Plan, type PlanInput } from "../../../src/plan/make-plan.ts";
 import type { Database } from "../../../src/schema/table.ts";
 
@@ -329,7 +329,7 @@ test("the database is folded in the order in which migrations ran", () => {
   const all = [first, second, third, fourth];
   // 2 could not have run before 3 and 4, which ran first, out of order.
   expect(
-    names(foldHistory(all, aLedger([first], [third], [fourth], [second]), { describes: true, actions: {} })),
+    names(replayHistory(all, aLedger([first], [third], [fourth], [second]), { describes: true, actions: {} })),
   ).toEqual({
     documents: ["id", "headline"],
   });
@@ -338,7 +338,7 @@ test("the database is folded in the order in which migrations ran", () => {
 test("only what is done of a migration that is done in part is folded", () => {
   const migration = aMigration(1, create, to, wide);
   const folded = [0, 1, 2, 3].map((done) =>
-    names(foldHistory([migration], aLedger([migration, done]), { describes: true, actions: {} })),
+    names(replayHistory([migration], aLedger([migration, done]), { describes: true, actions: {} })),
   );
   expect(folded).toEqual([
     {},

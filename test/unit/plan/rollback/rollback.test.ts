@@ -18,7 +18,7 @@ import { expect, test } from "vitest";
 import type { LedgerMigration, LedgerState } from "../../../../src/ledger/state/fold.ts";
 import { checksumOf, stepHash } from "../../../../src/migrations/checksum.ts";
 import { downRun } from "../../../../src/plan/history/migration-run.ts";
-import { foldHistory } from "../../../../src/plan/history/replay.ts";
+import { replayHistory } from "../../../../src/plan/history/replay.ts";
 import { questionsOf } from "../../../../src/plan/assess/blocking-rows.ts";
 import { makePlan } from "../../../../src/plan/make-plan.ts";
 import { rollbackOf } from "../../../../src/plan/rollback/rollback.ts";
@@ -133,7 +133,7 @@ function aReversal(step: number) {
 
 test("the database is as far back as the ledger records", () => {
   const names = (step: number) =>
-    foldHistory([first, migration], aState(aReversal(step)), embedded)
+    replayHistory([first, migration], aState(aReversal(step)), embedded)
       .get("t")!
       .columns.map(({ name, type, nullable }) => `${name} ${type.kind} ${nullable}`);
   expect([0, 1, 3, 4].map(names)).toEqual([

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../../../src/time/clock.ts";
 import type { Lease } from "../../../../src/ledger/lease/lease.ts";
 import type { PlannedAction } from "../../../../src/plan/make-plan.ts";
-import { actBlindly } from "../../../../src/run/execute/undescribed-action.ts";
-import { act } from "../../../../src/run/execute/described-action.ts";
-import type { Acting, Ending } from "../../../../src/run/execute/send-action.ts";
+import { executeUndescribed } from "../../../../src/run/execute/undescribed-action.ts";
+import { executeDescribed } from "../../../../src/run/execute/described-action.ts";
+import type { ActionContext, ActionResult } from "../../../../src/run/execute/send-action.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { tablesAfter } from "../../../../src/actions/apply-action.ts";
 import { btree } from "../../../../src/schema/declare/index-builders.ts";
@@ -68,8 +68,8 @@ async function acting(model: Model, sure: readonly boolean[], meanwhile?: Action
   };
   const planned = plannedOf(rename, before);
   const place = { version: 1, name: "t", action: 1, total: 1 };
-  const carryOut = model === "service" ? actBlindly : act;
-  const ending: Ending = await carryOut(planned, false, {
+  const carryOut = model === "service" ? executeUndescribed : executeDescribed;
+  const ending: ActionResult = await carryOut(planned, false, {
     target,
     lease,
     clock: systemClock,
@@ -110,7 +110,14 @@ async function actOn(action: Action, inDoubt: boolean, other: Partial<Target>, m
   if (meanwhile !== undefined) tables.carryOut(meanwhile);
   const planned = plannedOf(action, before);
   const place = { version: 1, name: "t", action: 1, total: 1 };
-  return await act(planned, inDoubt, { target, lease: calm, clock: systemClock, emit: () => {}, place, pending: [] });
+  return await executeDescribed(planned, inDoubt, {
+    target,
+    lease: calm,
+    clock: systemClock,
+    emit: () => {},
+    place,
+    pending: [],
+  });
 }
 
 test.each([true, false])(
@@ -145,12 +152,12 @@ async function actWith(
   action: Action,
   tables: ReturnType<typeof memoryTables>,
   execute: (memory: Target) => Target["execute"],
-  { bound, kind = "refused" }: { readonly bound?: Acting["bound"]; readonly kind?: CallOutcome["kind"] } = {},
-): Promise<Ending> {
+  { bound, kind = "refused" }: { readonly bound?: ActionContext["bound"]; readonly kind?: CallOutcome["kind"] } = {},
+): Promise<ActionResult> {
   const memory = memoryTarget({ name: "memory", model: "embedded", tables });
   const before = new Map([["t", tables.get("t")!]]);
   const planned = plannedOf(action, before);
-  return await act(planned, false, {
+  return await executeDescribed(planned, false, {
     target: { ...memory, execute: execute(memory), verdict: () => ({ kind }) },
     lease: calm,
     clock: systemClock,

@@ -5,7 +5,11 @@ import type { Preserved } from "../../../../src/ledger/state/record.ts";
 import { planCommits } from "../../../../src/plan/commits/commits.ts";
 import type { PlannedAction } from "../../../../src/plan/make-plan.ts";
 import type { Emit } from "../../../../src/run/events.ts";
-import { actInCommits, mayTakeCommits, type PartialNotes } from "../../../../src/run/execute/multi-commit-action.ts";
+import {
+  executeInCommits,
+  mayTakeCommits,
+  type PartialNotes,
+} from "../../../../src/run/execute/multi-commit-action.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { guardColumn } from "../../../../src/actions/rewrite/append-guard.ts";
 import type { Column } from "../../../../src/schema/data-type.ts";
@@ -24,7 +28,7 @@ interface About extends PartialNotes, Pick<PlannedAction, "action" | "before" | 
 async function acting({ action, before, commits, ...about }: About) {
   const place = { file: "0001_t.ts", step: 1, kind: action.kind };
   const after = commits.at(-1)!.after;
-  return await actInCommits(
+  return await executeInCommits(
     { place, action, text: "", risks: [], commits, before, after, recordFirst: false, proof: undefined },
     about.midway !== undefined,
     {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Lease } from "../../../../src/ledger/lease/lease.ts";
 import type { LedgerEntry } from "../../../../src/ledger/state/record.ts";
-import { attempt } from "../../../../src/run/execute/send-action.ts";
+import { sendAction } from "../../../../src/run/execute/send-action.ts";
 import type { Action } from "../../../../src/actions/model/action.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import type { Model } from "../../../simulate/target/carry.ts";
@@ -36,7 +36,7 @@ async function failing(model: Model, kind: CallOutcome["kind"], next?: number | 
     execute: async () => await Promise.reject(new Error("it failed")),
     verdict: (): CallOutcome => ({ kind }),
   };
-  const ended = attempt(drop, undefined, { target, lease, place, next });
+  const ended = sendAction(drop, undefined, { target, lease, place, next });
   const error = await ended.then(
     ({ failure }) => failure?.kind,
     ({ code }: { code: string }) => code,
@@ -82,6 +82,6 @@ test("a refused call is reported as refused, also if its table was recreated bef
     execute: async () => await Promise.reject(new Error("it failed")),
     verdict: (): CallOutcome => ({ kind: "refused" }),
   };
-  const { failure } = await attempt(drop, seen, { target: refusing, lease: held, place });
+  const { failure } = await sendAction(drop, seen, { target: refusing, lease: held, place });
   expect(failure).toMatchObject({ kind: "refused" });
 });

@@ -11,7 +11,7 @@ import { sourceOf } from "../../../simulate/start-run.ts";
 import { memoryTarget } from "../../../simulate/target/memory-target.ts";
 import { memoryTables } from "../../../simulate/target/memory-tables.ts";
 import type { RunContext } from "../../../../src/run/run-context.ts";
-import { planNow, planUnlessMoved, type Planned, type PlanningInput } from "../../../../src/run/prepare/plan-run.ts";
+import { planNow, planIfCurrent, type Planned, type PlanningInput } from "../../../../src/run/prepare/plan-run.ts";
 
 const who = { by: "ann", tool: "t", at: 1, applied: "", previous: "" };
 const taken: LedgerRecord = { ...who, run: "ours", epoch: 1, number: 0, event: "taken" };
@@ -21,7 +21,7 @@ function planned(newest: LedgerRecord, run: string, plan: () => Promise<Planned>
   const journal = { read: async () => [taken, newest] } as unknown as Journal;
   const context = { journal, runner: { by: "ann", run, tool: "t" } };
   const input = { context, state: foldLedger(records), records } as unknown as PlanningInput;
-  return planUnlessMoved(input, plan);
+  return planIfCurrent(input, plan);
 }
 
 const blocked = { plan: { blocked: { problems: [] } } } as unknown as Planned;

@@ -10,7 +10,7 @@ import { sameColumns } from "../../schema/data-type.ts";
 import type { Tables } from "../../schema/table.ts";
 import type { Target } from "../../targets/contract/target.ts";
 import { mostRepeats } from "../../targets/contract/retry.ts";
-import type { Acting, Done, Ending } from "./send-action.ts";
+import type { ActionContext, Done, ActionResult } from "./send-action.ts";
 import { isTooMany, countBlockingRows, sinceOf } from "../check/find-blocking-rows.ts";
 
 /** A table's version before an action, after the check that the action may destroy it. */
@@ -19,7 +19,7 @@ export interface Watch {
   readonly rows: readonly Question[];
 }
 
-export interface LateWrites {
+export interface WriteGuard {
   /** Undefined if the action destroys nothing. Throws ERR_ROLLBACK_STOPPED. */
   before(planned: PlannedMigration, action: PlannedAction, at: number): Promise<Watch | undefined>;
   /** Throws ERR_WRITES_LOST, ERR_WRITES_UNKNOWN. */
@@ -30,34 +30,34 @@ export interface LateWrites {
  * Runs the action, unless what it destroys has changed since the check: then checks again. After the last check the
  * call is sent anyway, except a drop of a table.
  */
-export async function guarded(
-  run: (mayAct: Acting["mayAct"], inDoubt: boolean) => Promise<Ending>,
+export async function executeGuarded(
+  run: (mayAct: ActionContext["mayAct"], inDoubt: boolean) => Promise<ActionResult>,
   planned: PlannedMigration,
   action: PlannedAction,
   at: number,
-  lateWrites: LateWrites | undefined,
-): Promise<Ending & { readonly lost?: unknown }> {
-  if (lateWrites === undefined || planned.direction === "up") return await run(undefined, false);
+  writeGuard: WriteGuard | undefined,
+): Promise<ActionResult & { readonly lost?: unknown }> {
+  if (writeGuard === undefined || planned.direction === "up") return await run(undefined, false);
   // A call without an answer may still take effect.
   let inDoubt = false;
   for (let looks = 1; ; looks++) {
     const isLast = looks === mostRepeats && action.action.kind !== "dropTable";
     let watch: Watch | undefined;
     try {
-      watch = await lateWrites.before(planned, action, at);
+      watch = await writeGuard.before(planned, action, at);
     } catch (error) {
       return { error, inDoubt: inDoubt || (planned.inDoubt && at === planned.done) };
     }
     const mayAct =
       watch === undefined || isLast ? undefined : (_: unknown, version?: number) => version === watch.version;
     const ending = await run(mayAct, inDoubt);
-    if ("error" in ending && ending.moved === true && looks < mostRepeats) {
+    if ("error" in ending && ending.isUnsent === true && looks < mostRepeats) {
       inDoubt = ending.inDoubt;
       continue;
     }
     if ("error" in ending) return ending;
     try {
-      await lateWrites.after(watch, action, ending);
+      await writeGuard.after(watch, action, ending);
     } catch (lost) {
       return { ...ending, lost };
     }
@@ -66,7 +66,7 @@ export async function guarded(
 }
 
 /** `seen`: each table's version before the plan asked its questions. */
-export function lateWrites(target: Target, seen: Readonly<Record<string, number | null>>): LateWrites {
+export function writeGuard(target: Target, seen: Readonly<Record<string, number | null>>): WriteGuard {
   // Every write up to this version of a table was asked for, or was made by this run.
   const known = new Map(Object.entries(seen));
   return {
