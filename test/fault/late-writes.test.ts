@@ -1,5 +1,6 @@
 /** What an application writes while `down` runs is kept, or `down` fails and the table, or a version that it names, still has it. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Table } from "@lancedb/lancedb";
 import { expect, test } from "vitest";
@@ -24,7 +25,7 @@ import {
 import type { Step } from "../../src/steps/registry.ts";
 import { open as openLance } from "../../src/targets/lance/lance.ts";
 import type { Target } from "../../src/targets/contract/target.ts";
-import { temporaryFolder } from "../support/project.ts";
+import { temporaryFolder, temporaryFolderOfFile } from "../support/project.ts";
 import { rounds } from "../support/rounds.ts";
 import { lancedb } from "../support/tables.ts";
 
@@ -73,24 +74,42 @@ const writes: Readonly<Record<string, Write>> = {
   "a compaction": { write: async (table) => await table.optimize(), filter: "true", rows: -1 },
 };
 
-/** A table that a migration has changed, as `down` finds it. */
+/** A table that a migration has changed, as `down` finds it. The engine never changes a file that it has written, so a link is a copy. */
 async function aWorld(change: readonly Step[]) {
+  const key = JSON.stringify(change);
+  origins.set(key, origins.get(key) ?? (await anOrigin(change)));
   const folder = temporaryFolder();
+  execFileSync("cp", ["-al", `${origins.get(key)!}/.`, folder]);
+  return await worldIn(folder);
+}
+
+/** The folders that worlds are copies of. */
+const origins = new Map<string, string>();
+const home = temporaryFolderOfFile();
+
+async function worldIn(folder: string) {
+  const target = await openLance({ kind: "lance", uri: folder }, { name: "late", folder });
+  const lease = { duration: 5_000, patience: 5_000 };
+  const files = join(folder, "migrations");
+  const options: MigratorOptions = { target, migrations: migrationsIn(files), ledger: "_migrations", lease };
+  return { options, files, open: async () => await (await lancedb.connect(folder)).openTable("t") };
+}
+
+async function anOrigin(change: readonly Step[]): Promise<string> {
+  const folder = mkdtempSync(join(home, "origin-"));
   const files = join(folder, "migrations");
   mkdirSync(files);
   const toFile = (file: string, all: readonly Step[]) =>
     writeFileSync(join(files, file), `export const up = ${JSON.stringify(all)};\n`);
   toFile("0001_create.mjs", [createTable("t", { id: int32().notNull(), body: utf8(), x: float64(), n0: int32() })]);
-  const target = await openLance({ kind: "lance", uri: folder }, { name: "late", folder });
-  const lease = { duration: 5_000, patience: 5_000 };
-  const options: MigratorOptions = { target, migrations: migrationsIn(files), ledger: "_migrations", lease };
-  const open = async () => await (await lancedb.connect(folder)).openTable("t");
+  const { options, open } = await worldIn(folder);
   await up(options);
   await (await open()).add([1, 2, 3].map((id) => ({ id, body: `b${id}`, x: id / 8, n0: id })));
   await (await open()).createIndex("id");
   toFile("0002_change.mjs", change);
   await up(options);
-  return { options, files, open };
+  await options.target.close();
+  return folder;
 }
 
 type Moment = "after the plan" | "before the call" | "after the call";
