@@ -1,11 +1,12 @@
 /**
- * An application beside a run: started as a process with a folder, a table and a number of its own, it appends rows without
- * pause, and says on stdout which were acknowledged, until it is told on stdin to end. It opens the table once, as
- * applications do, and again only when it was refused.
+ * An application beside a run: started as a process with a folder, a table, a number of its own and the milliseconds that it
+ * waits after each append, it appends rows, and says on stdout which were acknowledged, until it is told on stdin to end. It
+ * opens the table once, as applications do, and again only when it was refused.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { lancedb } from "../support/tables.ts";
 
-const [, , folder = "", name = "", own = "0"] = process.argv;
+const [, , folder = "", name = "", own = "0", pause = "0"] = process.argv;
 const db = await lancedb.connect(folder);
 const told = new AbortController();
 process.stdin.on("data", () => told.abort());
@@ -26,6 +27,7 @@ for (let count = 0; !told.signal.aborted; count++) {
     refusals.set(why, (refusals.get(why) ?? 0) + 1);
     table = await db.openTable(name);
   }
+  if (pause !== "0") await sleep(Number(pause));
 }
 process.stdout.write(`${JSON.stringify({ acknowledged, refusals: Object.fromEntries(refusals) })}\n`);
 process.exit(0);

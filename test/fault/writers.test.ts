@@ -1,4 +1,4 @@
-/** Applications append without pause while columns of their table are rewritten. */
+/** Applications append again and again while columns of their table are rewritten. */
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,6 +10,8 @@ const appender = fileURLToPath(new URL("appender.ts", import.meta.url));
 const appenders = 4;
 /** docs/faults.md says what came of the fifty. */
 const times = rounds(1, 50);
+/** Milliseconds after each append: without, they keep both cores of a small machine busy, and the retype waiting. */
+const pause = rounds(20, 0);
 
 interface Said {
   readonly acknowledged: readonly number[];
@@ -78,7 +80,7 @@ test.each([
       await table.add([{ id: -1, value: holdsNull ? null : 0 }]);
       project.migration("0002_retype.ts", step);
       const beside = Array.from({ length: appenders }, (_, index) =>
-        startNode([appender, project.database, "people", String(index)], project.folder),
+        startNode([appender, project.database, "people", String(index), String(pause)], project.folder),
       );
       onTestFinished(() => beside.forEach(({ process }) => process.kill("SIGKILL")));
       await Promise.all(beside.map(ready));
