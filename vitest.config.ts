@@ -25,8 +25,11 @@ export default defineConfig({
       test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`) },
     })),
     sequence: { sequencer: LongestFirst },
+    // The files of a worker share its modules, and the processes of test/support/shared-process.ts: loading them for each
+    // file took a minute of the unit tests alone. Nothing may be left in them that another file could notice.
+    isolate: false,
     // More than a small machine has cores: the long tests wait for leases to run out.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Real engines and processes on machines of two cores: a limit that only a hanging test meets.
     testTimeout: 120_000,
     // "expected [ …(2) ] to deeply equal []" at the end of a log does not say what was found.
