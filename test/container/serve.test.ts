@@ -20,7 +20,7 @@ type Dialect = "service" | "namespace";
 
 /** A project with the running example's migrations; MIGRATE_ENDPOINT says where its target is. */
 function aProjectFor(dialect: Dialect): Project {
-  const project = aProject();
+  const project = aProject("own");
   project.write(
     "migrate.config.ts",
     `export default {

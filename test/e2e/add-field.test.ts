@@ -22,7 +22,7 @@ const config = (newTables: string) =>
 
 /** With its rows in two fragments. */
 async function aTable(newTables = "{}"): Promise<Project> {
-  const project = aProject("shared");
+  const project = aProject();
   project.write("migrate.config.ts", config(newTables));
   project.migration("0001_create.ts", creation);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -72,7 +72,7 @@ test("indexes and metadata of the struct and of its fields stay, and so do those
 });
 
 test("a struct that is not null gets a field between two steps that let it hold nulls and refuse them", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_create.ts", creation.replace(place, `${place}.notNull()`));
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   await addRows(project.database, "t", [rows[0]!]);

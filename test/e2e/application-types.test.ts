@@ -72,7 +72,7 @@ const call = (type: m.ColumnType) => layOut(typeSource(type.type), { indent: 0, 
 
 /** The files that an application has, with the packages that it has. */
 function anApplication(migration: string): Project {
-  const project = aProject();
+  const project = aProject("own");
   symlinkSync(join(root, "node_modules/apache-arrow"), join(project.folder, "node_modules/apache-arrow"));
   symlinkSync(join(root, "node_modules/@lancedb"), join(project.folder, "node_modules/@lancedb"));
   project.write(

@@ -12,7 +12,7 @@ const headline = `m.renameColumn("documents", "title", "headline")`;
 const number = `m.addColumn("documents", "n", m.int32(), { as: "cast(title as int)" })`;
 
 function twoMigrations(): Project {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_documents.ts", documents);
   project.migration("0002_headlines.ts", headline);
   return project;
@@ -78,7 +78,7 @@ describe("plan", () => {
   });
 
   test("says when there is nothing to do", async () => {
-    expect(await aProject("shared").migrate(["plan"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
+    expect(await aProject().migrate(["plan"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
   });
 
   test("stops at --to", async () => {
@@ -101,7 +101,7 @@ describe("plan", () => {
   });
 
   test("takes --allow-out-of-order", async () => {
-    const project = aProject("shared");
+    const project = aProject();
     project.migration("0002_documents.ts", documents);
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
     project.migration("0001_authors.ts", `m.createTable("authors", { id: m.int32() })`);
@@ -118,7 +118,7 @@ describe("plan", () => {
 
 describe("history", () => {
   test("of a new project is empty", async () => {
-    expect(await aProject("shared").migrate(["history"])).toEqual({
+    expect(await aProject().migrate(["history"])).toEqual({
       code: 0,
       stdout: "the ledger is empty\n",
       stderr: "",
@@ -167,7 +167,7 @@ describe("lint", () => {
   });
 
   test("names the problems of all files at once", async () => {
-    const project = aProject("shared");
+    const project = aProject();
     project.migration("0001_documents.ts", documents);
     project.migration("0002_bad.ts", "5");
     project.write("migrations/0003_bad.ts", "export const up = [;");
@@ -182,7 +182,7 @@ describe("lint", () => {
   });
 
   test("names bad file names together with the other problems", async () => {
-    const project = aProject("shared");
+    const project = aProject();
     project.migration("first.ts", documents);
     project.migration("0002_bad.ts", "5");
     project.write("migrations/0003_bad.cjs", "");
@@ -196,7 +196,7 @@ describe("lint", () => {
   });
 
   test("says which step can't work where it stands", async () => {
-    const project = aProject("shared");
+    const project = aProject();
     project.migration("0001_documents.ts", documents);
     project.migration("0002_twice.ts", `${headline},\n${headline}`);
     const { code, stdout, stderr } = await project.migrate(["lint"]);
@@ -221,14 +221,14 @@ describe("new", () => {
   });
 
   test("begins with 0001, and makes the folder", async () => {
-    const project = aProject("shared");
+    const project = aProject();
     project.write("migrate.config.ts", `export default { migrations: "database/steps" };`);
     expect(await project.migrate(["new", "documents"])).toMatchObject({ code: 0 });
     expect(existsSync(join(project.folder, "database", "steps", "0001_documents.ts"))).toBe(true);
   });
 
   test("continues after the highest number, whatever is missing below", async () => {
-    const project = aProject("shared");
+    const project = aProject();
     project.migration("0007_documents.ts", documents);
     project.migration("9999_more.ts", headline);
     expect(await project.migrate(["new", "next"])).toMatchObject({ code: 0 });
@@ -236,7 +236,7 @@ describe("new", () => {
   });
 
   test("turns words into one name", async () => {
-    const project = aProject("shared");
+    const project = aProject();
     expect(await project.migrate(["new", "add the headlines"])).toMatchObject({ code: 0 });
     expect(textOf(project, "0001_add_the_headlines.ts")).toContain("/** Add the headlines. */");
   });
@@ -266,7 +266,7 @@ describe("new", () => {
   });
 
   test("fills in the project's own template where there is one", async () => {
-    const project = aProject("shared");
+    const project = aProject();
     project.write(
       "templates/migration.ts",
       `import * as m from "lance-migrate";\n\n/** Placeholder. */\nexport const up = [${documents}];\n`,
@@ -283,7 +283,7 @@ describe("new", () => {
     { what: "exports a function", text: "export const up = () => [];\n" },
     { what: "is no TypeScript", text: "<<<<<<< ours\n" },
   ])("refuses a template that $what, and writes nothing", async ({ text }) => {
-    const project = aProject("shared");
+    const project = aProject();
     project.write("templates/migration.ts", text);
     const { code, stdout, stderr } = await project.migrate(["new", "bad"]);
     expect(stderr).toMatch(
@@ -294,7 +294,7 @@ describe("new", () => {
   });
 
   test("refuses to number a folder in which a name is bad", async () => {
-    const project = aProject("shared");
+    const project = aProject();
     project.migration("first.ts", documents);
     expect(await project.migrate(["new", "second"])).toMatchObject({
       code: 4,

@@ -19,7 +19,7 @@ async function orders(folder: string) {
 }
 
 async function adopted(): Promise<Project> {
-  const project = aProject("shared");
+  const project = aProject();
   await makeOrders(project.database);
   expect(await project.migrate(["pull"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
@@ -35,7 +35,7 @@ describe("a computed column that another program made", () => {
     expect(readFileSync(join(project.folder, "schema.ts"), "utf8")).toContain('float64().computed("price * pieces")');
     expect(await project.migrate(["generate", "--check"])).toMatchObject({ code: 0 });
 
-    const fresh = aProject("shared");
+    const fresh = aProject();
     fresh.write("migrations/0001_adopt.ts", text);
     expect(await fresh.migrate(["up"])).toMatchObject({ code: 0 });
     await (await orders(fresh.database)).add([{ price: 3, pieces: 2, note: "new" }]);
@@ -98,7 +98,7 @@ const refreshesD = 'm.refreshColumn("t", "d"),';
 const creation = `m.createTable("orders", { price: m.int32(), pieces: m.int32() }, { rows: [{ price: 2, pieces: 3 }] }),`;
 
 test("addComputedColumn declares a column with its type, refreshColumn fills it, and down drops it", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_orders.ts", creation);
   project.migration(
     "0002_total.ts",
@@ -113,7 +113,7 @@ test("addComputedColumn declares a column with its type, refreshColumn fills it,
 });
 
 test("rehearse tries a refresh of a column of an earlier migration", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_orders.ts", creation);
   project.migration("0002_total.ts", `m.addComputedColumn("orders", "total", m.int64(), "price * pieces"),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -122,7 +122,7 @@ test("rehearse tries a refresh of a column of an earlier migration", async () =>
 });
 
 test("generate declares, changes and drops computed columns of schema.ts", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_orders.ts", creation);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   const declare = (total: string) =>
@@ -146,7 +146,7 @@ test("generate declares, changes and drops computed columns of schema.ts", async
 describe("where rows have values of no other column than the one that is dropped", () => {
   /** A table in which an application has appended only `a`, with a computed column behind it. */
   async function aTableOf(others: string): Promise<Project> {
-    const project = aProject("shared");
+    const project = aProject();
     const computed = `m.addComputedColumn("t", "d", m.int32(), "1"),`;
     project.migration("0001_create.ts", `m.createTable("t", { a: m.int32() }), ${computed}${others}`);
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -176,7 +176,7 @@ describe("where rows have values of no other column than the one that is dropped
 
 describe("an expression that the engine refuses is known before the first write", () => {
   async function aTableOf(steps: string): Promise<Project> {
-    const project = aProject("shared");
+    const project = aProject();
     project.migration("0001_create.ts", `m.createTable("t", { a: m.int32(), s: m.utf8() }),`);
     expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
     await addRows(project.database, "t", [{ a: 1, s: "one" }]);

@@ -12,7 +12,7 @@ const storage = {
 };
 
 test("doctor says which clients can write to the tables that are there, and to those that migrations will make", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.write(
     "migrate.config.ts",
     `export default { targets: { local: { kind: "lance", uri: "data", newTables: { dataStorageVersion: "2.0" } } }, target: "local" };\n`,

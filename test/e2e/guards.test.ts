@@ -8,7 +8,7 @@ const drop = `m.dropColumn("documents", "score"),`;
 
 /** A project with a table, and a migration that loses a column. */
 async function aLoss(guards = "{}", accepts = ""): Promise<Project> {
-  const project = aProject("shared");
+  const project = aProject();
   project.write(
     "migrate.config.ts",
     `export default { targets: { here: { kind: "lance", uri: ".lancedb", guards: ${guards} } } };\n`,
@@ -46,7 +46,7 @@ test("without consent nothing is changed, and plan says what is missing", async 
 });
 
 test("filling nulls needs no consent, and overwriting values does", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_create.ts", create);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   await addRows(project.database, "documents", [{ id: 1 }, { id: 2, score: 2 }]);

@@ -10,7 +10,7 @@ const vector = [1, 2, 3, 4];
 
 /** A table with two rows, one of which has nulls, and a migration before the one in question. */
 async function aTable(steps: string, before = ""): Promise<Project> {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_create.ts", create);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   await addRows(project.database, "t", [
@@ -113,7 +113,7 @@ test("a saved plan is refused, and not used up, where the application has added 
 
 /** A table `t(a, b)` into which an application appended only `a`. */
 async function aTableOfOneColumn(): Promise<Project> {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_create.ts", `m.createTable("t", { a: m.int32(), b: m.utf8() }),`);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   await addRows(project.database, "t", [{ a: 1 }, { a: 2 }]);

@@ -12,7 +12,7 @@ import { manyProjects } from "./support/many-projects.ts";
 
 vi.setConfig({ maxConcurrency: 3 });
 
-const { project } = manyProjects();
+const { project } = manyProjects("own");
 const module = (up: string) => `import * as m from "lance-migrate";\n\nexport const up = ${up};\n`;
 const files = { "migrations/0001_documents.ts": module(`[m.createTable("documents", { id: m.int32() })]`) };
 const config = (text: string) => ({ ...files, "migrate.config.ts": `export default ${text};\n` });

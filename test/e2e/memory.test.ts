@@ -7,7 +7,7 @@ import { listen } from "../rest/servers.ts";
 import { root, startNode } from "../support/project.ts";
 import { manyProjects } from "./support/many-projects.ts";
 
-const { project } = manyProjects();
+const { project } = manyProjects("own");
 /** The process says at its end what the kernel has counted, in KB. */
 const tell = `data:text/javascript,process.on("exit",()=>process.stderr.write("peak "+process.resourceUsage().maxRSS))`;
 

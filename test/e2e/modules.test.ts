@@ -12,7 +12,7 @@ interface Load {
   readonly parent: string;
 }
 
-const { project } = manyProjects();
+const { project } = manyProjects("own");
 const hooks = new URL("support/log-modules.ts", import.meta.url).href;
 
 async function loadsOf(runner: SmallProject, args: readonly string[], exitCode = 0): Promise<readonly Load[]> {

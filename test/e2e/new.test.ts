@@ -259,7 +259,7 @@ const together = rounds(8, 1);
 
 test(`${inputs.length} inputs make files that say just that, are laid out, and run`, { timeout: 300_000 }, async () => {
   expect(inputs.length).toBeGreaterThanOrEqual(80);
-  const project = aProject("shared");
+  const project = aProject();
   for (let at = 0; at < inputs.length; at += together) {
     const some = inputs.slice(at, at + together);
     const flags = some.flatMap(([flag, value]) => [`--${flag}`, value]);
@@ -294,7 +294,7 @@ function unlike({ folder, write }: Project): readonly string[] {
 }
 
 test("the first migration needs no folder for it", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   rmSync(join(project.folder, "migrations"), { recursive: true });
   expect(await project.migrate(["new", "first", "--create-table", "d(id int32)"])).toMatchObject({
     code: 0,
@@ -304,7 +304,7 @@ test("the first migration needs no folder for it", async () => {
 
 /** A project with an applied table, and the names of its files. */
 async function started() {
-  const project = aProject("shared");
+  const project = aProject();
   const first = ["new", "first", "--create-table", "d(id int32, title utf8, score float64)"];
   expect(await project.migrate(first)).toMatchObject({ code: 0 });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });

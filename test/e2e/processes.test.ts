@@ -59,7 +59,7 @@ describe("a signal", () => {
   });
 
   test("that comes twice stops at once", async () => {
-    const project = aProject();
+    const project = aProject("own");
     project.write(
       "migrations/0001_slow.ts",
       `process.stderr.write("loading\\n");\nawait new Promise((resolve) => setTimeout(resolve, 600_000));\nexport const up = [];\n`,
@@ -114,7 +114,7 @@ describe("a reader that goes away", () => {
 
 describe("a migration file", () => {
   test("that leaves a timer behind does not keep the process", { timeout: 20_000 }, async () => {
-    const project = aProject();
+    const project = aProject("own");
     project.write(
       "migrations/0001_documents.ts",
       `import * as m from "lance-migrate";\nsetInterval(() => {}, 1000);\nexport const up = [${documents}];\n`,
@@ -134,7 +134,7 @@ describe("a migration file", () => {
     { name: "0001_documents.mts", type: "the type commonjs", package: `{ "type": "commonjs" }`, text: esm },
     { name: "0001_documents.mjs", type: "the type commonjs", package: `{ "type": "commonjs" }`, text: esm },
   ])("$name in a project of $type runs, and Node says nothing about it", async ({ name, package: json, text }) => {
-    const project = aProject();
+    const project = aProject("own");
     project.write("package.json", json);
     project.write(`migrations/${name}`, text);
     expect(await project.migrate(["up", "--quiet"])).toMatchObject({ code: 0, stderr: "" });

@@ -108,7 +108,7 @@ describe.each(["lance", "namespace"] as const)("a database made by somebody else
 
 /** A project on the engine with a small table that another program has made. */
 async function withTable(): Promise<Project> {
-  const project = aProject("shared");
+  const project = aProject();
   const db = await lancedb.connect(project.database);
   await db.createTable("d", [{ id: 1 }]);
   return project;
@@ -242,7 +242,7 @@ test("a ledger with another name is no table of the application, with rows or wi
   });
   expect(await project.migrate(["baseline"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["verify"])).toMatchObject({ code: 0 });
-  const only = aProject("shared");
+  const only = aProject();
   await createEmptyTable(await connect({ uri: only.database }), "theirs", ledgerColumns);
   expect(await only.migrate(["pull"])).toMatchObject({
     code: 4,
@@ -285,7 +285,7 @@ test("what is there already is never written over, and nothing is written beside
 });
 
 test("a ledger whose files are gone is no database without migrations, nor is one without tables", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   expect(await project.migrate(["pull"])).toMatchObject({
     code: 4,
     stderr: expect.stringMatching(

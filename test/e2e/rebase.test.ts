@@ -12,7 +12,7 @@ const base = [
 ];
 
 async function aRepository() {
-  const project = aProject("shared");
+  const project = aProject();
   const git = (...args: string[]) =>
     execFileSync("git", ["-c", "user.name=ann", "-c", "user.email=ann@example.org", ...args], {
       cwd: project.folder,

@@ -10,7 +10,7 @@ type Dialect = "service" | "namespace";
 
 /** A project with the running example's migrations and a service as its target. */
 function aProjectFor(endpoint: string, dialect: Dialect, more = ""): Project {
-  const project = aProject("shared");
+  const project = aProject();
   project.write(
     "migrate.config.ts",
     `import { defineConfig } from "lance-migrate";

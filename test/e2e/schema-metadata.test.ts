@@ -75,7 +75,7 @@ describe.each(["lance", "namespace"] as const)("on %s", (way) => {
 });
 
 test("generate --check reports declared schema metadata that the migrations do not set, and generate refuses", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_documents.ts", creation);
   project.write("schema.ts", declaration({ ...metadata, owner: "somebody else" }));
   const words = `owner in the schema's metadata is ${JSON.stringify(metadata.owner)} instead of "somebody else"`;
@@ -89,7 +89,7 @@ test("generate --check reports declared schema metadata that the migrations do n
 });
 
 test("generate creates a new table with the metadata that schema.ts declares", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.write("schema.ts", declaration(metadata));
   expect(await project.migrate(["generate", "documents"])).toMatchObject({ code: 0 });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -98,7 +98,7 @@ test("generate creates a new table with the metadata that schema.ts declares", a
 });
 
 test("migrate new --create-table takes schema metadata", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   const form = `documents(id int64 not null, text utf8) metadata ${JSON.stringify(metadata)}`;
   expect(await project.migrate(["new", "documents", "--create-table", form])).toMatchObject({ code: 0 });
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
@@ -106,7 +106,7 @@ test("migrate new --create-table takes schema metadata", async () => {
 });
 
 test("a squash keeps schema metadata, and so does a table that is created with rows", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_documents.ts", creation);
   project.migration("0002_title.ts", `m.addColumn("documents", "title", m.utf8()),`);
   project.migration(
@@ -124,7 +124,7 @@ test.each([
   ["dropping the source column", `m.dropColumn("documents", "text"),`, "text"],
   ["renaming the vector column", `m.renameColumn("documents", "vector", "embedding"),`, "vector"],
 ])("plan and lint warn of %s of an embedding function", async (_, step, column) => {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_documents.ts", creation);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   project.migration("0002_change.ts", step);

@@ -56,7 +56,7 @@ test("commands in one process print, end and do the same as in one of their own 
 });
 
 test("a command that is started while another is at work has its own process", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   project.migration("0001_people.ts", `m.createTable("people", { id: m.int32() })`);
   const ends = await Promise.all([1, 2, 3].map(async () => await project.migrate(["status"])));
   expect(new Set(ends.map((one) => JSON.stringify(one))).size).toBe(1);

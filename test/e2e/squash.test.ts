@@ -31,7 +31,7 @@ const history = {
 };
 
 function aHistory() {
-  const project = aProject("shared");
+  const project = aProject();
   const target = (name: string) => `${name}: { kind: "lance", uri: "${name}" }`;
   project.write(
     "migrate.config.ts",

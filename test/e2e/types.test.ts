@@ -8,8 +8,8 @@ import { strictConfig, typeProblems } from "../support/type-check.ts";
 
 const documents = `m.createTable("documents", { id: m.int64().notNull(), title: m.utf8(), source: m.struct({ url: m.utf8() }) }),`;
 
-function withDocuments(processes: "own" | "shared" = "shared"): Project {
-  const project = aProject(processes);
+function withDocuments(): Project {
+  const project = aProject();
   project.write("tsconfig.json", strictConfig);
   project.migration("0001_documents.ts", documents);
   return project;
@@ -18,7 +18,7 @@ function withDocuments(processes: "own" | "shared" = "shared"): Project {
 const textOf = ({ folder }: Project, file: string) => readFileSync(join(folder, file), "utf8");
 
 test("it writes what is missing or stale, and says nothing is to do where all is as the migrations are", async () => {
-  const project = withDocuments("own");
+  const project = withDocuments();
   const { migrate } = project;
   expect(await migrate(["types", "--check"])).toEqual({
     code: 3,
@@ -162,7 +162,7 @@ function formatConfig({ write }: Project): string {
 }
 
 test("the setting types names the application's file: commands keep it, and lint tells of names that it still has", async () => {
-  const project = withDocuments("own");
+  const project = withDocuments();
   const config = (types: string) =>
     project.write(
       "migrate.config.ts",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test, describe } from "vitest";
 import { aProject, root, type Project } from "../support/project.ts";
 import { addRows, columnsOf, lancedb, rowsOf, versionsOf } from "../support/tables.ts";
-import { applied, appliedShared, documents } from "./support/documents.ts";
+import { applied, documents } from "./support/documents.ts";
 
 const bin = join(root, "dist", "bin.js");
 /** A pseudo terminal takes the script command of Linux; that of other systems has other flags. */
@@ -281,7 +281,7 @@ describe("a step that fails", () => {
       after: ["id: int32", "headline: utf8"],
     },
   ])("ends the run at $what, and the next run goes on there", async ({ steps, says, mend, after }) => {
-    const project = await appliedShared(["0001_documents.ts", documents]);
+    const project = await applied(["0001_documents.ts", documents]);
     await addRows(project.database, "documents", [{ ...aDocument, id: 1000, title: "words" }]);
     project.migration("0002_change.ts", steps);
     const { documents: before } = await versionsOf(project.database);
@@ -307,7 +307,7 @@ describe("a step that fails", () => {
   });
 
   async function halfDone(): Promise<Project> {
-    const project = await appliedShared(["0001_documents.ts", documents]);
+    const project = await applied(["0001_documents.ts", documents]);
     await addRows(project.database, "documents", [{ ...aDocument, title: "words" }]);
     project.migration("0002_change.ts", `${headline},\n${number}`);
     expect(await project.migrate(["up"])).toMatchObject({ code: 1 });
@@ -345,7 +345,7 @@ describe("a step that fails", () => {
   });
 
   test("says which migrations were applied before it", async () => {
-    const project = await appliedShared(["0001_documents.ts", documents]);
+    const project = await applied(["0001_documents.ts", documents]);
     await addRows(project.database, "documents", [{ ...aDocument, title: "words" }]);
     project.migration("0002_wide.ts", wideId);
     project.migration("0003_number.ts", `m.addColumn("documents", "n", m.int32(), { as: "cast(title as int)" })`);
@@ -376,7 +376,7 @@ describe("an applied file", () => {
     { how: "with a step less", steps: headline, says: "it has 1 step instead of 2" },
     { how: "with its steps in another order", steps: `${wideId},\n${headline}`, says: "step 1 (retypeColumn)" },
   ])("is refused $how, whether or not something is pending", async ({ steps, says }) => {
-    const project = await appliedShared(...history);
+    const project = await applied(...history);
     project.migration("0002_change.ts", steps);
     await expectRefused(project, ["up"], "0002_change.ts was changed after it was applied", says);
     project.migration("0003_more.ts", `m.setNullable("documents", "id", true)`);
@@ -402,7 +402,7 @@ describe("an applied file", () => {
     { how: "in JavaScript", change: (project: Project) => renameSync(path(project), path(project, "0002_change.js")) },
     { how: "as .mts", change: (project: Project) => renameSync(path(project), path(project, "0002_change.mts")) },
   ])("is not refused when it is $how", async ({ change }) => {
-    const project = await appliedShared(...history);
+    const project = await applied(...history);
     const before = await versionsOf(project.database);
     change(project);
     expect(await project.migrate(["up"])).toEqual({ code: 0, stdout: "nothing to do\n", stderr: "" });
@@ -416,7 +416,7 @@ describe("an applied file", () => {
   });
 
   test("that is removed stops only a run with something pending", async () => {
-    const project = await appliedShared(...history);
+    const project = await applied(...history);
     rmSync(path(project));
     expect(await project.migrate(["up"])).toEqual({
       code: 0,
@@ -432,7 +432,7 @@ describe("an applied file", () => {
   });
 
   test("with a number below an applied one is refused, unless --allow-out-of-order says otherwise", async () => {
-    const project = await appliedShared(["0001_documents.ts", documents], ["0003_wide.ts", wideId]);
+    const project = await applied(["0001_documents.ts", documents], ["0003_wide.ts", wideId]);
     project.migration("0002_headlines.ts", headline);
     await expectRefused(project, ["up"], "0002_headlines.ts is pending", "0003_wide", "--allow-out-of-order");
     await expectRefused(project, ["plan"], "0002_headlines.ts is pending");
@@ -488,7 +488,7 @@ describe("drift", () => {
       says: ["it does not exist"],
     },
   ])("is refused and told: $what", async ({ drift, says }) => {
-    const project = await appliedShared(["0001_documents.ts", documents]);
+    const project = await applied(["0001_documents.ts", documents]);
     await drift(project);
     project.migration("0002_scores.ts", `m.renameColumn("documents", "embedding", "vector")`);
     await expectRefused(project, ["up"], "table documents is not as the ledger records", ...says);
@@ -496,7 +496,7 @@ describe("drift", () => {
   });
 
   test("in a table that no pending migration touches does not matter", async () => {
-    const project = await appliedShared(["0001_documents.ts", `${documents},\n${authors}`]);
+    const project = await applied(["0001_documents.ts", `${documents},\n${authors}`]);
     await withTable(project, "authors", (table) => table.dropColumns(["first"]));
     expect(await project.migrate(["up"])).toMatchObject({ code: 0, stdout: "nothing to do\n" });
     project.migration("0002_headlines.ts", headline);
@@ -504,14 +504,14 @@ describe("drift", () => {
   });
 
   test("that is the pending step done by hand has its own hint", async () => {
-    const project = await appliedShared(["0001_documents.ts", documents]);
+    const project = await applied(["0001_documents.ts", documents]);
     await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "headline" }]));
     project.migration("0002_headlines.ts", headline);
     await expectRefused(project, ["up"], "the pending changes are there already: someone has made them by hand");
   });
 
   test("that is put right again is forgotten", async () => {
-    const project = await appliedShared(["0001_documents.ts", documents]);
+    const project = await applied(["0001_documents.ts", documents]);
     project.migration("0002_wide.ts", wideId);
     await withTable(project, "documents", (table) => table.alterColumns([{ path: "title", rename: "caption" }]));
     expect(await project.migrate(["up"])).toMatchObject({ code: 4 });

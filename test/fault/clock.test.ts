@@ -25,7 +25,7 @@ const jumping = (by: number, more: Readonly<Record<string, string>> = {}) => ({
 
 /** A project with a table of one row, and a migration of many swaps pending. */
 async function aSwapper(way: "embedded" | "namespace" | "service"): Promise<Project> {
-  const project = aProject("shared");
+  const project = aProject();
   const target =
     way === "embedded"
       ? { kind: "lance", uri: ".lancedb" }

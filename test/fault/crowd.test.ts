@@ -29,7 +29,7 @@ test.each(["namespace", "service"] as const)(
     const runners = Number(process.env["MIGRATE_CROWD"] ?? usual);
     const data = temporaryFolder();
     const { url } = await serveProcess(data, ["--quiet"]);
-    const project = aProject();
+    const project = aProject("own");
     configure(project, url, dialect);
     project.migration("0001_people.ts", `m.createTable("people", { id: m.int32(), a: m.utf8(), b: m.utf8() })`);
     expect(await project.migrate(["up"], environment)).toMatchObject({ code: 0 });

@@ -51,7 +51,7 @@ function withMore<Before extends Seen>(before: Before) {
 test.each(Object.entries(cases))(
   "%s is rolled back wherever the run is killed",
   async (kind, steps) => {
-    const project = aProject("shared");
+    const project = aProject();
     project.write("migrate.config.ts", "export default { leaseSeconds: 1 };\n");
     project.migration(
       "0001_create.ts",

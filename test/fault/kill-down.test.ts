@@ -47,7 +47,7 @@ test(`a down killed at ${kills} random moments is gone on with by the next one, 
   const places = new Map<string, number>();
   let drawn: ReturnType<typeof killMoments> | undefined;
   let killed = 0;
-  const origin = aProject("shared");
+  const origin = aProject();
   writeFirst(origin);
   expect(await origin.migrate(["up"])).toMatchObject({ code: 0 });
   const table = await (await lancedb.connect(origin.database)).openTable("big");
@@ -56,7 +56,7 @@ test(`a down killed at ${kills} random moments is gone on with by the next one, 
   writePending(origin);
   expect(await origin.migrate(["up"])).toMatchObject({ code: 0 });
   for (let kill = -1; kill < kills; kill++) {
-    const project = aProject("shared");
+    const project = aProject();
     cpSync(origin.database, project.database, { recursive: true });
     writeFirst(project);
     writePending(project);

@@ -10,7 +10,7 @@ const runners = 8;
 
 test(`of ${runners} runs started at one instant each migration is applied by one, and all end with 0, ${races} times`, async () => {
   for (let round = 0; round < races; round++) {
-    const project = aProject();
+    const project = aProject("own");
     cpSync(join(root, "migrations"), join(project.folder, "migrations"), { recursive: true });
     const started = Array.from({ length: runners }, () => project.start(["up", "--json"]));
     const finished = await Promise.all(started.map((one) => one.finished));

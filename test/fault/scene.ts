@@ -37,13 +37,13 @@ export function begun({ process }: Running): Promise<void> {
 }
 
 export async function aScene(way: Way = "embedded"): Promise<Scene> {
-  const origin = aProject("shared");
+  const origin = aProject();
   await writeFirst(origin, way);
   expect(await origin.migrate(["up"], key)).toMatchObject({ code: 0 });
   await fill(origin);
 
   const copy = async (): Promise<Project> => {
-    const project = aProject("shared");
+    const project = aProject();
     // The engine never changes a file that it has written, so links are as good as copies.
     execFileSync("cp", ["-al", origin.database, project.database]);
     await writeFirst(project, way);

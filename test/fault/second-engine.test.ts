@@ -31,7 +31,7 @@ test(
   "an application that appends, deletes, compacts and indexes beside a run loses nothing, and the run ends well",
   { timeout: 300_000 },
   async () => {
-    const project = aProject();
+    const project = aProject("own");
     project.migration(
       "0001_people.ts",
       `m.createTable("people", { id: m.int32().notNull(), value: m.int32().notNull(), label: m.int32().notNull() })`,

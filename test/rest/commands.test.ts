@@ -16,7 +16,7 @@ import {
 } from "./servers.ts";
 import { freePort } from "../support/ports.ts";
 
-const { project } = manyProjects("shared");
+const { project } = manyProjects();
 
 const module = (up: string) => `import * as m from "lance-migrate";\n\nexport const up = ${up};\n`;
 const documents = `m.createTable("documents", {

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, onTestFinished } from "vitest";
 import { isLong } from "./rounds.ts";
-import { isAtWork, runShared } from "./shared-process.ts";
+import { runShared } from "./shared-process.ts";
 
 /** The repository. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -56,19 +56,19 @@ export interface Project {
 }
 
 /**
- * Which process `migrate` runs a command in: one of its own, or one that the commands of a test file share, which saves most
- * of what they cost. With MIGRATE_LONG=1 each has its own all the same, and so has what shares no time or configuration.
+ * Which process `migrate` runs a command in: one of its own, or one that other commands have run in, which saves most of
+ * what they cost. With MIGRATE_LONG=1 each has its own all the same, and so has one with settings that Node reads at its start.
  */
 export type Processes = "own" | "shared";
 
 /** An empty project in which "lance-migrate" is the built package. */
-export function aProject(processes: Processes = "own"): Project {
+export function aProject(processes: Processes = "shared"): Project {
   const folder = temporaryFolder();
-  let isShared = processes === "shared" && !isLong;
+  let edition = 0;
   const write = (path: string, text: string) => {
     const file = join(folder, path);
-    // A process reads a configuration once.
-    if (!path.startsWith("migrations/") && existsSync(file)) isShared = false;
+    // The command itself reads an edited migration again, but any other module once.
+    if (!path.startsWith("migrations/") && existsSync(file)) edition++;
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   };
@@ -76,17 +76,42 @@ export function aProject(processes: Processes = "own"): Project {
   mkdirSync(join(folder, "node_modules"));
   mkdirSync(join(folder, "migrations"));
   symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
-  const start = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    startNode([join(root, "dist", "bin.js"), ...args], folder, env);
+  const start = (args: readonly string[], env?: Environment) => startCommand({ folder, args, env });
   return {
     folder,
     database: join(folder, ".lancedb"),
     write,
     migration: (name, steps) =>
       write(`migrations/${name}`, `import * as m from "lance-migrate";\n\nexport const up = [\n${steps}\n];\n`),
-    migrate: (args, env) => (isShared && !isAtWork() ? runShared(folder, args, env) : start(args, env).finished),
+    migrate: (args, env) => runCommand({ folder, args, env, edition }, processes),
     start,
   };
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+interface Asked {
+  readonly folder: string;
+  readonly args: readonly string[];
+  readonly env?: Environment | undefined;
+}
+
+/** Starts the built command. */
+export function startCommand({ folder, args, env }: Asked): Running {
+  return startNode([join(root, "dist", "bin.js"), ...args], folder, env);
+}
+
+const readAtStart = /^(NODE_|TZ$)/;
+
+/** Runs the built command. `edition`: how often the modules of the project have been rewritten. */
+export async function runCommand(
+  { edition = 0, ...asked }: Asked & { readonly edition?: number },
+  processes: Processes,
+): Promise<Finished> {
+  const { env = {} } = asked;
+  if (processes === "own" || isLong || Object.keys(env).some((name) => readAtStart.test(name)))
+    return await startCommand(asked).finished;
+  return await runShared({ ...asked, env, edition });
 }
 
 /** Most of what a process costs is its start, so what Node makes of its modules is kept for the next. */

@@ -1,4 +1,4 @@
-/** A process that runs one command after another, for the tests of a file that are not about processes. */
+/** Processes that run one command after another, for tests that are not about processes. */
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -6,40 +6,31 @@ import { end, type Answer, type Asked } from "./command-process.ts";
 import type { Finished } from "./project.ts";
 
 const script = fileURLToPath(new URL("command-process.ts", import.meta.url));
-let shared: ChildProcess | undefined;
-let atWork = false;
 
-/** It runs one command at a time. */
-export function isAtWork(): boolean {
-  return atWork;
-}
+/** Those that wait for a command. One that is at work is nobody else's, so commands at the same time have several. */
+const idle: ChildProcess[] = [];
 
-export async function runShared(
-  folder: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Finished> {
+/** Runs the built command in a process that others have run in before. */
+export async function runShared(asked: Asked): Promise<Finished> {
   // It ends when the process of the tests does.
-  shared ??= spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
-  atWork = true;
-  const answered = answerOf(shared);
-  const texts = Promise.all([textOf(shared.stdout!), textOf(shared.stderr!)]);
-  shared.send({ folder, args, env: { NO_COLOR: "1", ...env } } satisfies Asked);
-  const [code, [stdout, stderr]] = await Promise.all([answered, texts]);
-  atWork = false;
-  return { code, stdout, stderr };
+  const child = idle.pop() ?? spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
+  const answered = answerOf(child);
+  const texts = Promise.all([textOf(child.stdout!), textOf(child.stderr!)]);
+  child.send({ ...asked, env: { NO_COLOR: "1", ...asked.env } } satisfies Asked);
+  const [answer, [stdout, stderr]] = await Promise.all([answered, texts]);
+  if (answer === "ended") return { code: null, stdout, stderr };
+  if (answer.isSpent) child.disconnect();
+  else idle.push(child);
+  return { code: answer.code, stdout, stderr };
 }
 
-/** Null where a signal ended the process, as with one of its own. */
-function answerOf(child: ChildProcess): Promise<number | null> {
+/** Ended: by a signal, as happens to a process of a command's own. */
+function answerOf(child: ChildProcess): Promise<Answer | "ended"> {
   return new Promise((resolve) => {
-    const onExit = (code: number | null) => {
-      shared = undefined;
-      resolve(code);
-    };
-    child.once("exit", onExit).once("message", ({ code }: Answer) => {
+    const onExit = () => resolve("ended");
+    child.once("exit", onExit).once("message", (answer: Answer) => {
       child.off("exit", onExit);
-      resolve(code);
+      resolve(answer);
     });
   });
 }

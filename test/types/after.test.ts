@@ -64,7 +64,7 @@ export const up = m.after(
 
 /** After the first migration, with what \`migrate types\` writes. */
 async function aHistory(): Promise<Project> {
-  const project = aProject("shared");
+  const project = aProject();
   project.write("tsconfig.json", strictConfig);
   project.migration("0001_start.ts", first);
   expect(await project.migrate(["types"])).toMatchObject({ code: 0 });
@@ -205,7 +205,7 @@ test("the steps that TypeScript checks are the first 16", async () => {
 });
 
 test("the repository's own migrations pass in this form", async () => {
-  const project = aProject("shared");
+  const project = aProject();
   const folder = join(project.folder, "migrations");
   project.write("tsconfig.json", strictConfig);
   cpSync(join(root, "migrations"), folder, { recursive: true });

@@ -23,7 +23,7 @@ const cases: readonly (readonly [steps: string, names: readonly string[]])[] = [
 ];
 
 test("at each place the names of that point are offered", { timeout: 60_000 }, async () => {
-  const { folder, migrate, migration, write } = aProject("shared");
+  const { folder, migrate, migration, write } = aProject();
   write("tsconfig.json", strictConfig);
   migration(
     "0001_documents.ts",

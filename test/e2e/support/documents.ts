@@ -14,15 +14,7 @@ type Migrations = readonly (readonly [name: string, steps: string])[];
 
 /** A project in which these migrations are applied. */
 export async function applied(...migrations: Migrations): Promise<Project> {
-  return await appliedIn(aProject(), migrations);
-}
-
-/** One whose commands share a process. */
-export async function appliedShared(...migrations: Migrations): Promise<Project> {
-  return await appliedIn(aProject("shared"), migrations);
-}
-
-async function appliedIn(project: Project, migrations: Migrations): Promise<Project> {
+  const project = aProject();
   for (const [name, steps] of migrations) project.migration(name, steps);
   expect(await project.migrate(["up"])).toMatchObject({ code: 0 });
   return project;

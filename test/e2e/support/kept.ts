@@ -24,7 +24,7 @@ const migrations: readonly (readonly [file: string, steps: string])[] = [
 
 /** A project whose four migrations are written, and applied up to one of them. */
 export async function aKeptProject(kept: Kept, upTo = 4): Promise<KeptProject> {
-  const project = aProject("shared");
+  const project = aProject();
   const service = kept === "lance" ? undefined : await aService();
   const target =
     service === undefined

@@ -3,9 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, lstatSync, symlink
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
-import { root, startNode, type Finished, type Processes, type Running } from "../../support/project.ts";
-import { isLong } from "../../support/rounds.ts";
-import { isAtWork, runShared } from "../../support/shared-process.ts";
+import { root, runCommand, startCommand, type Finished, type Processes, type Running } from "../../support/project.ts";
 
 export interface ManyProjects {
   /** A project with these files, by path. A path that ends in "/" is a folder. */
@@ -23,8 +21,7 @@ export interface SmallProject {
 }
 
 /** Folders that are gone when the test file ends. */
-export function manyProjects(processes: Processes = "own"): ManyProjects {
-  const isShared = processes === "shared" && !isLong;
+export function manyProjects(processes: Processes = "shared"): ManyProjects {
   const home = mkdtempSync(join(tmpdir(), "lance-migrate-"));
   afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
   return {
@@ -34,12 +31,10 @@ export function manyProjects(processes: Processes = "own"): ManyProjects {
       symlinkSync(root, join(folder, "node_modules", "lance-migrate"));
       for (const [path, text] of Object.entries({ "package.json": `{ "type": "module" }\n`, ...files }))
         writeInto(folder, path, text);
-      const start = (args: readonly string[], env?: Readonly<Record<string, string>>) =>
-        startNode([join(root, "dist", "bin.js"), ...args], folder, env);
       return {
         folder,
-        migrate: (args, env) => (isShared && !isAtWork() ? runShared(folder, args, env) : start(args, env).finished),
-        start,
+        migrate: (args, env) => runCommand({ folder, args, env }, processes),
+        start: (args, env) => startCommand({ folder, args, env }),
         copyDatabase: (from) => cpSync(join(from.folder, ".lancedb"), join(folder, ".lancedb"), { recursive: true }),
         tree: () => treeOf(folder),
       };

@@ -8,7 +8,7 @@ export const key = { MIGRATE_API_KEY: apiKey };
 
 /** A project on one of the targets, and the folder in which its tables are. */
 export async function aProjectOn(way: Way): Promise<Project & { readonly data: string }> {
-  const project = aProject("shared");
+  const project = aProject();
   if (way === "lance") {
     project.write("migrate.config.ts", "export default { leaseSeconds: 2 };\n");
     return { ...project, data: project.database };
