@@ -122,10 +122,6 @@ async function carryOut(context: RunContext, run: PreparedRun, lease: Lease): Pr
   ];
   const planned = new Set(plan.migrations.map(({ migration }) => migration.version));
   const others = appliedIn(state).filter(({ version }) => !planned.has(version)).length;
-  if (direction === "down" && planned.size === 0) {
-    await lease.release(opening);
-    return { changed: 0, total: others };
-  }
   if (opening.length > 0) await lease.record(opening);
   const changed = await execute(plan.migrations, { ...context, lease, mayBeLost, writeGuard, bound: binding.tables });
   return { changed, total: direction === "up" ? others + changed : others };

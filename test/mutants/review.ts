@@ -56,7 +56,7 @@ export const reviewMutants: readonly Mutant[] = [
     id: "L6",
     does: "forgets on release what it found half-done",
     file: "ledger/lease/lease.ts",
-    find: "const found = entries.length === 0 ? before : undefined;",
+    find: "const found = entries.length === 0 ? foldLedger([...ledger, ...own]) : undefined;",
     replace: "const found = entries.length < 0 ? state : undefined;",
     killedBy: lease,
   },

@@ -309,8 +309,8 @@ export const plantedBugs: readonly PlantedBug[] = [
       ),
       change(
         "ledger/lease/lease.ts",
-        "before = foldLedger(ledger.filter((other) => other.epoch < record.epoch));",
-        "before = state;",
+        "recordChain(foldLedger(before), runner, clock, journal.hashOf);",
+        "recordChain(state, runner, clock, journal.hashOf);",
       ),
     ],
   },

@@ -47,8 +47,8 @@ export async function takeLease(
 ): Promise<Lease | undefined> {
   let chain = recordChain(state, runner, clock, journal.hashOf);
   let ledger: readonly LedgerRecord[] = [];
-  // The state of the ledger without this epoch. Older holders may add records until the epoch is taken.
-  let before = state;
+  // What this run has added since it read them.
+  let own: LedgerRecord[] = [];
   let upcoming = next;
   // How far the holder is in a migration. If the holder takes another epoch, this entry is repeated before the first
   // record there about a migration: the records of an epoch alone must show whether it is being rolled back.
@@ -72,8 +72,10 @@ export async function takeLease(
     if (!ownersOf(record, ledger).every((run) => run === record.run)) return;
     // The holder of a newer epoch may have read fewer records, and records added here would refer to ones it lacks.
     if (ledger.some((other) => other.epoch > record.epoch)) return;
-    before = foldLedger(ledger.filter((other) => other.epoch < record.epoch));
-    chain = recordChain(before, runner, clock, journal.hashOf);
+    own = [];
+    // Older holders may add records until the epoch is taken.
+    const before = ledger.filter((other) => other.epoch < record.epoch);
+    chain = recordChain(foldLedger(before), runner, clock, journal.hashOf);
     chain.began(record);
     held = started;
     standing = "held";
@@ -83,6 +85,7 @@ export async function takeLease(
     if (saysNothing) {
       await write([renewal()]);
       ledger = await journal.read();
+      own = [];
     }
     // Before the length of the lease was recorded, another run may have waited for less and taken the next epoch.
     if (ledger.some((other) => other.epoch > epoch)) standing = "lost";
@@ -104,7 +107,10 @@ export async function takeLease(
     const started = now(clock);
     const about = entries.findLast(({ version }) => version !== undefined);
     const all = repeats && about !== undefined ? [onTheWay!, ...entries] : entries;
-    await chain.write(all, (records) => journal.add(records));
+    await chain.write(all, async (records) => {
+      await journal.add(records);
+      own.push(...records);
+    });
     // A record that came too late does not extend the lease: another run may already have found the ledger silent.
     if (!overdue()) held = started;
     upcoming = entries.at(-1)?.next;
@@ -165,8 +171,8 @@ export async function takeLease(
       }
       standing = "released";
       const stopped = entries.findLast(({ event }) => event === "failed" || event === "interrupted");
-      // A run that ends without having done anything leaves the state that it found.
-      const found = entries.length === 0 ? before : undefined;
+      // A run that changed no table leaves what it found, except what its records have settled.
+      const found = entries.length === 0 ? foldLedger([...ledger, ...own]) : undefined;
       const half = [...(found?.migrations.values() ?? [])].find(isHalfDone);
       const left = stopped ?? half?.reversal ?? half;
       const inDoubt = next ?? [...(found?.inDoubt ?? [])][0];

@@ -581,6 +581,23 @@ test("who ends without having done anything leaves in doubt what he found in dou
   expect([isAtRest(left.head!), left.inDoubt]).toEqual([false, new Set([1])]);
 });
 
+test("a run that changed no table leaves nothing in doubt that its own records have settled", async () => {
+  const { journal, takeOver } = await inDoubtAfterTwo();
+  const lease = await takeOver();
+  await lease.record([{ event: "interrupted", version: 1, name: "one", step: 0, total: 2 }]);
+  await lease.release();
+  const left = foldLedger(journal.records);
+  expect([isAtRest(left.head!), left.inDoubt]).toEqual([true, new Set()]);
+});
+
+test("a run that changed no table leaves in doubt what the holder before it was working on", async () => {
+  const journal = memoryJournal();
+  await aLease(journal, handClock());
+  await (await aLease(journal, handClock(), bob, undefined)).release();
+  const left = foldLedger(journal.records);
+  expect([isAtRest(left.head!), left.inDoubt]).toEqual([false, new Set([1])]);
+});
+
 test.each(["before", "after"])(
   "who ends without having done anything leaves nothing in doubt of which the stopped holder records the end %s it is taken over from",
   async (when) => {

@@ -3,6 +3,7 @@ import { systemClock } from "../../../../src/time/clock.ts";
 import { foldLedger } from "../../../../src/ledger/state/fold.ts";
 import { journalOf } from "../../../../src/ledger/journal/open-journal.ts";
 import { takeLease } from "../../../../src/ledger/lease/lease.ts";
+import { factsOf } from "../../../../src/plan/history/record-facts.ts";
 import { down } from "../../../../src/commands/down.ts";
 import { up } from "../../../../src/commands/up.ts";
 import type { MigratorOptions } from "../../../../src/run/run-context.ts";
@@ -35,7 +36,7 @@ async function aWorld(second: readonly Step[] = [createTable("two"), createTable
   const dead = { by: "dead", run: "dead", tool: "test" };
   const terms = { duration: 50, clock: systemClock };
   (await takeLease(journal, foldLedger(await journal.read()), dead, 2, terms))!.abandon();
-  return { tables, options };
+  return { tables, options, migrations };
 }
 
 test("a migration of which nothing had run when earlier ones were rolled back does not count as run", async () => {
@@ -96,4 +97,27 @@ test("nothing is rolled back where a table looked before a migration as it does 
   await expect(down(options, { to: 1 })).rejects.toMatchObject({ code: "ERR_UNSETTLED" });
   expect(await up(options)).toEqual({ applied: 1, total: 2 });
   expect(await down(options, { to: 1 })).toEqual({ reverted: 1, total: 1 });
+});
+
+test.each([
+  ["up", (options: MigratorOptions) => up(options, { to: 1 })],
+  ["down", (options: MigratorOptions) => down(options, { to: 2 })],
+] as const)("%s with nothing to do checks a late call, and leaves a migration half-done", async (_, run) => {
+  const { tables, options, migrations } = await aWorld();
+  tables.create("two", columnsOf({ a: int32() }));
+  const journal = journalOf(options.target, options.ledger);
+  const dead = { by: "dead", run: "dead too", tool: "test" };
+  const state = foldLedger(await journal.read());
+  const lease = await takeLease(journal, state, dead, 2, { duration: 50, clock: systemClock });
+  await lease!.recordLate({ event: "late", version: 1, name: migrations[0]!.name, step: 1, total: 1 });
+  const progress = { step: 1, total: 2, attempt: 1, duration: 0, tables: {} };
+  const facts = factsOf(migrations[1]!, migrations[1]!.steps.slice(0, 1), progress);
+  await lease!.release([{ event: "failed", ...facts, detail: "no" }]);
+  const left = async () => {
+    const { head, late } = foldLedger(await journal.read());
+    return { event: head!.event, step: head!.step, total: head!.total, late: late.length };
+  };
+  expect(await left()).toEqual({ event: "released", step: 1, total: 2, late: 1 });
+  await run(options);
+  expect(await left()).toEqual({ event: "released", step: 1, total: 2, late: 0 });
 });
