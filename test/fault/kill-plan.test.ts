@@ -8,7 +8,7 @@ import { aService, apiKey } from "../support/service.ts";
 import { columnsOf } from "../support/tables.ts";
 import { startVictim } from "./start-victim.ts";
 
-const every = rounds(3, 1);
+const every = rounds(5, 1);
 
 test.each(["lance", "service", "namespace"] as const)(
   "wherever it is killed, the next run ends right, on %s",
