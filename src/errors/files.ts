@@ -15,8 +15,14 @@ export const filesErrors = {
       `${d.file} can't be loaded: ${d.problem}`,
   ),
   ERR_FILE_EXPORTS: refused(
-    (d: { file: string; problem: string }) =>
-      `${d.file} ${d.problem}; a migration must export its steps as: export const up = [ … ]`,
+    (d: {
+      file: string;
+      problem: string;
+      /** The export that is wrong or missing. */
+      list: "up" | "down" | "ran" | "accepts" | "was" | "replaces";
+      /** Whether it has no items. */
+      isEmpty?: boolean | undefined;
+    }) => `${d.file} ${d.problem}; a migration must export its steps as: export const up = [ … ]`,
   ),
   ERR_STEP_INVALID: refused((d: StepPlace & { problem: string }) => `${at(d)}: ${d.problem}`),
   ERR_SQUASH: refused((d: { problem: string }) => `nothing was squashed: ${d.problem}`),

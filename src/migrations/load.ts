@@ -85,7 +85,7 @@ function checkFormer(migration: MigrationFile, module: unknown, list: FormerList
   const { file, [list]: former = [] } = migration;
   if (canonicalJson(exported(module, list) ?? []) === canonicalJson(former.map(formatFormer))) return;
   const problem = `exports ${list}, which must be a list of texts such as "0007_add_tags 3c6e0b8a9c15224a", written out`;
-  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
+  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem, list });
 }
 
 function exportedRan(file: string, module: unknown, refuse: LoadOptions["refuse"]): Migration["ran"] {
@@ -93,10 +93,8 @@ function exportedRan(file: string, module: unknown, refuse: LoadOptions["refuse"
   if (ran === undefined) return undefined;
   if (Array.isArray(ran) && ran.every((steps) => Array.isArray(steps)))
     return ran.map((steps: readonly unknown[]) => parseSteps(file, Array.from(steps), refuse, "ran"));
-  throw new MigrateError("ERR_FILE_EXPORTS", {
-    file,
-    problem: "exports ran, which must be a list of lists of steps",
-  });
+  const problem = "exports ran, which must be a list of lists of steps";
+  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem, list: "ran" });
 }
 
 function exportedAccepts(file: string, module: unknown): readonly Acceptance[] | undefined {
@@ -105,7 +103,7 @@ function exportedAccepts(file: string, module: unknown): readonly Acceptance[] |
   if (Array.isArray(accepts) && accepts.every((one) => acceptances.includes(one as Acceptance)))
     return accepts as readonly Acceptance[];
   const problem = `exports accepts, which must be an array of ${acceptances.map((one) => `"${one}"`).join(" and ")}`;
-  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
+  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem, list: "accepts" });
 }
 
 function parseSteps(
@@ -209,11 +207,9 @@ function exported(module: unknown, name: Exported): unknown {
   return all[name] ?? all.default?.[name];
 }
 
-const noSteps = "exports no steps";
-
 /** Whether an error states that a migration has an empty list of steps, which are yet to be written. */
 export function isUnfinished(error: unknown): boolean {
-  return isMigrateError(error, "ERR_FILE_EXPORTS") && error.details.problem === `${noSteps} in up`;
+  return isMigrateError(error, "ERR_FILE_EXPORTS") && error.details.list === "up" && error.details.isEmpty === true;
 }
 
 function exportedSteps(file: string, module: unknown, name: "up" | "down"): readonly unknown[] {
@@ -226,7 +222,7 @@ function exportedSteps(file: string, module: unknown, name: "up" | "down"): read
       : typeof steps === "function"
         ? `exports ${name} as a function; steps are data, not code`
         : Array.isArray(steps)
-          ? `${noSteps} in ${name}`
+          ? `exports no steps in ${name}`
           : `exports ${name === "up" ? "an" : "a"} ${name} that is no array`;
-  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem });
+  throw new MigrateError("ERR_FILE_EXPORTS", { file, problem, list: name, isEmpty: Array.isArray(steps) || undefined });
 }

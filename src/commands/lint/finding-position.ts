@@ -18,11 +18,7 @@ export function positionOfProblem(problem: MigrateError, text: string, read: Rea
     const { line, column } = problem.details;
     return line === undefined || column === undefined ? start : { line, column };
   }
-  if (isMigrateError(problem, "ERR_FILE_EXPORTS"))
-    return positionOfExport(
-      text,
-      /\b(?:accepts|down|ran|replaces|up|was)\b/.exec(problem.details.problem)?.[0] ?? "up",
-    );
+  if (isMigrateError(problem, "ERR_FILE_EXPORTS")) return positionOfExport(text, problem.details.list);
   if (isMigrateError(problem, "ERR_FILE_AFTER")) return positionOfAfter(text, problem.details.says);
   const { step, of } = problem.details as Partial<StepPlace>;
   if (step === undefined || read === undefined) return start;

@@ -36,7 +36,7 @@ const samples: { readonly [Code in ErrorCode]: ErrorDetails<Code> } = {
   ERR_FILE_NAME: { file: "widen.ts" },
   ERR_VERSION_DUPLICATE: { version: "0003", files: [file, "0003_other.ts"] },
   ERR_FILE_UNREADABLE: { file, problem },
-  ERR_FILE_EXPORTS: { file, problem: "exports no up" },
+  ERR_FILE_EXPORTS: { file, problem: "exports no up", list: "up" },
   ERR_REPLACES: { file, problem: "0003_x is half-done here" },
   ERR_MOVED: { path: "documents.title", problem: "is gone: 0007_titles (drop documents.title)" },
   ERR_ORDER_MATTERS: { problem: "both work on the rows of documents" },

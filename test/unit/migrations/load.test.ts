@@ -280,7 +280,7 @@ export const accepts = "lossy";
     },
     { code: "ERR_STEP_INVALID", file, step: 5, problem: expect.stringContaining("is not a step") },
     { code: "ERR_STEP_INVALID", file, step: 1, of: "down", problem: expect.stringContaining("is a function") },
-    { code: "ERR_FILE_EXPORTS", file, problem: expect.stringContaining("exports accepts") },
+    { code: "ERR_FILE_EXPORTS", file, list: "accepts", problem: expect.stringContaining("exports accepts") },
     { code: "ERR_FILE_UNREADABLE", file: "0002_a.ts", problem: "no (line 2)", line: 2, column: 9 },
     { code: "ERR_FILE_UNREADABLE", file: "0003_a.ts", problem: expect.anything(), line: 2, column: 20 },
   ]);
