@@ -22,11 +22,10 @@ export async function interruptible(
   let signalled = false;
   let overdue: number | undefined;
   const timers: NodeJS.Timeout[] = [];
-  let endNow = () => {};
-  const ended = new Promise<never>((_, reject) => (endNow = () => reject(interruptedEarly())));
+  const ended = Promise.withResolvers<never>();
   const stop = () => {
     controller.abort();
-    timers.push(setTimeout(() => underWay || endNow(), grace));
+    timers.push(setTimeout(() => underWay || ended.reject(interruptedEarly()), grace));
   };
   const onSignal = () => {
     if (signalled) process.exit(130);
@@ -44,7 +43,7 @@ export async function interruptible(
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   try {
     const run = command.run({ flags, words, output, signal: controller.signal, underWay: (yes) => (underWay = yes) });
-    return await Promise.race([run, ended]);
+    return await Promise.race([run, ended.promise]);
   } catch (error) {
     // A run knows only that it must stop, and not why.
     if (overdue === undefined || !isMigrateError(error, "ERR_INTERRUPTED")) throw error;

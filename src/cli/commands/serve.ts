@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { resolve } from "node:path";
 import { MigrateError } from "../../errors/migrate-error.ts";
 import { keepSecret, shortestSecret } from "../../secrets/redact.ts";
@@ -54,13 +55,8 @@ export const serveCommand = defineCommand({
     const service = await startService({ data, host, port, apiKey, database, bodyLimit, requestTimeout, log });
     output.data({ url: service.url, port: service.port, data: resolve(data) });
     output.result(`serving ${resolve(data)} on ${service.url}`);
-    await aborted(signal);
+    if (!signal.aborted) await once(signal, "abort");
     await service.close();
     return undefined;
   },
 });
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((stop) => signal.addEventListener("abort", () => stop(), { once: true }));
-}

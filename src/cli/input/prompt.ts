@@ -1,5 +1,5 @@
 /** Questions at a terminal. */
-import { createInterface, type Interface } from "node:readline";
+import { createInterface } from "node:readline";
 import { isMigrateError } from "../../errors/migrate-error.ts";
 import { interruptedEarly } from "../../run/lease/wait-for-lease.ts";
 
@@ -15,10 +15,23 @@ export function canAsk(): boolean {
 }
 
 export async function atTerminal<Value>(signal: AbortSignal, work: (asking: Asking) => Promise<Value>): Promise<Value> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const terminal = createInterface({ input: process.stdin, output: process.stderr, signal });
+  // Keeps lines that are pasted before a question.
+  const lines = terminal[Symbol.asyncIterator]();
+  let isClosed = false;
+  terminal.once("close", () => (isClosed = true));
   // Without this, a terminal in raw mode would handle Ctrl-C itself.
   terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
-  const ask = linesOf(terminal, signal);
+  const ask = async (question: string): Promise<string> => {
+    if (!isClosed) {
+      terminal.setPrompt(question);
+      terminal.prompt();
+    }
+    const { done, value } = await lines.next();
+    // A user who ends the input at a question wants nothing to be written.
+    if (done === true) throw interruptedEarly();
+    return value;
+  };
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   try {
     return await work({
@@ -38,32 +51,4 @@ export async function atTerminal<Value>(signal: AbortSignal, work: (asking: Aski
   } finally {
     terminal.close();
   }
-}
-
-/** Gives a function that asks for a line. Lines that are pasted before a question are kept for it. */
-function linesOf(terminal: Interface, signal: AbortSignal): (question: string) => Promise<string> {
-  const lines: string[] = [];
-  let isOver = signal.aborted;
-  let tell = () => {};
-  const wake = () => tell();
-  terminal.on("line", (line) => {
-    lines.push(line);
-    wake();
-  });
-  const end = () => {
-    isOver = true;
-    wake();
-  };
-  terminal.once("close", end);
-  signal.addEventListener("abort", end, { once: true });
-  return async (question) => {
-    terminal.setPrompt(question);
-    terminal.prompt();
-    while (lines.length === 0) {
-      // A user who ends the input at a question wants nothing to be written.
-      if (isOver) throw interruptedEarly();
-      await new Promise<void>((resolve) => (tell = resolve));
-    }
-    return lines.shift()!;
-  };
 }
